@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Drop tail: first in, first out; an arriving packet that finds no room is dropped.
+//!
+//! The default of every router; the baseline of RFC 2309.
+//!
+//! The discipline itself never objects: the limit is the queue's, and only the limit drops.
+//! A link whose queue is drop tail computes departures as packets arrive, which is exact and halves the events.
+
+use super::{Arrival, Decision, Discipline, Facts};
+use crate::rng::Rng;
+
+crate::settings! {
+    /// Drop tail has no parameters; its limit is the link's buffer.
+    pub struct Params {}
+}
+
+/// A drop-tail queue.
+#[derive(Clone, Debug)]
+pub struct DropTail;
+
+impl Discipline for DropTail {
+    type Params = Params;
+
+    fn new(_: Params, _: Facts) -> DropTail {
+        DropTail
+    }
+
+    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
+        Decision::Pass
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Queue disciplines: policies on one first-in-first-out queue, and their registry.
+//!
+//! A discipline never holds a packet. It is told of each arrival and departure and decides; [`Fifo`] stores,
+//! drops, marks and counts. So no discipline can lose a packet, deliver one it dropped, or forget to count one:
+//! received = delivered + dropped + queued holds by construction, by identity.
+//!
+//! To add one: write `aqm/NAME.rs` like `aqm/droptail.rs` and add its line to the registry below.
+
+mod fifo;
+
+pub use fifo::{Departed, Fifo};
+
+use crate::packet::Packet;
+use crate::rng::Rng;
+use crate::settings::Settings;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// What waits in a queue; the packet in transmission has left it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// How many packets.
+    pub packets: u32,
+    /// How many bytes.
+    pub bytes: Bytes,
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// This many packets.
+    Packets(u32),
+    /// This many bytes.
+    Bytes(Bytes),
+    /// Whatever comes.
+    Unlimited,
+}
+
+impl Limit {
+    /// Whether `size` more fit behind `backlog`.
+    #[inline]
+    pub fn admits(self, backlog: Backlog, size: Bytes) -> bool {
+        match self {
+            Limit::Packets(limit) => backlog.packets < limit,
+            Limit::Bytes(limit) => backlog.bytes + size <= limit,
+            Limit::Unlimited => true,
+        }
+    }
+}
+
+/// What a discipline may know of its link when it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The link's rate.
+    pub rate: Rate,
+    /// The link's propagation delay.
+    pub delay: Span,
+    /// How much may wait.
+    pub limit: Limit,
+    /// The size of a full packet on the wire.
+    pub packet: Bytes,
+}
+
+/// A packet arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// When.
+    pub now: Time,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// What waits, without it.
+    pub backlog: Backlog,
+    /// Whether the limit leaves no room: it will be dropped whatever the decision.
+    pub full: bool,
+}
+
+/// A packet is next in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure<'a> {
+    /// When.
+    pub now: Time,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// What waits, without it.
+    pub backlog: Backlog,
+    /// How long it waited.
+    pub waited: Span,
+}
+
+/// What a discipline wants done with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Let it pass.
+    Pass,
+    /// Set its congestion mark and let it pass; [`Fifo`] drops it instead if its sender would not understand.
+    Mark,
+    /// Drop it.
+    Drop,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It waits, or passed.
+    Passed,
+    /// So, with a congestion mark.
+    Marked,
+    /// It is gone.
+    Dropped(Reason),
+}
+
+/// Why a packet is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// The limit left no room.
+    Overflow,
+    /// The discipline dropped it on arrival.
+    Early,
+    /// The discipline dropped it at the head of the queue.
+    Late,
+    /// The channel lost it, after transmission.
+    Channel,
+}
+
+impl Reason {
+    /// Every reason, in order.
+    pub const ALL: [Reason; 4] = [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel];
+
+    /// As tables name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Overflow => "overflow",
+            Reason::Early => "early",
+            Reason::Late => "late",
+            Reason::Channel => "channel",
+        }
+    }
+}
+
+/// A queue discipline.
+pub trait Discipline: Clone + std::fmt::Debug {
+    /// Its parameters.
+    type Params: Settings;
+
+    /// A discipline for an empty queue.
+    fn new(params: Self::Params, facts: Facts) -> Self;
+    /// Decides on an arriving packet.
+    fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision;
+    /// Decides on the packet at the head.
+    fn on_departure(&mut self, _: &Departure, _: &mut Rng) -> Decision {
+        Decision::Pass
+    }
+    /// The link asked for a packet and none waited.
+    fn on_idle(&mut self, _now: Time) {}
+    /// How often [`on_tick`](Discipline::on_tick) is wanted.
+    fn interval(&self) -> Option<Span> {
+        None
+    }
+    /// An interval has passed.
+    fn on_tick(&mut self, _backlog: Backlog, _now: Time) {}
+    /// What it remembers that an observer may plot: names with units, and values.
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+crate::registry! {
+    trait Discipline(Facts);
+    each each;
+    algorithms {
+        droptail::DropTail,
+    }
+}
+
+/// The methods of [`Discipline`], for whichever discipline this is.
+#[allow(missing_docs)]
+impl Any {
+    #[inline]
+    pub fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
+        each!(self, one => one.on_arrival(arrival, rng))
+    }
+    #[inline]
+    pub fn on_departure(&mut self, departure: &Departure, rng: &mut Rng) -> Decision {
+        each!(self, one => one.on_departure(departure, rng))
+    }
+    pub fn on_idle(&mut self, now: Time) {
+        each!(self, one => one.on_idle(now))
+    }
+    pub fn interval(&self) -> Option<Span> {
+        each!(self, one => one.interval())
+    }
+    pub fn on_tick(&mut self, backlog: Backlog, now: Time) {
+        each!(self, one => one.on_tick(backlog, now))
+    }
+    pub fn state(&self) -> Vec<(&'static str, f64)> {
+        each!(self, one => one.state())
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Congestion control: what a sender tells a controller, what the controller answers, and the registry.
+//!
+//! A controller knows nothing of TCP, QUIC or the simulator. Its host calls it with a signal and reads
+//! [`Control`]. Windows are counted in **packets of full size**, as the papers count them: a host that counts
+//! bytes divides by its segment size. Time and randomness are arguments.
+//!
+//! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
+
+pub mod window;
+
+use crate::rng::Rng;
+use crate::settings::Settings;
+use crate::units::{Rate, Span, Time};
+
+/// What a controller is born with.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// The window of a fresh connection in packets.
+    pub initial_window: f64,
+    /// The slow-start threshold of a fresh connection in packets; infinite unless an experiment sets it.
+    pub initial_ssthresh: f64,
+}
+
+/// An acknowledgement arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When.
+    pub now: Time,
+    /// The round-trip time it measures, where it measures one.
+    pub rtt: Option<Span>,
+    /// Packets newly acknowledged in order; zero for a duplicate.
+    pub acked: u32,
+    /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
+    /// acknowledgement, and zero while the window is not what limits the sender or losses are being repaired.
+    pub credit: f64,
+    /// The first packet not yet acknowledged in order.
+    pub una: u64,
+    /// The next packet never sent so far.
+    pub next: u64,
+    /// Packets outstanding, as the host's recovery counts them.
+    pub in_flight: u32,
+    /// Whether losses are being repaired.
+    pub recovering: bool,
+}
+
+/// Packets were lost: once per episode, when the host begins to repair.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// When.
+    pub now: Time,
+    /// Packets that were using the path: the window where it was full, else what was outstanding (RFC 5681 §3.1).
+    pub flight: f64,
+    /// The first packet not yet acknowledged in order.
+    pub una: u64,
+    /// The next packet never sent so far: the episode ends when it is acknowledged.
+    pub next: u64,
+}
+
+/// The retransmission timer expired: nothing is known to be in flight any more.
+///
+/// Tahoe's fast retransmit, which also starts over from one packet, sends this signal after [`Loss`].
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout {
+    /// When.
+    pub now: Time,
+    /// Packets that were using the path, as in [`Loss`].
+    pub flight: f64,
+    /// Whether the loss was reported already, so that the threshold must not fall again.
+    pub reported: bool,
+    /// The next packet never sent so far.
+    pub next: u64,
+}
+
+/// The receiver echoed a congestion mark: at most once per window of data (RFC 3168 §6.1.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Ecn {
+    /// When.
+    pub now: Time,
+    /// Packets that were using the path, as in [`Loss`].
+    pub flight: f64,
+    /// The next packet never sent so far.
+    pub next: u64,
+}
+
+/// What a controller wants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// Packets that may be outstanding: at least one, finite.
+    pub window: f64,
+    /// The rate at which to space them, or as acknowledgements come.
+    pub pacing: Option<Rate>,
+}
+
+/// A congestion control.
+///
+/// A loss or a mark reduces the window at once; the host sends no more than [`Control`] allows and, while it
+/// repairs, inflates nothing here.
+pub trait Controller: Clone + std::fmt::Debug {
+    /// Its parameters.
+    type Params: Settings;
+
+    /// A controller for a fresh connection.
+    fn new(params: Self::Params, start: Start) -> Self;
+    /// An acknowledgement arrived, in order or duplicate.
+    fn on_ack(&mut self, ack: &Ack, rng: &mut Rng);
+    /// A loss episode begins.
+    fn on_loss(&mut self, loss: &Loss);
+    /// Start over from one packet.
+    fn on_timeout(&mut self, timeout: &Timeout);
+    /// A mark was echoed; as a loss, unless the controller knows better (RFC 3168 §6.1.2).
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
+    }
+    /// What it wants now.
+    fn control(&self) -> Control;
+    /// What it remembers that an observer may plot: names with units, and values.
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+crate::registry! {
+    trait Controller(Start);
+    each each;
+    algorithms {
+        reno::Reno,
+    }
+}
+
+/// The methods of [`Controller`], for whichever controller this is.
+#[allow(missing_docs)]
+impl Any {
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
+        each!(self, one => one.on_ack(ack, rng))
+    }
+    pub fn on_loss(&mut self, loss: &Loss) {
+        each!(self, one => one.on_loss(loss))
+    }
+    pub fn on_timeout(&mut self, timeout: &Timeout) {
+        each!(self, one => one.on_timeout(timeout))
+    }
+    pub fn on_ecn(&mut self, ecn: &Ecn) {
+        each!(self, one => one.on_ecn(ecn))
+    }
+    #[inline]
+    pub fn control(&self) -> Control {
+        each!(self, one => one.control())
+    }
+    pub fn state(&self) -> Vec<(&'static str, f64)> {
+        each!(self, one => one.state())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Drives a controller by hand, one round trip at a time, for tests of worked numbers.
+    pub(crate) struct Trace<C> {
+        pub controller: C,
+        pub now: Time,
+        pub rtt: Span,
+        pub una: u64,
+        rng: Rng,
+    }
+
+    impl<C: Controller> Trace<C> {
+        pub fn new(controller: C) -> Trace<C> {
+            Trace {
+                controller,
+                now: Time::ZERO,
+                rtt: Span::from_millis(60),
+                una: 0,
+                rng: Rng::stream(1, "trace", 0),
+            }
+        }
+        pub fn window(&self) -> f64 {
+            self.controller.control().window
+        }
+        /// One acknowledgement of one packet, `gap` after the one before.
+        pub fn ack(&mut self, gap: Span) {
+            self.now += gap;
+            self.una += 1;
+            let flight = self.window() as u64;
+            let ack = Ack {
+                now: self.now,
+                rtt: Some(self.rtt),
+                acked: 1,
+                credit: 1.0,
+                una: self.una,
+                next: self.una + flight,
+                in_flight: flight as u32,
+                recovering: false,
+            };
+            self.controller.on_ack(&ack, &mut self.rng);
+        }
+        /// Acknowledges a full window over one round trip; the window after.
+        pub fn round_trip(&mut self) -> f64 {
+            let packets = self.window() as u64;
+            for _ in 0..packets {
+                self.ack(Span(self.rtt.0 / packets));
+            }
+            self.window()
+        }
+        pub fn loss(&mut self) {
+            let flight = self.window();
+            let next = self.una + flight as u64;
+            self.controller.on_loss(&Loss { now: self.now, flight, una: self.una, next });
+        }
+        pub fn timeout(&mut self) {
+            let flight = self.window();
+            let next = self.una + flight as u64;
+            self.controller.on_timeout(&Timeout { now: self.now, flight, reported: false, next });
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reno: one packet more every round trip, half the window at a loss.
+//!
+//! V. Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; as specified by RFC 5681.
+//!
+//! ```text
+//! W < S:   W += acked                  slow start    §3.1 equation (2)
+//! W >= S:  W += acked / W              avoidance     §3.1 equation (3)
+//! loss:    S = max(flight / 2, 2)      equation (4);  W = S, or W = 1 after a timeout
+//! ```
+//!
+//! `W` window, `S` slow-start threshold, `flight` outstanding: packets.
+//! The host inflates the window during fast recovery, not the controller.
+
+use super::window::Window;
+use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use crate::rng::Rng;
+
+crate::settings! {
+    /// Reno's parameters.
+    pub struct Params {
+        /// Packets added per round trip in congestion avoidance.
+        increase: f64 = 1.0, 0.01..=100.0;
+        /// The fraction of the window that a loss takes off.
+        decrease: f64 = 0.5, 0.01..=0.99;
+    }
+}
+
+/// A Reno controller.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    params: Params,
+    window: Window,
+}
+
+impl Controller for Reno {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Reno {
+        Reno { params, window: Window::new(start) }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        self.window.grow(ack, self.params.increase);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.window.reduce_to(loss.flight * (1.0 - self.params.decrease));
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let ssthresh = timeout.flight * (1.0 - self.params.decrease);
+        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+
+    #[test]
+    fn the_window_doubles_each_round_then_gains_one() {
+        let mut trace = Trace::new(Reno::new(Params::default(), Start { initial_window: 2.0, initial_ssthresh: 8.0 }));
+        assert_eq!(trace.round_trip(), 4.0);
+        assert_eq!(trace.round_trip(), 8.0);
+        // Eight acknowledgements at 1/W each, W growing meanwhile: a little less than one packet.
+        let avoided = trace.round_trip();
+        assert!(avoided > 8.9 && avoided < 9.0, "{avoided}");
+    }
+
+    #[test]
+    fn a_loss_halves_and_a_timeout_starts_over() {
+        let mut trace = Trace::new(Reno::new(Params::default(), Start { initial_window: 20.0, initial_ssthresh: 20.0 }));
+        trace.loss();
+        assert_eq!(trace.window(), 10.0);
+        trace.timeout();
+        assert_eq!(trace.window(), 1.0);
+        assert_eq!(trace.controller.window.ssthresh, 5.0);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Kneepoint: a congestion-control laboratory.
+//!
+//! The laboratory has no clock, no entropy and no I/O; it compiles to wasm32. Inside it a room imports only
+//! from rooms above it in this list:
+//!
+//! | room | what it does |
+//! |---|---|
+//! | [`units`] | instants, spans, bytes, rates: the only unit system |
+//! | [`rng`] | one seed, many named streams |
+//! | [`settings`] | declared parameters and registries |
+//! | [`packet`] | what travels |
+//! | [`cc`] | congestion controls, one file each |
+//! | [`aqm`] | queue disciplines, one file each |
+//! | [`link`] | queue, transmitter, delay, loss |
+//! | [`tcp`] | a host without I/O that carries a controller |
+//! | [`traffic`] | bulk, web, constant rate |
+//! | [`scenario`] | TOML text to a valid network with traffic |
+//! | [`run`] | a valid scenario to events |
+//!
+//! The one law: data flows one way, down this list.
+
+#[macro_use]
+pub mod settings;
+pub mod aqm;
+pub mod cc;
+pub mod link;
+pub mod packet;
+pub mod rng;
+pub mod run;
+pub mod scenario;
+pub mod tcp;
+pub mod traffic;
+pub mod units;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a run tells those who watch it. With nobody watching it costs nothing.
+//!
+//! Events of one link come in the order of their times, and so do those of one flow. Events of different links
+//! need not: a link whose only source is another link computes its packets ahead. Every event carries its time.
+
+use crate::aqm::{Backlog, Verdict};
+use crate::packet::Packet;
+use crate::units::{Bytes, Span, Time};
+
+/// A link, by its place in [`Network::links`](crate::scenario::Network).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// A flow slot of a run, as [`Roster`](super::Roster) lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// Something that happened.
+pub enum Event<'a> {
+    /// A packet reached a link, and this became of it.
+    Arrival {
+        /// The link.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+        /// Its fate at the tail of the queue.
+        verdict: Verdict,
+    },
+    /// A packet was dropped or marked at the head of the queue, or lost by the channel.
+    Fate {
+        /// The link.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+        /// Its fate.
+        verdict: Verdict,
+    },
+    /// A packet begins its transmission.
+    Service {
+        /// The link.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+        /// How long it waited.
+        waited: Span,
+    },
+    /// The queue of a measured link changed.
+    Queue {
+        /// The link.
+        link: LinkId,
+        /// What waits from now on.
+        backlog: Backlog,
+    },
+    /// A packet reached the host at the end of its path.
+    Delivered {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A sender heard an acknowledgement.
+    Acked {
+        /// The flow.
+        flow: FlowId,
+        /// Payload newly acknowledged in order.
+        acked: Bytes,
+        /// The round-trip time it measured.
+        rtt: Option<Span>,
+    },
+    /// A sender begins to repair losses.
+    Repair {
+        /// The flow.
+        flow: FlowId,
+        /// Whether its timer expired.
+        timeout: bool,
+    },
+    /// A transfer ended: all its data is acknowledged.
+    Completed {
+        /// The flow.
+        flow: FlowId,
+        /// When its first packet left.
+        began: Time,
+        /// When the receiver had everything.
+        delivered: Time,
+        /// The data carried.
+        size: Bytes,
+    },
+    /// A sampling instant.
+    Sample {
+        /// The state, to look at.
+        view: &'a dyn View,
+    },
+}
+
+/// A look at the state of a run, at a sampling instant.
+pub trait View {
+    /// What waits at a link.
+    fn backlog(&self, link: LinkId) -> Backlog;
+    /// The congestion window of a flow in packets.
+    fn window(&self, flow: FlowId) -> f64;
+    /// What a flow's controller remembers.
+    fn controller(&self, flow: FlowId) -> Vec<(&'static str, f64)>;
+    /// What a link's discipline remembers.
+    fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)>;
+}
+
+/// Watches a run.
+pub trait Observer {
+    /// `event` happened at `at`.
+    fn on(&mut self, at: Time, event: &Event);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    #[inline(always)]
+    fn on(&mut self, _: Time, _: &Event) {}
+}
+
+/// Two observers watch as one.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        self.0.on(at, event);
+        self.1.on(at, event);
+    }
+}
+
+/// An observer that may be absent.
+impl<O: Observer> Observer for Option<O> {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        if let Some(observer) = self {
+            observer.on(at, event);
+        }
+    }
+}
+
+/// An observer that somebody else keeps.
+impl<O: Observer> Observer for &mut O {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        (**self).on(at, event);
+    }
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Declared parameters: one list gives the struct, its defaults, its checks, its documentation and its schema.
+//!
+//! [`settings!`] declares a struct whose every field has a type, a default, an allowed range and a sentence.
+//! The scenario reader, `knee explain`, the JSON Schema and the docs table all read the same list, so a
+//! parameter that exists is documented and one that is documented is checked.
+//! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::units::{Bytes, Rate, Span, show_range};
+
+/// A value as it was written, before it has a unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Raw {
+    /// `true`, `false`.
+    Bool(bool),
+    /// `50`.
+    Integer(i64),
+    /// `0.35`.
+    Float(f64),
+    /// `"60ms"`.
+    Text(String),
+}
+
+impl Raw {
+    /// Reads what a command line gives: a bool or a number if it looks like one, else text.
+    pub fn guess(text: &str) -> Raw {
+        text.parse()
+            .map(Raw::Bool)
+            .or_else(|_| text.parse().map(Raw::Integer))
+            .or_else(|_| text.parse().map(Raw::Float))
+            .unwrap_or_else(|_| Raw::Text(text.to_string()))
+    }
+}
+
+impl fmt::Display for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Raw::Bool(value) => value.fmt(f),
+            Raw::Integer(value) => value.fmt(f),
+            Raw::Float(value) => value.fmt(f),
+            Raw::Text(value) => write!(f, "\"{value}\""),
+        }
+    }
+}
+
+/// A type that a parameter can have.
+pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
+    /// What a writer of scenarios calls this type: `number`, `time`.
+    const KIND: &'static str;
+    /// The names allowed, where the type is a choice.
+    const CHOICES: &'static [(&'static str, &'static str)] = &[];
+    /// The JSON Schema types this is written in.
+    const JSON: &'static [&'static str];
+
+    /// Reads a written value; the error says what would have been right.
+    fn read(raw: &Raw) -> Result<Self, String>;
+}
+
+impl Setting for bool {
+    const KIND: &'static str = "true or false";
+    const JSON: &'static [&'static str] = &["boolean"];
+    fn read(raw: &Raw) -> Result<bool, String> {
+        match raw {
+            Raw::Bool(value) => Ok(*value),
+            _ => Err(format!("{raw} is not true or false")),
+        }
+    }
+}
+
+impl Setting for f64 {
+    const KIND: &'static str = "number";
+    const JSON: &'static [&'static str] = &["number"];
+    fn read(raw: &Raw) -> Result<f64, String> {
+        match raw {
+            Raw::Integer(value) => Ok(*value as f64),
+            Raw::Float(value) if value.is_finite() => Ok(*value),
+            _ => Err(format!("{raw} is not a number")),
+        }
+    }
+}
+
+impl Setting for u32 {
+    const KIND: &'static str = "whole number";
+    const JSON: &'static [&'static str] = &["integer"];
+    fn read(raw: &Raw) -> Result<u32, String> {
+        match raw {
+            Raw::Integer(value) => {
+                u32::try_from(*value).map_err(|_| format!("{raw} is outside 0 to {}", u32::MAX))
+            }
+            _ => Err(format!("{raw} is not a whole number")),
+        }
+    }
+}
+
+macro_rules! text_settings {
+    ($($type:ty: $kind:literal,)*) => { $(
+        impl Setting for $type {
+            const KIND: &'static str = $kind;
+            const JSON: &'static [&'static str] = &["string"];
+            fn read(raw: &Raw) -> Result<$type, String> {
+                match raw {
+                    Raw::Text(text) => text.parse(),
+                    // A bare number fails in the parser, whose message shows a unit.
+                    _ => raw.to_string().parse(),
+                }
+            }
+        }
+    )* };
+}
+text_settings! { Span: "time", Rate: "rate", Bytes: "data", }
+
+/// One declared parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name in scenarios and in code.
+    pub name: &'static str,
+    /// The kind of value: [`Setting::KIND`].
+    pub kind: &'static str,
+    /// The names allowed, with a sentence each, where the value is a choice.
+    pub choices: &'static [(&'static str, &'static str)],
+    /// The JSON Schema types of its written form.
+    pub json: &'static [&'static str],
+    /// The default, as it would be written.
+    pub default: fn() -> String,
+    /// The allowed range, as a message would say it.
+    pub range: fn() -> Option<String>,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Why a value was refused.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// There is no such parameter.
+    Unknown,
+    /// The value is not allowed; the sentence says why and what is.
+    Value(String),
+}
+
+/// A struct declared with [`settings!`].
+pub trait Settings: Default + Clone + fmt::Debug {
+    /// Its fields in order.
+    fn fields() -> &'static [Field];
+    /// Sets one field by name.
+    fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    /// Whether the fields agree with one another; the sentence says which do not and what would.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Reads `raw` and holds it against `range`: the one place that decides whether a value is allowed.
+pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
+    let value = T::read(raw).map_err(Refusal::Value)?;
+    match range {
+        Some(range) if !range.contains(&value) => {
+            Err(Refusal::Value(format!("{raw} is outside the allowed range, {}", show_range(&range))))
+        }
+        _ => Ok(value),
+    }
+}
+
+/// How a range reads in documentation.
+pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<String> {
+    range.map(|range| show_range(&range))
+}
+
+/// Declares a struct of parameters.
+///
+/// ```
+/// kneepoint::settings! {
+///     /// What a toy needs to know.
+///     pub struct Toy {
+///         /// The fraction that an early response takes off the window.
+///         decrease: f64 = 0.35, 0.0..=1.0;
+///         /// Respond in slow start too.
+///         early: bool = false;
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! settings {
+    ($(#[doc = $about:literal])* pub struct $name:ident {
+        $( $(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr $(, $range:expr)?; )*
+    } $(check $check:expr)?) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name { $( $(#[doc = $doc])* pub $field: $type, )* }
+
+        impl Default for $name {
+            fn default() -> $name { $name { $( $field: $default, )* } }
+        }
+
+        impl $crate::settings::Settings for $name {
+            fn fields() -> &'static [$crate::settings::Field] {
+                const FIELDS: &[$crate::settings::Field] = &[$( $crate::settings::Field {
+                    name: stringify!($field),
+                    kind: <$type as $crate::settings::Setting>::KIND,
+                    choices: <$type as $crate::settings::Setting>::CHOICES,
+                    json: <$type as $crate::settings::Setting>::JSON,
+                    default: || { let default: $type = $default; default.to_string() },
+                    range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
+                    doc: concat!($($doc, "\n",)*).trim_ascii(),
+                }, )*];
+                FIELDS
+            }
+            #[allow(unused_variables)]
+            fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
+                match name {
+                    $( stringify!($field) => {
+                        self.$field = $crate::settings::read_within::<$type>(raw, $crate::settings!(@range $($range)?))?;
+                        Ok(())
+                    } )*
+                    _ => Err($crate::settings::Refusal::Unknown),
+                }
+            }
+            $( fn check(&self) -> Result<(), String> {
+                let check: fn(&$name) -> Result<(), String> = $check;
+                check(self)
+            } )?
+        }
+    };
+    (@range) => { None };
+    (@range $range:expr) => { Some($range) };
+}
+
+/// Declares an enum whose variants are chosen by name.
+#[macro_export]
+macro_rules! choice {
+    ($(#[doc = $about:literal])* pub enum $name:ident {
+        $( #[doc = $doc:literal] $variant:ident = $text:literal, )*
+    }) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $( #[doc = $doc] $variant, )* }
+
+        impl $name {
+            /// Every choice, in the order of declaration.
+            pub const ALL: &'static [$name] = &[$( $name::$variant, )*];
+
+            /// The name on the outside.
+            pub fn name(self) -> &'static str {
+                match self { $( $name::$variant => $text, )* }
+            }
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.write_str(self.name()) }
+        }
+        impl $crate::settings::Setting for $name {
+            const KIND: &'static str = "choice";
+            const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc.trim_ascii()), )*];
+            const JSON: &'static [&'static str] = &["string"];
+            fn read(raw: &$crate::settings::Raw) -> Result<$name, String> {
+                match raw {
+                    $( $crate::settings::Raw::Text(text) if text == $text => Ok($name::$variant), )*
+                    _ => Err(format!("{raw} is not one of {}", [$($text),*].join(", "))),
+                }
+            }
+        }
+    };
+}
+
+/// An algorithm as the registry knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name in scenarios and on the command line.
+    pub name: &'static str,
+    /// The source file, whose header documents it.
+    pub source: &'static str,
+    /// Its parameters.
+    pub fields: fn() -> &'static [Field],
+}
+
+impl Entry {
+    /// The header of the source file, without its comment marks: title, source, equations, departures.
+    pub fn header(&self) -> String {
+        let lines = self.source.lines().skip_while(|line| !line.starts_with("//!"));
+        let header = lines.map_while(|line| line.strip_prefix("//!"));
+        header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The first sentence of the header: what a list shows.
+    pub fn summary(&self) -> String {
+        self.header().split("\n\n").next().unwrap_or_default().replace('\n', " ")
+    }
+
+    /// The second paragraph of the header: where the algorithm comes from.
+    pub fn citation(&self) -> String {
+        self.header().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
+    }
+}
+
+/// Declares a family of algorithms: modules, names, a `Config` to choose one and an `Any` that is one.
+///
+/// Each line `module::Type,` is all that registers an algorithm; a dash in the name is written
+/// `module::Type as "na-me",`. The enum keeps an algorithm inside its host, without a heap hop. The macro named
+/// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
+/// with whichever algorithm `any` is.
+#[macro_export]
+macro_rules! registry {
+    (
+        trait $trait:ident($context:ty);
+        each $each:ident;
+        algorithms { $( $module:ident::$type:ident $(as $alias:literal)?, )* }
+    ) => {
+        $( pub mod $module; )*
+
+        /// A chosen algorithm with its parameters.
+        #[allow(missing_docs)]
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Config { $( $type(<$module::$type as $trait>::Params), )* }
+
+        /// Every algorithm of the family, in the order of the registry.
+        pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
+            name: $crate::registry!(@name $module $($alias)?),
+            source: include_str!(concat!(stringify!($module), ".rs")),
+            fields: <<$module::$type as $trait>::Params as $crate::settings::Settings>::fields,
+        }, )*];
+
+        impl Config {
+            /// The algorithm of this name with its defaults.
+            pub fn named(name: &str) -> Option<Config> {
+                $( if name == $crate::registry!(@name $module $($alias)?) {
+                    return Some(Config::$type(Default::default()));
+                } )*
+                None
+            }
+            /// The algorithm's name.
+            pub fn name(&self) -> &'static str {
+                match self { $( Config::$type(_) => $crate::registry!(@name $module $($alias)?), )* }
+            }
+            /// Sets one parameter by name.
+            pub fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
+                match self { $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )* }
+            }
+            /// Whether the parameters agree with one another.
+            pub fn check(&self) -> Result<(), String> {
+                match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
+            }
+            /// The algorithm itself.
+            pub fn build(&self, context: $context) -> Any {
+                match self {
+                    $( Config::$type(params) => Any::$type(<$module::$type as $trait>::new(params.clone(), context)), )*
+                }
+            }
+        }
+
+        /// Any algorithm of the family.
+        #[allow(missing_docs, clippy::large_enum_variant)]
+        #[derive(Clone, Debug)]
+        pub enum Any { $( $type($module::$type), )* }
+
+        macro_rules! $each {
+            ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
+        }
+    };
+    (@name $module:ident) => { stringify!($module) };
+    (@name $module:ident $alias:literal) => { $alias };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::settings! {
+        /// A toy.
+        pub struct Toy {
+            /// A share.
+            share: f64 = 0.5, 0.0..=1.0;
+            /// A wait.
+            wait: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(1);
+            /// A switch.
+            on: bool = false;
+        }
+    }
+
+    #[test]
+    fn a_field_is_set_by_name_and_held_to_its_range() {
+        let mut toy = Toy::default();
+        assert_eq!(toy.set("share", &Raw::Float(0.25)), Ok(()));
+        assert_eq!(toy.set("wait", &Raw::Text("20ms".into())), Ok(()));
+        assert_eq!(toy, Toy { share: 0.25, wait: Span::from_millis(20), on: false });
+        let Err(Refusal::Value(message)) = toy.set("share", &Raw::Float(1.5)) else { panic!() };
+        assert!(message.contains("1.5") && message.contains("0 to 1"), "{message}");
+        let Err(Refusal::Value(message)) = toy.set("wait", &Raw::Integer(20)) else { panic!() };
+        assert!(message.contains("60ms"), "{message}");
+        assert_eq!(toy.set("shore", &Raw::Float(0.1)), Err(Refusal::Unknown));
+    }
+
+    #[test]
+    fn a_field_documents_itself() {
+        let fields = Toy::fields();
+        assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["share", "wait", "on"]);
+        assert_eq!((fields[1].default)(), "5ms");
+        assert_eq!((fields[1].range)().as_deref(), Some("0s to 1s"));
+        assert_eq!(fields[1].doc, "A wait.");
+    }
+}

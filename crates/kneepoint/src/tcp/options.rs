@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a TCP host can be told.
+
+use crate::units::{Bytes, Span};
+
+crate::choice! {
+    /// How a sender finds and repairs losses.
+    pub enum Recovery {
+        /// Every loss waits for the retransmission timer; slow start and avoidance only.
+        OldTahoe = "old-tahoe",
+        /// Three duplicates retransmit and start over from one packet (Jacobson 1988).
+        Tahoe = "tahoe",
+        /// Fast retransmit and fast recovery, which the first new acknowledgement ends (RFC 5681).
+        Reno = "reno",
+        /// Fast recovery that partial acknowledgements continue (RFC 6582).
+        NewReno = "newreno",
+        /// A scoreboard of selective acknowledgements (RFC 6675).
+        Sack = "sack",
+    }
+}
+
+crate::settings! {
+    /// The options of a TCP sender and its receiver.
+    pub struct Options {
+        /// How losses are found and repaired.
+        recovery: Recovery = Recovery::Sack;
+        /// Payload of a full packet.
+        payload: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
+        /// Headers on every packet and acknowledgement, whatever options they include.
+        header: Bytes = Bytes(40), Bytes(1)..=Bytes(1000);
+        /// Window of a fresh connection in packets.
+        initial_window: f64 = 2.0, 1.0..=1e6;
+        /// Slow-start threshold of a fresh connection in packets; 0 for none.
+        initial_ssthresh: f64 = 0.0, 0.0..=1e9;
+        /// The receiver's window in packets.
+        max_window: u32 = 1_000_000_000, 1..=1_000_000_000;
+        /// Every acknowledgement measures the round-trip time (RFC 7323); without, one a window does (Karn).
+        timestamps: bool = true;
+        /// Least retransmission timeout; RFC 6298 recommends 1 s, Linux and ns-2 use 200 ms.
+        rto_min: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(60);
+        /// Greatest retransmission timeout.
+        rto_max: Span = Span::from_secs(60), Span::from_secs(1)..=Span::from_secs(3600);
+        /// Retransmission timeout before the first sample (RFC 6298: 1 s; ns-2: 3 s).
+        rto_initial: Span = Span::from_secs(1), Span::from_millis(1)..=Span::from_secs(60);
+        /// The clock tick G of RFC 6298.
+        rto_granularity: Span = Span::from_millis(10), Span(1)..=Span::from_secs(1);
+        /// Duplicate acknowledgements that mean a loss.
+        dupthresh: u32 = 3, 1..=1000;
+        /// The first duplicates each release a new packet (RFC 3042).
+        limited_transmit: bool = true;
+        /// The receiver acknowledges every second packet (RFC 5681 §4.2).
+        delayed_ack: bool = false;
+        /// How long the receiver holds an acknowledgement back.
+        delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
+        /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
+        ecn: bool = true;
+        /// Open each connection with a SYN, which costs a round trip.
+        handshake: bool = false;
+        /// Packets by which one acknowledgement may grow the window at most (RFC 5681: 1; RFC 3465: 2).
+        growth_per_ack: f64 = 1.0, 1.0..=1e9;
+        /// Grow the window only while it is what limits the sender (RFC 7661); ns-2 grows it always.
+        window_validation: bool = true;
+        /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
+        impatient: bool = true;
+        /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
+        jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
+    } check |options| {
+        if options.rto_min > options.rto_max {
+            return Err(format!(
+                "rto_min, {}, is above rto_max, {}: lower the one or raise the other",
+                options.rto_min, options.rto_max
+            ));
+        }
+        Ok(())
+    }
+}

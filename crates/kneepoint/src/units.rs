@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The only unit system: instants, spans, bytes, rates, each an integer newtype.
+//!
+//! Text follows iproute2: `60ms`, `150mbit`, `64kb`. Every unit parses what it prints.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, RangeInclusive, Sub};
+use std::str::FromStr;
+
+/// An instant: nanoseconds since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+/// A length of time in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(pub u64);
+
+/// An amount of data in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+/// A data rate in **bits** per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(pub u64);
+
+/// A number in [0, 1].
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Probability(f64);
+
+/// A stretch of time between two instants, `100s..300s`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// The first instant inside.
+    pub from: Time,
+    /// The first instant after.
+    pub to: Time,
+}
+
+const NANOS: u64 = 1_000_000_000;
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// Seconds since the start, for arithmetic that ends in a report.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS as f64
+    }
+
+    /// The span since `earlier`; zero when `earlier` is later.
+    pub fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+    /// Longer than any run.
+    pub const MAX: Span = Span(u64::MAX);
+
+    /// A span of whole seconds.
+    pub const fn from_secs(secs: u64) -> Span {
+        Span(secs * NANOS)
+    }
+    /// A span of whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Span {
+        Span(millis * 1_000_000)
+    }
+    /// A span of whole microseconds.
+    pub const fn from_micros(micros: u64) -> Span {
+        Span(micros * 1_000)
+    }
+    /// The span nearest to `secs` seconds; negative and not-a-number become zero.
+    pub fn from_secs_f64(secs: f64) -> Span {
+        Span((secs * NANOS as f64).round() as u64)
+    }
+    /// Seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS as f64
+    }
+    /// Milliseconds.
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+    /// The instant this long after the start.
+    pub fn after_start(self) -> Time {
+        Time(self.0)
+    }
+    /// The difference, or zero.
+    pub fn saturating_sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Rate {
+    /// A rate in bits per second.
+    pub const fn from_bits(bits: u64) -> Rate {
+        Rate(bits)
+    }
+    /// A rate in Mbit/s.
+    pub const fn from_mbit(mbit: u64) -> Rate {
+        Rate(mbit * 1_000_000)
+    }
+    /// Bits per second.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+    /// Packets of `size` per second.
+    pub fn packets(self, size: Bytes) -> f64 {
+        self.0 as f64 / (8.0 * size.0 as f64)
+    }
+    /// What this rate carries in `span`.
+    pub fn carries(self, span: Span) -> Bytes {
+        Bytes((u128::from(self.0) * u128::from(span.0) / (8 * u128::from(NANOS))) as u64)
+    }
+    /// The time that `bytes` take, rounded to the nanosecond; the engine itself carries the remainder.
+    pub fn time_for(self, bytes: Bytes) -> Span {
+        let nanos = u128::from(bytes.0) * 8 * u128::from(NANOS) / u128::from(self.0.max(1));
+        Span(nanos as u64)
+    }
+}
+
+impl Probability {
+    /// Never.
+    pub const ZERO: Probability = Probability(0.0);
+    /// Always.
+    pub const ONE: Probability = Probability(1.0);
+
+    /// The number in [0, 1] nearest to `p`; not-a-number becomes zero.
+    pub fn clamped(p: f64) -> Probability {
+        Probability(if p > 0.0 { p.min(1.0) } else { 0.0 })
+    }
+    /// The number itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Interval {
+    /// Whether `at` lies inside.
+    pub fn contains(self, at: Time) -> bool {
+        self.from <= at && at < self.to
+    }
+    /// How long it is.
+    pub fn span(self) -> Span {
+        self.to.since(self.from)
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+impl Sub for Time {
+    type Output = Span;
+    fn sub(self, earlier: Time) -> Span {
+        debug_assert!(self >= earlier, "time ran back: {self:?} - {earlier:?}");
+        self.since(earlier)
+    }
+}
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, times: u64) -> Span {
+        Span(self.0.saturating_mul(times))
+    }
+}
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0 + other.0)
+    }
+}
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        self.0 += other.0;
+    }
+}
+impl Sub for Bytes {
+    type Output = Bytes;
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0 - other.0)
+    }
+}
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Bytes>>(amounts: I) -> Bytes {
+        Bytes(amounts.map(|amount| amount.0).sum())
+    }
+}
+
+/// Splits `150mbit` into 150 and `mbit`.
+pub(crate) fn number_and_unit(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    Some((number, text[end..].trim_start()))
+}
+
+/// Reads a number with one of `scales`, or says what would have been right.
+fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Result<u64, String> {
+    let units = || scales.iter().map(|(unit, _)| *unit).collect::<Vec<_>>().join(", ");
+    let wrong =
+        || format!("`{text}` is not {what}: write a number and one of {}, as in `{example}`", units());
+    let (number, unit) = number_and_unit(text).ok_or_else(wrong)?;
+    let (_, scale) = scales.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
+    let value = (number * *scale as f64).round();
+    // 2^53: beyond it a double no longer counts in ones.
+    if value > 9_007_199_254_740_992.0 { Err(format!("`{text}` is too large")) } else { Ok(value as u64) }
+}
+
+const SPANS: [(&str, u64); 5] =
+    [("s", NANOS), ("ms", 1_000_000), ("us", 1_000), ("ns", 1), ("min", 60 * NANOS)];
+const RATES: [(&str, u64); 5] =
+    [("gbit", NANOS), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1), ("tbit", 1_000 * NANOS)];
+const SIZES: [(&str, u64); 4] = [("gb", NANOS), ("mb", 1_000_000), ("kb", 1_000), ("b", 1)];
+
+impl FromStr for Span {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Span, String> {
+        scaled(text, "a time", &SPANS, "60ms").map(Span)
+    }
+}
+impl FromStr for Time {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Time, String> {
+        text.parse().map(Span::after_start)
+    }
+}
+impl FromStr for Rate {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Rate, String> {
+        let bits = scaled(text, "a rate", &RATES, "150mbit").map(Rate);
+        let per_second = text.trim().to_ascii_lowercase();
+        match per_second
+            .strip_suffix("bps")
+            .and_then(|stem| scaled(&format!("{stem}bit"), "", &RATES, "").ok())
+        {
+            // iproute2 reads `mbps` as megabytes and everybody else as megabits.
+            Some(_) => Err(format!(
+                "`{text}` could mean bits or bytes: write `{}bit` for bits per second",
+                &per_second[..per_second.len() - 3]
+            )),
+            None => bits,
+        }
+    }
+}
+impl FromStr for Bytes {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Bytes, String> {
+        scaled(text, "an amount of data", &SIZES, "64kb").map(Bytes)
+    }
+}
+impl FromStr for Interval {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Interval, String> {
+        let wrong = || format!("`{text}` is not a stretch of time: write it as `100s..300s`");
+        let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+        let interval = Interval { from: from.parse()?, to: to.parse()? };
+        if interval.from <= interval.to {
+            Ok(interval)
+        } else {
+            Err(format!("`{text}` ends before it begins: write it as `100s..300s`"))
+        }
+    }
+}
+
+/// Prints in the largest unit that leaves a whole number.
+fn show(value: u64, scales: &[(&str, u64)], f: &mut fmt::Formatter) -> fmt::Result {
+    let largest =
+        scales.iter().filter(|(_, scale)| value.is_multiple_of(*scale)).max_by_key(|(_, scale)| *scale);
+    match largest {
+        Some((unit, scale)) if value > 0 => write!(f, "{}{unit}", value / scale),
+        _ => write!(f, "{value}{}", scales[0].0),
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        show(self.0, &SPANS[..4], f)
+    }
+}
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        show(self.0, &SPANS[..4], f)
+    }
+}
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        show(self.0, &RATES[..4], f)
+    }
+}
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        show(self.0, &SIZES, f)
+    }
+}
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}..{}", self.from, self.to)
+    }
+}
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// `5ms to 20ms`: how an allowed range reads in a message.
+pub(crate) fn show_range<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
+    format!("{} to {}", range.start(), range.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_parses_what_it_prints() {
+        for nanos in [0, 1, 999, 1_000, 60_000_000, 1_500_000_000, 400 * NANOS] {
+            assert_eq!(Span(nanos).to_string().parse(), Ok(Span(nanos)));
+            assert_eq!(Time(nanos).to_string().parse(), Ok(Time(nanos)));
+        }
+        for bits in [1, 56_000, 150_000_000, 2_400_000_000] {
+            assert_eq!(Rate(bits).to_string().parse(), Ok(Rate(bits)));
+            assert_eq!(Bytes(bits).to_string().parse(), Ok(Bytes(bits)));
+        }
+        assert_eq!("100s..300s".parse::<Interval>().unwrap().to_string(), "100s..300s");
+    }
+
+    #[test]
+    fn a_wrong_unit_names_the_right_ones() {
+        assert!("60".parse::<Span>().unwrap_err().contains("60ms"));
+        assert!("150".parse::<Rate>().unwrap_err().contains("mbit"));
+        assert!("150mbps".parse::<Rate>().unwrap_err().contains("150mbit"));
+        assert!("9s..3s".parse::<Interval>().unwrap_err().contains("ends before"));
+        assert!("-3s".parse::<Span>().is_err());
+        assert!("1e300s".parse::<Span>().is_err());
+        assert!("99999999999999s".parse::<Span>().unwrap_err().contains("too large"));
+    }
+
+    #[test]
+    fn a_rate_carries_a_bandwidth_delay_product() {
+        let bdp = Rate::from_mbit(150).carries(Span::from_millis(60));
+        assert_eq!(bdp, Bytes(1_125_000));
+        assert_eq!(Rate::from_mbit(150).time_for(bdp), Span::from_millis(60));
+        assert_eq!(Rate::from_mbit(150).packets(Bytes(1000)), 18_750.0);
+    }
+}
