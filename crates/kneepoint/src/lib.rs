@@ -10,6 +10,7 @@
 //! | [`rng`] | one seed, many named streams |
 //! | [`settings`] | declared parameters and registries |
 //! | [`packet`] | what travels |
+//! | [`event`] | what happens next |
 //! | [`cc`] | congestion controls, one file each |
 //! | [`aqm`] | queue disciplines, one file each |
 //! | [`link`] | queue, transmitter, delay, loss |
@@ -24,6 +25,7 @@
 pub mod settings;
 pub mod aqm;
 pub mod cc;
+pub mod event;
 pub mod link;
 pub mod packet;
 pub mod rng;

@@ -25,6 +25,10 @@ impl Discipline for DropTail {
         DropTail
     }
 
+    fn passive(&self) -> bool {
+        true
+    }
+
     fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
         Decision::Pass
     }

@@ -144,6 +144,10 @@ pub trait Discipline: Clone + std::fmt::Debug {
 
     /// A discipline for an empty queue.
     fn new(params: Self::Params, facts: Facts) -> Self;
+    /// Whether it never objects, ticks or remembers, so that a link may compute departures as packets arrive.
+    fn passive(&self) -> bool {
+        false
+    }
     /// Decides on an arriving packet.
     fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision;
     /// Decides on the packet at the head.
@@ -175,6 +179,9 @@ crate::registry! {
 /// The methods of [`Discipline`], for whichever discipline this is.
 #[allow(missing_docs)]
 impl Any {
+    pub fn passive(&self) -> bool {
+        each!(self, one => one.passive())
+    }
     #[inline]
     pub fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
         each!(self, one => one.on_arrival(arrival, rng))

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run tells those who watch it. With nobody watching it costs nothing.
 //!
-//! Events of one link come in the order of their times, and so do those of one flow. Events of different links
-//! need not: a link whose only source is another link computes its packets ahead. Every event carries its time.
+//! Events of one kind come in the order of their times for each link and each flow. Different kinds and different
+//! links need not: a drop-tail link tells of a packet's service when the packet arrives, and a link whose only
+//! source is another link computes its packets ahead. Every event carries its time.
+//!
+//! Links that are not measured tell of nothing but the packets they drop.
 
 use crate::aqm::{Backlog, Verdict};
 use crate::packet::Packet;
@@ -83,6 +86,8 @@ pub enum Event<'a> {
         delivered: Time,
         /// The data carried.
         size: Bytes,
+        /// The web population it belongs to: an index into [`Valid::web`](crate::scenario::Valid::web).
+        web: Option<u32>,
     },
     /// A sampling instant.
     Sample {

@@ -62,6 +62,8 @@ pub struct LinkSpec {
     pub rate: Option<Rate>,
     /// How long a packet travels.
     pub delay: Span,
+    /// By how much more it may delay a packet, at random and without reordering.
+    pub jitter: Span,
     /// Which discipline rules its queue.
     pub queue: aqm::Config,
     /// How much may wait.
@@ -70,6 +72,24 @@ pub struct LinkSpec {
     pub loss: Loss,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
     pub measured: bool,
+}
+
+impl LinkSpec {
+    /// A link from a node to itself that does nothing but hold packets back: the noise of a host.
+    pub fn noise(node: NodeId, jitter: Span) -> LinkSpec {
+        LinkSpec {
+            name: String::new(),
+            from: node,
+            to: node,
+            rate: None,
+            delay: Span::ZERO,
+            jitter,
+            queue: aqm::Config::named("droptail").expect("a registered name"),
+            limit: Limit::Unlimited,
+            loss: Loss::None,
+            measured: false,
+        }
+    }
 }
 
 /// Transfers that share a description.

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A TCP host without I/O: a sender that carries a controller, and a receiver.
+//!
+//! Nothing here waits or sends. The caller hands in what arrived and the time, asks for what to send until there
+//! is nothing, and calls back at the next wake-up. Data is counted in segments: packets of the size that the
+//! options give, the last one shorter where the transfer ends inside it.
 
 mod options;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod segments;
+mod sender;
 
 pub use options::{Options, Recovery};
+pub use receiver::{Receiver, Reply};
+pub use sender::{Heard, Segment, Sender};

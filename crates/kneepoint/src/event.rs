@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What happens next: a queue of at most one pending event per entity, keyed (time, entity).
+//!
+//! The key is total, so ties are never random: at one instant the entity with the smaller number comes first.
+//! An entity is a link, a timer or a source; what it does when its time comes is its own business, so the queue
+//! holds O(links + flows) entries however many packets travel.
+//!
+//! Two wheels of slots hold entities in lists threaded through one array: `near` covers the current block of
+//! slots, `far` the blocks after it, and a sorted set whatever lies beyond. A block's list is spread over `near`
+//! when its time comes; a slot's list is sorted when its time comes. Scheduling and popping cost a few
+//! nanoseconds whatever the number of entities, as long as a slot holds about one event.
+
+use std::collections::BTreeSet;
+
+use crate::units::{Span, Time};
+
+/// Something that has at most one pending event.
+pub type Entity = u32;
+
+const NONE: Entity = u32::MAX;
+const SLOTS: u64 = 2048;
+
+/// Pending events in the order of (time, entity).
+#[derive(Clone, Debug)]
+pub struct EventQueue {
+    /// Log2 of the nanoseconds of a slot.
+    shift: u32,
+    /// The slot whose events are in `current`; earlier slots are empty.
+    slot: u64,
+    /// Events of `slot`, and any scheduled before it, the next one last.
+    current: Vec<(Time, Entity)>,
+    near: Wheel,
+    far: Wheel,
+    beyond: BTreeSet<(Time, Entity)>,
+    entities: Vec<Pending>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    at: Time,
+    next: Entity,
+}
+
+impl EventQueue {
+    /// An empty queue for entities below `entities`, fastest when about one event falls in each `resolution`.
+    pub fn new(entities: usize, resolution: Span) -> EventQueue {
+        EventQueue {
+            shift: resolution.0.clamp(1, 1 << 30).ilog2(),
+            slot: 0,
+            current: Vec::new(),
+            near: Wheel::new(),
+            far: Wheel::new(),
+            beyond: BTreeSet::new(),
+            entities: vec![Pending { at: Time::NEVER, next: NONE }; entities],
+        }
+    }
+
+    /// Makes room for entities below `entities`.
+    pub fn grow(&mut self, entities: usize) {
+        if entities > self.entities.len() {
+            self.entities.resize(entities, Pending { at: Time::NEVER, next: NONE });
+        }
+    }
+
+    /// When the entity's event is due; never, if it has none.
+    #[inline]
+    pub fn due(&self, entity: Entity) -> Time {
+        self.entities[entity as usize].at
+    }
+
+    /// Gives the entity an event at `at`, in place of the one it may have; [`Time::NEVER`] takes it away.
+    #[inline]
+    pub fn schedule(&mut self, entity: Entity, at: Time) {
+        if self.entities[entity as usize].at != Time::NEVER {
+            self.withdraw(entity);
+        }
+        self.entities[entity as usize].at = at;
+        if at != Time::NEVER {
+            self.insert(entity, at);
+        }
+    }
+
+    /// Takes the next event due at or before `until`.
+    #[inline]
+    pub fn pop(&mut self, until: Time) -> Option<(Time, Entity)> {
+        loop {
+            if let Some(&(at, entity)) = self.current.last() {
+                if at > until {
+                    return None;
+                }
+                self.current.pop();
+                self.entities[entity as usize].at = Time::NEVER;
+                return Some((at, entity));
+            }
+            if !self.advance() {
+                return None;
+            }
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, entity: Entity, at: Time) {
+        let slot = at.0 >> self.shift;
+        if slot <= self.slot {
+            let place = self.current.partition_point(|&other| other > (at, entity));
+            self.current.insert(place, (at, entity));
+        } else if slot / SLOTS == self.slot / SLOTS {
+            self.near.push(slot, entity, &mut self.entities);
+        } else if slot / SLOTS - self.slot / SLOTS < SLOTS {
+            self.far.push(slot / SLOTS, entity, &mut self.entities);
+        } else {
+            self.beyond.insert((at, entity));
+        }
+    }
+
+    #[cold]
+    fn withdraw(&mut self, entity: Entity) {
+        let at = self.entities[entity as usize].at;
+        let slot = at.0 >> self.shift;
+        if slot <= self.slot {
+            self.current.retain(|&(_, other)| other != entity);
+        } else if slot / SLOTS == self.slot / SLOTS {
+            self.near.remove(slot, entity, &mut self.entities);
+        } else if slot / SLOTS - self.slot / SLOTS < SLOTS {
+            self.far.remove(slot / SLOTS, entity, &mut self.entities);
+        } else {
+            self.beyond.remove(&(at, entity));
+        }
+    }
+
+    /// Moves to the next slot that holds events; false if there is none.
+    fn advance(&mut self) -> bool {
+        let block = self.slot / SLOTS;
+        if let Some(slot) = self.near.occupied_from(self.slot % SLOTS) {
+            self.slot = block * SLOTS + slot;
+            let mut entity = self.near.take(slot);
+            while entity != NONE {
+                let pending = self.entities[entity as usize];
+                self.current.push((pending.at, entity));
+                entity = pending.next;
+            }
+            if self.current.len() > 1 {
+                self.current.sort_unstable_by(|a, b| b.cmp(a));
+            }
+            return true;
+        }
+        // The current block is done. The far wheel turns: blocks after this one first, then those that wrapped.
+        let place = block % SLOTS;
+        let ahead = self.far.occupied_from(place).map(|found| found - place);
+        let around = || self.far.occupied_from(0).map(|found| found + SLOTS - place);
+        let outside = || self.beyond.first().map(|&(at, _)| (at.0 >> self.shift) / SLOTS - block);
+        let Some(steps) = ahead.or_else(around).or_else(outside) else { return false };
+        self.enter(block + steps);
+        true
+    }
+
+    /// Spreads the events of `block` over the near wheel, and lets in from beyond what the far wheel now reaches.
+    fn enter(&mut self, block: u64) {
+        self.slot = block * SLOTS;
+        let mut entity = self.far.take(block % SLOTS);
+        while entity != NONE {
+            let Pending { at, next } = self.entities[entity as usize];
+            self.insert(entity, at);
+            entity = next;
+        }
+        while let Some(&(at, entity)) = self.beyond.first() {
+            if (at.0 >> self.shift) / SLOTS - block >= SLOTS {
+                break;
+            }
+            self.beyond.pop_first();
+            self.insert(entity, at);
+        }
+    }
+}
+
+/// A ring of lists and a bit for each that is not empty.
+#[derive(Clone, Debug)]
+struct Wheel {
+    heads: Box<[Entity; SLOTS as usize]>,
+    occupied: [u64; SLOTS as usize / 64],
+}
+
+impl Wheel {
+    fn new() -> Wheel {
+        Wheel { heads: Box::new([NONE; SLOTS as usize]), occupied: [0; SLOTS as usize / 64] }
+    }
+
+    #[inline]
+    fn push(&mut self, slot: u64, entity: Entity, entities: &mut [Pending]) {
+        let place = (slot % SLOTS) as usize;
+        entities[entity as usize].next = self.heads[place];
+        self.heads[place] = entity;
+        self.occupied[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Empties a slot and returns the first of its list.
+    #[inline]
+    fn take(&mut self, slot: u64) -> Entity {
+        let place = (slot % SLOTS) as usize;
+        self.occupied[place / 64] &= !(1 << (place % 64));
+        std::mem::replace(&mut self.heads[place], NONE)
+    }
+
+    fn remove(&mut self, slot: u64, entity: Entity, entities: &mut [Pending]) {
+        let place = (slot % SLOTS) as usize;
+        let after = entities[entity as usize].next;
+        if self.heads[place] == entity {
+            self.heads[place] = after;
+            if after == NONE {
+                self.occupied[place / 64] &= !(1 << (place % 64));
+            }
+            return;
+        }
+        let mut before = self.heads[place];
+        while entities[before as usize].next != entity {
+            before = entities[before as usize].next;
+        }
+        entities[before as usize].next = after;
+    }
+
+    /// The first occupied slot at or after `slot`, without wrapping.
+    #[inline]
+    fn occupied_from(&self, slot: u64) -> Option<u64> {
+        let mut word = slot as usize / 64;
+        let mut bits = self.occupied[word] & (!0 << (slot % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.occupied.get(word)?;
+        }
+        Some(word as u64 * 64 + u64::from(bits.trailing_zeros()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn events_come_in_the_order_of_time_then_entity() {
+        let mut queue = EventQueue::new(4, Span(100));
+        queue.schedule(3, Time(50));
+        queue.schedule(1, Time(70));
+        queue.schedule(2, Time(50));
+        queue.schedule(0, Time::NEVER);
+        assert_eq!(queue.pop(Time(60)), Some((Time(50), 2)));
+        assert_eq!(queue.pop(Time(60)), Some((Time(50), 3)));
+        assert_eq!(queue.pop(Time(60)), None);
+        assert_eq!(queue.due(1), Time(70));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(70), 1)));
+        assert_eq!(queue.pop(Time::NEVER), None);
+    }
+
+    #[test]
+    fn it_agrees_with_a_sorted_set_over_random_schedules() {
+        // Gaps from nothing to far beyond both wheels, so that every level and every crossing is used.
+        for (seed, resolution) in [(1, Span(1)), (2, Span(1 << 4)), (3, Span(1 << 20))] {
+            let mut rng = Rng::stream(seed, "events", 0);
+            let entities = 200;
+            let mut queue = EventQueue::new(entities, resolution);
+            let mut model = BTreeSet::new();
+            let mut now = Time::ZERO;
+            for _ in 0..60_000 {
+                let entity = rng.below(entities as u64) as Entity;
+                let magnitude = rng.below(44);
+                let at = now + Span(rng.below(1 << magnitude));
+                match rng.below(4) {
+                    0 | 1 => {
+                        model.remove(&(queue.due(entity), entity));
+                        model.insert((at, entity));
+                        queue.schedule(entity, at);
+                    }
+                    2 => {
+                        let until = if rng.chance(0.5) { at } else { Time::NEVER };
+                        let expected = model.first().copied().filter(|&(due, _)| due <= until);
+                        assert_eq!(queue.pop(until), expected);
+                        if let Some(event) = expected {
+                            model.remove(&event);
+                            now = event.0;
+                        }
+                    }
+                    _ if rng.chance(0.1) => {
+                        model.remove(&(queue.due(entity), entity));
+                        queue.schedule(entity, Time::NEVER);
+                    }
+                    _ => {}
+                }
+            }
+            while let Some(event) = queue.pop(Time::NEVER) {
+                assert_eq!(model.pop_first(), Some(event));
+            }
+            assert!(model.is_empty());
+        }
+    }
+}

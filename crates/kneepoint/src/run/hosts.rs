@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Hosts at work: senders and receivers, their timers, and what they put on the network.
+
+use std::sync::Arc;
+
+use super::network::Network;
+use super::observe::{Event, FlowId, Observer};
+use crate::cc;
+use crate::event::{Entity, EventQueue};
+use crate::packet::{Flags, Packet};
+use crate::rng::Rng;
+use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
+use crate::units::{Bytes, Time};
+
+/// Where a flow's packets go.
+#[derive(Clone, Copy, Debug)]
+pub struct Paths {
+    /// The first hop of its data.
+    pub forward: u32,
+    /// The first hop of its acknowledgements.
+    pub backward: u32,
+}
+
+/// What a flow slot is to carry next.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// The options of both ends.
+    pub options: &'a Arc<Options>,
+    /// The congestion control.
+    pub controller: &'a cc::Config,
+    /// How much, if it ends.
+    pub size: Option<Bytes>,
+    /// Where.
+    pub paths: Paths,
+    /// The web population and session it belongs to.
+    pub owner: Option<(u32, u32)>,
+}
+
+/// A flow slot: both ends of a transfer.
+#[derive(Clone, Debug)]
+struct Flow {
+    sender: Sender,
+    receiver: Receiver,
+    paths: Paths,
+    epoch: u16,
+    header: u16,
+    owner: Option<(u32, u32)>,
+    began: Time,
+    delivered: Time,
+    size: Bytes,
+    rng: Rng,
+}
+
+/// All flow slots.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    flows: Vec<Flow>,
+    /// The first entity of the slots: two each, the sender's timer and the receiver's.
+    base: Entity,
+    packets: u32,
+    seed: u64,
+}
+
+/// A transfer that just ended, and whose it was.
+pub type Ended = (FlowId, Option<(u32, u32)>);
+
+impl Hosts {
+    /// No slots yet.
+    pub fn new(base: Entity, seed: u64) -> Hosts {
+        Hosts { flows: Vec::new(), base, packets: 0, seed }
+    }
+
+    /// Opens a slot that carries nothing before it is told to [`start`](Hosts::start).
+    pub fn open(&mut self, task: Task, events: &mut EventQueue) -> FlowId {
+        let id = self.flows.len();
+        let flow = Flow::new(task, Rng::stream(self.seed, "flow", id as u64));
+        self.flows.push(flow);
+        events.grow(self.base as usize + 2 * self.flows.len());
+        FlowId(id as u32)
+    }
+
+    /// Gives a slot whose transfer has ended another.
+    pub fn reuse(&mut self, flow: FlowId, task: Task) {
+        let slot = &mut self.flows[flow.0 as usize];
+        let epoch = slot.epoch.wrapping_add(1);
+        let rng = slot.rng.clone();
+        *slot = Flow { epoch, ..Flow::new(task, rng) };
+    }
+
+    /// Whether an entity is one of these.
+    #[inline]
+    pub fn owns(&self, entity: Entity) -> bool {
+        entity >= self.base
+    }
+
+    /// The window of a flow in packets.
+    pub fn window(&self, flow: FlowId) -> f64 {
+        self.flows[flow.0 as usize].sender.window()
+    }
+
+    /// What a flow's controller remembers.
+    pub fn controller(&self, flow: FlowId) -> Vec<(&'static str, f64)> {
+        self.flows[flow.0 as usize].sender.controller().state()
+    }
+
+    /// A packet number that the run has not used yet.
+    pub fn number(&mut self) -> u32 {
+        self.packets = self.packets.wrapping_add(1);
+        self.packets
+    }
+
+    /// The transfer begins.
+    pub fn start<O: Observer>(
+        &mut self,
+        flow: FlowId,
+        now: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        self.flows[flow.0 as usize].began = now;
+        self.send(flow.0, now, network, events, watch);
+    }
+
+    /// No data follows. Whether the transfer ended with that.
+    pub fn stop(&mut self, flow: FlowId) -> bool {
+        self.flows[flow.0 as usize].sender.stop()
+    }
+
+    /// A packet arrived at its host.
+    #[inline]
+    pub fn deliver<O: Observer>(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Ended> {
+        watch.on(now, &Event::Delivered { packet });
+        if packet.flags.has(Flags::DATAGRAM) || self.flows[packet.flow as usize].epoch != packet.epoch {
+            return None;
+        }
+        if packet.flags.has(Flags::ACK) {
+            return self.hear(packet, now, network, events, watch);
+        }
+        let flow = &mut self.flows[packet.flow as usize];
+        let reply = flow.receiver.on_data(packet, now);
+        if Some(flow.receiver.next()) == flow.sender.total() && flow.delivered == Time::NEVER {
+            flow.delivered = now;
+        }
+        match reply {
+            Some(reply) => self.reply(packet.flow, reply, now, network, events, watch),
+            None => events.schedule(self.base + 2 * packet.flow + 1, flow.receiver.next_wakeup()),
+        }
+        None
+    }
+
+    /// The event of one of the slots' entities.
+    #[inline]
+    pub fn on_event<O: Observer>(
+        &mut self,
+        entity: Entity,
+        now: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let flow = (entity - self.base) / 2;
+        let slot = &mut self.flows[flow as usize];
+        if (entity - self.base) % 2 == 1 {
+            match slot.receiver.on_wakeup(now) {
+                Some(reply) => self.reply(flow, reply, now, network, events, watch),
+                None => events.schedule(entity, slot.receiver.next_wakeup()),
+            }
+            return;
+        }
+        if slot.sender.on_wakeup(now) {
+            watch.on(now, &Event::Repair { flow: FlowId(flow), timeout: true });
+        }
+        self.send(flow, now, network, events, watch);
+    }
+
+    #[inline]
+    fn hear<O: Observer>(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Ended> {
+        let flow = &mut self.flows[packet.flow as usize];
+        let id = FlowId(packet.flow);
+        let heard = flow.sender.on_ack(packet, now, &mut flow.rng);
+        watch.on(now, &Event::Acked { flow: id, acked: heard.acked, rtt: heard.rtt });
+        if heard.repair {
+            watch.on(now, &Event::Repair { flow: id, timeout: false });
+        }
+        if heard.done {
+            let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.size);
+            let owner = flow.owner;
+            let web = owner.map(|(group, _)| group);
+            watch.on(now, &Event::Completed { flow: id, began, delivered, size, web });
+            return Some((id, owner));
+        }
+        self.send(packet.flow, now, network, events, watch);
+        None
+    }
+
+    /// Sends what may be sent, and sees to it that the timer wakes the sender no later than it must.
+    #[inline]
+    fn send<O: Observer>(
+        &mut self,
+        flow: u32,
+        now: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let slot = &mut self.flows[flow as usize];
+        while let Some(segment) = slot.sender.poll(now) {
+            self.packets = self.packets.wrapping_add(1);
+            let packet = slot.data(flow, segment, self.packets, now);
+            network.carry(packet, now, events, watch);
+        }
+        // A timer that was put off stays where it is: it wakes, finds nothing due, and is set again.
+        let wakeup = slot.sender.next_wakeup(now);
+        let timer = self.base + 2 * flow;
+        if wakeup < events.due(timer) {
+            events.schedule(timer, wakeup);
+        }
+    }
+
+    #[inline]
+    fn reply<O: Observer>(
+        &mut self,
+        flow: u32,
+        reply: Reply,
+        now: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let id = self.number();
+        let packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
+        network.carry(packet, now, events, watch);
+    }
+}
+
+impl Flow {
+    fn new(task: Task, rng: Rng) -> Flow {
+        Flow {
+            sender: Sender::new(Arc::clone(task.options), task.controller, task.size),
+            receiver: Receiver::new(task.options),
+            paths: task.paths,
+            epoch: 0,
+            header: task.options.header.0 as u16,
+            owner: task.owner,
+            began: Time::ZERO,
+            delivered: Time::NEVER,
+            size: task.size.unwrap_or_default(),
+            rng,
+        }
+    }
+
+    #[inline]
+    fn data(&self, flow: u32, segment: Segment, id: u32, now: Time) -> Packet {
+        Packet {
+            sent: now,
+            sack: [(0, 0); 3],
+            flow,
+            seq: segment.seq,
+            hop: self.paths.forward,
+            id,
+            size: segment.size,
+            epoch: self.epoch,
+            flags: segment.flags,
+        }
+    }
+
+    #[inline]
+    fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
+        Packet {
+            sent: reply.sent,
+            sack: reply.sack,
+            flow,
+            seq: reply.seq,
+            hop: self.paths.backward,
+            id,
+            size: self.header,
+            epoch: self.epoch,
+            flags: reply.flags,
+        }
+    }
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Links at work: what becomes of a packet between two hosts.
+//!
+//! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
+//! arrival of the first. A link that only carries what one other link delivers needs not even that. Its arrivals
+//! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). That is
+//! exact, for nothing else can come between; measured links stay out of it, so that what they tell is in order.
+
+use std::collections::VecDeque;
+
+use super::observe::{Event, LinkId, Observer};
+use crate::aqm::{Backlog, Facts, Fifo, Limit, Reason, Verdict};
+use crate::event::{Entity, EventQueue};
+use crate::link::{Line, Tail, Transmitter};
+use crate::packet::Packet;
+use crate::rng::Rng;
+use crate::scenario::LinkSpec;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// What follows when a packet has crossed a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It arrives at its host.
+    Arrive,
+    /// It waits for its turn at the next link.
+    Join,
+    /// It passes into the next link, which nothing else feeds.
+    Through,
+}
+
+/// One hop of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// The link.
+    pub link: u32,
+    /// What follows.
+    pub step: Step,
+}
+
+/// How a link's queue is kept.
+#[derive(Clone, Debug)]
+enum Queue {
+    /// Nobody asks for its length.
+    Free,
+    /// Departures are computed as packets arrive.
+    Tail(Tail),
+    /// A discipline rules it, and each transmission ends with an event.
+    Ruled(Box<Ruled>),
+}
+
+#[derive(Clone, Debug)]
+struct Ruled {
+    fifo: Fifo,
+    transmitting: bool,
+    rng: Rng,
+}
+
+/// A link at work.
+#[derive(Clone, Debug)]
+struct Link {
+    queue: Queue,
+    transmitter: Transmitter,
+    line: Line,
+    flight: VecDeque<(Time, Packet)>,
+    measured: bool,
+    served: u64,
+}
+
+/// All links, and the table of hops through which packets find their way.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    links: Vec<Link>,
+    hops: Vec<Hop>,
+}
+
+/// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
+///
+/// At one instant a queue first lets go, then takes in: a link that computes departures does it in that order.
+impl Network {
+    /// How many entities a network of this many links has.
+    pub fn entities(links: usize) -> usize {
+        3 * links
+    }
+
+    fn departure(&self, link: usize) -> Entity {
+        link as Entity
+    }
+
+    fn arrival(&self, link: usize) -> Entity {
+        (self.links.len() + link) as Entity
+    }
+
+    fn tick(&self, link: usize) -> Entity {
+        (2 * self.links.len() + link) as Entity
+    }
+}
+
+impl Network {
+    /// The links of `specs`, idle, with disciplines that tick scheduled.
+    pub fn new(specs: &[LinkSpec], packet: Bytes, seed: u64, events: &mut EventQueue) -> Network {
+        let links = specs.iter().enumerate().map(|(index, spec)| Link::new(spec, packet, seed, index as u64));
+        let network = Network { links: links.collect(), hops: Vec::new() };
+        for (index, link) in network.links.iter().enumerate() {
+            if let Some(interval) = link.interval() {
+                events.schedule(network.tick(index), Time::ZERO + interval);
+            }
+        }
+        network
+    }
+
+    /// Adds a path and returns its first hop. Steps are joins until [`fuse`](Network::fuse).
+    pub fn add_path(&mut self, path: &[u32]) -> u32 {
+        let first = self.hops.len() as u32;
+        let last = path.len() - 1;
+        let step = |place| if place == last { Step::Arrive } else { Step::Join };
+        self.hops.extend(path.iter().enumerate().map(|(place, &link)| Hop { link, step: step(place) }));
+        first
+    }
+
+    /// Lets packets pass through where one link is all that feeds another. Call when all paths are there.
+    pub fn fuse(&mut self) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Feeder {
+            None,
+            Link(u32),
+            Many,
+        }
+        let mut feeders = vec![Feeder::None; self.links.len()];
+        let mut before = None;
+        for hop in &self.hops {
+            let feeder = &mut feeders[hop.link as usize];
+            *feeder = match (before, *feeder) {
+                (Some(link), Feeder::None) => Feeder::Link(link),
+                (Some(link), Feeder::Link(other)) if link == other => Feeder::Link(link),
+                _ => Feeder::Many,
+            };
+            before = (hop.step != Step::Arrive).then_some(hop.link);
+        }
+        for place in 1..self.hops.len() {
+            let next = self.hops[place].link as usize;
+            let link = &self.links[next];
+            let computed = !link.measured && !matches!(link.queue, Queue::Ruled(_));
+            let before = &mut self.hops[place - 1];
+            if before.step == Step::Join && computed && feeders[next] == Feeder::Link(before.link) {
+                before.step = Step::Through;
+            }
+        }
+    }
+
+    /// Takes a packet that is at the beginning of its hop at `at`.
+    #[inline]
+    pub fn carry<O: Observer>(&mut self, packet: Packet, at: Time, events: &mut EventQueue, watch: &mut O) {
+        let (mut packet, mut at) = (packet, at);
+        loop {
+            let hop = self.hops[packet.hop as usize];
+            let link = &mut self.links[hop.link as usize];
+            let id = LinkId(hop.link);
+            let arrival = match &mut link.queue {
+                Queue::Ruled(_) => return self.enqueue(hop.link as usize, packet, at, events, watch),
+                Queue::Free => {
+                    let (_, end) = link.transmitter.send(at, packet.size);
+                    link.line.carry(end, packet.size)
+                }
+                Queue::Tail(_) => match link.pass_tail(id, &packet, at, watch) {
+                    Some(end) => link.line.carry(end, packet.size),
+                    None => return,
+                },
+            };
+            let Some(arrival) = arrival else {
+                let verdict = Verdict::Dropped(Reason::Channel);
+                return watch.on(at, &Event::Fate { link: id, packet: &packet, verdict });
+            };
+            if hop.step != Step::Through {
+                return self.launch(hop.link as usize, packet, arrival, events);
+            }
+            packet.hop += 1;
+            at = arrival;
+        }
+    }
+
+    /// The event of an entity below [`entities`](Network::entities). A packet that reached its host is returned.
+    #[inline]
+    pub fn on_event<O: Observer>(
+        &mut self,
+        entity: Entity,
+        now: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Packet> {
+        let links = self.links.len();
+        match entity as usize {
+            link if link < links => self.transmit(link, now, events, watch),
+            link if link < 2 * links => return self.arrive(link - links, now, events, watch),
+            link => {
+                let link = link - 2 * links;
+                if let Queue::Ruled(ruled) = &mut self.links[link].queue {
+                    ruled.fifo.tick(now);
+                }
+                if let Some(interval) = self.links[link].interval() {
+                    events.schedule(entity, now + interval);
+                }
+            }
+        }
+        None
+    }
+
+    /// Tells of what has left measured queues by `end`.
+    pub fn settle<O: Observer>(&mut self, end: Time, watch: &mut O) {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            if let Queue::Tail(tail) = &mut link.queue
+                && link.measured
+            {
+                let link = LinkId(index as u32);
+                while let Some(start) = tail.leave(end) {
+                    watch.on(start, &Event::Queue { link, backlog: tail.backlog() });
+                }
+            }
+        }
+    }
+
+    /// What waits at a link.
+    pub fn backlog(&self, link: LinkId, now: Time) -> Backlog {
+        match &self.links[link.0 as usize].queue {
+            Queue::Free => Backlog::default(),
+            Queue::Tail(tail) => tail.backlog_at(now),
+            Queue::Ruled(ruled) => ruled.fifo.backlog(),
+        }
+    }
+
+    /// What a link's discipline remembers.
+    pub fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
+        match &self.links[link.0 as usize].queue {
+            Queue::Ruled(ruled) => ruled.fifo.discipline().state(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Packets that a link's transmitter took.
+    pub fn served(&self, link: LinkId) -> u64 {
+        self.links[link.0 as usize].served
+    }
+
+    /// The first packet on a link arrives at its end.
+    #[inline]
+    fn arrive<O: Observer>(
+        &mut self,
+        link: usize,
+        now: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Packet> {
+        let entity = self.arrival(link);
+        let flight = &mut self.links[link].flight;
+        let (_, mut packet) = flight.pop_front()?;
+        if let Some(&(next, _)) = flight.front() {
+            events.schedule(entity, next);
+        }
+        if self.hops[packet.hop as usize].step == Step::Arrive {
+            return Some(packet);
+        }
+        packet.hop += 1;
+        self.carry(packet, now, events, watch);
+        None
+    }
+
+    /// Puts a packet on its way to the end of a link.
+    #[inline]
+    fn launch(&mut self, link: usize, packet: Packet, arrival: Time, events: &mut EventQueue) {
+        if self.links[link].flight.is_empty() {
+            events.schedule(self.arrival(link), arrival);
+        }
+        self.links[link].flight.push_back((arrival, packet));
+    }
+
+    /// A packet joins a queue that a discipline rules.
+    fn enqueue<O: Observer>(
+        &mut self,
+        index: usize,
+        packet: Packet,
+        now: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let link = &mut self.links[index];
+        let Queue::Ruled(ruled) = &mut link.queue else { return };
+        let verdict = ruled.fifo.enqueue(packet, now, &mut ruled.rng);
+        let dropped = matches!(verdict, Verdict::Dropped(_));
+        let id = LinkId(index as u32);
+        if link.measured || dropped {
+            watch.on(now, &Event::Arrival { link: id, packet: &packet, verdict });
+        }
+        if dropped {
+            return;
+        }
+        if link.measured {
+            watch.on(now, &Event::Queue { link: id, backlog: ruled.fifo.backlog() });
+        }
+        if !ruled.transmitting {
+            self.transmit(index, now, events, watch);
+        }
+    }
+
+    /// A transmitter is free: it takes the next packet, if one waits.
+    fn transmit<O: Observer>(&mut self, index: usize, now: Time, events: &mut EventQueue, watch: &mut O) {
+        let departure = self.departure(index);
+        let link = &mut self.links[index];
+        let Queue::Ruled(ruled) = &mut link.queue else { return };
+        let id = LinkId(index as u32);
+        ruled.transmitting = false;
+        while let Some(departed) = ruled.fifo.dequeue(now, &mut ruled.rng) {
+            let packet = departed.packet;
+            if link.measured {
+                watch.on(now, &Event::Queue { link: id, backlog: ruled.fifo.backlog() });
+            }
+            if departed.verdict != Verdict::Passed {
+                watch.on(now, &Event::Fate { link: id, packet: &packet, verdict: departed.verdict });
+            }
+            if let Verdict::Dropped(_) = departed.verdict {
+                continue;
+            }
+            if link.measured {
+                let waited = now - departed.arrived;
+                watch.on(now, &Event::Service { link: id, packet: &packet, waited });
+            }
+            link.served += 1;
+            let (_, end) = link.transmitter.send(now, packet.size);
+            ruled.transmitting = true;
+            events.schedule(departure, end);
+            let Some(arrival) = link.line.carry(end, packet.size) else {
+                let verdict = Verdict::Dropped(Reason::Channel);
+                return watch.on(end, &Event::Fate { link: id, packet: &packet, verdict });
+            };
+            if self.hops[packet.hop as usize].step == Step::Through {
+                return self.carry(Packet { hop: packet.hop + 1, ..packet }, arrival, events, watch);
+            }
+            return self.launch(index, packet, arrival, events);
+        }
+    }
+}
+
+impl Link {
+    fn new(spec: &LinkSpec, packet: Bytes, seed: u64, index: u64) -> Link {
+        let facts = |rate| Facts { rate, delay: spec.delay, limit: spec.limit, packet };
+        // A link that transmits at once never has a queue; its discipline is built for the greatest rate there is.
+        let discipline = spec.queue.build(facts(spec.rate.unwrap_or(Rate(u64::MAX))));
+        let queue = match discipline.passive() {
+            true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
+            true => Queue::Tail(Tail::new(spec.limit)),
+            false => Queue::Ruled(Box::new(Ruled {
+                fifo: Fifo::new(discipline, spec.limit),
+                transmitting: false,
+                rng: Rng::stream(seed, "queue", index),
+            })),
+        };
+        Link {
+            queue,
+            transmitter: Transmitter::new(spec.rate),
+            line: Line::new(spec.delay, spec.jitter, spec.loss, Rng::stream(seed, "line", index)),
+            flight: VecDeque::new(),
+            measured: spec.measured,
+            served: 0,
+        }
+    }
+
+    fn interval(&self) -> Option<Span> {
+        match &self.queue {
+            Queue::Ruled(ruled) => ruled.fifo.discipline().interval(),
+            _ => None,
+        }
+    }
+
+    /// Sends a packet through a queue that computes departures: when its transmission ends, unless it is dropped.
+    #[inline]
+    fn pass_tail<O: Observer>(&mut self, id: LinkId, packet: &Packet, at: Time, watch: &mut O) -> Option<Time> {
+        let Queue::Tail(tail) = &mut self.queue else { return None };
+        while let Some(start) = tail.leave(at) {
+            if self.measured {
+                watch.on(start, &Event::Queue { link: id, backlog: tail.backlog() });
+            }
+        }
+        if !tail.admits(packet.size) {
+            let verdict = Verdict::Dropped(Reason::Overflow);
+            watch.on(at, &Event::Arrival { link: id, packet, verdict });
+            return None;
+        }
+        let (start, end) = self.transmitter.send(at, packet.size);
+        self.served += 1;
+        if start > at {
+            tail.join(start, packet.size);
+        }
+        if self.measured {
+            watch.on(at, &Event::Arrival { link: id, packet, verdict: Verdict::Passed });
+            if start > at {
+                watch.on(at, &Event::Queue { link: id, backlog: tail.backlog() });
+            }
+            watch.on(start, &Event::Service { link: id, packet, waited: start - at });
+        }
+        Some(end)
+    }
+}

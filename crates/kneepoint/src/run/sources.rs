@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Sources at work: web sessions that ask for objects, and datagrams at a constant rate.
+
+use crate::packet::{Flags, Packet};
+use crate::rng::Rng;
+use crate::traffic::cbr;
+use crate::traffic::web::{Model, Params};
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// A web session.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Its population.
+    pub group: u32,
+    left: u32,
+    rng: Rng,
+}
+
+impl Session {
+    /// A session that has asked for nothing.
+    pub fn new(group: u32, rng: Rng) -> Session {
+        Session { group, left: 0, rng }
+    }
+
+    /// Which of `pairs` server and client pairs serves the next object.
+    pub fn pair(&mut self, pairs: usize) -> usize {
+        self.rng.below(pairs as u64) as usize
+    }
+
+    /// The size of the next object: Pareto of the second kind, clamped.
+    pub fn size(&mut self, params: &Params) -> Bytes {
+        let size = self.rng.lomax(params.size.0 as f64, params.shape).ceil();
+        Bytes((size as u64).clamp(params.least.0, params.greatest.0))
+    }
+
+    /// The wait between this request and the next; none where the next waits for the end of the transfer.
+    pub fn wait_after_request(&mut self, params: &Params) -> Option<Span> {
+        if params.model == Model::Slots {
+            return None;
+        }
+        let first = self.left == 0;
+        self.left = if first { params.objects - 1 } else { self.left - 1 };
+        let mean = if self.left > 0 { params.object_gap } else { params.gap };
+        Some(Span::from_secs_f64(self.rng.exponential(mean.as_secs_f64())))
+    }
+
+    /// The wait between the end of a transfer and the next request, where that is what starts it.
+    pub fn wait_after_transfer(&self, params: &Params) -> Option<Span> {
+        (params.model == Model::Slots).then_some(params.gap)
+    }
+}
+
+/// A source at a constant rate.
+#[derive(Clone, Debug)]
+pub struct ConstantRate {
+    params: cbr::Params,
+    start: Time,
+    stop: Time,
+    /// Bits sent since the beginning of the present on-period: packet k leaves at k · bits / rate, without drift.
+    sent: u64,
+    period: Time,
+}
+
+impl ConstantRate {
+    /// A source that sends from `start` until `stop`.
+    pub fn new(params: cbr::Params, start: Time, stop: Time) -> ConstantRate {
+        ConstantRate { params, start, stop, sent: 0, period: start }
+    }
+
+    /// When it sends its first packet.
+    pub fn first(&self) -> Time {
+        if self.start < self.stop { self.start } else { Time::NEVER }
+    }
+
+    /// The packet it sends now.
+    pub fn packet(&self, flow: u32, hop: u32, id: u32, now: Time) -> Packet {
+        Packet {
+            sent: now,
+            sack: [(0, 0); 3],
+            flow,
+            seq: 0,
+            hop,
+            id,
+            size: self.params.size.0 as u16,
+            epoch: 0,
+            flags: Flags::DATAGRAM,
+        }
+    }
+
+    /// When it sends the packet after this one.
+    pub fn next(&mut self) -> Time {
+        self.sent += 1;
+        let Rate(rate) = self.params.rate;
+        let nanos = u128::from(self.sent) * u128::from(self.params.size.0) * 8_000_000_000 / u128::from(rate);
+        let since = Span(u64::try_from(nanos).unwrap_or(u64::MAX));
+        let cycles = self.params.on > Span::ZERO && self.params.off > Span::ZERO;
+        let mut next = self.period + since;
+        if cycles && since >= self.params.on {
+            self.period = self.period + self.params.on + self.params.off;
+            self.sent = 0;
+            next = self.period;
+        }
+        if next < self.stop { next } else { Time::NEVER }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_rate_keeps_its_rate_and_its_schedule() {
+        let params = cbr::Params {
+            rate: Rate::from_mbit(3),
+            on: Span::from_secs(1),
+            off: Span::from_secs(2),
+            ..cbr::Params::default()
+        };
+        let mut source = ConstantRate::new(params, Time(5), Time::ZERO + Span::from_secs(10));
+        let mut times = vec![source.first()];
+        loop {
+            match source.next() {
+                Time::NEVER => break,
+                at => times.push(at),
+            }
+        }
+        // Four on-periods begin before 10 s, each with 375 packets of 8000 bits at 3 Mbit/s.
+        assert_eq!(times.len(), 4 * 375);
+        assert_eq!(times[1], Time(5 + 2_666_666));
+        assert_eq!(times[375], Time(5 + 3_000_000_000));
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn objects_have_the_mean_that_clamping_leaves() {
+        // Mean 10 kB, shape 1.2, clamped to [1 kB, 2 MB], leaves 7.71 kB.
+        let params = Params {
+            size: Bytes(10_000),
+            least: Bytes(1_000),
+            greatest: Bytes(2_000_000),
+            ..Params::default()
+        };
+        let mut session = Session::new(0, Rng::stream(1, "session", 0));
+        let sum: u64 = (0..400_000).map(|_| session.size(&params).0).sum();
+        let mean = sum as f64 / 400_000.0;
+        assert!((mean - 7710.0).abs() < 250.0, "{mean}");
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A TCP receiver: reassembly, selective and delayed acknowledgements, echo of marks.
+//!
+//! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
+//! reported others), RFC 3168 §6.1.3 (echo until CWR), RFC 7323 §4.3 (a delayed acknowledgement echoes the
+//! earliest timestamp it covers).
+//! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, as ns-2 does,
+//! so that every acknowledgement measures a round-trip time.
+
+use super::segments::SegmentSet;
+use super::{Options, Recovery};
+use crate::packet::{Flags, Packet};
+use crate::units::{Span, Time};
+
+const NONE: u32 = u32::MAX;
+
+/// An acknowledgement to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The first segment not yet received in order.
+    pub seq: u32,
+    /// The timestamp it echoes.
+    pub sent: Time,
+    /// Blocks received out of order.
+    pub sack: [(u32, u32); 3],
+    /// Its header bits.
+    pub flags: Flags,
+}
+
+/// The receiving half of a TCP host.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    next: u32,
+    held: SegmentSet,
+    /// A segment of each block reported last, the most recent first.
+    recent: [u32; 3],
+    /// A mark was seen that the sender has not answered.
+    echo: bool,
+    sack: bool,
+    delay: Option<Span>,
+    /// The timestamp of a packet whose acknowledgement is held back, and until when.
+    held_back: Option<(Time, Time)>,
+}
+
+impl Receiver {
+    /// A receiver that has nothing.
+    pub fn new(options: &Options) -> Receiver {
+        Receiver {
+            next: 0,
+            held: SegmentSet::default(),
+            recent: [NONE; 3],
+            echo: false,
+            sack: options.recovery == Recovery::Sack,
+            delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
+            held_back: None,
+        }
+    }
+
+    /// The first segment not yet received in order.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// When [`on_wakeup`](Receiver::on_wakeup) is wanted.
+    #[inline]
+    pub fn next_wakeup(&self) -> Time {
+        self.held_back.map_or(Time::NEVER, |(_, until)| until)
+    }
+
+    /// A packet arrived: the acknowledgement it causes, unless that is held back.
+    #[inline]
+    pub fn on_data(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
+        if packet.flags.has(Flags::SYN) {
+            return Some(self.reply(packet.sent, Flags::SYN));
+        }
+        self.echo = packet.flags.has(Flags::CE) || self.echo && !packet.flags.has(Flags::CWR);
+        let plain = packet.seq == self.next && self.held.is_empty();
+        if plain {
+            self.next += 1;
+            if let Some(timeout) = self.delay
+                && self.held_back.is_none()
+            {
+                self.held_back = Some((packet.sent, now + timeout));
+                return None;
+            }
+        } else {
+            self.take_in(packet.seq);
+        }
+        let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
+        Some(self.reply(if plain { first } else { packet.sent }, Flags::default()))
+    }
+
+    /// The wake-up came: the acknowledgement held back, if it is due.
+    pub fn on_wakeup(&mut self, now: Time) -> Option<Reply> {
+        let (sent, _) = self.held_back.take_if(|(_, until)| *until <= now)?;
+        Some(self.reply(sent, Flags::default()))
+    }
+
+    /// Files a segment that is not simply the next one.
+    fn take_in(&mut self, seq: u32) {
+        if seq == self.next {
+            self.next = self.held.first_absent(seq + 1);
+            self.held.remove_below(self.next);
+        } else if seq > self.next {
+            self.held.insert(seq);
+            let block = self.block(seq);
+            let others = self.recent.into_iter().filter(|other| !(block.0..block.1).contains(other));
+            let mut recent = [NONE; 3];
+            for (place, one) in recent.iter_mut().zip(std::iter::once(seq).chain(others)) {
+                *place = one;
+            }
+            self.recent = recent;
+        }
+    }
+
+    #[inline]
+    fn reply(&self, sent: Time, flags: Flags) -> Reply {
+        let sack = if self.sack && !self.held.is_empty() { self.blocks() } else { [(0, 0); 3] };
+        Reply { seq: self.next, sent, sack, flags: flags.with(Flags::ACK).with_if(self.echo, Flags::ECE) }
+    }
+
+    /// The block that holds `seq`: [first, end).
+    fn block(&self, seq: u32) -> (u32, u32) {
+        (self.held.run_start(seq), self.held.first_absent(seq))
+    }
+
+    fn blocks(&self) -> [(u32, u32); 3] {
+        let mut blocks = [(0, 0); 3];
+        let mut filled = 0;
+        for seq in self.recent {
+            if seq != NONE && seq > self.next {
+                let block = self.block(seq);
+                if !blocks[..filled].contains(&block) {
+                    blocks[filled] = block;
+                    filled += 1;
+                }
+            }
+        }
+        blocks
+    }
+}

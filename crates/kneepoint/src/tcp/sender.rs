@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A TCP sender: what it may send, what it must repair, and when it gives up waiting.
+//!
+//! RFC 5681 (fast retransmit and recovery), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 6298 (timer),
+//! RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 7323 (timestamps).
+//!
+//! ```text
+//! open      outstanding < W, and one more for each of the first duplicates
+//! recovery  Reno, NewReno: outstanding < W + duplicates − packets since acknowledged;   SACK: pipe < W
+//! restart   after a timeout, or Tahoe's duplicates: from `una` again, outstanding < W
+//! ```
+//!
+//! The controller keeps `W`; the inflation of fast recovery is kept here. No loss is reported twice before all
+//! that was outstanding when it was found is acknowledged (RFC 6582 §3.2; RFC 6675 §5.1 after a timeout).
+//! After a timeout the scoreboard is forgotten, for the receiver may have let its data go (RFC 2018 §8).
+//! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
+//! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
+
+use std::sync::Arc;
+
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::{Options, Recovery};
+use crate::cc::{self, Ack, Control, Ecn, Loss, Timeout};
+use crate::packet::{Flags, Packet};
+use crate::rng::Rng;
+use crate::units::{Bytes, Span, Time};
+
+const ENDLESS: u32 = u32::MAX - 1;
+
+/// What a sender is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It waits for the answer to its SYN; whether that is on its way.
+    Opening { sent: bool },
+    /// Nothing is missing.
+    Open,
+    /// It repairs what was outstanding below the point.
+    Recovery,
+    /// It sends again all that was outstanding below the point.
+    Restart,
+    /// Everything is acknowledged.
+    Done,
+}
+
+/// A packet to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub seq: u32,
+    /// Its size on the wire.
+    pub size: u16,
+    /// Its header bits.
+    pub flags: Flags,
+}
+
+/// What an acknowledgement told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Payload newly acknowledged in order.
+    pub acked: Bytes,
+    /// The round-trip time it measured.
+    pub rtt: Option<Span>,
+    /// A repair begins.
+    pub repair: bool,
+    /// Everything is acknowledged now.
+    pub done: bool,
+}
+
+/// The sending half of a TCP host.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    control: Control,
+    /// The first segment not acknowledged in order.
+    una: u32,
+    /// The next segment to send; below `high` when sending again.
+    next: u32,
+    /// One above the greatest segment ever sent.
+    high: u32,
+    /// One above the last segment there is.
+    total: u32,
+    phase: Phase,
+    duplicates: u32,
+    /// Packets that fast recovery may have outstanding beyond the window.
+    inflation: i64,
+    /// A repair ends when everything below it is acknowledged.
+    point: u32,
+    /// Duplicates mean nothing until something above it is acknowledged: they may answer what was sent twice.
+    guard: u32,
+    /// The next segment to send is `una`, whatever the window.
+    resend: bool,
+    /// This recovery had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
+    rescued: bool,
+    /// This recovery saw a partial acknowledgement.
+    partial: bool,
+    /// An acknowledgement above it may bring news of marks.
+    marked: u32,
+    /// The next new segment tells the receiver that its echo was heard.
+    cwr: bool,
+    timer: Time,
+    /// No packet leaves before it.
+    pace: Time,
+    /// The segment whose round trip is being timed, without timestamps.
+    timed: Option<(u32, Time)>,
+    rtt: RttEstimator,
+    board: Scoreboard,
+    size: Option<Bytes>,
+    options: Arc<Options>,
+    controller: cc::Any,
+}
+
+impl Sender {
+    /// A sender of `size` bytes, or without end.
+    pub fn new(options: Arc<Options>, controller: &cc::Config, size: Option<Bytes>) -> Sender {
+        let ssthresh = options.initial_ssthresh;
+        let controller = controller.build(cc::Start {
+            initial_window: options.initial_window,
+            initial_ssthresh: if ssthresh == 0.0 { f64::INFINITY } else { ssthresh },
+        });
+        let segments = |size: Bytes| size.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
+        Sender {
+            control: controller.control(),
+            una: 0,
+            next: 0,
+            high: 0,
+            total: size.map_or(ENDLESS, segments),
+            phase: if options.handshake { Phase::Opening { sent: false } } else { Phase::Open },
+            duplicates: 0,
+            inflation: 0,
+            point: 0,
+            guard: 0,
+            resend: false,
+            rescued: false,
+            partial: false,
+            marked: 0,
+            cwr: false,
+            timer: Time::NEVER,
+            pace: Time::ZERO,
+            timed: None,
+            rtt: RttEstimator::new(&options),
+            board: Scoreboard::default(),
+            size,
+            options,
+            controller,
+        }
+    }
+
+    /// The window in packets.
+    pub fn window(&self) -> f64 {
+        self.control.window
+    }
+
+    /// What the controller remembers.
+    pub fn controller(&self) -> &cc::Any {
+        &self.controller
+    }
+
+    /// One above the last segment there is, if there is a last one.
+    pub fn total(&self) -> Option<u32> {
+        (self.total != ENDLESS).then_some(self.total)
+    }
+
+    /// Whether everything is acknowledged.
+    pub fn done(&self) -> bool {
+        self.phase == Phase::Done
+    }
+
+    /// No data follows what was sent so far. Whether that is all acknowledged.
+    pub fn stop(&mut self) -> bool {
+        self.total = self.high.min(self.total);
+        self.size = None;
+        self.finish_if_done()
+    }
+
+    /// When [`on_wakeup`](Sender::on_wakeup) is wanted, or [`poll`](Sender::poll) may have a packet again.
+    #[inline]
+    pub fn next_wakeup(&self, now: Time) -> Time {
+        if self.pace > now && self.phase != Phase::Done { self.timer.min(self.pace) } else { self.timer }
+    }
+
+    /// The next packet to send now, if one may be sent.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+        if self.pace > now {
+            return None;
+        }
+        if let Phase::Opening { sent } = self.phase {
+            return self.poll_syn(now, sent);
+        }
+        let seq = self.choose()?;
+        let again = seq < self.high;
+        if seq == self.next {
+            self.next += 1;
+            self.high = self.high.max(self.next);
+        }
+        if self.timer == Time::NEVER {
+            self.timer = now + self.rtt.timeout();
+        }
+        if !self.options.timestamps {
+            self.timed = if again { None } else { self.timed.or(Some((seq, now))) };
+        }
+        let size = self.wire_size(seq);
+        if let Some(rate) = self.control.pacing {
+            self.pace = self.pace.max(now) + rate.time_for(Bytes(u64::from(size)));
+        }
+        // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
+        let flags = if again { Flags::RETRANSMITTED } else { Flags::default().with_if(self.options.ecn, Flags::ECT) };
+        let cwr = !again && std::mem::take(&mut self.cwr);
+        Some(Segment { seq, size, flags: flags.with_if(cwr, Flags::CWR) })
+    }
+
+    /// An acknowledgement arrived.
+    #[inline]
+    pub fn on_ack(&mut self, packet: &Packet, now: Time, rng: &mut Rng) -> Heard {
+        if packet.flags.has(Flags::SYN) {
+            return self.on_opened(packet, now);
+        }
+        let newly = packet.seq.saturating_sub(self.una);
+        if packet.seq < self.una || packet.seq > self.high || matches!(self.phase, Phase::Opening { .. } | Phase::Done) {
+            return Heard::default();
+        }
+        let rtt = self.measure(packet, now);
+        let outstanding = self.outstanding();
+        let recovering = self.phase == Phase::Recovery;
+        let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
+        if newly > 0 {
+            self.advance(packet.seq, newly, now);
+        }
+        if packet.sack[0].1 != 0 {
+            self.board.mark(&packet.sack, self.una, self.high, self.options.dupthresh);
+        }
+        if newly == 0 && self.high > self.una {
+            self.duplicates += 1;
+            self.inflation += i64::from(recovering && self.options.recovery != Recovery::Sack);
+        }
+
+        let limited = !self.options.window_validation || f64::from(outstanding) + 1.0 > self.control.window;
+        let grows = limited && !recovering;
+        let signal = Ack {
+            now,
+            rtt,
+            acked: newly,
+            credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
+            una: u64::from(self.una),
+            next: u64::from(self.high),
+            in_flight: self.outstanding(),
+            recovering,
+        };
+        self.controller.on_ack(&signal, rng);
+        let repair = self.should_repair();
+        if repair {
+            self.repair(now);
+        }
+        if packet.flags.has(Flags::ECE) {
+            self.on_echo(now);
+        }
+        self.control = self.controller.control();
+        let done = self.finish_if_done();
+        Heard { acked, rtt, repair, done }
+    }
+
+    /// The wake-up came. Whether the retransmission timer expired.
+    pub fn on_wakeup(&mut self, now: Time) -> bool {
+        if now < self.timer {
+            return false;
+        }
+        if let Phase::Opening { .. } = self.phase {
+            self.rtt.back_off();
+            self.timer = Time::NEVER;
+            self.phase = Phase::Opening { sent: false };
+            return true;
+        }
+        let reported = self.rtt.backoffs() > 0;
+        self.rtt.back_off();
+        self.timed = None;
+        self.restart(now, reported);
+        true
+    }
+
+    /// The next segment that the window lets go.
+    #[inline]
+    fn choose(&mut self) -> Option<u32> {
+        if self.resend {
+            self.resend = false;
+            self.board.retransmit(self.una);
+            return Some(self.una);
+        }
+        if self.phase == Phase::Recovery && self.options.recovery == Recovery::Sack {
+            return self.choose_from_board();
+        }
+        while self.next < self.high && self.board.sacked(self.next) {
+            self.next += 1;
+        }
+        let early = match self.phase {
+            Phase::Open if self.options.limited_transmit => self.duplicates.min(self.options.dupthresh - 1),
+            _ => 0,
+        };
+        let room = self.control.window + self.inflation as f64 + f64::from(early);
+        (f64::from(self.outstanding()) + 1.0 <= room && self.next < self.limit()).then_some(self.next)
+    }
+
+    /// RFC 6675 §4 NextSeg, while pipe leaves room.
+    fn choose_from_board(&mut self) -> Option<u32> {
+        if f64::from(self.board.pipe(self.una, self.next)) + 1.0 > self.control.window {
+            return None;
+        }
+        if let Some(seq) = self.board.next_lost(self.una) {
+            self.board.retransmit(seq);
+            return Some(seq);
+        }
+        if self.next < self.limit() {
+            return Some(self.next);
+        }
+        if let Some(seq) = self.board.next_suspect(self.una) {
+            self.board.retransmit(seq);
+            return Some(seq);
+        }
+        let rescue = !self.rescued && !self.board.sacked(self.high - 1);
+        self.rescued |= rescue;
+        rescue.then(|| self.high - 1)
+    }
+
+    fn limit(&self) -> u32 {
+        self.total.min(self.una.saturating_add(self.options.max_window))
+    }
+
+    /// Packets sent and not known to have left the network, as the window counts them.
+    #[inline]
+    fn outstanding(&self) -> u32 {
+        let sent = self.next - self.una;
+        match self.phase {
+            Phase::Recovery if self.options.recovery == Recovery::Sack => self.board.pipe(self.una, self.next),
+            Phase::Restart if !self.board.is_empty() => sent - self.board.count(self.una..self.next),
+            _ => sent,
+        }
+    }
+
+    /// Packets that were using the path: the window where it was full, else what was outstanding.
+    fn flight(&self) -> f64 {
+        let sent = f64::from(self.high - self.una);
+        if sent + 1.0 > self.control.window { self.control.window } else { sent }
+    }
+
+    #[inline]
+    fn measure(&mut self, packet: &Packet, now: Time) -> Option<Span> {
+        let rtt = if self.options.timestamps {
+            now - packet.sent
+        } else {
+            let (_, sent) = self.timed.take_if(|(seq, _)| packet.seq > *seq)?;
+            now - sent
+        };
+        self.rtt.sample(rtt);
+        Some(rtt)
+    }
+
+    /// Everything below `seq` is acknowledged.
+    #[inline]
+    fn advance(&mut self, seq: u32, newly: u32, now: Time) {
+        self.una = seq;
+        self.next = self.next.max(seq);
+        if !self.board.is_empty() || self.phase == Phase::Recovery {
+            self.board.advance(seq);
+        }
+        self.duplicates = 0;
+        self.resend = false;
+        let repaired = seq >= self.point || self.options.recovery == Recovery::Reno && self.phase == Phase::Recovery;
+        match self.phase {
+            Phase::Recovery | Phase::Restart if repaired => {
+                self.phase = Phase::Open;
+                self.inflation = 0;
+            }
+            Phase::Recovery => self.on_partial(newly),
+            _ => {}
+        }
+        let restarts = !(self.phase == Phase::Recovery && self.options.impatient && self.partial);
+        if seq == self.high {
+            self.timer = Time::NEVER;
+        } else if restarts || self.options.recovery == Recovery::Sack {
+            self.timer = now + self.rtt.timeout();
+        }
+        self.partial = self.phase == Phase::Recovery;
+    }
+
+    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by what left the network.
+    fn on_partial(&mut self, newly: u32) {
+        if self.options.recovery == Recovery::NewReno {
+            self.resend = true;
+            self.inflation -= i64::from(newly) - 1;
+        }
+    }
+
+    /// Whether the duplicates, or the scoreboard, say that `una` is lost.
+    #[inline]
+    fn should_repair(&self) -> bool {
+        let told = self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
+        told && self.phase == Phase::Open
+            && self.options.recovery != Recovery::OldTahoe
+            && (self.una > self.guard || self.guard == 0)
+    }
+
+    #[cold]
+    fn repair(&mut self, now: Time) {
+        self.controller.on_loss(&Loss {
+            now,
+            flight: self.flight(),
+            una: u64::from(self.una),
+            next: u64::from(self.high),
+        });
+        if self.options.recovery == Recovery::Tahoe {
+            return self.restart(now, true);
+        }
+        self.phase = Phase::Recovery;
+        self.point = self.high;
+        // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
+        if self.options.recovery != Recovery::Sack {
+            self.guard = self.high;
+        }
+        self.inflation = if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
+        self.resend = true;
+        self.rescued = false;
+        self.partial = false;
+        self.board.begin(self.una);
+        self.timed = None;
+        self.timer = now + self.rtt.timeout();
+    }
+
+    /// Everything outstanding is presumed lost.
+    #[cold]
+    fn restart(&mut self, now: Time, reported: bool) {
+        let flight = self.flight();
+        self.controller.on_timeout(&Timeout { now, flight, reported, next: u64::from(self.high) });
+        self.control = self.controller.control();
+        self.phase = Phase::Restart;
+        self.point = self.high;
+        self.guard = self.high;
+        self.next = self.una;
+        self.duplicates = 0;
+        self.inflation = 0;
+        self.resend = false;
+        self.board.clear();
+        self.timer = now + self.rtt.timeout();
+    }
+
+    fn on_echo(&mut self, now: Time) {
+        if self.options.ecn && self.phase == Phase::Open && self.una > self.marked {
+            self.controller.on_ecn(&Ecn { now, flight: self.flight(), next: u64::from(self.high) });
+            self.marked = self.high;
+            self.cwr = true;
+        }
+    }
+
+    fn poll_syn(&mut self, now: Time, sent: bool) -> Option<Segment> {
+        if sent {
+            return None;
+        }
+        self.phase = Phase::Opening { sent: true };
+        self.timer = now + self.rtt.timeout();
+        Some(Segment { seq: 0, size: self.options.header.0 as u16, flags: Flags::SYN })
+    }
+
+    fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
+        let Phase::Opening { .. } = self.phase else { return Heard::default() };
+        let rtt = now - packet.sent;
+        self.rtt.sample(rtt);
+        self.phase = Phase::Open;
+        self.timer = Time::NEVER;
+        Heard { rtt: Some(rtt), ..Heard::default() }
+    }
+
+    fn finish_if_done(&mut self) -> bool {
+        let done = self.una >= self.total && self.phase != Phase::Done;
+        if done {
+            self.phase = Phase::Done;
+            self.timer = Time::NEVER;
+        }
+        done
+    }
+
+    fn bytes_below(&self, seq: u32) -> Bytes {
+        match self.size {
+            Some(size) if seq == self.total => size,
+            _ => Bytes(u64::from(seq) * self.options.payload.0),
+        }
+    }
+
+    fn wire_size(&self, seq: u32) -> u16 {
+        let payload = match self.size {
+            Some(_) if seq + 1 == self.total => self.bytes_below(seq + 1) - self.bytes_below(seq),
+            _ => self.options.payload,
+        };
+        (self.options.header + payload).0 as u16
+    }
+}
