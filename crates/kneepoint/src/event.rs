@@ -163,12 +163,12 @@ impl EventQueue {
             self.insert(entity, at);
             entity = next;
         }
-        while let Some(&(at, entity)) = self.beyond.first() {
+        while let Some(&(at, far)) = self.beyond.first() {
             if (at.0 >> self.shift) / SLOTS - block >= SLOTS {
                 break;
             }
             self.beyond.pop_first();
-            self.insert(entity, at);
+            self.insert(far, at);
         }
     }
 }

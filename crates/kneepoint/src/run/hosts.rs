@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::network::Network;
+use super::network::{Network, Reached};
 use super::observe::{Event, FlowId, Observer};
 use crate::cc;
 use crate::event::{Entity, EventQueue};
@@ -127,32 +127,21 @@ impl Hosts {
         self.flows[flow.0 as usize].sender.stop()
     }
 
-    /// A packet arrived at its host.
+    /// A packet arrives at its host.
     #[inline]
     pub fn deliver<O: Observer>(
         &mut self,
-        packet: &Packet,
-        now: Time,
+        (packet, at): Reached,
         network: &mut Network,
         events: &mut EventQueue,
         watch: &mut O,
     ) -> Option<Ended> {
-        watch.on(now, &Event::Delivered { packet });
-        if packet.flags.has(Flags::DATAGRAM) || self.flows[packet.flow as usize].epoch != packet.epoch {
-            return None;
-        }
         if packet.flags.has(Flags::ACK) {
-            return self.hear(packet, now, network, events, watch);
+            watch.on(at, &Event::Delivered { packet: &packet });
+            let current = self.flows[packet.flow as usize].epoch == packet.epoch;
+            return if current { self.hear(&packet, at, network, events, watch) } else { None };
         }
-        let flow = &mut self.flows[packet.flow as usize];
-        let reply = flow.receiver.on_data(packet, now);
-        if Some(flow.receiver.next()) == flow.sender.total() && flow.delivered == Time::NEVER {
-            flow.delivered = now;
-        }
-        match reply {
-            Some(reply) => self.reply(packet.flow, reply, now, network, events, watch),
-            None => events.schedule(self.base + 2 * packet.flow + 1, flow.receiver.next_wakeup()),
-        }
+        self.receive(&packet, at, network, events, watch);
         None
     }
 
@@ -208,6 +197,31 @@ impl Hosts {
         None
     }
 
+    /// Data arrives, now or, at a receiver that answers at once, later.
+    #[inline]
+    fn receive<O: Observer>(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+        network: &mut Network,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        watch.on(at, &Event::Delivered { packet });
+        let flow = &mut self.flows[packet.flow as usize];
+        if packet.flags.has(Flags::DATAGRAM) || flow.epoch != packet.epoch {
+            return;
+        }
+        let reply = flow.receiver.on_data(packet, at);
+        if flow.delivered == Time::NEVER && Some(flow.receiver.next()) == flow.sender.total() {
+            flow.delivered = at;
+        }
+        match reply {
+            Some(reply) => self.reply(packet.flow, reply, at, network, events, watch),
+            None => events.schedule(self.base + 2 * packet.flow + 1, flow.receiver.next_wakeup()),
+        }
+    }
+
     /// Sends what may be sent, and sees to it that the timer wakes the sender no later than it must.
     #[inline]
     fn send<O: Observer>(
@@ -218,12 +232,14 @@ impl Hosts {
         events: &mut EventQueue,
         watch: &mut O,
     ) {
-        let slot = &mut self.flows[flow as usize];
-        while let Some(segment) = slot.sender.poll(now) {
-            self.packets = self.packets.wrapping_add(1);
-            let packet = slot.data(flow, segment, self.packets, now);
-            network.carry(packet, now, events, watch);
+        while let Some(segment) = self.flows[flow as usize].sender.poll(now) {
+            let id = self.number();
+            let packet = self.flows[flow as usize].data(flow, segment, id, now);
+            if let Some((packet, at)) = network.carry(packet, now, events, watch) {
+                self.receive(&packet, at, network, events, watch);
+            }
         }
+        let slot = &self.flows[flow as usize];
         // A timer that was put off stays where it is: it wakes, finds nothing due, and is set again.
         let wakeup = slot.sender.next_wakeup(now);
         let timer = self.base + 2 * flow;
@@ -244,7 +260,8 @@ impl Hosts {
     ) {
         let id = self.number();
         let packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
-        network.carry(packet, now, events, watch);
+        let reached = network.carry(packet, now, events, watch);
+        debug_assert!(reached.is_none(), "a sender takes nothing ahead of its time");
     }
 }
 

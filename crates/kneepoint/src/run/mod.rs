@@ -157,6 +157,9 @@ impl<'a> State<'a> {
             for flow in &group.flows {
                 let jitter = jitters.next().copied().flatten();
                 let paths = self.add_paths(routes, flow.from, flow.to, jitter);
+                if !options.delayed_ack {
+                    self.network.add_answer(paths.forward, paths.backward);
+                }
                 let task = Task { options: &options, controller: &group.cc, size: flow.size, paths, owner: None };
                 let id = self.hosts.open(task, &mut self.events);
                 self.script.push((draw(flow.start, &mut starts), Cue::Start(id)));
@@ -197,9 +200,9 @@ impl<'a> State<'a> {
     }
 
     fn add_paths(&mut self, routes: &mut Routes, from: NodeId, to: NodeId, jitter: Option<u32>) -> Paths {
-        let way = |routes: &mut Routes, from, to| routes.path(from, to).expect("a valid scenario has a path both ways");
-        let out: Vec<u32> = jitter.into_iter().chain(way(routes, from, to)).collect();
-        let back = way(routes, to, from);
+        let mut way = |a, b| routes.path(a, b).expect("a valid scenario has a path both ways");
+        let out: Vec<u32> = jitter.into_iter().chain(way(from, to)).collect();
+        let back = way(to, from);
         Paths { forward: self.network.add_path(&out), backward: self.network.add_path(&back) }
     }
 }
@@ -209,8 +212,8 @@ impl State<'_> {
     #[inline]
     fn handle<O: Observer>(&mut self, entity: Entity, now: Time, watch: &mut O) {
         if entity < self.base {
-            if let Some(packet) = self.network.on_event(entity, now, &mut self.events, watch)
-                && let Some(ended) = self.hosts.deliver(&packet, now, &mut self.network, &mut self.events, watch)
+            if let Some(reached) = self.network.on_event(entity, now, &mut self.events, watch)
+                && let Some(ended) = self.hosts.deliver(reached, &mut self.network, &mut self.events, watch)
             {
                 self.on_ended(ended, now);
             }
@@ -296,7 +299,9 @@ impl State<'_> {
         let packet = source.packet(flow.0, *hop, id, now);
         let next = source.next();
         self.events.schedule(self.base + 2 + self.sessions.len() as Entity + number, next);
-        self.network.carry(packet, now, &mut self.events, watch);
+        if let Some(reached) = self.network.carry(packet, now, &mut self.events, watch) {
+            self.hosts.deliver(reached, &mut self.network, &mut self.events, watch);
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 //!
 //! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
 //! arrival of the first. A link that only carries what one other link delivers needs not even that. Its arrivals
-//! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). That is
-//! exact, for nothing else can come between; measured links stay out of it, so that what they tell is in order.
+//! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a
+//! receiver that answers each packet, on a link that nobody else uses, may do so as soon as the packet's arrival
+//! is known (`Step::Reach`). Both are exact, for nothing else can come between; measured links stay out of it, so
+//! that what they tell is in order.
 
 use std::collections::VecDeque;
 
@@ -22,6 +24,8 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub enum Step {
     /// It arrives at its host.
     Arrive,
+    /// It reaches a receiver that can take it ahead of its time.
+    Reach,
     /// It waits for its turn at the next link.
     Join,
     /// It passes into the next link, which nothing else feeds.
@@ -71,6 +75,20 @@ struct Link {
 pub struct Network {
     links: Vec<Link>,
     hops: Vec<Hop>,
+    /// The last hop of each path whose receiver answers every packet, and the first link of the way back.
+    answered: Vec<(u32, u32)>,
+}
+
+/// A packet at the host at the end of its path, and when it arrives there.
+pub type Reached = (Packet, Time);
+
+/// What puts packets on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Nothing,
+    Host,
+    Link(u32),
+    Several,
 }
 
 /// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
@@ -99,7 +117,7 @@ impl Network {
     /// The links of `specs`, idle, with disciplines that tick scheduled.
     pub fn new(specs: &[LinkSpec], packet: Bytes, seed: u64, events: &mut EventQueue) -> Network {
         let links = specs.iter().enumerate().map(|(index, spec)| Link::new(spec, packet, seed, index as u64));
-        let network = Network { links: links.collect(), hops: Vec::new() };
+        let network = Network { links: links.collect(), ..Network::default() };
         for (index, link) in network.links.iter().enumerate() {
             if let Some(interval) = link.interval() {
                 events.schedule(network.tick(index), Time::ZERO + interval);
@@ -117,39 +135,57 @@ impl Network {
         first
     }
 
+    /// Notes that one receiver answers each packet of the path at `forward` on the path at `backward`, at once.
+    pub fn add_answer(&mut self, forward: u32, backward: u32) {
+        let steps = self.hops[forward as usize..].iter();
+        let last = forward + steps.take_while(|hop| hop.step != Step::Arrive).count() as u32;
+        self.answered.push((last, self.hops[backward as usize].link));
+    }
+
     /// Lets packets pass through where one link is all that feeds another. Call when all paths are there.
     pub fn fuse(&mut self) {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Feeder {
-            None,
-            Link(u32),
-            Many,
-        }
-        let mut feeders = vec![Feeder::None; self.links.len()];
-        let mut before = None;
-        for hop in &self.hops {
-            let feeder = &mut feeders[hop.link as usize];
-            *feeder = match (before, *feeder) {
-                (Some(link), Feeder::None) => Feeder::Link(link),
-                (Some(link), Feeder::Link(other)) if link == other => Feeder::Link(link),
-                _ => Feeder::Many,
-            };
-            before = (hop.step != Step::Arrive).then_some(hop.link);
-        }
+        let feeders = self.feeders();
         for place in 1..self.hops.len() {
             let next = self.hops[place].link as usize;
             let link = &self.links[next];
             let computed = !link.measured && !matches!(link.queue, Queue::Ruled(_));
-            let before = &mut self.hops[place - 1];
-            if before.step == Step::Join && computed && feeders[next] == Feeder::Link(before.link) {
-                before.step = Step::Through;
+            let hop = &mut self.hops[place - 1];
+            if hop.step == Step::Join && computed && feeders[next] == Feeder::Link(hop.link) {
+                hop.step = Step::Through;
+            }
+        }
+        for &(last, back) in &self.answered {
+            if feeders[back as usize] == Feeder::Host && !self.links[back as usize].measured {
+                self.hops[last as usize].step = Step::Reach;
             }
         }
     }
 
-    /// Takes a packet that is at the beginning of its hop at `at`.
+    fn feeders(&self) -> Vec<Feeder> {
+        let mut feeders = vec![Feeder::Nothing; self.links.len()];
+        let mut source = Feeder::Host;
+        for hop in &self.hops {
+            let feeder = &mut feeders[hop.link as usize];
+            *feeder = match *feeder {
+                Feeder::Nothing => source,
+                Feeder::Link(_) if *feeder == source => source,
+                _ => Feeder::Several,
+            };
+            source = if hop.step == Step::Arrive { Feeder::Host } else { Feeder::Link(hop.link) };
+        }
+        feeders
+    }
+
+    /// Takes a packet that is at the beginning of its hop at `at`, and hands it back if it reaches its receiver.
     #[inline]
-    pub fn carry<O: Observer>(&mut self, packet: Packet, at: Time, events: &mut EventQueue, watch: &mut O) {
+    #[must_use]
+    pub fn carry<O: Observer>(
+        &mut self,
+        packet: Packet,
+        at: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Reached> {
         let (mut packet, mut at) = (packet, at);
         loop {
             let hop = self.hops[packet.hop as usize];
@@ -163,22 +199,29 @@ impl Network {
                 }
                 Queue::Tail(_) => match link.pass_tail(id, &packet, at, watch) {
                     Some(end) => link.line.carry(end, packet.size),
-                    None => return,
+                    None => return None,
                 },
             };
             let Some(arrival) = arrival else {
                 let verdict = Verdict::Dropped(Reason::Channel);
-                return watch.on(at, &Event::Fate { link: id, packet: &packet, verdict });
+                watch.on(at, &Event::Fate { link: id, packet: &packet, verdict });
+                return None;
             };
-            if hop.step != Step::Through {
-                return self.launch(hop.link as usize, packet, arrival, events);
+            match hop.step {
+                Step::Through => {
+                    packet.hop += 1;
+                    at = arrival;
+                }
+                Step::Reach => return Some((packet, arrival)),
+                Step::Join | Step::Arrive => {
+                    self.launch(hop.link as usize, packet, arrival, events);
+                    return None;
+                }
             }
-            packet.hop += 1;
-            at = arrival;
         }
     }
 
-    /// The event of an entity below [`entities`](Network::entities). A packet that reached its host is returned.
+    /// The event of an entity below [`entities`](Network::entities), which may bring a packet to its host.
     #[inline]
     pub fn on_event<O: Observer>(
         &mut self,
@@ -186,10 +229,10 @@ impl Network {
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Packet> {
+    ) -> Option<Reached> {
         let links = self.links.len();
         match entity as usize {
-            link if link < links => self.transmit(link, now, events, watch),
+            link if link < links => return self.transmit(link, now, events, watch),
             link if link < 2 * links => return self.arrive(link - links, now, events, watch),
             link => {
                 let link = link - 2 * links;
@@ -248,7 +291,7 @@ impl Network {
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Packet> {
+    ) -> Option<Reached> {
         let entity = self.arrival(link);
         let flight = &mut self.links[link].flight;
         let (_, mut packet) = flight.pop_front()?;
@@ -256,11 +299,10 @@ impl Network {
             events.schedule(entity, next);
         }
         if self.hops[packet.hop as usize].step == Step::Arrive {
-            return Some(packet);
+            return Some((packet, now));
         }
         packet.hop += 1;
-        self.carry(packet, now, events, watch);
-        None
+        self.carry(packet, now, events, watch)
     }
 
     /// Puts a packet on its way to the end of a link.
@@ -280,9 +322,9 @@ impl Network {
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) {
+    ) -> Option<Reached> {
         let link = &mut self.links[index];
-        let Queue::Ruled(ruled) = &mut link.queue else { return };
+        let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let verdict = ruled.fifo.enqueue(packet, now, &mut ruled.rng);
         let dropped = matches!(verdict, Verdict::Dropped(_));
         let id = LinkId(index as u32);
@@ -290,21 +332,25 @@ impl Network {
             watch.on(now, &Event::Arrival { link: id, packet: &packet, verdict });
         }
         if dropped {
-            return;
+            return None;
         }
         if link.measured {
             watch.on(now, &Event::Queue { link: id, backlog: ruled.fifo.backlog() });
         }
-        if !ruled.transmitting {
-            self.transmit(index, now, events, watch);
-        }
+        if ruled.transmitting { None } else { self.transmit(index, now, events, watch) }
     }
 
     /// A transmitter is free: it takes the next packet, if one waits.
-    fn transmit<O: Observer>(&mut self, index: usize, now: Time, events: &mut EventQueue, watch: &mut O) {
+    fn transmit<O: Observer>(
+        &mut self,
+        index: usize,
+        now: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Reached> {
         let departure = self.departure(index);
         let link = &mut self.links[index];
-        let Queue::Ruled(ruled) = &mut link.queue else { return };
+        let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let id = LinkId(index as u32);
         ruled.transmitting = false;
         while let Some(departed) = ruled.fifo.dequeue(now, &mut ruled.rng) {
@@ -328,13 +374,17 @@ impl Network {
             events.schedule(departure, end);
             let Some(arrival) = link.line.carry(end, packet.size) else {
                 let verdict = Verdict::Dropped(Reason::Channel);
-                return watch.on(end, &Event::Fate { link: id, packet: &packet, verdict });
+                watch.on(end, &Event::Fate { link: id, packet: &packet, verdict });
+                return None;
             };
-            if self.hops[packet.hop as usize].step == Step::Through {
-                return self.carry(Packet { hop: packet.hop + 1, ..packet }, arrival, events, watch);
+            match self.hops[packet.hop as usize].step {
+                Step::Through => return self.carry(Packet { hop: packet.hop + 1, ..packet }, arrival, events, watch),
+                Step::Reach => return Some((packet, arrival)),
+                Step::Join | Step::Arrive => self.launch(index, packet, arrival, events),
             }
-            return self.launch(index, packet, arrival, events);
+            return None;
         }
+        None
     }
 }
 
