@@ -83,19 +83,14 @@ impl EventQueue {
     /// Takes the next event due at or before `until`.
     #[inline]
     pub fn pop(&mut self, until: Time) -> Option<(Time, Entity)> {
-        loop {
-            if let Some(&(at, entity)) = self.current.last() {
-                if at > until {
-                    return None;
-                }
-                self.current.pop();
-                self.entities[entity as usize].at = Time::NEVER;
-                return Some((at, entity));
-            }
+        while self.current.is_empty() {
             if !self.advance() {
                 return None;
             }
         }
+        let (at, entity) = self.current.pop_if(|(at, _)| *at <= until)?;
+        self.entities[entity as usize].at = Time::NEVER;
+        Some((at, entity))
     }
 
     #[inline]

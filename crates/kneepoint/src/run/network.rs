@@ -253,9 +253,9 @@ impl Network {
             if let Queue::Tail(tail) = &mut link.queue
                 && link.measured
             {
-                let link = LinkId(index as u32);
+                let id = LinkId(index as u32);
                 while let Some(start) = tail.leave(end) {
-                    watch.on(start, &Event::Queue { link, backlog: tail.backlog() });
+                    watch.on(start, &Event::Queue { link: id, backlog: tail.backlog() });
                 }
             }
         }

@@ -83,7 +83,10 @@ impl SegmentSet {
             return 0;
         }
         let (first, last) = ((range.start - self.base) / 64, (range.end - 1 - self.base) / 64);
-        (first..=last).map(|word| (self.words[word as usize] & self.mask(word, &range)).count_ones()).sum()
+        if first == last {
+            return (self.words[first as usize] & self.mask(first, &range)).count_ones();
+        }
+        (first..last + 1).map(|word| (self.words[word as usize] & self.mask(word, &range)).count_ones()).sum()
     }
 
     /// The first number at or above `seq` that is not in it.
@@ -92,7 +95,7 @@ impl SegmentSet {
         while let Some(word) = self.word(seq) {
             let run = (self.words[word] >> (seq % 64)).trailing_ones().min(64 - seq % 64);
             seq += run;
-            if run == 0 || seq % 64 != 0 {
+            if run == 0 || !seq.is_multiple_of(64) {
                 break;
             }
         }

@@ -87,6 +87,8 @@ pub struct Sender {
     point: u32,
     /// Duplicates mean nothing until something above it is acknowledged: they may answer what was sent twice.
     guard: u32,
+    /// Packets in the network while a scoreboard guides recovery, counted anew at each acknowledgement.
+    pipe: u32,
     /// The next segment to send is `una`, whatever the window.
     resend: bool,
     /// This recovery had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
@@ -117,7 +119,7 @@ impl Sender {
             initial_window: options.initial_window,
             initial_ssthresh: if ssthresh == 0.0 { f64::INFINITY } else { ssthresh },
         });
-        let segments = |size: Bytes| size.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
+        let segments = |bytes: Bytes| bytes.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
         Sender {
             control: controller.control(),
             una: 0,
@@ -129,6 +131,7 @@ impl Sender {
             inflation: 0,
             point: 0,
             guard: 0,
+            pipe: 0,
             resend: false,
             rescued: false,
             partial: false,
@@ -188,6 +191,7 @@ impl Sender {
             return self.poll_syn(now, sent);
         }
         let seq = self.choose()?;
+        self.pipe += 1;
         let again = seq < self.high;
         if seq == self.next {
             self.next += 1;
@@ -220,8 +224,8 @@ impl Sender {
             return Heard::default();
         }
         let rtt = self.measure(packet, now);
-        let outstanding = self.outstanding();
         let recovering = self.phase == Phase::Recovery;
+        let grows = !recovering && (!self.options.window_validation || self.window_is_full());
         let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
         if newly > 0 {
             self.advance(packet.seq, newly, now);
@@ -234,8 +238,9 @@ impl Sender {
             self.inflation += i64::from(recovering && self.options.recovery != Recovery::Sack);
         }
 
-        let limited = !self.options.window_validation || f64::from(outstanding) + 1.0 > self.control.window;
-        let grows = limited && !recovering;
+        if self.scoreboard_guides() {
+            self.pipe = self.board.pipe(self.una, self.next);
+        }
         let signal = Ack {
             now,
             rtt,
@@ -285,7 +290,7 @@ impl Sender {
             self.board.retransmit(self.una);
             return Some(self.una);
         }
-        if self.phase == Phase::Recovery && self.options.recovery == Recovery::Sack {
+        if self.scoreboard_guides() {
             return self.choose_from_board();
         }
         while self.next < self.high && self.board.sacked(self.next) {
@@ -301,7 +306,7 @@ impl Sender {
 
     /// RFC 6675 §4 NextSeg, while pipe leaves room.
     fn choose_from_board(&mut self) -> Option<u32> {
-        if f64::from(self.board.pipe(self.una, self.next)) + 1.0 > self.control.window {
+        if f64::from(self.pipe) + 1.0 > self.control.window {
             return None;
         }
         if let Some(seq) = self.board.next_lost(self.una) {
@@ -327,12 +332,22 @@ impl Sender {
     /// Packets sent and not known to have left the network, as the window counts them.
     #[inline]
     fn outstanding(&self) -> u32 {
-        let sent = self.next - self.una;
         match self.phase {
-            Phase::Recovery if self.options.recovery == Recovery::Sack => self.board.pipe(self.una, self.next),
-            Phase::Restart if !self.board.is_empty() => sent - self.board.count(self.una..self.next),
-            _ => sent,
+            Phase::Recovery if self.scoreboard_guides() => self.pipe,
+            Phase::Restart if !self.board.is_empty() => self.next - self.una - self.board.count(self.una..self.next),
+            _ => self.next - self.una,
         }
+    }
+
+    #[inline]
+    fn scoreboard_guides(&self) -> bool {
+        self.phase == Phase::Recovery && self.options.recovery == Recovery::Sack
+    }
+
+    /// Whether the window is what keeps the sender from sending more.
+    #[inline]
+    fn window_is_full(&self) -> bool {
+        f64::from(self.outstanding()) + 1.0 > self.control.window
     }
 
     /// Packets that were using the path: the window where it was full, else what was outstanding.
@@ -420,6 +435,7 @@ impl Sender {
         self.rescued = false;
         self.partial = false;
         self.board.begin(self.una);
+        self.pipe = self.board.pipe(self.una, self.next);
         self.timed = None;
         self.timer = now + self.rtt.timeout();
     }
