@@ -7,6 +7,7 @@
 //!
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
+pub mod delay;
 pub mod window;
 
 use crate::rng::Rng;
@@ -125,6 +126,7 @@ crate::registry! {
     each each;
     algorithms {
         reno::Reno,
+        pert::Pert,
     }
 }
 
