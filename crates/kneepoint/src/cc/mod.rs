@@ -127,6 +127,7 @@ crate::registry! {
     algorithms {
         reno::Reno,
         pert::Pert,
+        cubic::Cubic,
     }
 }
 
