@@ -128,6 +128,7 @@ crate::registry! {
         reno::Reno,
         pert::Pert,
         cubic::Cubic,
+        vegas::Vegas,
     }
 }
 
