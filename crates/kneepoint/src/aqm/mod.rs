@@ -174,6 +174,7 @@ crate::registry! {
     algorithms {
         droptail::DropTail,
         red::Red,
+        adaptive_red::AdaptiveRed as "adaptive-red",
     }
 }
 
