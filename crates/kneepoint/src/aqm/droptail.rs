@@ -33,3 +33,19 @@ impl Discipline for DropTail {
         Decision::Pass
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{arrival, link, packet};
+    use super::*;
+    use crate::units::Time;
+
+    #[test]
+    fn it_objects_to_nothing() {
+        let mut queue = DropTail::new(Params::default(), link(10, 0.06));
+        let mut rng = Rng::stream(1, "droptail", 0);
+        for backlog in [0, 1, 1_000_000] {
+            assert_eq!(queue.on_arrival(&arrival(&packet(), backlog, Time::ZERO), &mut rng), Decision::Pass);
+        }
+    }
+}

@@ -7,6 +7,7 @@
 //!
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
+pub mod delay;
 pub mod window;
 
 use crate::rng::Rng;
@@ -125,6 +126,9 @@ crate::registry! {
     each each;
     algorithms {
         reno::Reno,
+        pert::Pert,
+        cubic::Cubic,
+        vegas::Vegas,
     }
 }
 
@@ -163,38 +167,46 @@ pub(crate) mod tests {
         pub now: Time,
         pub rtt: Span,
         pub una: u64,
+        next: u64,
         rng: Rng,
     }
 
     impl<C: Controller> Trace<C> {
         pub fn new(controller: C) -> Trace<C> {
-            Trace {
+            let mut trace = Trace {
                 controller,
                 now: Time::ZERO,
                 rtt: Span::from_millis(60),
                 una: 0,
+                next: 0,
                 rng: Rng::stream(1, "trace", 0),
-            }
+            };
+            trace.send();
+            trace
         }
         pub fn window(&self) -> f64 {
             self.controller.control().window
+        }
+        /// Fills the window.
+        fn send(&mut self) {
+            self.next = self.next.max(self.una + self.window() as u64);
         }
         /// One acknowledgement of one packet, `gap` after the one before.
         pub fn ack(&mut self, gap: Span) {
             self.now += gap;
             self.una += 1;
-            let flight = self.window() as u64;
             let ack = Ack {
                 now: self.now,
                 rtt: Some(self.rtt),
                 acked: 1,
                 credit: 1.0,
                 una: self.una,
-                next: self.una + flight,
-                in_flight: flight as u32,
+                next: self.next,
+                in_flight: (self.next - self.una) as u32,
                 recovering: false,
             };
             self.controller.on_ack(&ack, &mut self.rng);
+            self.send();
         }
         /// Acknowledges a full window over one round trip; the window after.
         pub fn round_trip(&mut self) -> f64 {
@@ -205,14 +217,14 @@ pub(crate) mod tests {
             self.window()
         }
         pub fn loss(&mut self) {
-            let flight = self.window();
-            let next = self.una + flight as u64;
-            self.controller.on_loss(&Loss { now: self.now, flight, una: self.una, next });
+            let loss = Loss { now: self.now, flight: self.window(), una: self.una, next: self.next };
+            self.controller.on_loss(&loss);
+            self.send();
         }
         pub fn timeout(&mut self) {
-            let flight = self.window();
-            let next = self.una + flight as u64;
-            self.controller.on_timeout(&Timeout { now: self.now, flight, reported: false, next });
+            let timeout = Timeout { now: self.now, flight: self.window(), reported: false, next: self.next };
+            self.controller.on_timeout(&timeout);
+            self.send();
         }
     }
 }

@@ -42,10 +42,10 @@ impl Window {
         }
     }
 
-    /// Continues from `packets`, in congestion avoidance.
+    /// Continues from `packets`, in congestion avoidance; never from more than before, or two.
     #[inline]
     pub fn reduce_to(&mut self, packets: f64) {
-        self.packets = packets.max(FLOOR_AFTER_LOSS);
+        self.packets = packets.min(self.packets).max(FLOOR_AFTER_LOSS);
         self.ssthresh = self.packets;
     }
 

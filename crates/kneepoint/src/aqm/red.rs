@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! RED: drops or marks arriving packets at random, the more the longer the average queue.
+//!
+//! S. Floyd, V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4) 1993; gentle: S. Floyd, 2000; automatic parameters as in ns-2.35.
+//!
+//! ```text
+//! avg <- (1 - w)^m avg                            m = idle time · C, whole packets
+//! avg <- (1 - w) avg + w q                        every arrival
+//! p_b = 0                                         avg <  min
+//!       max_p (avg - min) / (max - min)           min <= avg < max
+//!       max_p + (1 - max_p) (avg - max) / max     max <= avg < 2 max, gentle; else 1
+//! p_a = p_b / (1 - count p_b)                     1 from count p_b >= 1
+//!       0, p_b / (2 - count p_b), 1               with wait: count p_b < 1, < 2, >= 2
+//! automatic: w = 1 - exp(-1 / (T C)),  T = 10 max(100 ms, 3 (delay + 1/C))
+//!            min = max(5, target C / 2),  max = 3 min
+//! ```
+//!
+//! `q` backlog, without the arriving packet and the one in transmission; `count` arrivals since the last drop or
+//! mark; `C` link rate in packets/s; q, avg, min, max: packets, or bytes (min and max times the mean packet).
+//!
+//! Readings, as ns-2: the arrival that first finds avg >= min only starts the count; a packet is never dropped
+//! early while no more than one waits; an overflow restarts the count. With bytes, `count` is bytes over the mean
+//! packet, whole, and p_a is scaled by the size of the packet. Above `mark_limit`, and where p_b = 1, packets are
+//! dropped although they could be marked.
+//! Departures: with bytes, ns-2 spares packets only when none waits; its threshold for gentle uses the first max_p.
+
+use super::{Arrival, Backlog, Decision, Discipline, Facts};
+use crate::rng::Rng;
+use crate::units::{Bytes, Span, Time};
+
+crate::choice! {
+    /// What a queue is measured in.
+    pub enum Unit {
+        /// Packets of whatever size.
+        Packets = "packets",
+        /// Bytes.
+        Bytes = "bytes",
+    }
+}
+
+crate::settings! {
+    /// RED's parameters; zero is automatic where the sentence says so.
+    pub struct Params {
+        /// Mark packets of senders that understand marks, instead of dropping them.
+        ecn: bool = false;
+        /// The average queue, in packets, at which dropping begins; 0 is half the target delay's packets, at least 5.
+        min_threshold: f64 = 0.0, 0.0..=10000000.0;
+        /// The average queue, in packets, at which the probability reaches `max_p`; 0 is three times the minimum.
+        max_threshold: f64 = 0.0, 0.0..=10000000.0;
+        /// The queueing delay that the automatic thresholds aim at.
+        target_delay: Span = Span::from_millis(5), Span::from_micros(10)..=Span::from_secs(10);
+        /// The probability at the maximum threshold.
+        max_p: f64 = 0.1, 0.0001..=1.0;
+        /// The weight of an arrival in the average; 0 is 1 - exp(-1 / (time constant · C)).
+        weight: f64 = 0.0, 0.0..=1.0;
+        /// The time constant behind the automatic weight; `0s` is ten round trips of max(100ms, 3 (delay + 1/C)).
+        time_constant: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1000);
+        /// Between the maximum threshold and twice it, let the probability rise to 1 instead of jumping.
+        gentle: bool = true;
+        /// Space drops evenly: none before 1/p arrivals have passed, one before 2/p have.
+        wait: bool = true;
+        /// The probability above which packets are dropped, not marked.
+        mark_limit: f64 = 0.1, 0.0..=1.0;
+        /// What the queue is measured in.
+        unit: Unit = Unit::Packets;
+        /// The mean size of packets; `0b` is a full packet of this network.
+        mean_packet: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
+    }
+    check |params: &Params| check_thresholds(params.min_threshold, params.max_threshold)
+}
+
+/// Whether thresholds, where both are given, are in order.
+pub(super) fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
+    if max > 0.0 && (min == 0.0 || min >= max) {
+        let given = format!("min_threshold = {min}, max_threshold = {max}");
+        Err(format!("{given}: give both, the minimum less, as in 5 and 15, or leave the maximum 0"))
+    } else {
+        Ok(())
+    }
+}
+
+/// A RED queue's judgement.
+#[derive(Clone, Debug)]
+pub struct Red {
+    average: f64,
+    probability: f64,
+    max_p: f64,
+    weight: f64,
+    min: f64,
+    max: f64,
+    /// 1 / (max - min).
+    inverse_width: f64,
+    /// C, in packets per second.
+    capacity: f64,
+    mean_packet: f64,
+    mark_limit: f64,
+    idle_since: Option<Time>,
+    /// Packets arrived since the last drop or mark.
+    count: u64,
+    /// Bytes arrived since the last drop or mark.
+    count_bytes: u64,
+    /// Whether the arrival before found the average above the minimum.
+    judging: bool,
+    unit: Unit,
+    ecn: bool,
+    gentle: bool,
+    wait: bool,
+}
+
+impl Red {
+    /// The average queue, in the queue's unit.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// The minimum and maximum thresholds, in the queue's unit.
+    pub fn thresholds(&self) -> (f64, f64) {
+        (self.min, self.max)
+    }
+
+    /// The probability at the maximum threshold.
+    pub fn max_p(&self) -> f64 {
+        self.max_p
+    }
+
+    /// Sets the probability at the maximum threshold.
+    pub fn set_max_p(&mut self, max_p: f64) {
+        self.max_p = max_p;
+    }
+
+    fn length(&self, backlog: Backlog) -> f64 {
+        match self.unit {
+            Unit::Packets => f64::from(backlog.packets),
+            Unit::Bytes => backlog.bytes.0 as f64,
+        }
+    }
+
+    /// Takes an arrival into the average.
+    pub fn observe(&mut self, arrival: &Arrival) {
+        if let Some(since) = self.idle_since.take() {
+            let missed = (arrival.now.since(since).as_secs_f64() * self.capacity).floor();
+            if missed > 0.0 && self.average > 0.0 {
+                self.average *= libm::pow(1.0 - self.weight, missed);
+            }
+        }
+        self.average += self.weight * (self.length(arrival.backlog) - self.average);
+        self.count += 1;
+        self.count_bytes += arrival.packet.bytes().0;
+    }
+
+    /// p_b.
+    fn base_probability(&self) -> f64 {
+        if self.average < self.max {
+            self.max_p * (self.average - self.min) * self.inverse_width
+        } else if self.gentle {
+            (self.max_p + (1.0 - self.max_p) * (self.average - self.max) / self.max).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// p_a: `base` made uniform over the arrivals since the last drop or mark.
+    fn uniform_probability(&self, base: f64, size: f64) -> f64 {
+        let passed = match self.unit {
+            Unit::Packets => self.count as f64,
+            Unit::Bytes => (self.count_bytes as f64 / self.mean_packet).floor(),
+        } * base;
+        let spread = match (self.wait, passed) {
+            (true, passed) if passed < 1.0 => 0.0,
+            (true, passed) if passed < 2.0 => base / (2.0 - passed),
+            (false, passed) if passed < 1.0 => base / (1.0 - passed),
+            _ => return 1.0,
+        };
+        match self.unit {
+            Unit::Packets => spread.min(1.0),
+            Unit::Bytes => (spread * size / self.mean_packet).min(1.0),
+        }
+    }
+
+    fn restart_count(&mut self, count: u64, bytes: u64) {
+        self.count = count;
+        self.count_bytes = bytes;
+    }
+
+    /// Decides on an arrival that the average has taken in.
+    pub fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
+        let size = arrival.packet.bytes().0;
+        let mut decision = Decision::Pass;
+        if self.average < self.min || arrival.backlog.packets <= 1 {
+            self.judging = false;
+            self.probability = 0.0;
+        } else if !self.judging {
+            self.judging = true;
+            self.restart_count(1, size);
+        } else {
+            self.probability = self.base_probability();
+            let chance = self.uniform_probability(self.probability, size as f64);
+            if chance > 0.0 && rng.chance(chance) {
+                self.restart_count(0, 0);
+                let may_mark = self.ecn && self.probability <= self.mark_limit && self.probability < 1.0;
+                decision = if may_mark { Decision::Mark } else { Decision::Drop };
+            }
+        }
+        if arrival.full {
+            self.restart_count(0, 0);
+        }
+        decision
+    }
+}
+
+impl Discipline for Red {
+    type Params = Params;
+
+    fn new(params: Params, facts: Facts) -> Red {
+        let mean_packet = if params.mean_packet > Bytes(0) { params.mean_packet } else { facts.packet };
+        let capacity = facts.rate.packets(mean_packet);
+        let time_constant = if params.time_constant > Span::ZERO {
+            params.time_constant.as_secs_f64()
+        } else {
+            10.0 * (3.0 * (facts.delay.as_secs_f64() + 1.0 / capacity)).max(0.1)
+        };
+        let automatic = -libm::expm1(-1.0 / (time_constant * capacity));
+        let target = params.target_delay.as_secs_f64() * capacity;
+        let min = if params.min_threshold > 0.0 { params.min_threshold } else { (target / 2.0).max(5.0) };
+        let max = if params.max_threshold > 0.0 { params.max_threshold } else { 3.0 * min };
+        let per_packet = match params.unit {
+            Unit::Packets => 1.0,
+            Unit::Bytes => mean_packet.0 as f64,
+        };
+        Red {
+            average: 0.0,
+            probability: 0.0,
+            max_p: params.max_p,
+            weight: if params.weight > 0.0 { params.weight } else { automatic },
+            min: min * per_packet,
+            max: max * per_packet,
+            inverse_width: 1.0 / ((max - min) * per_packet),
+            capacity,
+            mean_packet: mean_packet.0 as f64,
+            mark_limit: params.mark_limit,
+            idle_since: Some(Time::ZERO),
+            count: 0,
+            count_bytes: 0,
+            judging: false,
+            unit: params.unit,
+            ecn: params.ecn,
+            gentle: params.gentle,
+            wait: params.wait,
+        }
+    }
+
+    fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
+        self.observe(arrival);
+        self.judge(arrival, rng)
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        let average = match self.unit {
+            Unit::Packets => "average_packets",
+            Unit::Bytes => "average_bytes",
+        };
+        vec![(average, self.average), ("probability", self.probability), ("max_p", self.max_p)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{agrees, arrival, link, packet};
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn automatic_parameters_are_those_of_ns_2() {
+        // Printed by ns-2.35 (q_weight_ -1, thresh_ 0, maxthresh_ 0, mean_pktsize_ 1040), six digits each.
+        for (mbit, rtt, min, max, weight) in [
+            (100, 0.06, 30.0481, 90.1442, 8.31965e-5),
+            (150, 0.01, 45.0721, 135.216, 5.54651e-5),
+            (150, 0.06, 45.0721, 135.216, 5.54651e-5),
+            (150, 0.1, 45.0721, 135.216, 5.5373e-5),
+            (150, 0.2, 45.0721, 135.216, 2.77099e-5),
+            (150, 0.5, 45.0721, 135.216, 1.10896e-5),
+            (150, 1.0, 45.0721, 135.216, 5.54573e-6),
+            (500, 0.06, 150.24, 450.721, 1.66399e-5),
+        ] {
+            let red = Red::new(Params::default(), link(mbit, rtt));
+            assert!(agrees(red.min, min) && agrees(red.max, max), "{mbit} mbit: {:?}", red.thresholds());
+            assert!(agrees(red.weight, weight), "{mbit} mbit, {rtt} s: {}", red.weight);
+        }
+        // A slow link keeps five packets: 1 Mbit/s serves 0.6 in 5 ms.
+        assert_eq!(Red::new(Params::default(), link(1, 0.06)).thresholds(), (5.0, 15.0));
+    }
+
+    #[test]
+    fn other_weights_of_ns_2_are_other_time_constants() {
+        // q_weight_ 0 is 1 - exp(-1/C), as Floyd, Gummadi and Shenker have it; -2 is 1 - exp(-10/C).
+        let weight = |time_constant| {
+            Red::new(Params { time_constant, ..Params::default() }, link(150, 0.06)).weight
+        };
+        let capacity = 150e6 / 8.0 / 1040.0;
+        assert!(agrees(weight(Span::from_secs(1)), 1.0 - libm::exp(-1.0 / capacity)));
+        assert!(agrees(weight(Span::from_millis(100)), 1.0 - libm::exp(-10.0 / capacity)));
+    }
+
+    fn red(params: Params) -> Red {
+        let thresholds = Params { min_threshold: 5.0, max_threshold: 15.0, ..params };
+        Red::new(thresholds, link(10, 0.06))
+    }
+
+    #[test]
+    fn the_base_probability_is_linear_then_gentle() {
+        let at = |average, gentle| {
+            let mut red = red(Params { gentle, ..Params::default() });
+            red.average = average;
+            red.base_probability()
+        };
+        for (average, gentle, probability) in [
+            (5.0, true, 0.0),
+            (10.0, true, 0.05),
+            (15.0, true, 0.1),
+            (22.5, true, 0.55),
+            (30.0, true, 1.0),
+            (40.0, true, 1.0),
+            (14.0, false, 0.09),
+            (15.0, false, 1.0),
+        ] {
+            assert!((at(average, gentle) - probability).abs() < 1e-12, "{average}: {}", at(average, gentle));
+        }
+    }
+
+    #[test]
+    fn the_probability_is_uniform_over_the_arrivals_since_the_last_drop() {
+        let at = |wait, count, base| {
+            let mut red = red(Params { wait, ..Params::default() });
+            red.count = count;
+            red.uniform_probability(base, 1040.0)
+        };
+        assert_eq!([at(false, 0, 0.02), at(false, 25, 0.02), at(false, 50, 0.02)], [0.02, 0.04, 1.0]);
+        assert_eq!([at(true, 49, 0.02), at(true, 50, 0.02), at(true, 75, 0.02)], [0.0, 0.02, 0.04]);
+        assert_eq!(at(true, 100, 0.02), 1.0);
+        // In bytes, a packet of a quarter of the mean size has a quarter of the chance.
+        let mut bytes = red(Params { unit: Unit::Bytes, wait: false, ..Params::default() });
+        bytes.count_bytes = 25 * 1040 + 700;
+        assert!((bytes.uniform_probability(0.02, 260.0) - 0.01).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_average_follows_the_queue_and_decays_over_idle_time() {
+        let mut red = red(Params { weight: 0.002, ..Params::default() });
+        let (packet, mut rng) = (packet(), Rng::stream(1, "red", 0));
+        red.on_arrival(&arrival(&packet, 100, Time::ZERO), &mut rng);
+        assert!((red.average - 0.2).abs() < 1e-12);
+        red.on_arrival(&arrival(&packet, 100, Time::ZERO), &mut rng);
+        assert!((red.average - 0.3996).abs() < 1e-12);
+        // 10 Mbit/s serve 1201.92 packets of 1040 bytes a second: in half a second 600, and the arrival itself.
+        red.on_idle(Time(1_000_000_000));
+        red.on_idle(Time(1_400_000_000));
+        red.on_arrival(&arrival(&packet, 0, Time(1_500_000_000)), &mut rng);
+        assert!((red.average - 0.3996 * libm::pow(0.998, 601.0)).abs() < 1e-12, "{}", red.average);
+    }
+
+    /// How many of `count` arrivals at a standing queue are dropped and marked.
+    fn fate(params: Params, packets: u32, count: u32) -> (u32, u32) {
+        let mut red = red(Params { weight: 1.0, ..params });
+        let (packet, mut rng) = (packet(), Rng::stream(1, "red", 0));
+        let mut fates = (0, 0);
+        for _ in 0..count {
+            match red.on_arrival(&arrival(&packet, packets, Time::ZERO), &mut rng) {
+                Decision::Pass => {}
+                Decision::Drop => fates.0 += 1,
+                Decision::Mark => fates.1 += 1,
+            }
+        }
+        fates
+    }
+
+    #[test]
+    fn drops_come_every_one_to_two_over_p_arrivals() {
+        // p_b = 0.05 at 10 packets: with wait, an interval is uniform on 20 to 40 arrivals, 30 on average.
+        let (dropped, marked) = fate(Params::default(), 10, 30_000);
+        assert!((950..=1050).contains(&dropped), "{dropped}");
+        assert_eq!(marked, 0);
+        // Without, uniform on 1 to 19, 10 on average.
+        let (soon, _) = fate(Params { wait: false, ..Params::default() }, 10, 30_000);
+        assert!((2900..=3100).contains(&soon), "{soon}");
+        assert_eq!(fate(Params::default(), 4, 1000), (0, 0));
+    }
+
+    #[test]
+    fn marks_replace_drops_up_to_their_limit() {
+        let ecn = Params { ecn: true, ..Params::default() };
+        let low = fate(ecn.clone(), 10, 3_000);
+        assert!(low.0 == 0 && (90..=110).contains(&low.1), "{low:?}");
+        // p_b = 0.1 + 0.9 · 5 / 15 = 0.4: every third or fourth.
+        let high = fate(ecn.clone(), 20, 3_000);
+        assert!((800..=900).contains(&high.0) && high.1 == 0, "{high:?}");
+        // Certainty drops, whatever the limit.
+        assert_eq!(fate(Params { mark_limit: 1.0, ..ecn }, 40, 1000), (999, 0));
+    }
+
+    #[test]
+    fn one_waiting_packet_is_never_followed_by_an_early_drop() {
+        let mut red = red(Params { weight: 0.002, ..Params::default() });
+        red.average = 100.0;
+        let (packet, mut rng) = (packet(), Rng::stream(1, "red", 0));
+        for _ in 0..100 {
+            assert_eq!(red.on_arrival(&arrival(&packet, 1, Time::ZERO), &mut rng), Decision::Pass);
+        }
+        assert!(red.average > 50.0);
+    }
+
+    #[test]
+    fn thresholds_out_of_order_are_refused() {
+        let params = Params { min_threshold: 15.0, max_threshold: 5.0, ..Params::default() };
+        assert!(params.check().unwrap_err().contains("min_threshold = 15"));
+        assert!(Params { max_threshold: 5.0, ..Params::default() }.check().is_err());
+        assert_eq!(Params { min_threshold: 5.0, ..Params::default() }.check(), Ok(()));
+    }
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! CUBIC: the window is a cubic function of the time since the last loss, flat where that loss was.
+//!
+//! RFC 9438; and, as era 2006, Linux 2.6.22 after S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005.
+//!
+//! ```text
+//! Wcubic(t) = C (t - K)³ + Wmax             §4.2, Figure 1
+//! K = cbrt((Wmax - Wepoch) / C)             §4.2, Figure 2
+//! target = Wcubic(t + RTT), within [W, 1.5 W]
+//! each packet acknowledged:                 §4.3 to §4.5
+//!   West += a / W,  a = 3 (1 - b) / (1 + b), or 1 once West >= Wprior
+//!   W = West                                where Wcubic(t) < West
+//!   W += (target - W) / W                   elsewhere
+//! loss: Wprior = W;                         §4.6, §4.7
+//!       Wmax = W, or W (1 + b) / 2 where W < Wmax;  S = W = max(b · flight, 2)
+//! timeout: S likewise; then K = 0 and Wmax = Wepoch, §4.8
+//! ```
+//!
+//! `W` window, `S` slow-start threshold, `Wepoch` window as avoidance begins: packets; `t` time since then: s;
+//! `C` = 0.4 packets/s³; `b` = 0.7 is what a loss leaves.
+//!
+//! Readings: `t` stands still while the window is not what limits the sender (§4.2, §5.8); RTT is smoothed as
+//! in RFC 6298; no acknowledgement shrinks the window.
+//!
+//! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
+//! 100 ms of RTT; before the first loss, and after a timeout, a packet per 50 acknowledged; `a` never changes;
+//! no [W, 1.5 W], but at most one packet per packet acknowledged. Its rule for delayed acknowledgements is
+//! left out: here packets are counted, not acknowledgements.
+
+use super::delay::Delay;
+use super::window::Window;
+use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+
+crate::choice! {
+    /// Which CUBIC.
+    pub enum Era {
+        /// RFC 9438 of 2023.
+        Rfc9438 = "rfc9438",
+        /// Linux 2.6.22, as ns-2 carries it.
+        Linux2006 = "2006",
+    }
+}
+
+crate::settings! {
+    /// CUBIC's parameters.
+    pub struct Params {
+        /// Whose rules, and whose `beta`.
+        era: Era = Era::Rfc9438;
+        /// C: how steep the cubic function is, in packets per second cubed.
+        scale: f64 = 0.4, 0.001..=100.0;
+        /// The fraction of the window that a loss leaves; 0 takes the era's, 0.7 or 819/1024.
+        beta: f64 = 0.0, 0.0..=0.99;
+        /// Packets gained at most per 100 ms of round-trip time past K, in era 2006.
+        max_increment: f64 = 16.0, 0.1..=1000000.0;
+        /// Give way after a loss below the window of the loss before.
+        fast_convergence: bool = true;
+        /// Never be slower than Reno would be.
+        reno_friendly: bool = true;
+    }
+}
+
+/// `W` gained per packet acknowledged before the first loss, era 2006.
+const GAIN_BEFORE_LOSS: f64 = 1.0 / 50.0;
+
+/// `W` gained per packet acknowledged, times `W`, where the cubic function lies below it, era 2006.
+const GAIN_BELOW: f64 = 1.0 / 100.0;
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// When it began, later by as long as its time stood still.
+    began: Time,
+    /// K in seconds.
+    k: f64,
+    /// The window at K.
+    origin: f64,
+    /// West: the window that Reno would have.
+    reno: f64,
+}
+
+/// A CUBIC controller.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: Window,
+    rtt: Delay,
+    epoch: Option<Epoch>,
+    heard: Time,
+    /// Wmax; zero before the first loss and after a timeout.
+    w_max: f64,
+    w_prior: f64,
+    scale: f64,
+    beta: f64,
+    /// `a` until West reaches Wprior.
+    reno_gain: f64,
+    /// Packets per second of round-trip time.
+    max_increment: f64,
+    era: Era,
+    fast_convergence: bool,
+    reno_friendly: bool,
+}
+
+/// By a product, which costs an acknowledgement less than a quotient.
+#[inline]
+fn seconds(span: Span) -> f64 {
+    span.0 as f64 * 1e-9
+}
+
+/// C (t - K)³ + Wmax.
+#[inline]
+fn cubic_window(scale: f64, t: f64, k: f64, w_max: f64) -> f64 {
+    let from_k = t - k;
+    scale * from_k * from_k * from_k + w_max
+}
+
+impl Cubic {
+    fn begin_epoch(&self, now: Time) -> Epoch {
+        let window = self.window.packets;
+        let (k, origin) = if self.w_max > window {
+            (libm::cbrt((self.w_max - window) / self.scale), self.w_max)
+        } else {
+            (0.0, window)
+        };
+        Epoch { began: now, k, origin, reno: window }
+    }
+
+    /// Congestion avoidance under RFC 9438.
+    #[inline]
+    fn avoid(&mut self, epoch: &mut Epoch, t: f64, credit: f64) {
+        let window = self.window.packets;
+        let share = credit / window;
+        let gain = if epoch.reno >= self.w_prior { 1.0 } else { self.reno_gain };
+        epoch.reno += gain * share;
+        self.window.packets =
+            if self.reno_friendly && cubic_window(self.scale, t, epoch.k, epoch.origin) < epoch.reno {
+                window.max(epoch.reno)
+            } else {
+                let rtt = seconds(self.rtt.smoothed());
+                let reach = cubic_window(self.scale, t + rtt, epoch.k, epoch.origin);
+                window + (reach - window).clamp(0.0, 0.5 * window) * share.min(1.0)
+            };
+    }
+
+    /// Congestion avoidance as Linux 2.6.22 has it.
+    #[inline]
+    fn avoid_2006(&mut self, epoch: &mut Epoch, t: f64, credit: f64) {
+        let window = self.window.packets;
+        let rtt = seconds(self.rtt.least().unwrap_or_default());
+        let ahead = t + rtt;
+        let mut step = cubic_window(self.scale, ahead, epoch.k, epoch.origin) - window;
+        if step <= 0.0 {
+            step = GAIN_BELOW;
+        }
+        if ahead >= epoch.k && rtt > 0.0 {
+            step = step.min(self.max_increment * rtt);
+        }
+        if self.w_max == 0.0 {
+            step = GAIN_BEFORE_LOSS * window;
+        }
+        epoch.reno += self.reno_gain * credit / window;
+        if self.reno_friendly {
+            step = step.max(epoch.reno - window);
+        }
+        self.window.packets += credit * (step / window).min(1.0);
+    }
+}
+
+impl Controller for Cubic {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Cubic {
+        let beta = match params.era {
+            _ if params.beta > 0.0 => params.beta,
+            Era::Rfc9438 => 0.7,
+            Era::Linux2006 => 819.0 / 1024.0,
+        };
+        Cubic {
+            window: Window::new(start),
+            rtt: Delay::new(0.875),
+            epoch: None,
+            heard: Time::ZERO,
+            w_max: 0.0,
+            w_prior: 0.0,
+            scale: params.scale,
+            beta,
+            reno_gain: 3.0 * (1.0 - beta) / (1.0 + beta),
+            max_increment: params.max_increment * 10.0,
+            era: params.era,
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt.observe(rtt);
+        }
+        let silence = ack.now.since(self.heard);
+        self.heard = ack.now;
+        if ack.credit <= 0.0 {
+            if let Some(epoch) = &mut self.epoch {
+                epoch.began += silence;
+            }
+        } else if self.window.slow_start() {
+            self.window.grow(ack, 1.0);
+        } else {
+            let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
+            let t = seconds(ack.now.since(epoch.began));
+            match self.era {
+                Era::Rfc9438 => self.avoid(&mut epoch, t, ack.credit),
+                Era::Linux2006 => self.avoid_2006(&mut epoch, t, ack.credit),
+            }
+            self.epoch = Some(epoch);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        let window = self.window.packets;
+        let gives_way = self.fast_convergence && window < self.w_max;
+        self.w_prior = window;
+        self.w_max = if gives_way { window * (1.0 + self.beta) / 2.0 } else { window };
+        self.epoch = None;
+        self.window.reduce_to(loss.flight * self.beta);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let ssthresh = if timeout.reported {
+            self.window.ssthresh
+        } else {
+            self.w_prior = self.window.packets;
+            timeout.flight * self.beta
+        };
+        self.w_max = 0.0;
+        self.epoch = None;
+        self.window.restart(ssthresh);
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        let (k, reno) = self.epoch.map_or((0.0, 0.0), |epoch| (epoch.k, epoch.reno));
+        vec![("w_max_packets", self.w_max), ("w_est_packets", reno), ("k_s", k)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+
+    fn avoiding(window: f64, params: Params) -> Trace<Cubic> {
+        Trace::new(Cubic::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
+    }
+
+    fn era_2006() -> Params {
+        Params { era: Era::Linux2006, ..Params::default() }
+    }
+
+    /// Acknowledges evenly, a window per round trip, until `span` has passed; the window then.
+    fn run(trace: &mut Trace<Cubic>, span: Span) -> f64 {
+        let end = trace.now + span;
+        while trace.now < end {
+            trace.ack(Span((trace.rtt.0 as f64 / trace.window()) as u64));
+        }
+        trace.window()
+    }
+
+    #[test]
+    fn the_window_function_has_the_numbers_of_the_equations() {
+        // A loss at 1000 packets leaves 700: K = cbrt(300 / 0.4) = 9.0856 s.
+        let k = libm::cbrt(300.0 / 0.4);
+        assert!((k - 9.0856).abs() < 1e-4);
+        let at = |t| cubic_window(0.4, t, k, 1000.0);
+        assert!((at(0.0) - 700.0).abs() < 1e-9);
+        assert_eq!(at(k), 1000.0);
+        assert!((at(k + 5.0) - 1050.0).abs() < 1e-9);
+        assert!((at(k - 5.0) - 950.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_loss_leaves_70_percent_and_the_window_returns_after_k() {
+        let mut trace = avoiding(1000.0, Params::default());
+        trace.loss();
+        assert!((trace.window() - 700.0).abs() < 1e-9);
+        let returned = run(&mut trace, Span::from_secs_f64(9.0856));
+        assert!((trace.controller.epoch.unwrap().k - 9.0856).abs() < 1e-4);
+        assert!((returned - 1000.0).abs() < 1.0, "{returned}");
+        // Five seconds beyond K: 1000 + 0.4 · 5³ = 1050; the window chases a target one round trip ahead.
+        let beyond = run(&mut trace, Span::from_secs(5));
+        assert!((beyond - 1050.0).abs() < 2.0, "{beyond}");
+    }
+
+    #[test]
+    fn time_stands_still_while_the_window_does_not_limit() {
+        let mut trace = avoiding(1000.0, Params::default());
+        trace.loss();
+        run(&mut trace, Span::from_secs(1));
+        let began = trace.controller.epoch.unwrap().began;
+        trace.now += Span::from_secs(30);
+        let idle = Ack {
+            now: trace.now,
+            rtt: Some(trace.rtt),
+            acked: 1,
+            credit: 0.0,
+            una: trace.una,
+            next: trace.una,
+            in_flight: 1,
+            recovering: false,
+        };
+        trace.controller.on_ack(&idle, &mut Rng::stream(1, "unused", 0));
+        assert_eq!(trace.controller.epoch.unwrap().began, began + Span::from_secs(30));
+    }
+
+    #[test]
+    fn a_short_path_is_renos() {
+        // 20 packets over 10 ms: a = 3 · 0.3 / 1.7 = 0.5294 packets a round trip from 14; the cubic adds less.
+        let mut trace = avoiding(20.0, Params::default());
+        trace.rtt = Span::from_millis(10);
+        trace.loss();
+        assert!((trace.controller.reno_gain - 0.5294).abs() < 1e-4);
+        for _ in 0..10 {
+            trace.round_trip();
+        }
+        assert!((trace.window() - (14.0 + 10.0 * 0.5294)).abs() < 0.4, "{}", trace.window());
+        assert_eq!(trace.window(), trace.controller.epoch.unwrap().reno);
+        let alone = Params { reno_friendly: false, ..Params::default() };
+        let mut slower = avoiding(20.0, alone);
+        slower.rtt = Span::from_millis(10);
+        slower.loss();
+        for _ in 0..10 {
+            slower.round_trip();
+        }
+        assert!(slower.window() < 16.0, "{}", slower.window());
+    }
+
+    #[test]
+    fn a_second_loss_at_a_smaller_window_gives_way() {
+        let mut trace = avoiding(1000.0, Params::default());
+        trace.loss();
+        trace.loss();
+        // 700 (1 + 0.7) / 2.
+        assert!((trace.controller.w_max - 595.0).abs() < 1e-9);
+        assert!((trace.window() - 490.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn after_a_timeout_avoidance_starts_at_its_origin() {
+        let mut trace = avoiding(100.0, Params::default());
+        trace.timeout();
+        assert_eq!((trace.window(), trace.controller.window.ssthresh), (1.0, 70.0));
+        while trace.controller.epoch.is_none() {
+            trace.ack(Span::from_millis(1));
+        }
+        let epoch = trace.controller.epoch.unwrap();
+        assert_eq!((epoch.k, epoch.origin), (0.0, 70.0));
+    }
+
+    #[test]
+    fn era_2006_leaves_80_percent_and_gains_at_most_16_packets_per_100_ms_past_k() {
+        let mut trace = avoiding(1000.0, era_2006());
+        // Before the first loss, a packet per fifty.
+        trace.ack(Span::from_millis(1));
+        assert!((trace.window() - 1000.02).abs() < 1e-9);
+        let before = trace.window();
+        trace.loss();
+        assert!((trace.window() - before * 819.0 / 1024.0).abs() < 1e-9);
+        // K = cbrt(200 / 0.4) = 7.94 s. At 40 s the cubic alone would add 1.2 · 32² · 0.06 = 74 a round trip.
+        trace.rtt = Span::from_millis(60);
+        run(&mut trace, Span::from_secs(40));
+        let (from, at) = (trace.window(), trace.now);
+        let gained = run(&mut trace, Span::from_secs(1)) - from;
+        let seconds = trace.now.since(at).as_secs_f64();
+        assert!((gained / seconds - 160.0).abs() < 8.0, "{gained} in {seconds}");
+    }
+}

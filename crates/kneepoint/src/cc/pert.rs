@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! PERT: responds to queueing delay early and at random, as a RED router would have marked.
+//!
+//! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3, Figure 5.
+//!
+//! ```text
+//! q = srtt_0.99 - min RTT                                                   every round-trip sample, §2.4
+//! p = 0                                      q <= t1
+//!     pmax (q - t1) / (t2 - t1)              t1 <= q <= t2                  Figure 5
+//!     pmax + (1 - pmax) (q - t2) / (t3 - t2) t2 <= q <= t3
+//!     1                                      q >= t3
+//! with probability p, once per round trip:   W <- (1 - f) W,  S <- W        §3
+//! otherwise, and at a loss, as Reno:         W += 1 / W;  W <- W / 2
+//! ```
+//!
+//! `W` window, `S` slow-start threshold: packets; `q` queueing delay, `t1 t2 t3` thresholds: time; `f` decrease.
+//!
+//! Readings, each a parameter where an experiment could want the other:
+//! * The paper writes t1 and t2 as P + 5 ms and P + 10 ms, and t3 as "2 Tmax": 2 · t2 of queueing delay.
+//! * f = 0.35: a buffer of half a bandwidth-delay product in equation (1), B > f / (1 - f) · BDP, gives 1/3.
+//! * Silent on slow start: no early response there (`early_in_slow_start`).
+//! * "Once per RTT": until what was sent before a response is acknowledged (`once_per_round_trip`).
+//! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
+//! * The probability is computed at every sample, not by a clock (`every`).
+//! * The window after an early response is at least one packet (`min_window`), the threshold two.
+
+use super::delay::Delay;
+use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+
+crate::settings! {
+    /// PERT's parameters.
+    pub struct Params {
+        /// The weight of the past in the smoothed round-trip time.
+        history: f64 = 0.99, 0.0..=0.9999;
+        /// The queueing delay below which there is no early response.
+        t1: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
+        /// The queueing delay at which the probability of an early response reaches `pmax`.
+        t2: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(20);
+        /// The queueing delay from which an early response is certain; the paper's is twice `t2`.
+        t3: Span = Span::from_millis(20), Span::ZERO..=Span::from_secs(40);
+        /// The probability of an early response at `t2`.
+        pmax: f64 = 0.05, 0.0..=1.0;
+        /// The fraction of the window that an early response takes off.
+        decrease: f64 = 0.35, 0.01..=0.99;
+        /// The fraction of the window that a loss takes off.
+        loss_decrease: f64 = 0.5, 0.01..=0.99;
+        /// Packets added per round trip in congestion avoidance.
+        increase: f64 = 1.0, 0.01..=100.0;
+        /// Respond early in slow start too; the response ends it.
+        early_in_slow_start: bool = false;
+        /// Wait between early responses until all that was sent before the last is acknowledged.
+        once_per_round_trip: bool = true;
+        /// Count a loss, and the end of its repair, as a response that the next must wait for.
+        loss_counts: bool = true;
+        /// How often the probability is computed; `0s` computes it at every acknowledgement.
+        every: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
+        /// The least window after an early response, in packets.
+        min_window: f64 = 1.0, 1.0..=100.0;
+    }
+    check |params: &Params| {
+        if params.t1 < params.t2 && params.t2 < params.t3 {
+            Ok(())
+        } else {
+            let Params { t1, t2, t3, .. } = params;
+            Err(format!("t1 = {t1}, t2 = {t2}, t3 = {t3}: each must be less than the next, as in 5ms, 10ms, 20ms"))
+        }
+    }
+}
+
+/// The probability of an early response as a function of queueing delay: the curve of a gentle RED router.
+#[derive(Clone, Copy, Debug)]
+pub struct Curve {
+    t1: Span,
+    t2: Span,
+    t3: Span,
+    pmax: f64,
+    /// Probability per nanosecond between `t1` and `t2`.
+    first_slope: f64,
+    /// Probability per nanosecond between `t2` and `t3`.
+    second_slope: f64,
+}
+
+impl Curve {
+    /// The curve through (t1, 0), (t2, pmax) and (t3, 1), where t1 < t2 < t3.
+    pub fn new(t1: Span, t2: Span, t3: Span, pmax: f64) -> Curve {
+        let first_slope = pmax / t2.saturating_sub(t1).0 as f64;
+        let second_slope = (1.0 - pmax) / t3.saturating_sub(t2).0 as f64;
+        Curve { t1, t2, t3, pmax, first_slope, second_slope }
+    }
+
+    /// The probability of a response at this queueing delay.
+    #[inline]
+    pub fn probability(&self, queueing: Span) -> f64 {
+        if queueing <= self.t1 {
+            0.0
+        } else if queueing <= self.t2 {
+            self.first_slope * (queueing.0 - self.t1.0) as f64
+        } else if queueing < self.t3 {
+            self.pmax + self.second_slope * (queueing.0 - self.t2.0) as f64
+        } else {
+            1.0
+        }
+    }
+}
+
+/// A PERT controller.
+#[derive(Clone, Debug)]
+pub struct Pert {
+    window: Window,
+    delay: Delay,
+    curve: Curve,
+    probability: f64,
+    computed: Time,
+    /// The next early response waits until this packet is the first unacknowledged one.
+    marker: u64,
+    early_responses: u64,
+    increase: f64,
+    decrease: f64,
+    loss_decrease: f64,
+    min_window: f64,
+    every: Span,
+    early_in_slow_start: bool,
+    once_per_round_trip: bool,
+    loss_counts: bool,
+    recovering: bool,
+}
+
+impl Pert {
+    /// The probability of a response to the delay of now.
+    #[inline]
+    fn compute_probability(&mut self, now: Time) {
+        if self.every == Span::ZERO || now.since(self.computed) >= self.every {
+            self.probability = self.curve.probability(self.delay.queueing());
+            self.computed = now;
+        }
+    }
+
+    /// Whether nothing forbids an early response to this acknowledgement.
+    #[inline]
+    fn may_respond(&self, ack: &Ack) -> bool {
+        !ack.recovering
+            && (ack.una >= self.marker || !self.once_per_round_trip)
+            && (self.early_in_slow_start || !self.window.slow_start())
+    }
+
+    fn respond_early(&mut self, ack: &Ack) {
+        self.window.packets = (self.window.packets * (1.0 - self.decrease)).max(self.min_window);
+        self.window.ssthresh = self.window.packets.max(FLOOR_AFTER_LOSS);
+        self.marker = ack.next;
+        self.early_responses += 1;
+    }
+
+    fn responded_to_loss(&mut self, next: u64) {
+        if self.loss_counts {
+            self.marker = next;
+        }
+    }
+}
+
+impl Controller for Pert {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Pert {
+        Pert {
+            window: Window::new(start),
+            delay: Delay::new(params.history),
+            curve: Curve::new(params.t1, params.t2, params.t3, params.pmax),
+            probability: 0.0,
+            computed: Time::ZERO,
+            marker: 0,
+            early_responses: 0,
+            increase: params.increase,
+            decrease: params.decrease,
+            loss_decrease: params.loss_decrease,
+            min_window: params.min_window,
+            every: params.every,
+            early_in_slow_start: params.early_in_slow_start,
+            once_per_round_trip: params.once_per_round_trip,
+            loss_counts: params.loss_counts,
+            recovering: false,
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
+        if self.recovering && !ack.recovering {
+            self.responded_to_loss(ack.next);
+        }
+        self.recovering = ack.recovering;
+        if let Some(rtt) = ack.rtt {
+            self.delay.observe(rtt);
+            self.compute_probability(ack.now);
+            // Below t1 nothing is drawn, so that an idle path costs no random numbers.
+            if self.probability > 0.0 && self.may_respond(ack) && rng.chance(self.probability) {
+                self.respond_early(ack);
+                return;
+            }
+        }
+        self.window.grow(ack, self.increase);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.window.reduce_to(loss.flight * (1.0 - self.loss_decrease));
+        self.responded_to_loss(loss.next);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let ssthresh = timeout.flight * (1.0 - self.loss_decrease);
+        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.responded_to_loss(timeout.next);
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("srtt_ms", self.delay.smoothed().as_millis_f64()),
+            ("min_rtt_ms", self.delay.least().unwrap_or_default().as_millis_f64()),
+            ("queueing_delay_ms", self.delay.queueing().as_millis_f64()),
+            ("probability", self.probability),
+            ("early_responses", self.early_responses as f64),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+    use crate::settings::Settings;
+
+    fn avoiding(window: f64, params: Params) -> Trace<Pert> {
+        Trace::new(Pert::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
+    }
+
+    /// A path of 60 ms, then acknowledgements with 25 ms more: past t3 once the average follows.
+    fn congest(trace: &mut Trace<Pert>, acks: usize) {
+        trace.rtt = Span::from_millis(60);
+        trace.ack(Span::from_millis(1));
+        trace.rtt = Span::from_millis(85);
+        for _ in 0..acks {
+            trace.ack(Span::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn the_curve_goes_through_the_points_of_figure_5() {
+        let Params { t1, t2, t3, pmax, .. } = Params::default();
+        let curve = Curve::new(t1, t2, t3, pmax);
+        for (micros, probability) in
+            [(0, 0.0), (5_000, 0.0), (7_500, 0.025), (10_000, 0.05), (15_000, 0.525), (20_000, 1.0), (90_000, 1.0)]
+        {
+            let got = curve.probability(Span::from_micros(micros));
+            assert!((got - probability).abs() < 1e-12, "{micros} us: {got}");
+        }
+    }
+
+    #[test]
+    fn an_early_response_leaves_65_percent_of_the_window_and_ends_growth_for_that_acknowledgement() {
+        let mut trace = avoiding(100.0, Params { history: 0.0, ..Params::default() });
+        congest(&mut trace, 0);
+        let before = trace.window();
+        trace.rtt = Span::from_millis(85);
+        trace.ack(Span::from_millis(1));
+        assert!((trace.window() - 0.65 * before).abs() < 1e-9, "{}", trace.window());
+        assert_eq!(trace.controller.window.ssthresh, trace.window());
+        assert_eq!(trace.controller.early_responses, 1);
+    }
+
+    #[test]
+    fn certain_responses_come_once_per_round_trip() {
+        let mut trace = avoiding(100.0, Params { history: 0.0, ..Params::default() });
+        // The first response comes with the second acknowledgement, when 101 packets have been sent: the second
+        // response waits for the 101st acknowledgement.
+        congest(&mut trace, 99);
+        assert_eq!((trace.una, trace.controller.early_responses), (100, 1));
+        trace.ack(Span::from_millis(1));
+        assert_eq!((trace.una, trace.controller.early_responses), (101, 2));
+        let mut unlimited =
+            avoiding(100.0, Params { history: 0.0, once_per_round_trip: false, ..Params::default() });
+        congest(&mut unlimited, 10);
+        assert_eq!(unlimited.controller.early_responses, 10);
+    }
+
+    #[test]
+    fn slow_start_is_left_alone_unless_asked_otherwise() {
+        let start = Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY };
+        let params = Params { history: 0.0, ..Params::default() };
+        let mut quiet = Trace::new(Pert::new(params.clone(), start));
+        congest(&mut quiet, 20);
+        assert_eq!((quiet.controller.early_responses, quiet.window()), (0, 31.0));
+        let mut early = Trace::new(Pert::new(Params { early_in_slow_start: true, ..params }, start));
+        congest(&mut early, 1);
+        assert_eq!((early.controller.early_responses, early.window()), (1, 11.0 * 0.65));
+        assert!(!early.controller.window.slow_start());
+    }
+
+    #[test]
+    fn a_loss_halves_and_holds_early_responses_back_for_a_round_trip() {
+        let held_back = |loss_counts| {
+            let mut trace = avoiding(100.0, Params { history: 0.0, loss_counts, ..Params::default() });
+            trace.loss();
+            assert_eq!(trace.window(), 50.0);
+            congest(&mut trace, 50);
+            trace.controller.early_responses
+        };
+        assert_eq!(held_back(true), 0);
+        assert_eq!(held_back(false), 1);
+    }
+
+    #[test]
+    fn thresholds_out_of_order_are_refused() {
+        let message = Params { t2: Span::from_millis(30), ..Params::default() }.check().unwrap_err();
+        assert!(message.contains("t2 = 30ms, t3 = 20ms"), "{message}");
+        assert_eq!(Params::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_clocked_probability_waits_for_its_clock() {
+        let every = Span::from_millis(10);
+        let mut trace = avoiding(50.0, Params { history: 0.0, every, ..Params::default() });
+        congest(&mut trace, 8);
+        assert_eq!(trace.controller.early_responses, 0);
+        trace.ack(Span::from_millis(1));
+        assert_eq!(trace.controller.early_responses, 1);
+    }
+}

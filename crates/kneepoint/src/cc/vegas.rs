@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Vegas: keeps between α and β packets of its own in the queue, by the difference of two rates.
+//!
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2.
+//!
+//! ```text
+//! once per round trip:
+//!   expected = outstanding / baseRTT        actual = sent in the round / RTT
+//!   diff = (expected - actual) · baseRTT    whole packets, rounded
+//! W < S, every other round:   diff > γ:  S = 2, W -= W / 8;   else W += 1 per packet acknowledged
+//! W >= S:                     diff > β:  W -= 1;   diff < α:  W += 1 a round;   else W stays
+//! loss: W <- 3/4 W, S = 2     timeout: S = W / 2, W = 2
+//! ```
+//!
+//! `W` window, `S` slow-start threshold, α β γ: packets; RTT mean of the round's samples, baseRTT the smallest
+//! sample. At a constant window the difference is W (1 - baseRTT / RTT).
+//!
+//! Readings: α, β, γ = 1, 3, 1 and what a loss leaves are ns-2's; the paper and Linux take 2, 4, 1, and Linux
+//! halves (`loss_decrease`). A round ends, as in ns-2, with the packet that was sent first after the decision
+//! before; a round in which no more than one packet was sent sets baseRTT anew.
+//! Departures from ns-2: the host repairs losses, so the fine-grained retransmission timer is absent, and no
+//! decision is taken before all that was sent before a loss is acknowledged.
+
+use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use crate::rng::Rng;
+use crate::units::Span;
+
+crate::settings! {
+    /// Vegas's parameters.
+    pub struct Params {
+        /// The window grows while fewer packets than this wait in the queue; the paper's is 2.
+        alpha: f64 = 1.0, 0.0..=1000.0;
+        /// The window shrinks while more packets than this wait in the queue; the paper's is 4.
+        beta: f64 = 3.0, 0.0..=1000.0;
+        /// Slow start ends when more packets than this wait in the queue.
+        gamma: f64 = 1.0, 0.0..=1000.0;
+        /// The fraction of the window that a loss takes off; Linux takes 0.5.
+        loss_decrease: f64 = 0.25, 0.01..=0.99;
+        /// The least window, after a timeout too, in packets.
+        min_window: f64 = 2.0, 1.0..=100.0;
+        /// Round the difference to whole packets before comparing, as ns-2 does.
+        rounding: bool = true;
+    }
+    check |params: &Params| {
+        if params.alpha <= params.beta {
+            Ok(())
+        } else {
+            Err(format!("alpha = {} is above beta = {}: it must not be, as in 1 and 3", params.alpha, params.beta))
+        }
+    }
+}
+
+/// A Vegas controller.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    params: Params,
+    window: Window,
+    base_rtt: Span,
+    /// The round ends when this packet is acknowledged.
+    marker: u64,
+    rtt_sum: Span,
+    rtt_count: u32,
+    /// Whether this round of slow start grows.
+    growing_round: bool,
+    /// Packets that the window gains per packet acknowledged in this round.
+    gain: f64,
+    diff: f64,
+}
+
+impl Vegas {
+    fn begin_round(&mut self, marker: u64) {
+        self.marker = marker;
+        self.rtt_sum = Span::ZERO;
+        self.rtt_count = 0;
+    }
+
+    /// Compares the rate expected with the actual one, and sets this round's growth.
+    fn decide(&mut self, ack: &Ack) {
+        // A round without a sample, as the first acknowledgement ends it, decides nothing.
+        let rtt = Span(self.rtt_sum.0.checked_div(u64::from(self.rtt_count)).unwrap_or(0));
+        if rtt == Span::ZERO {
+            return;
+        }
+        let sent = ack.next.saturating_sub(self.marker);
+        if rtt < self.base_rtt || sent <= 1 {
+            self.base_rtt = rtt;
+        }
+        // As it was before this acknowledgement took its packets out.
+        let outstanding = ack.next.saturating_sub(ack.una) as f64 + f64::from(ack.acked);
+        let diff = outstanding - sent as f64 * (self.base_rtt.0 as f64 / rtt.0 as f64);
+        self.diff = if self.params.rounding { (diff + 0.5).trunc() } else { diff };
+        if self.window.slow_start() {
+            self.decide_in_slow_start();
+        } else {
+            self.decide_in_avoidance();
+        }
+    }
+
+    fn decide_in_slow_start(&mut self) {
+        self.growing_round = !self.growing_round;
+        self.gain = 0.0;
+        if !self.growing_round {
+            return;
+        }
+        if self.diff > self.params.gamma {
+            self.window.ssthresh = FLOOR_AFTER_LOSS;
+            self.shrink_to(self.window.packets * 7.0 / 8.0);
+        } else {
+            self.gain = 1.0;
+        }
+    }
+
+    fn decide_in_avoidance(&mut self) {
+        self.gain = 0.0;
+        if self.diff > self.params.beta {
+            self.shrink_to(self.window.packets - 1.0);
+        } else if self.diff < self.params.alpha {
+            self.gain = 1.0 / self.window.packets;
+        }
+    }
+
+    fn shrink_to(&mut self, packets: f64) {
+        self.window.packets = packets.max(self.params.min_window);
+    }
+}
+
+impl Controller for Vegas {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Vegas {
+        Vegas {
+            params,
+            window: Window::new(start),
+            base_rtt: Span::MAX,
+            marker: 0,
+            rtt_sum: Span::ZERO,
+            rtt_count: 0,
+            growing_round: false,
+            gain: 0.0,
+            diff: 0.0,
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if ack.una > self.marker && !ack.recovering {
+            self.decide(ack);
+            self.begin_round(ack.next);
+        }
+        // The acknowledgement that ends a round is the first of the next one.
+        if let Some(rtt) = ack.rtt {
+            self.rtt_sum = self.rtt_sum + rtt;
+            self.rtt_count += 1;
+            self.base_rtt = self.base_rtt.min(rtt);
+        }
+        if self.window.slow_start() {
+            let room = self.window.ssthresh - self.window.packets;
+            self.window.packets += (self.gain * ack.credit).min(room);
+        } else if self.gain < 1.0 {
+            // Slow start's gain does not outlive the threshold.
+            self.window.packets += self.gain * ack.credit;
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.window.reduce_to(loss.flight * (1.0 - self.params.loss_decrease));
+        self.window.packets = self.window.packets.max(self.params.min_window);
+        // The threshold rules only slow start, which is over.
+        self.window.ssthresh = FLOOR_AFTER_LOSS;
+        self.gain = 0.0;
+        self.begin_round(loss.next);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.window.restart(if timeout.reported { self.window.ssthresh } else { timeout.flight / 2.0 });
+        self.window.packets = self.params.min_window;
+        self.gain = 0.0;
+        self.begin_round(self.marker);
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        let base_rtt = if self.base_rtt == Span::MAX { Span::ZERO } else { self.base_rtt };
+        vec![("base_rtt_ms", base_rtt.as_millis_f64()), ("diff_packets", self.diff)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+    use crate::settings::Settings;
+
+    fn trace(window: f64, ssthresh: f64, params: Params) -> Trace<Vegas> {
+        Trace::new(Vegas::new(params, Start { initial_window: window, initial_ssthresh: ssthresh }))
+    }
+
+    /// Rounds on a path of 100 ms of which `queueing` is waiting; the window after each.
+    fn rounds(trace: &mut Trace<Vegas>, queueing: Span, count: usize) -> Vec<f64> {
+        trace.rtt = Span::from_millis(100);
+        trace.ack(Span::from_millis(1));
+        trace.rtt = Span::from_millis(100) + queueing;
+        (0..count).map(|_| trace.round_trip()).collect()
+    }
+
+    #[test]
+    fn the_difference_is_the_packets_that_wait() {
+        // 40 packets, 100 ms of path, 25 ms of queue: W (1 - base / RTT) = 40 (1 - 100 / 125) = 8.
+        let mut steady = trace(40.0, 2.0, Params { rounding: false, ..Params::default() });
+        rounds(&mut steady, Span::from_millis(25), 2);
+        assert!((steady.controller.diff - 8.0).abs() < 1.0, "{}", steady.controller.diff);
+        assert_eq!(steady.controller.base_rtt, Span::from_millis(100));
+    }
+
+    #[test]
+    fn slow_start_doubles_every_other_round() {
+        let mut fresh = trace(2.0, f64::INFINITY, Params::default());
+        let windows = rounds(&mut fresh, Span::ZERO, 8);
+        let doublings: Vec<f64> = windows.windows(2).map(|pair| pair[1] / pair[0]).collect();
+        for pair in doublings.windows(2) {
+            assert!((pair[0] * pair[1] - 2.0).abs() < 0.5, "{windows:?}");
+        }
+        assert!(fresh.window() >= 16.0 && fresh.window() <= 64.0, "{windows:?}");
+    }
+
+    #[test]
+    fn slow_start_ends_with_seven_eighths_when_packets_wait() {
+        let mut fresh = trace(64.0, f64::INFINITY, Params::default());
+        rounds(&mut fresh, Span::from_millis(20), 2);
+        assert_eq!(fresh.window(), 56.0);
+        assert!(!fresh.controller.window.slow_start());
+    }
+
+    #[test]
+    fn avoidance_adds_one_below_alpha_holds_between_and_takes_one_above_beta() {
+        // The first decision comes with the 21st acknowledgement, the last of the first round here.
+        let gained = |queueing, count| {
+            let mut steady = trace(20.0, 2.0, Params::default());
+            rounds(&mut steady, queueing, count).last().unwrap() - 20.0
+        };
+        // 20 (1 - 100 / RTT): none, 1.8 and 4 packets waiting.
+        let grown = gained(Span::ZERO, 2);
+        assert!(grown > 0.9 && grown <= 1.1, "{grown}");
+        assert_eq!(gained(Span::from_millis(10), 1), 0.0);
+        assert_eq!(gained(Span::from_millis(25), 1), -1.0);
+        assert_eq!(gained(Span::from_millis(10), 20), 0.0);
+    }
+
+    #[test]
+    fn a_loss_leaves_three_quarters_and_a_timeout_two_packets() {
+        let mut lossy = trace(40.0, 2.0, Params::default());
+        lossy.loss();
+        assert_eq!(lossy.window(), 30.0);
+        assert!(!lossy.controller.window.slow_start());
+        lossy.timeout();
+        assert_eq!((lossy.window(), lossy.controller.window.ssthresh), (2.0, 15.0));
+    }
+
+    #[test]
+    fn thresholds_out_of_order_are_refused() {
+        let message = Params { alpha: 4.0, ..Params::default() }.check().unwrap_err();
+        assert!(message.contains("alpha = 4 is above beta = 3"), "{message}");
+    }
+}

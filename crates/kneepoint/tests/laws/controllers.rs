@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Laws of congestion control.
+
+use kneepoint::cc::{self, Ack, Ecn, Loss, Start, Timeout};
+use kneepoint::rng::Rng;
+use kneepoint::units::{Rate, Span, Time};
+
+use crate::{Family, pick};
+
+/// A host that tells a controller whatever a host could, and more.
+#[derive(Clone)]
+struct Host {
+    controller: cc::Any,
+    draws: Rng,
+    now: Time,
+    una: u64,
+    next: u64,
+}
+
+impl Host {
+    fn new(config: &cc::Config, start: Start, seed: u64) -> Host {
+        let draws = Rng::stream(seed, "controller", 0);
+        Host { controller: config.build(start), draws, now: Time::ZERO, una: 0, next: 0 }
+    }
+
+    /// One signal, drawn from `script`.
+    fn signal(&mut self, script: &mut Rng) {
+        let window = self.controller.control().window;
+        self.now += pick(script, &[Span(0), Span(40_000), Span::from_millis(3), Span::from_secs(3600)]);
+        let now = self.now;
+        let flight = pick(script, &[0.0, 1.0, window, window, window, 1e9]);
+        self.next = self.next.max(self.una + pick(script, &[0, 1, window as u64, 1_000_000_000]));
+        let next = self.next;
+        match script.below(100) {
+            0..80 => self.acknowledge(script),
+            80..88 => self.controller.on_loss(&Loss { now, flight, una: self.una, next }),
+            88..92 => self.controller.on_ecn(&Ecn { now, flight, next }),
+            _ => {
+                for _ in 0..=script.below(3) {
+                    let reported = script.chance(0.3);
+                    self.controller.on_timeout(&Timeout { now: self.now, flight, reported, next });
+                    self.now += Span::from_secs(1);
+                }
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, script: &mut Rng) {
+        let path = Span::from_micros(20_000 + script.below(100_000));
+        let extreme = [Span(0), Span(1), Span::from_secs(86_400 * 365), Span(u64::MAX)];
+        let rtt = match script.below(20) {
+            0..4 => None,
+            4 => Some(pick(script, &extreme)),
+            _ => Some(path),
+        };
+        let outstanding = self.next - self.una;
+        let acked = pick(script, &[0, 1, 1, 1, 1, 2, outstanding]).min(outstanding);
+        self.una += acked;
+        let recovering = script.chance(0.1);
+        let credit = if recovering || script.chance(0.1) { 0.0 } else { acked as f64 };
+        let in_flight = pick(script, &[0, 1, (self.next - self.una) as u32, 1_000_000_000]);
+        let (now, acked) = (self.now, acked as u32);
+        let ack = Ack { now, rtt, acked, credit, una: self.una, next: self.next, in_flight, recovering };
+        self.controller.on_ack(&ack, &mut self.draws);
+    }
+}
+
+fn starts() -> [Start; 3] {
+    let start = |initial_window, initial_ssthresh| Start { initial_window, initial_ssthresh };
+    [start(2.0, f64::INFINITY), start(10.0, 2.0), start(1.0, 64.0)]
+}
+
+#[test]
+fn a_window_is_at_least_one_packet_and_finite_whatever_the_signals() {
+    for (index, config) in cc::Config::variants().iter().enumerate() {
+        for start in starts() {
+            let seed = index as u64;
+            let mut host = Host::new(config, start, seed);
+            let mut script = Rng::stream(seed, "script", 0);
+            for step in 0..4_000 {
+                host.signal(&mut script);
+                let control = host.controller.control();
+                let sane = control.window >= 1.0 && control.window.is_finite();
+                assert!(sane, "{config:?} step {step}: {control:?}");
+                assert!(control.pacing != Some(Rate(0)), "{config:?} step {step}: {control:?}");
+            }
+            for (name, value) in host.controller.state() {
+                assert!(!value.is_nan(), "{config:?}: {name} is not a number");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loss_or_a_timeout_never_widens_a_window_beyond_two_packets() {
+    for entry in cc::REGISTRY {
+        let config = cc::Config::named(entry.name).unwrap();
+        let mut host = Host::new(&config, starts()[0], 7);
+        let mut script = Rng::stream(7, "script", 0);
+        for _ in 0..2_000 {
+            host.signal(&mut script);
+            let before = host.controller.control().window;
+            let (now, una, next) = (host.now, host.una, host.next);
+            for flight in [0.0, 1.0, before, 1e9] {
+                let mut lost = host.clone();
+                lost.controller.on_loss(&Loss { now, flight, una, next });
+                let mut silent = host.clone();
+                silent.controller.on_timeout(&Timeout { now, flight, reported: false, next });
+                for after in [lost, silent] {
+                    let window = after.controller.control().window;
+                    assert!(window <= before.max(2.0), "{}: {before} to {window}", entry.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cloned_controller_has_the_same_future_and_so_has_the_same_seed() {
+    for (index, config) in cc::Config::variants().iter().enumerate() {
+        let seed = index as u64;
+        let mut script = Rng::stream(seed, "script", 1);
+        let mut original = Host::new(config, starts()[index % 3], seed);
+        let mut again = Host::new(config, starts()[index % 3], seed);
+        let mut same_script = script.clone();
+        for _ in 0..script.clone().below(500) {
+            original.signal(&mut script);
+            again.signal(&mut same_script);
+        }
+        let mut clone = original.clone();
+        let mut cloned_script = script.clone();
+        for _ in 0..500 {
+            original.signal(&mut script);
+            clone.signal(&mut cloned_script);
+            again.signal(&mut same_script);
+            let expected = format!("{:?}", original.controller);
+            assert_eq!(format!("{:?}", clone.controller), expected, "a clone of {config:?}");
+            assert_eq!(format!("{:?}", again.controller), expected, "the same seed of {config:?}");
+        }
+    }
+}
+
+#[test]
+fn a_controller_is_small_enough_to_lie_beside_its_flow() {
+    let size = size_of::<cc::Any>();
+    assert!(size <= 208, "{size} bytes");
+}
