@@ -225,7 +225,9 @@ impl Sender {
         }
         let rtt = self.measure(packet, now);
         let recovering = self.phase == Phase::Recovery;
-        let grows = !recovering && (!self.options.window_validation || self.window_is_full());
+        // An echoed mark does not grow the window (RFC 3168 §6.1.2).
+        let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
+        let grows = !recovering && !echoed && (!self.options.window_validation || self.window_is_full());
         let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
         if newly > 0 {
             self.advance(packet.seq, newly, now);
@@ -256,7 +258,7 @@ impl Sender {
         if repair {
             self.repair(now);
         }
-        if packet.flags.has(Flags::ECE) {
+        if echoed {
             self.on_echo(now);
         }
         self.control = self.controller.control();
@@ -458,7 +460,7 @@ impl Sender {
     }
 
     fn on_echo(&mut self, now: Time) {
-        if self.options.ecn && self.phase == Phase::Open && self.una > self.marked {
+        if self.phase == Phase::Open && self.una > self.marked {
             self.controller.on_ecn(&Ecn { now, flight: self.flight(), next: u64::from(self.high) });
             self.marked = self.high;
             self.cwr = true;
