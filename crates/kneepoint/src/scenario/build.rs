@@ -12,6 +12,9 @@ use super::tree::{Node, Table, Value};
 use super::valid::Valid;
 use crate::{aqm, tcp};
 
+/// More groups than anybody reads in a table.
+const GREATEST_GROUPS: usize = 1000;
+
 /// What a tree says.
 pub(super) struct Built {
     pub valid: Valid,
@@ -91,6 +94,11 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
     for section in SECTIONS {
         for table in root.tables(section, faults) {
             given = true;
+            if groups.len() >= GREATEST_GROUPS {
+                let message = format!("there are more than {GREATEST_GROUPS} groups of traffic");
+                faults.add_with_help(&table.span, message, "give a group a `count` instead of repeating it");
+                break;
+            }
             let Some((group, wish)) = group(section, table, frame, faults) else { continue };
             if groups.iter().any(|other| other.name() == group.name()) {
                 let message = format!("two groups of traffic are called `{}`", group.name());

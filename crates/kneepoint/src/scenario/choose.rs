@@ -153,8 +153,8 @@ pub(super) fn unfold(node: &Node, place: &str, faults: &mut Faults) -> Option<Ta
     let short = table.get("kind").and_then(Node::as_text).map(str::to_string).unwrap_or_default();
     let Some((kind, settings)) = short.split_once(':') else { return Some(table) };
     let span = table.place("kind").clone();
-    if let Some(node) = table.get_mut("kind") {
-        node.value = Value::Scalar(Raw::Text(kind.trim().to_string()));
+    if let Some(name) = table.get_mut("kind") {
+        name.value = Value::Scalar(Raw::Text(kind.trim().to_string()));
     }
     for setting in settings.split(',') {
         let Some((name, value)) = setting.split_once('=') else {

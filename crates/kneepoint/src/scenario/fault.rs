@@ -36,8 +36,17 @@ impl Faults {
         self.0.push(Fault { span: span.clone(), message, help });
     }
 
+    /// Whether so many are found that more would tell nothing new.
+    pub(super) fn enough(&self) -> bool {
+        self.0.len() >= 100
+    }
+
     /// Takes the faults of another reading, without those that it has already.
     pub(super) fn join(&mut self, other: Faults) {
+        if self.is_empty() {
+            self.0 = other.0;
+            return;
+        }
         for fault in other.0 {
             if !self.0.contains(&fault) {
                 self.0.push(fault);
@@ -83,8 +92,8 @@ fn closest<'n>(word: &str, known: &[&'n str]) -> Option<&'n str> {
     }
     let word = word.to_ascii_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&word, name);
-    let near = known.iter().map(|name| (distance(name), *name)).min_by_key(|(distance, _)| *distance);
-    near.filter(|(distance, name)| *distance <= name.len().max(word.len()).div_ceil(3)).map(|(_, name)| name)
+    let near = known.iter().map(|name| (distance(name), *name)).min_by_key(|(far, _)| *far);
+    near.filter(|(far, name)| *far <= name.len().max(word.len()).div_ceil(3)).map(|(_, name)| name)
 }
 
 fn list(names: &[&str]) -> String {

@@ -124,8 +124,8 @@ impl<T: Setting> Setting for Cycle<T> {
     fn within(&self, range: &RangeInclusive<Cycle<T>>) -> bool {
         match (range.start().0.first(), range.end().0.first()) {
             (Some(least), Some(greatest)) => {
-                let range = least.clone()..=greatest.clone();
-                self.0.iter().all(|value| value.within(&range))
+                let each = least.clone()..=greatest.clone();
+                self.0.iter().all(|value| value.within(&each))
             }
             _ => true,
         }

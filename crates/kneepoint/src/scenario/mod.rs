@@ -59,11 +59,8 @@ pub struct Case {
 /// A longer text is no scenario that somebody wrote.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Faults that are found in case after case; after so many, more would tell nothing new.
-const ENOUGH_FAULTS: usize = 100;
-
-/// Senders in all cases together: what a plan holds in memory.
-const GREATEST_PLAN: usize = 500_000;
+/// Bytes that all cases together may take in memory.
+const GREATEST_PLAN: usize = 512 << 20;
 
 /// Reads a scenario. The error holds every fault found, in order of place.
 pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
@@ -89,25 +86,20 @@ fn read(text: &str, faults: &mut Faults) -> Option<Plan> {
         return None;
     }
     let mut plan: Option<Plan> = None;
-    let mut senders = 0;
+    let mut bytes = 0;
     for index in 0..sweep::combinations(&axes) {
         let (settings, tree) = sweep::point(&root, &axes, index, faults);
         let mut found = Faults::default();
         let built = build::build(&tree, &mut found);
         faults.join(found);
-        if faults.len() > ENOUGH_FAULTS {
+        if faults.enough() {
             break;
         }
         let Some(build::Built { valid, seeds }) = built else { continue };
-        senders +=
-            valid.network.nodes.len() + valid.flows.iter().map(|group| group.flows.len()).sum::<usize>();
-        if senders > 3 * GREATEST_PLAN {
+        bytes += valid.footprint();
+        if bytes > GREATEST_PLAN {
             let help = "sweep fewer values, or split the scenario";
-            faults.add_with_help(
-                &(0..0),
-                format!("all cases together have more than {GREATEST_PLAN} senders"),
-                help,
-            );
+            faults.add_with_help(&(0..0), "all cases together have too many links and flows to hold", help);
             break;
         }
         let plan = plan.get_or_insert_with(|| Plan { name: valid.name.clone(), seeds, cases: Vec::new() });

@@ -43,6 +43,9 @@ pub(super) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign],
         if shape.besides.contains(&name) {
             continue;
         }
+        if faults.enough() {
+            return;
+        }
         let Some(target) = targets.iter_mut().find(|target| field(target.declared(), name).is_some()) else {
             let known = known(targets, shape.besides);
             let message = format!("{} has no field `{name}`", shape.place);

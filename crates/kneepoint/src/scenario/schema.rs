@@ -133,10 +133,9 @@ fn property(field: &Field) -> Value {
     }
     let default = (field.default)();
     value["default"] = if field.json.contains(&"string") { json!(default) } else { bare(&default) };
-    if !field.json.contains(&"string") {
-        if let Some((least, greatest)) = range.as_deref().and_then(|range| range.split_once(" to ")) {
-            (value["minimum"], value["maximum"]) = (bare(least), bare(greatest));
-        }
+    let ends = range.as_deref().and_then(|range| range.split_once(" to "));
+    if let Some((least, greatest)) = ends.filter(|_| !field.json.contains(&"string")) {
+        (value["minimum"], value["maximum"]) = (bare(least), bare(greatest));
     }
     value
 }

@@ -30,14 +30,17 @@ const QUEUE: &str = "droptail";
 pub fn parse(text: &str) -> Result<Scheme, String> {
     let (control, queue) = split(text);
     let mut faults = Faults::default();
-    let node = |text: &str| Node::text(text, &(0..0));
+    let node = |part: &str| Node::text(part, &(0..0));
     let cc = choose::<cc::Config>(&node(control), "the scheme", Precedence::Presets, &mut faults);
     let discipline =
         choose::<aqm::Config>(&node(queue), "the scheme's queue", Precedence::Presets, &mut faults);
     match (cc, discipline) {
-        (Some(cc), Some(queue)) => {
-            Ok(Scheme { name: text.trim().into(), cc: cc.config, recovery: cc.recovery, queue: queue.config })
-        }
+        (Some(cc), Some(discipline)) => Ok(Scheme {
+            name: text.trim().into(),
+            cc: cc.config,
+            recovery: cc.recovery,
+            queue: discipline.config,
+        }),
         _ => {
             let sentence = |fault: super::Fault| match fault.help {
                 Some(help) => format!("{}; {help}", fault.message),

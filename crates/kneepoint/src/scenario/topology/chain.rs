@@ -147,7 +147,7 @@ impl Row {
         faults: &mut Faults,
     ) -> usize {
         let Some(Name(name)) = name else { return auto };
-        let number = name.strip_prefix('r').and_then(|number| number.parse::<usize>().ok());
+        let number = name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok());
         match number {
             Some(number) if (1..=self.routers as usize).contains(&number) => number - 1,
             _ => {
@@ -156,7 +156,7 @@ impl Row {
                 let help = match self.routers {
                     ..=12 => {
                         let names: Vec<String> =
-                            (1..=self.routers).map(|number| format!("r{number}")).collect();
+                            (1..=self.routers).map(|router| format!("r{router}")).collect();
                         did_you_mean(name, &names.iter().map(String::as_str).collect::<Vec<_>>())
                     }
                     _ => format!("routers are `r1` to `{last}`"),

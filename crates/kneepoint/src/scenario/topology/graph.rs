@@ -64,6 +64,14 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         let help = "write each link under a line `[[link]]` with `from`, `to`, `rate` and `delay`";
         faults.add_with_help(&table.span, "a graph needs links", help);
     }
+    if let Some(link) = links.get(GREATEST_GRAPH) {
+        faults.add_with_help(
+            &link.span,
+            format!("there are more than {GREATEST_GRAPH} links"),
+            "leave some out",
+        );
+        return None;
+    }
     for link in links {
         graph.link(site, link, faults);
     }
@@ -79,6 +87,9 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
     let repeat = |(wish, pair): (&Wish, _)| vec![pair; if wish.crossed { 1 } else { wish.count as usize }];
     Some(Laid { network: graph.net.0, pairs: site.wishes.iter().zip(pairs).map(repeat).collect() })
 }
+
+/// More links than anybody writes by hand.
+const GREATEST_GRAPH: usize = 2000;
 
 struct Graph {
     net: Net,
@@ -219,14 +230,14 @@ impl Graph {
     }
 
     fn reaches(&self, from: NodeId, to: NodeId) -> bool {
-        let mut seen = BTreeSet::from([from]);
+        let mut next = vec![Vec::new(); self.net.0.nodes.len()];
+        for link in &self.net.0.links {
+            next[link.from.0 as usize].push(link.to);
+        }
         let mut open = vec![from];
+        let mut seen = BTreeSet::from([from]);
         while let Some(node) = open.pop() {
-            for link in self.net.0.links.iter().filter(|link| link.from == node) {
-                if seen.insert(link.to) {
-                    open.push(link.to);
-                }
-            }
+            open.extend(next[node.0 as usize].iter().filter(|node| seen.insert(**node)));
         }
         seen.contains(&to)
     }
