@@ -9,7 +9,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::units::{Bytes, Rate, Span, show_range};
+use crate::units::{Bytes, Interval, Rate, Span, show_range};
 
 /// A value as it was written, before it has a unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub enum Raw {
     Float(f64),
     /// `"60ms"`.
     Text(String),
+    /// `["60ms", "120ms"]`.
+    List(Vec<Raw>),
 }
 
 impl Raw {
@@ -42,6 +44,10 @@ impl fmt::Display for Raw {
             Raw::Integer(value) => value.fmt(f),
             Raw::Float(value) => value.fmt(f),
             Raw::Text(value) => write!(f, "\"{value}\""),
+            Raw::List(values) => {
+                let values: Vec<String> = values.iter().map(Raw::to_string).collect();
+                write!(f, "[{}]", values.join(", "))
+            }
         }
     }
 }
@@ -57,6 +63,14 @@ pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
 
     /// Reads a written value; the error says what would have been right.
     fn read(raw: &Raw) -> Result<Self, String>;
+    /// Whether the value lies in `range`.
+    fn within(&self, range: &RangeInclusive<Self>) -> bool {
+        range.contains(self)
+    }
+    /// How `range` reads in a message.
+    fn describe(range: &RangeInclusive<Self>) -> String {
+        show_range(range)
+    }
 }
 
 impl Setting for bool {
@@ -78,6 +92,17 @@ impl Setting for f64 {
             Raw::Integer(value) => Ok(*value as f64),
             Raw::Float(value) if value.is_finite() => Ok(*value),
             _ => Err(format!("{raw} is not a number")),
+        }
+    }
+}
+
+impl Setting for u64 {
+    const KIND: &'static str = "whole number";
+    const JSON: &'static [&'static str] = &["integer"];
+    fn read(raw: &Raw) -> Result<u64, String> {
+        match raw {
+            Raw::Integer(value) => u64::try_from(*value).map_err(|_| format!("{raw} is below 0")),
+            _ => Err(format!("{raw} is not a whole number")),
         }
     }
 }
@@ -110,7 +135,7 @@ macro_rules! text_settings {
         }
     )* };
 }
-text_settings! { Span: "time", Rate: "rate", Bytes: "data", }
+text_settings! { Span: "time", Rate: "rate", Bytes: "data", Interval: "stretch of time", }
 
 /// One declared parameter.
 #[derive(Clone, Copy, Debug)]
@@ -156,8 +181,8 @@ pub trait Settings: Default + Clone + fmt::Debug {
 pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
     let value = T::read(raw).map_err(Refusal::Value)?;
     match range {
-        Some(range) if !range.contains(&value) => {
-            Err(Refusal::Value(format!("{raw} is outside the allowed range, {}", show_range(&range))))
+        Some(range) if !value.within(&range) => {
+            Err(Refusal::Value(format!("{raw} is outside the allowed range, {}", T::describe(&range))))
         }
         _ => Ok(value),
     }
@@ -165,7 +190,7 @@ pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> R
 
 /// How a range reads in documentation.
 pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<String> {
-    range.map(|range| show_range(&range))
+    range.map(|range| T::describe(&range))
 }
 
 /// Declares a struct of parameters.
@@ -239,6 +264,7 @@ macro_rules! choice {
 
         impl $name {
             /// Every choice, in the order of declaration.
+            #[allow(dead_code, reason = "not every choice is also walked through")]
             pub const ALL: &'static [$name] = &[$( $name::$variant, )*];
 
             /// The name on the outside.

@@ -29,7 +29,7 @@ pub struct Rate(pub u64);
 pub struct Probability(f64);
 
 /// A stretch of time between two instants, `100s..300s`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval {
     /// The first instant inside.
     pub from: Time,

@@ -1,6 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scenarios: TOML text to [`Valid`], or to an error that shows the place and the remedy.
+//! Scenarios: TOML text to [`Valid`], or to faults that show the place and the remedy.
+//!
+//! ```text
+//! text ─tree→ keys and values with places ─sweep→ one tree for each combination
+//!      ─reader→ declared fields ─topology→ nodes and links ─→ Valid
+//! ```
+//!
+//! Every field is declared once, with type, default, range and sentence; the reader, [`schema`] and [`example`]
+//! all go through that list.
 
+mod build;
+mod channel;
+mod choose;
+mod example;
+mod fault;
+mod forms;
+mod outline;
+mod presets;
+mod reader;
+mod schema;
+pub mod scheme;
+mod sections;
+mod sweep;
+mod topology;
+mod traffic;
+mod tree;
 mod valid;
 
+pub use channel::{CHANNELS, Channel};
+pub use example::example;
+pub use fault::Fault;
+pub use schema::schema;
+pub use topology::{TOPOLOGIES, Topology};
 pub use valid::{CbrGroup, FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid, WebGroup};
+
+use fault::Faults;
+
+/// What a text asks for: every case, to be run with every seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What the run is called.
+    pub name: String,
+    /// The seeds, one for each replication.
+    pub seeds: Vec<u64>,
+    /// The cases of the sweep; one if there is none.
+    pub cases: Vec<Case>,
+}
+
+/// One combination of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The swept fields: path and value.
+    pub settings: Vec<(String, String)>,
+    /// The scenario.
+    pub valid: Valid,
+}
+
+/// A longer text is no scenario that somebody wrote.
+const LONGEST_TEXT: usize = 1 << 20;
+
+/// Bytes that all cases together may take in memory.
+const GREATEST_PLAN: usize = 512 << 20;
+
+/// Reads a scenario. The error holds every fault found, in order of place.
+pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
+    let mut faults = Faults::default();
+    let plan = read(text, &mut faults);
+    match plan {
+        Some(plan) if faults.is_empty() => Ok(plan),
+        _ => Err(faults.finish(text)),
+    }
+}
+
+fn read(text: &str, faults: &mut Faults) -> Option<Plan> {
+    if text.len() > LONGEST_TEXT {
+        faults.add_with_help(&(0..0), "the scenario is longer than a megabyte", "split it");
+        return None;
+    }
+    let root = tree::read(text, faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let axes = sweep::axes(&root, faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let mut plan: Option<Plan> = None;
+    let mut bytes = 0;
+    for index in 0..sweep::combinations(&axes) {
+        let (settings, tree) = sweep::point(&root, &axes, index, faults);
+        let mut found = Faults::default();
+        let built = build::build(&tree, &mut found);
+        faults.join(found);
+        if faults.enough() {
+            break;
+        }
+        let Some(build::Built { valid, seeds }) = built else { continue };
+        bytes += valid.footprint();
+        if bytes > GREATEST_PLAN {
+            let help = "sweep fewer values, or split the scenario";
+            faults.add_with_help(&(0..0), "all cases together have too many links and flows to hold", help);
+            break;
+        }
+        let plan = plan.get_or_insert_with(|| Plan { name: valid.name.clone(), seeds, cases: Vec::new() });
+        plan.cases.push(Case { settings, valid });
+    }
+    plan
+}

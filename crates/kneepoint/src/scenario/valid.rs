@@ -25,6 +25,23 @@ pub struct Valid {
     pub cbr: Vec<CbrGroup>,
 }
 
+impl Valid {
+    /// About how many bytes it takes in memory.
+    pub(super) fn footprint(&self) -> usize {
+        let pairs = self
+            .web
+            .iter()
+            .map(|group| group.pairs.len())
+            .chain(self.cbr.iter().map(|group| group.pairs.len()));
+        let flows = self.flows.iter().map(|group| group.flows.len());
+        // A short string on the heap takes some thirty bytes beside its handle.
+        self.network.links.len() * (size_of::<LinkSpec>() + 32)
+            + self.network.nodes.len() * (size_of::<String>() + 32)
+            + pairs.sum::<usize>() * size_of::<(NodeId, NodeId)>()
+            + flows.sum::<usize>() * size_of::<FlowSpec>()
+    }
+}
+
 /// When things happen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {

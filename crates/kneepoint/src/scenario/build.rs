@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One point of a sweep: a tree in which every value is given, to a [`Valid`].
+
+use super::channel;
+use super::choose::{Family, Precedence, choose};
+use super::fault::{Faults, did_you_mean};
+use super::reader::{Shape, section, settings};
+use super::sections::{GREATEST_POPULATION, Head, Run};
+use super::topology::{Laid, Site, TOPOLOGIES, Topology, Wish, lay};
+use super::traffic::{Frame, GREATEST_SEQUENCE, Group, SECTIONS, group};
+use super::tree::{Node, Table, Value};
+use super::valid::Valid;
+use crate::{aqm, tcp};
+
+/// More groups than anybody reads in a table.
+const GREATEST_GROUPS: usize = 1000;
+
+/// What a tree says.
+pub(super) struct Built {
+    pub valid: Valid,
+    pub seeds: Vec<u64>,
+}
+
+/// Every section's name.
+const TOP: &[&str] = &[
+    "run",
+    "topology",
+    "node",
+    "link",
+    "queue",
+    "reverse_queue",
+    "loss",
+    "tcp",
+    "flows",
+    "web",
+    "cbr",
+    "sweep",
+];
+
+/// Reads, checks and lays out; `None` after a fault.
+pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
+    let head: Head = settings(root, Shape { place: "the scenario", besides: TOP, required: &[] }, faults);
+    let run: Run =
+        settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
+    let tcp: tcp::Options =
+        settings(&section(root, "tcp", faults), Shape { place: "[tcp]", ..Shape::default() }, faults);
+    let droptail = || aqm::Config::DropTail(aqm::droptail::Params {});
+    let queue = discipline(root, "queue", faults).unwrap_or_else(droptail);
+    let reverse_queue = discipline(root, "reverse_queue", faults).unwrap_or_else(droptail);
+    let loss = discipline::<channel::Config>(root, "loss", faults).map(|channel| channel.loss());
+
+    let frame = Frame { run: &run, tcp: &tcp };
+    let (groups, wishes) = traffic(root, &frame, faults);
+    let site = Site {
+        root,
+        queue,
+        reverse_queue,
+        loss: loss.unwrap_or_default(),
+        payload: tcp.payload,
+        packet: tcp.payload + tcp.header,
+        wishes,
+    };
+    let laid = place(root, &site, faults)?;
+    sequence(root, &frame, &groups, &laid, faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let mut valid = Valid {
+        name: head.name.0,
+        schedule: frame.schedule(),
+        network: laid.network,
+        flows: Vec::new(),
+        web: Vec::new(),
+        cbr: Vec::new(),
+    };
+    for (group, pairs) in groups.into_iter().zip(laid.pairs) {
+        group.settle(pairs, &mut valid);
+    }
+    let seeds = (0..u64::from(run.seeds)).map(|replication| run.seed + replication).collect();
+    Some(Built { valid, seeds })
+}
+
+/// A section that chooses one of a family.
+fn discipline<F: Family>(root: &Table, key: &str, faults: &mut Faults) -> Option<F> {
+    let node = root.get(key)?;
+    choose(node, &format!("[{key}]"), Precedence::Members, faults).map(|chosen| chosen.config)
+}
+
+fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Group>, Vec<Wish<'t>>) {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut wishes = Vec::new();
+    let mut population = 0;
+    let mut given = false;
+    for section in SECTIONS {
+        for table in root.tables(section, faults) {
+            given = true;
+            if groups.len() >= GREATEST_GROUPS {
+                let message = format!("there are more than {GREATEST_GROUPS} groups of traffic");
+                faults.add_with_help(&table.span, message, "give a group a `count` instead of repeating it");
+                break;
+            }
+            let Some((group, wish)) = group(section, table, frame, faults) else { continue };
+            if groups.iter().any(|other| other.name() == group.name()) {
+                let message = format!("two groups of traffic are called `{}`", group.name());
+                faults.add_with_help(table.place("name"), message, "give each a `name` of its own");
+            }
+            population += group.population();
+            if population > GREATEST_POPULATION.into() {
+                let message =
+                    format!("{population} senders are above the {GREATEST_POPULATION} that are allowed");
+                faults.add_with_help(table.place("count"), message, "ask for fewer, or split the scenario");
+            }
+            groups.push(group);
+            wishes.push(wish);
+        }
+    }
+    if !given {
+        let help = "add a group of traffic: `[[flows]]` with a `cc`, `[[web]]` or `[[cbr]]`";
+        faults.add_with_help(&(0..0), "nobody sends anything", help);
+    }
+    (groups, wishes)
+}
+
+fn place(root: &Table, site: &Site, faults: &mut Faults) -> Option<Laid> {
+    if root.get("topology").is_none() {
+        let names: Vec<&str> = TOPOLOGIES.iter().map(|topology| topology.name).collect();
+        let help = format!("add a section `[topology]` with a `kind`: {}", did_you_mean("", &names));
+        faults.add_with_help(&(0..0), "there is no network", help);
+        return None;
+    }
+    let table = section(root, "topology", faults);
+    let kind = kind(&table, faults)?;
+    for key in ["node", "link"] {
+        if let Some(node) = root.get(key).filter(|_| kind.name != "graph") {
+            let message = format!("`[[{key}]]` means nothing in a {}", kind.name);
+            faults.add_with_help(&node.span, message, "write `kind = \"graph\"` in [topology]");
+        }
+    }
+    lay(kind, site, &table, faults)
+}
+
+/// The kind of network; the first of the table if none is named.
+fn kind(table: &Table, faults: &mut Faults) -> Option<&'static Topology> {
+    let Some(node) = table.get("kind") else { return TOPOLOGIES.first() };
+    let found = node.as_text().and_then(|name| TOPOLOGIES.iter().find(|topology| topology.name == name));
+    if found.is_none() {
+        let names: Vec<&str> = TOPOLOGIES.iter().map(|topology| topology.name).collect();
+        let message = format!("there is no topology called `{}`", node.show());
+        faults.add_with_help(&node.span, message, did_you_mean(&node.show(), &names));
+    }
+    found
+}
+
+/// No flow may run out of sequence numbers, even if it has the fastest link for itself.
+fn sequence(root: &Table, frame: &Frame, groups: &[Group], laid: &Laid, faults: &mut Faults) {
+    let Some(rate) =
+        laid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate).max()
+    else {
+        return;
+    };
+    let carried = rate.carries(frame.run.duration);
+    let duration = match root.get("run") {
+        Some(Node { value: Value::Table(run), .. }) => run.place("duration"),
+        _ => &root.span,
+    };
+    for payload in groups.iter().filter_map(Group::payload) {
+        if carried.0 / payload.0 > GREATEST_SEQUENCE {
+            let message = format!(
+                "one flow at {rate} could send {} packets of {payload} in {}, above the {GREATEST_SEQUENCE} allowed",
+                carried.0 / payload.0,
+                frame.run.duration
+            );
+            faults.add_with_help(duration, message, "shorten the run, or send larger packets");
+            return;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Choosing one of a family by name: `"pert"`, `"pert:t1=5ms"` or `{ kind = "pert", t1 = "5ms" }`.
+
+use std::ops::Range;
+
+use super::fault::{Faults, did_you_mean};
+use super::presets::{PRESETS, Preset};
+use super::reader::{Assign, Shape, fill};
+use super::tree::{Key, Node, Table, Value};
+use crate::settings::{Entry, Field, Raw, Refusal};
+use crate::{aqm, cc, tcp};
+
+/// A family of algorithms of which a scenario chooses.
+pub(super) trait Family: Assign + Sized {
+    /// What messages call a member.
+    const WHAT: &'static str;
+    /// The names that stand for a member with certain settings.
+    fn presets() -> Vec<&'static Preset> {
+        Vec::new()
+    }
+    fn members() -> Vec<&'static str>;
+    fn member(name: &str) -> Option<Self>;
+
+    /// Every name that a scenario may give.
+    fn names() -> Vec<&'static str> {
+        let members = Self::members();
+        let aliases = Self::presets().into_iter().map(|preset| preset.name);
+        let mut names = members.clone();
+        names.extend(aliases.filter(|name| !members.contains(name)));
+        names
+    }
+}
+
+macro_rules! registered {
+    ($($family:ty, $registry:expr, $what:literal, $kind:expr;)*) => { $(
+        impl Assign for $family {
+            fn declared(&self) -> &'static [Field] {
+                let entry: Option<&Entry> = $registry.iter().find(|entry| entry.name == self.name());
+                entry.map_or(&[], |entry| (entry.fields)())
+            }
+            fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
+                self.set(name, raw)
+            }
+            fn agree(&self) -> Result<(), String> {
+                self.check()
+            }
+        }
+        impl Family for $family {
+            const WHAT: &'static str = $what;
+            fn presets() -> Vec<&'static Preset> {
+                // A preset exists if what it is made of does.
+                let made = |preset: &&Preset| preset.family == $kind && Self::member(preset.of).is_some();
+                PRESETS.iter().filter(made).collect()
+            }
+            fn members() -> Vec<&'static str> {
+                $registry.iter().map(|entry| entry.name).collect()
+            }
+            fn member(name: &str) -> Option<Self> {
+                <$family>::named(name)
+            }
+        }
+    )* };
+}
+registered! {
+    cc::Config, cc::REGISTRY, "congestion control", super::presets::Of::Control;
+    aqm::Config, aqm::REGISTRY, "queue discipline", super::presets::Of::Queue;
+}
+
+/// Whether a name means a preset before it means a member: `reno` is both.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Precedence {
+    Members,
+    Presets,
+}
+
+/// What was chosen, and the recovery that came with it.
+pub(super) struct Chosen<F> {
+    pub config: F,
+    pub recovery: Option<tcp::Recovery>,
+}
+
+/// Reads a choice; `None` after a fault.
+pub(super) fn choose<F: Family>(
+    node: &Node,
+    place: &str,
+    precedence: Precedence,
+    faults: &mut Faults,
+) -> Option<Chosen<F>> {
+    let table = unfold(node, place, faults)?;
+    let kind = match table.get("kind").map(|kind| (kind, kind.as_text())) {
+        Some((kind, Some(name))) => (name, &kind.span),
+        Some((kind, None)) => {
+            let help = did_you_mean(&kind.show(), &F::names());
+            faults.add_with_help(&kind.span, format!("`{}` is not a {}", kind.show(), F::WHAT), help);
+            return None;
+        }
+        None => {
+            let help = did_you_mean("", &F::names());
+            faults.add_with_help(
+                &table.span,
+                format!("{place} needs `kind`, the name of a {}", F::WHAT),
+                help,
+            );
+            return None;
+        }
+    };
+    let Some(mut chosen) = named::<F>(kind.0, precedence) else {
+        let message = format!("there is no {} called `{}`", F::WHAT, kind.0);
+        faults.add_with_help(kind.1, message, did_you_mean(kind.0, &F::names()));
+        return None;
+    };
+    let place = format!("{place} (kind {})", kind.0);
+    let before = faults.len();
+    fill(
+        &table,
+        Shape { place: &place, besides: &["kind"], ..Shape::default() },
+        &mut [&mut chosen.config],
+        faults,
+    );
+    (faults.len() == before).then_some(chosen)
+}
+
+fn named<F: Family>(name: &str, precedence: Precedence) -> Option<Chosen<F>> {
+    let member = || F::member(name).map(|config| Chosen { config, recovery: None });
+    let preset = || {
+        let preset = F::presets().into_iter().find(|preset| preset.name == name)?;
+        let mut config = F::member(preset.of)?;
+        for (field, value) in preset.set {
+            config.assign(field, &Raw::guess(value)).ok()?;
+        }
+        Some(Chosen { config, recovery: preset.recovery })
+    };
+    match precedence {
+        Precedence::Members => member().or_else(preset),
+        Precedence::Presets => preset().or_else(member),
+    }
+}
+
+/// The long form of a choice: a table with a `kind`.
+pub(super) fn unfold(node: &Node, place: &str, faults: &mut Faults) -> Option<Table> {
+    let mut table = match (&node.value, node.as_text()) {
+        (Value::Table(table), _) => table.clone(),
+        (_, Some(text)) => {
+            let kind = Node { swept: node.swept, ..Node::text(text, &node.span) };
+            Table { span: node.span.clone(), entries: vec![(key("kind", &node.span), kind)] }
+        }
+        _ => {
+            let message = format!("{place}: `{}` is not a name", node.show());
+            faults.add_with_help(&node.span, message, "write a name in quotes, or a table with a `kind`");
+            return None;
+        }
+    };
+    let short = table.get("kind").and_then(Node::as_text).map(str::to_string).unwrap_or_default();
+    let Some((kind, settings)) = short.split_once(':') else { return Some(table) };
+    let span = table.place("kind").clone();
+    if let Some(name) = table.get_mut("kind") {
+        name.value = Value::Scalar(Raw::Text(kind.trim().to_string()));
+    }
+    for setting in settings.split(',') {
+        let Some((name, value)) = setting.split_once('=') else {
+            let message = format!("{place}: `{}` sets nothing", setting.trim());
+            faults.add_with_help(&span, message, "write settings as in `pert:t1=5ms,decrease=0.3`");
+            return None;
+        };
+        let value = Node { span: span.clone(), swept: false, value: Value::Scalar(Raw::guess(value.trim())) };
+        table.entries.push((key(name.trim(), &span), value));
+    }
+    Some(table)
+}
+
+fn key(text: &str, span: &Range<usize>) -> Key {
+    Key { text: text.to_string(), span: span.clone() }
+}

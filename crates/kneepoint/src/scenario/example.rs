@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A scenario that explains itself: every section, every field with its default, range and sentence.
+
+use super::outline::{HEAD, Member, Part, SECTIONS, Section, default, members, sentence};
+use crate::settings::{Field, Settings};
+use crate::tcp;
+
+/// The annotated example: a scenario that runs, and comments from which any other can be made.
+pub fn example() -> String {
+    let mut page = Page { text: PREFACE.to_string() };
+    page.fields(HEAD(), "", &[]);
+    for section in SECTIONS {
+        page.section(section);
+    }
+    page.text.push_str(SWEEP);
+    page.text
+}
+
+const PREFACE: &str = "\
+# A scenario: a network, its traffic, and when to measure. Every field is shown with its default, so a line
+# may be left out. Lines that begin with `#` and no space are alternatives: take the `#` away to use them.
+
+";
+
+const SWEEP: &str = "
+# Fields by path and the values they take, in every combination. A group is addressed by its name, all groups
+# of a section by `*`; `scheme` sets the control of all groups and the queue, as in \"pert:t1=5ms/droptail\".
+#[sweep]
+#\"topology.rate\" = [\"1mbit\", \"10mbit\", \"100mbit\"]
+#\"flows.long.count\" = [1, 5, 25]
+";
+
+/// What the example's group is made of, where that is no default.
+const LONG: &str = "name = \"long\"\ncount = 5\n";
+
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn section(&mut self, section: &Section) {
+        self.text.push('\n');
+        let off = if section.wanted { "" } else { "#" };
+        self.comment(section.about);
+        let header =
+            if section.repeated { format!("[[{}]]", section.name) } else { format!("[{}]", section.name) };
+        self.text.push_str(&format!("{off}{header}\n"));
+        if section.name == "flows" {
+            self.text.push_str(LONG);
+        }
+        for (name, part) in section.parts {
+            self.part(name, *part, off);
+        }
+        match section.choice {
+            Some(part) => self.choice(part, off),
+            None => {
+                let shown = if section.name == "flows" { &["name", "count"][..] } else { &[] };
+                for list in section.fields {
+                    self.fields(list(), off, shown);
+                }
+            }
+        }
+    }
+
+    /// A field that chooses one of a family or holds a table.
+    fn part(&mut self, name: &str, part: Part, off: &str) {
+        if part == Part::Options {
+            self.comment("Options that differ from `[tcp]`.");
+            let first = <tcp::Options as Settings>::fields().first();
+            let shown = first.map(|field| format!("{} = {}", field.name, default(field))).unwrap_or_default();
+            self.text.push_str(&format!("#{name} = {{ {shown} }}\n"));
+            return;
+        }
+        let members = members(part);
+        for member in &members {
+            self.comment(&format!("\"{}\": {}", member.name, member.about));
+            for field in (member.fields)() {
+                self.comment(&format!("    {} = {}  {}", field.name, default(field), remark(field)));
+            }
+        }
+        // A link without these has those of `[queue]` and `[loss]`.
+        let off = if part == Part::Control { off } else { "#" };
+        let first = members.first().map_or("", |member| member.name);
+        self.text.push_str(&format!("{off}{name} = \"{first}\"\n"));
+    }
+
+    /// A section that is one of a family: the first with its fields, the others as alternatives.
+    fn choice(&mut self, part: Part, off: &str) {
+        for (place, Member { name, about, fields, .. }) in members(part).iter().enumerate() {
+            let off = if place == 0 { off } else { "#" };
+            self.comment(about);
+            self.text.push_str(&format!("{off}kind = \"{name}\"\n"));
+            self.fields(fields(), off, &[]);
+        }
+    }
+
+    fn fields(&mut self, fields: &[Field], off: &str, shown: &[&str]) {
+        for field in fields.iter().filter(|field| !shown.contains(&field.name)) {
+            self.comment(&remark(field));
+            for (name, about) in field.choices {
+                self.comment(&format!("    \"{name}\": {about}"));
+            }
+            self.text.push_str(&format!("{off}{} = {}\n", field.name, default(field)));
+        }
+    }
+
+    /// A comment in lines of readable length.
+    fn comment(&mut self, text: &str) {
+        let indent: String = text.chars().take_while(|c| *c == ' ').collect();
+        let mut line = format!("# {indent}");
+        for word in text.split_whitespace() {
+            if line.chars().count() + word.chars().count() > 108 && !line.trim_end().ends_with('#') {
+                self.text.push_str(line.trim_end());
+                line = format!("\n# {indent}");
+            }
+            line.push_str(word);
+            line.push(' ');
+        }
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+}
+
+/// What a field does and may be.
+fn remark(field: &Field) -> String {
+    match (field.range)() {
+        Some(range) => format!("{} [{range}]", sentence(field)),
+        None => sentence(field),
+    }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Written forms that only scenarios use: `auto`, a time or a stretch of it, a list to cycle through, a buffer.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::settings::{Raw, Setting};
+use crate::units::{Bytes, Interval, Rate, Span, Time, number_and_unit};
+
+/// A word that stands in the place of a value.
+pub trait Word: Clone + fmt::Debug + PartialEq {
+    /// The word.
+    const WORD: &'static str;
+}
+
+macro_rules! words {
+    ($( $(#[doc = $doc:literal])* $name:ident = $word:literal, )*) => { $(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name;
+        impl Word for $name { const WORD: &'static str = $word; }
+    )* };
+}
+words! {
+    /// The scenario works it out, as the field's sentence says.
+    Auto = "auto",
+    /// It does not happen.
+    Never = "never",
+    /// There is no bound.
+    Unlimited = "unlimited",
+}
+
+/// A value, or a word instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Or<T, W> {
+    value: Option<T>,
+    word: PhantomData<W>,
+}
+
+impl<T, W> Or<T, W> {
+    /// The word.
+    pub const WORD: Or<T, W> = Or { value: None, word: PhantomData };
+
+    /// The value.
+    pub const fn is(value: T) -> Or<T, W> {
+        Or { value: Some(value), word: PhantomData }
+    }
+    /// The value, unless it is the word.
+    pub fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+}
+
+impl<T: PartialOrd, W: Word> PartialOrd for Or<T, W> {
+    fn partial_cmp(&self, other: &Or<T, W>) -> Option<Ordering> {
+        self.value.partial_cmp(&other.value)
+    }
+}
+impl<T: fmt::Display, W: Word> fmt::Display for Or<T, W> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.value {
+            Some(value) => value.fmt(f),
+            None => f.write_str(W::WORD),
+        }
+    }
+}
+impl<T: Setting, W: Word> Setting for Or<T, W> {
+    const KIND: &'static str = T::KIND;
+    const JSON: &'static [&'static str] = T::JSON;
+
+    fn read(raw: &Raw) -> Result<Or<T, W>, String> {
+        match raw {
+            Raw::Text(text) if text == W::WORD => Ok(Or::WORD),
+            _ => T::read(raw).map(Or::is).map_err(|error| format!("{error}, or `{}`", W::WORD)),
+        }
+    }
+    fn within(&self, range: &RangeInclusive<Or<T, W>>) -> bool {
+        match (&self.value, &range.start().value, &range.end().value) {
+            (Some(value), Some(least), Some(greatest)) => value.within(&(least.clone()..=greatest.clone())),
+            _ => true,
+        }
+    }
+    fn describe(range: &RangeInclusive<Or<T, W>>) -> String {
+        format!("{} to {}, or `{}`", range.start(), range.end(), W::WORD)
+    }
+}
+
+/// One value, or several that the members of a group take in turn.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub struct Cycle<T>(Vec<T>);
+
+impl<T> Cycle<T> {
+    /// One value for all.
+    pub fn one(value: T) -> Cycle<T> {
+        Cycle(vec![value])
+    }
+    /// The values in turn.
+    pub fn values(&self) -> &[T] {
+        &self.0
+    }
+}
+impl<T: fmt::Display> fmt::Display for Cycle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.0.as_slice() {
+            [one] => one.fmt(f),
+            many => write!(f, "[{}]", many.iter().map(T::to_string).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+impl<T: Setting> Setting for Cycle<T> {
+    const KIND: &'static str = T::KIND;
+    const JSON: &'static [&'static str] = &["string", "array"];
+
+    fn read(raw: &Raw) -> Result<Cycle<T>, String> {
+        match raw {
+            Raw::List(values) if values.is_empty() => Err("the list is empty: give one value or more".into()),
+            Raw::List(values) => values.iter().map(T::read).collect::<Result<_, _>>().map(Cycle),
+            one => T::read(one).map(Cycle::one),
+        }
+    }
+    fn within(&self, range: &RangeInclusive<Cycle<T>>) -> bool {
+        match (range.start().0.first(), range.end().0.first()) {
+            (Some(least), Some(greatest)) => {
+                let each = least.clone()..=greatest.clone();
+                self.0.iter().all(|value| value.within(&each))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// An instant, or a stretch of time in which each member draws its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Start(pub Interval);
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if self.0.from == self.0.to { self.0.from.fmt(f) } else { self.0.fmt(f) }
+    }
+}
+impl FromStr for Start {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Start, String> {
+        if text.contains("..") {
+            return text.parse().map(Start);
+        }
+        let at: Time = text.parse().map_err(|error| format!("{error}, or `0s..50s`"))?;
+        Ok(Start(Interval { from: at, to: at }))
+    }
+}
+impl Setting for Start {
+    const KIND: &'static str = "time or stretch of time";
+    const JSON: &'static [&'static str] = &["string"];
+    fn read(raw: &Raw) -> Result<Start, String> {
+        written(raw)
+    }
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Buffer {
+    /// Multiples of the bandwidth-delay product, counted in payloads.
+    Bdp(f64),
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Data(Bytes),
+    /// What the link transmits in this time.
+    Time(Span),
+}
+
+/// More would fill the memory of a laptop before it fills a queue.
+pub const GREATEST_BUFFER: u32 = 1 << 24;
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Buffer::Bdp(times) => write!(f, "{times}bdp"),
+            Buffer::Packets(packets) => write!(f, "{packets}pkt"),
+            Buffer::Data(bytes) => bytes.fmt(f),
+            Buffer::Time(span) => span.fmt(f),
+        }
+    }
+}
+impl FromStr for Buffer {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Buffer, String> {
+        let wrong = || format!("`{text}` is not a buffer: write `1bdp`, `750pkt`, `500kb` or `100ms`");
+        let (number, unit) = number_and_unit(text).ok_or_else(wrong)?;
+        let whole = number.fract() == 0.0 && (1.0..=f64::from(GREATEST_BUFFER)).contains(&number);
+        match unit.to_ascii_lowercase().as_str() {
+            "bdp" if (0.001..=10_000.0).contains(&number) => Ok(Buffer::Bdp(number)),
+            "bdp" => Err(format!("`{text}` is outside the allowed range, 0.001bdp to 10000bdp")),
+            "pkt" if whole => Ok(Buffer::Packets(number as u32)),
+            "pkt" => {
+                Err(format!("`{text}` is not a whole number of packets from 1pkt to {GREATEST_BUFFER}pkt"))
+            }
+            _ => text
+                .parse()
+                .map(Buffer::Time)
+                .or_else(|_| text.parse().map(Buffer::Data))
+                .map_err(|_| wrong()),
+        }
+    }
+}
+impl Setting for Buffer {
+    const KIND: &'static str = "buffer";
+    const JSON: &'static [&'static str] = &["string"];
+    fn read(raw: &Raw) -> Result<Buffer, String> {
+        written(raw)
+    }
+}
+
+/// What something is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name(pub String);
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl Setting for Name {
+    const KIND: &'static str = "name";
+    const JSON: &'static [&'static str] = &["string"];
+    fn read(raw: &Raw) -> Result<Name, String> {
+        match raw {
+            Raw::Text(text) if text.trim().is_empty() => Err("the name is empty".into()),
+            Raw::Text(text) if text.len() > 100 => Err("the name is longer than 100 bytes".into()),
+            Raw::Text(text) if text.chars().any(char::is_control) => {
+                Err("the name has a control character in it".into())
+            }
+            Raw::Text(text) => Ok(Name(text.clone())),
+            _ => Err(format!("{raw} is not a name: put it in quotes")),
+        }
+    }
+}
+
+/// A rate, or as fast as asked.
+pub type Pace = Or<Rate, Unlimited>;
+
+fn written<T: FromStr<Err = String>>(raw: &Raw) -> Result<T, String> {
+    match raw {
+        Raw::Text(text) => text.parse(),
+        // A bare number fails in the parser, whose message shows a unit.
+        _ => raw.to_string().parse(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Raw {
+        Raw::Text(text.into())
+    }
+
+    #[test]
+    fn every_form_reads_what_it_prints() {
+        for buffer in ["1bdp", "0.5bdp", "750pkt", "500kb", "100ms"] {
+            assert_eq!(Buffer::read(&text(buffer)).unwrap().to_string(), buffer);
+        }
+        for start in ["10s", "0s..50s"] {
+            assert_eq!(Start::read(&text(start)).unwrap().to_string(), start);
+        }
+        for stop in ["never", "300s"] {
+            assert_eq!(Or::<Span, Never>::read(&text(stop)).unwrap().to_string(), stop);
+        }
+    }
+
+    #[test]
+    fn a_wrong_form_shows_the_right_ones() {
+        assert!(Buffer::read(&Raw::Integer(750)).unwrap_err().contains("750pkt"));
+        assert!(Buffer::read(&text("0pkt")).unwrap_err().contains("1pkt"));
+        assert!(Start::read(&text("soon")).unwrap_err().contains("0s..50s"));
+        assert!(Pace::read(&Raw::Integer(1)).unwrap_err().contains("unlimited"));
+        assert!(Cycle::<Span>::read(&Raw::List(vec![])).unwrap_err().contains("empty"));
+    }
+}

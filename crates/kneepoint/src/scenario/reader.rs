@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The one reader: a table of the text into declared fields, with a fault for each thing that does not fit.
+
+use super::fault::{Faults, did_you_mean};
+use super::tree::{Node, Table, Value};
+use crate::settings::{Field, Raw, Refusal, Settings};
+
+/// Something whose declared fields a table can set.
+pub(super) trait Assign {
+    fn declared(&self) -> &'static [Field];
+    fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    fn agree(&self) -> Result<(), String>;
+}
+
+impl<S: Settings> Assign for S {
+    fn declared(&self) -> &'static [Field] {
+        S::fields()
+    }
+    fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
+        self.set(name, raw)
+    }
+    fn agree(&self) -> Result<(), String> {
+        self.check()
+    }
+}
+
+/// What a table is for, apart from the fields it sets.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shape<'s> {
+    /// How messages call the table: `[topology]`.
+    pub place: &'s str,
+    /// Keys that somebody else reads.
+    pub besides: &'s [&'s str],
+    /// Keys without which the table says nothing.
+    pub required: &'s [&'s str],
+}
+
+/// Sets the fields of `targets` from `table`; a field belongs to the first target that knows it.
+pub(super) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign], faults: &mut Faults) {
+    let before = faults.len();
+    for (key, node) in &table.entries {
+        let name = key.text.as_str();
+        if shape.besides.contains(&name) {
+            continue;
+        }
+        if faults.enough() {
+            return;
+        }
+        let Some(target) = targets.iter_mut().find(|target| field(target.declared(), name).is_some()) else {
+            let known = known(targets, shape.besides);
+            let message = format!("{} has no field `{name}`", shape.place);
+            faults.add_with_help(&key.span, message, did_you_mean(name, &known));
+            continue;
+        };
+        let Some(field) = field(target.declared(), name) else { continue };
+        match node.raw().map(|raw| target.assign(name, &raw)) {
+            Some(Ok(())) => {}
+            Some(Err(Refusal::Value(message))) => {
+                let place = &culprit(*target, name, node).span;
+                faults.add_with_help(place, format!("{name}: {message}"), remedy(field, node));
+            }
+            Some(Err(Refusal::Unknown)) | None => {
+                let message = format!("{name}: `{}` is not a {}", node.show(), field.kind);
+                faults.add_with_help(&node.span, message, remedy(field, node));
+            }
+        }
+    }
+    for name in shape.required.iter().filter(|name| table.get(name).is_none()) {
+        let field = targets.iter().find_map(|target| field(target.declared(), name));
+        let help = field.map_or(String::new(), |field| about(field, &format!("as in `{}`", example(field))));
+        faults.add_with_help(&table.span, format!("{} needs `{name}`", shape.place), help);
+    }
+    // Fields that were refused would disagree with the others for no reason of their own.
+    if faults.len() == before {
+        for message in targets.iter().filter_map(|target| target.agree().err()) {
+            faults.add(disagreement(table, &message), format!("{}: {message}", shape.place));
+        }
+    }
+}
+
+/// Reads a table into one declared struct.
+pub(super) fn settings<S: Settings>(table: &Table, shape: Shape, faults: &mut Faults) -> S {
+    let mut settings = S::default();
+    fill(table, shape, &mut [&mut settings], faults);
+    settings
+}
+
+/// The table under `key`, an empty one if there is none, a fault if it is something else.
+pub(super) fn section(root: &Table, key: &str, faults: &mut Faults) -> Table {
+    match root.get(key) {
+        None => Table { span: root.span.clone(), entries: Vec::new() },
+        Some(Node { value: Value::Table(table), .. }) => table.clone(),
+        Some(node) => {
+            let message = format!("`{key}` is a section, not `{}`", node.show());
+            faults.add_with_help(&node.span, message, format!("write its fields under a line `[{key}]`"));
+            Table { span: node.span.clone(), entries: Vec::new() }
+        }
+    }
+}
+
+/// The element of a list that is refused by itself, or the value as a whole.
+fn culprit<'n>(target: &mut dyn Assign, name: &str, node: &'n Node) -> &'n Node {
+    let Value::List(nodes) = &node.value else { return node };
+    let refused = |one: &&Node| one.raw().is_none_or(|raw| target.assign(name, &raw).is_err());
+    nodes.iter().find(refused).unwrap_or(node)
+}
+
+pub(super) fn field<'f>(fields: &'f [Field], name: &str) -> Option<&'f Field> {
+    fields.iter().find(|field| field.name == name)
+}
+
+fn known<'k>(targets: &[&mut dyn Assign], besides: &[&'k str]) -> Vec<&'k str> {
+    let fields = targets.iter().flat_map(|target| target.declared().iter().map(|field| field.name));
+    fields.chain(besides.iter().copied()).collect()
+}
+
+/// What to write instead: the choice that was meant, or what the field is and defaults to.
+fn remedy(field: &Field, node: &Node) -> String {
+    if field.choices.is_empty() {
+        let default = (field.default)();
+        return about(field, &format!("`{default}` by default"));
+    }
+    let names: Vec<&str> = field.choices.iter().map(|(name, _)| *name).collect();
+    did_you_mean(&node.show(), &names)
+}
+
+fn about(field: &Field, rest: &str) -> String {
+    let doc = field.doc.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    format!("{}: {}, {rest}", doc.trim_end_matches('.'), field.kind)
+}
+
+fn example(field: &Field) -> String {
+    let default = (field.default)();
+    let text = field.json.contains(&"string");
+    if text { format!("{} = \"{default}\"", field.name) } else { format!("{} = {default}", field.name) }
+}
+
+/// The place to point at when fields disagree: of the values the message names, the one a sweep put there,
+/// else the one it names first.
+fn disagreement<'t>(table: &'t Table, message: &str) -> &'t std::ops::Range<usize> {
+    let words = message.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let named: Vec<&Node> = words.filter_map(|word| table.get(word)).collect();
+    let node = named.iter().find(|node| node.swept).or(named.first());
+    node.map_or(&table.span, |node| &node.span)
+}

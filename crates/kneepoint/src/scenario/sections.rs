@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The sections of a scenario, declared field by field.
+
+use super::forms::{Auto, Cycle, Name, Never, Or, Start, Unlimited};
+use crate::units::{Bytes, Interval, Span, Time};
+
+/// As many senders as one network may have: memory, and tables that somebody could read.
+pub const GREATEST_POPULATION: u32 = 100_000;
+
+const SHORTEST: Span = Span::from_micros(1);
+const LONGEST: Span = Span::from_secs(1_000_000);
+
+crate::choice! {
+    /// Which way data travels.
+    pub enum Direction {
+        /// With the bottleneck.
+        Forward = "forward",
+        /// Against it, where acknowledgements of the others travel.
+        Reverse = "reverse",
+    }
+}
+
+crate::settings! {
+    /// What stands before all sections.
+    pub struct Head {
+        /// What the run is called.
+        name: Name = Name("untitled".into());
+    }
+}
+
+crate::settings! {
+    /// When things happen, and how often the whole is repeated.
+    pub struct Run {
+        /// The end of the run.
+        duration: Span = Span::from_secs(60), Span::from_millis(1)..=LONGEST;
+        /// What is measured; `auto` leaves out the first quarter, in which flows start.
+        measure: Or<Interval, Auto> = Or::WORD;
+        /// How many times to run, each with the seed after.
+        seeds: u32 = 1, 1..=10_000;
+        /// The first seed.
+        seed: u64 = 1, 0..=(1 << 53);
+        /// How often the state is sampled for plots.
+        sample: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+    } check |run| {
+        let (measure, duration) = (run.measured(), run.duration);
+        if measure.to > duration.after_start() {
+            return Err(format!("measure, {measure}, reaches beyond duration, {duration}: end it there or earlier"));
+        }
+        if measure.span() == Span::ZERO {
+            return Err(format!("measure, {measure}, is empty: let it end after it begins"));
+        }
+        match run.sample.get() {
+            Some(sample) if duration.0 / sample.0 > 10_000_000 => Err(format!(
+                "sample, {sample}, asks for more than ten million samples in duration, {duration}: sample less often"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Run {
+    /// What is measured.
+    pub fn measured(&self) -> Interval {
+        let end = self.duration.after_start();
+        self.measure.get().copied().unwrap_or(Interval { from: Time(end.0 / 4), to: end })
+    }
+}
+
+crate::settings! {
+    /// Where a group of hosts is in the network.
+    pub struct Place {
+        /// Which way data travels.
+        direction: Direction = Direction::Forward;
+        /// Base round-trip time in a dumbbell, or a list that the members take in turn; `auto` is the topology's.
+        rtt: Or<Cycle<Span>, Auto> = Or::WORD, Or::is(Cycle::one(SHORTEST))..=Or::is(Cycle::one(Span::from_secs(1000)));
+        /// The router where data enters, outside a dumbbell; `auto` is the first.
+        from: Or<Name, Auto> = Or::WORD;
+        /// The router where data leaves, outside a dumbbell; `auto` is the last.
+        to: Or<Name, Auto> = Or::WORD;
+    }
+}
+
+crate::settings! {
+    /// Transfers that share a description.
+    pub struct Flows {
+        /// What tables call the group; `auto` is its congestion control.
+        name: Or<Name, Auto> = Or::WORD;
+        /// How many transfers.
+        count: u32 = 1, 1..=GREATEST_POPULATION;
+        /// When each starts: an instant, or a stretch in which each draws its own.
+        start: Start = Start::default();
+        /// When they stop sending new data.
+        stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+        /// How much each has to send.
+        size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));
+    }
+}
+
+crate::settings! {
+    /// A population of web sessions.
+    pub struct Web {
+        /// What tables call the group; `auto` is `web`.
+        name: Or<Name, Auto> = Or::WORD;
+        /// How many sessions.
+        sessions: u32 = 10, 1..=GREATEST_POPULATION;
+        /// How many servers, and how many clients; each transfer draws a pair.
+        nodes: u32 = 10, 1..=10_000;
+        /// When each session starts: an instant, or a stretch in which each draws its own.
+        start: Start = Start::default();
+    }
+}
+
+crate::settings! {
+    /// Sources that nothing slows down.
+    pub struct Cbr {
+        /// What tables call the group; `auto` is `cbr`.
+        name: Or<Name, Auto> = Or::WORD;
+        /// How many sources.
+        count: u32 = 1, 1..=GREATEST_POPULATION;
+        /// When each starts: an instant, or a stretch in which each draws its own.
+        start: Start = Start::default();
+        /// When they stop.
+        stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Sweeps: every combination of the values that `[sweep]` gives to fields, each written into the tree.
+
+use super::fault::{Faults, did_you_mean};
+use super::scheme;
+use super::traffic::{SECTIONS, label};
+use super::tree::{Key, Node, Table, Value};
+
+/// More cases would take days to run and gigabytes to list.
+const GREATEST_PRODUCT: usize = 10_000;
+
+/// A field and the values it takes.
+pub(super) struct Axis {
+    path: Key,
+    values: Vec<Node>,
+}
+
+/// The axes of `[sweep]`, in order.
+pub(super) fn axes(root: &Table, faults: &mut Faults) -> Vec<Axis> {
+    let mut axes = Vec::new();
+    let Some((key, node)) = root.entries.iter().find(|(key, _)| key.text == "sweep") else { return axes };
+    match &node.value {
+        Value::Table(table) => collect("", table, &mut axes, faults),
+        _ => {
+            faults.add_with_help(&node.span, "`sweep` is a section", "write its axes under a line `[sweep]`")
+        }
+    }
+    let cases = axes.iter().try_fold(1usize, |cases, axis| cases.checked_mul(axis.values.len()));
+    if cases.is_none_or(|cases| cases > GREATEST_PRODUCT) {
+        let message = format!("the sweep has more than {GREATEST_PRODUCT} combinations");
+        faults.add_with_help(&key.span, message, "sweep fewer values, or split the scenario");
+    }
+    axes
+}
+
+/// A path may be one quoted key or dotted ones; both come to the same.
+fn collect(prefix: &str, table: &Table, axes: &mut Vec<Axis>, faults: &mut Faults) {
+    for (key, node) in &table.entries {
+        let path = format!("{prefix}{}", key.text);
+        match &node.value {
+            Value::Table(inner) => collect(&format!("{path}."), inner, axes, faults),
+            Value::List(values) if !values.is_empty() => {
+                let swept = |value: &Node| Node { swept: true, ..value.clone() };
+                let values = values.iter().map(swept).collect();
+                axes.push(Axis { path: Key { text: path, span: key.span.clone() }, values });
+            }
+            _ => {
+                let message = format!("{path}: `{}` is not a list of values", node.show());
+                faults.add_with_help(
+                    &node.span,
+                    message,
+                    "write them as in `\"topology.rate\" = [\"1mbit\", \"10mbit\"]`",
+                );
+            }
+        }
+    }
+}
+
+/// How many combinations there are.
+pub(super) fn combinations(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.values.len()).product()
+}
+
+/// The settings of one combination, and the tree with them written in; the last axis turns fastest.
+pub(super) fn point(
+    root: &Table,
+    axes: &[Axis],
+    mut index: usize,
+    faults: &mut Faults,
+) -> (Vec<(String, String)>, Table) {
+    let mut tree = root.clone();
+    let mut chosen = Vec::new();
+    for axis in axes.iter().rev() {
+        chosen.push((axis, &axis.values[index % axis.values.len()]));
+        index /= axis.values.len();
+    }
+    chosen.reverse();
+    let mut settings = Vec::new();
+    for (axis, value) in chosen {
+        settings.push((axis.path.text.clone(), value.show()));
+        write(&mut tree, &axis.path, value, faults);
+    }
+    (settings, tree)
+}
+
+fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
+    let steps: Vec<&str> = path.text.split('.').collect();
+    match steps.as_slice() {
+        ["scheme"] => write_scheme(tree, path, value, faults),
+        ["sweep", ..] | ["run", "seed" | "seeds"] => {
+            let message = format!("`{}` cannot be swept", path.text);
+            faults.add_with_help(
+                &path.span,
+                message,
+                "every case runs with every seed; set `seeds` in [run]",
+            );
+        }
+        [section, group, rest @ ..] if SECTIONS.contains(section) && !rest.is_empty() => {
+            for table in groups(tree, section, group, path, faults) {
+                assign(table, rest, path, value, faults);
+            }
+        }
+        steps => assign(tree, steps, path, value, faults),
+    }
+}
+
+/// The groups of a section that a path means: the one of that name, or all for `*`.
+fn groups<'t>(
+    tree: &'t mut Table,
+    section: &str,
+    name: &str,
+    path: &Key,
+    faults: &mut Faults,
+) -> Vec<&'t mut Table> {
+    let nodes = match tree.get_mut(section).map(|node| &mut node.value) {
+        Some(Value::List(nodes)) => nodes.as_mut_slice(),
+        _ => &mut [],
+    };
+    let mut tables: Vec<&mut Table> = nodes
+        .iter_mut()
+        .filter_map(|node| match &mut node.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect();
+    if name != "*" {
+        let names: Vec<String> = tables.iter().map(|table| label(table, section)).collect();
+        tables.retain(|table| label(table, section) == name);
+        if tables.is_empty() {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let message = format!("no group of [[{section}]] is called `{name}`");
+            faults.add_with_help(&path.span, message, did_you_mean(name, &names));
+        }
+    }
+    tables
+}
+
+/// Writes a value where the steps lead, making the tables between.
+fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &mut Faults) {
+    let [step, rest @ ..] = steps else { return };
+    if table.get(step).is_none() {
+        let key = Key { text: step.to_string(), span: path.span.clone() };
+        let inner = Table { span: path.span.clone(), entries: Vec::new() };
+        table.entries.push((key, Node { span: path.span.clone(), swept: true, value: Value::Table(inner) }));
+    }
+    let Some(node) = table.get_mut(step) else { return };
+    if rest.is_empty() {
+        *node = value.clone();
+        return;
+    }
+    // A name in the place of a table is that table's kind: `cc = "pert"`, swept by `cc.t1`.
+    if let Some(kind) = node.as_text().map(|text| Node { swept: node.swept, ..Node::text(text, &node.span) })
+    {
+        let key = Key { text: "kind".into(), span: node.span.clone() };
+        node.value = Value::Table(Table { span: node.span.clone(), entries: vec![(key, kind)] });
+    }
+    match &mut node.value {
+        Value::Table(inner) => assign(inner, rest, path, value, faults),
+        _ => faults.add(&path.span, format!("`{step}` in `{}` has no fields", path.text)),
+    }
+}
+
+/// A scheme sets the control and recovery of all groups and the discipline of the bottleneck.
+fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
+    let Some(parts) = value.as_text().map(scheme::split) else {
+        let message = format!("`{}` is not a scheme", value.show());
+        faults.add_with_help(
+            &value.span,
+            message,
+            "write it as in `pert`, `sack/droptail` or `pert:t1=5ms/red`",
+        );
+        return;
+    };
+    let (control, queue) = parts;
+    let text = |text: &str| Node { swept: true, ..Node::text(text, &value.span) };
+    let recovery = scheme::recovery(control);
+    for section in ["flows", "web"] {
+        if tree.get(section).is_none() {
+            continue;
+        }
+        for table in groups(tree, section, "*", path, faults) {
+            assign(table, &["cc"], path, &text(control), faults);
+            if let Some(recovery) = recovery {
+                assign(table, &["tcp", "recovery"], path, &text(recovery.name()), faults);
+            }
+        }
+    }
+    assign(tree, &["queue"], path, &text(queue), faults);
+}

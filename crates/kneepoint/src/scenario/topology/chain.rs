@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Chain: nodes in a row, `r1` to the last, with hosts right on them.
+
+use super::super::fault::{Faults, did_you_mean};
+use super::super::forms::{Buffer, Name};
+use super::super::sections::Direction;
+use super::super::tree::Table;
+use super::net::{Net, droptail};
+use super::{Laid, Pipe, Site, Wish};
+use crate::scenario::valid::{LinkSpec, NodeId};
+use crate::units::{Rate, Span};
+
+crate::settings! {
+    /// A chain.
+    pub struct Params {
+        /// Rate of every hop.
+        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// How many hops.
+        hops: u32 = 1, 1..=1000;
+        /// One-way delay of a hop.
+        hop_delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(100);
+        /// Buffer of a hop: bandwidth-delay products of the whole chain, packets, data or time.
+        buffer: Buffer = Buffer::Bdp(1.0);
+        /// Packets per flow that a buffer in bandwidth-delay products has at least.
+        buffer_floor: u32 = 2, 0..=1000;
+    }
+}
+
+pub(super) const REQUIRED: &[&str] = &["rate"];
+
+pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+    let params: Params = site.read("chain", table, REQUIRED, faults)?;
+    let row = Row {
+        routers: params.hops + 1,
+        rate: params.rate,
+        delay: params.hop_delay,
+        rtt: params.hop_delay * 2 * u64::from(params.hops),
+        buffer: params.buffer,
+        floor: params.buffer_floor,
+    };
+    let (net, ends) = row.lay("chain", site, table, faults)?;
+    let pairs = |(wish, (from, to)): (&Wish, &(usize, usize))| {
+        vec![(NodeId(*from as u32), NodeId(*to as u32)); if wish.crossed { 1 } else { wish.count as usize }]
+    };
+    Some(Laid { network: net.0, pairs: site.wishes.iter().zip(&ends).map(pairs).collect() })
+}
+
+/// Routers in a row, `r1` first, with a bottleneck between each and the next.
+pub(super) struct Row {
+    pub routers: u32,
+    pub rate: Rate,
+    pub delay: Span,
+    /// The round-trip time by which a buffer in bandwidth-delay products is counted.
+    pub rtt: Span,
+    pub buffer: Buffer,
+    pub floor: u32,
+}
+
+impl Row {
+    /// The routers, which are the first nodes, their links, and where each wish enters and leaves.
+    pub(super) fn lay(
+        &self,
+        kind: &str,
+        site: &Site,
+        table: &Table,
+        faults: &mut Faults,
+    ) -> Option<(Net, Vec<(usize, usize)>)> {
+        let remedy = format!("the delays of a {kind} give the round-trip time");
+        for wish in &site.wishes {
+            wish.refuse("rtt", kind, &remedy, faults);
+        }
+        let ends: Vec<(usize, usize)> = site.wishes.iter().map(|wish| self.ends(wish, faults)).collect();
+        if !faults.is_empty() {
+            return None;
+        }
+        let mut net = Net::default();
+        let routers: Vec<NodeId> = (1..=self.routers).map(|number| net.node(format!("r{number}"))).collect();
+        for (hop, two) in routers.windows(2).enumerate() {
+            let there = self.crossing(site, &ends, |from, to| from <= hop && hop < to);
+            let back = self.crossing(site, &ends, |from, to| to <= hop && hop < from);
+            let mut link = self.bottleneck(site, table, two, there.max(back), faults)?;
+            link.measured = there > 0;
+            net.link(link.clone());
+            link.queue = if back > 0 { site.reverse_queue.clone() } else { droptail() };
+            link.loss = crate::link::Loss::None;
+            (link.from, link.to, link.measured) = (two[1], two[0], back > 0);
+            net.link(link);
+        }
+        Some((net, ends))
+    }
+
+    fn bottleneck(
+        &self,
+        site: &Site,
+        table: &Table,
+        ends: &[NodeId],
+        flows: u64,
+        faults: &mut Faults,
+    ) -> Option<LinkSpec> {
+        let pipe = Pipe {
+            rate: self.rate,
+            rtt: self.rtt,
+            payload: site.payload,
+            packet: site.packet,
+            span: table.place("buffer"),
+        };
+        let limit = pipe.limit(self.buffer, u64::from(self.floor) * flows, faults)?;
+        Some(LinkSpec {
+            name: String::new(),
+            from: ends[0],
+            to: ends[1],
+            rate: Some(self.rate),
+            delay: self.delay,
+            queue: site.queue.clone(),
+            limit,
+            loss: site.loss,
+            measured: true,
+        })
+    }
+
+    /// How many senders' data crosses a hop.
+    fn crossing(&self, site: &Site, ends: &[(usize, usize)], crosses: impl Fn(usize, usize) -> bool) -> u64 {
+        let pairs = site.wishes.iter().zip(ends);
+        pairs.filter(|(_, (from, to))| crosses(*from, *to)).map(|(wish, _)| u64::from(wish.count)).sum()
+    }
+
+    /// Where a wish's data enters and leaves, counted from zero.
+    fn ends(&self, wish: &Wish, faults: &mut Faults) -> (usize, usize) {
+        let from = self.router(wish, "from", wish.place.from.get(), 0, faults);
+        let to = self.router(wish, "to", wish.place.to.get(), self.routers as usize - 1, faults);
+        if from == to {
+            let message = format!("{}: it enters and leaves at the same router", wish.label);
+            faults.add_with_help(wish.table.place("to"), message, "let `from` and `to` differ");
+        }
+        match wish.place.direction {
+            Direction::Forward => (from, to),
+            Direction::Reverse => (to, from),
+        }
+    }
+
+    fn router(
+        &self,
+        wish: &Wish,
+        field: &str,
+        name: Option<&Name>,
+        auto: usize,
+        faults: &mut Faults,
+    ) -> usize {
+        let Some(Name(name)) = name else { return auto };
+        let number = name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok());
+        match number {
+            Some(number) if (1..=self.routers as usize).contains(&number) => number - 1,
+            _ => {
+                let message = format!("{}: there is no router `{name}`", wish.label);
+                let last = format!("r{}", self.routers);
+                let help = match self.routers {
+                    ..=12 => {
+                        let names: Vec<String> =
+                            (1..=self.routers).map(|router| format!("r{router}")).collect();
+                        did_you_mean(name, &names.iter().map(String::as_str).collect::<Vec<_>>())
+                    }
+                    _ => format!("routers are `r1` to `{last}`"),
+                };
+                faults.add_with_help(wish.table.place(field), message, help);
+                auto
+            }
+        }
+    }
+}

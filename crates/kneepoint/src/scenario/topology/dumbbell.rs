@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Dumbbell: hosts, a router, the bottleneck, a router, hosts.
+//!
+//! ```text
+//! s1 ── r1 ═══ b ═══ r2 ── d1      access delays: what is left of each flow's round trip,
+//! s2 ──╯              ╰─── d2      rtt − 2·b, over its four access links
+//! ```
+//!
+//! `access = "minimal"` simulates the same round trips with fewer links: senders sit on the first router,
+//! one link carries data on from the second, and one carries acknowledgements all the way back.
+
+use super::super::fault::Faults;
+use super::super::forms::{Auto, Buffer, Or, Pace};
+use super::super::sections::Direction;
+use super::super::tree::Table;
+use super::net::Net;
+use super::{Laid, Pipe, Site, Wish};
+use crate::aqm::Limit;
+use crate::scenario::valid::{LinkSpec, NodeId};
+use crate::units::{Rate, Span};
+
+crate::choice! {
+    /// How hosts are attached.
+    pub enum Access {
+        /// Each host has a link to its router and one back.
+        Full = "full",
+        /// The fewest links that give every flow its round-trip time.
+        Minimal = "minimal",
+    }
+}
+
+crate::settings! {
+    /// A dumbbell.
+    pub struct Params {
+        /// Rate of the bottleneck.
+        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// Base round-trip time, without queueing and transmission; a group may have its own.
+        rtt: Span = Span::from_millis(60), Span::from_micros(1)..=Span::from_secs(1000);
+        /// One-way delay of the bottleneck; `auto` is a third of the least round-trip time.
+        delay: Or<Span, Auto> = Or::WORD, Or::is(Span::ZERO)..=Or::is(Span::from_secs(500));
+        /// Buffer of the bottleneck: bandwidth-delay products, packets, data or time.
+        buffer: Buffer = Buffer::Bdp(1.0);
+        /// Packets per flow that a buffer in bandwidth-delay products has at least.
+        buffer_floor: u32 = 2, 0..=1000;
+        /// Buffer of the bottleneck in the other direction; `auto` is the same in packets and at least 10000.
+        reverse_buffer: Or<Buffer, Auto> = Or::WORD;
+        /// Rate of access links.
+        access_rate: Pace = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
+        /// How hosts are attached.
+        access: Access = Access::Full;
+    }
+}
+
+pub(super) const REQUIRED: &[&str] = &["rate"];
+
+pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+    let params: Params = site.read("dumbbell", table, REQUIRED, faults)?;
+    for wish in &site.wishes {
+        let remedy = "choose a `direction` instead";
+        wish.refuse("from", "dumbbell", remedy, faults);
+        wish.refuse("to", "dumbbell", remedy, faults);
+        if params.access == Access::Full {
+            wish.hold_under(&params.access_rate, faults);
+        }
+    }
+    let delay = bottleneck_delay(&params, site, table, faults);
+    let limits = limits(&params, site, table, faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let (forward, reverse) = limits?;
+    let mut net = Net::default();
+    let routers = (net.node("r1"), net.node("r2"));
+    let two_way = site.travels(Direction::Reverse);
+    let bottleneck = LinkSpec {
+        name: String::new(),
+        from: routers.0,
+        to: routers.1,
+        rate: Some(params.rate),
+        delay,
+        queue: site.queue.clone(),
+        limit: forward,
+        loss: site.loss,
+        measured: true,
+    };
+    net.link(bottleneck.clone());
+    // Without access links back, acknowledgements pass the routers by: the way back is only for data.
+    if params.access == Access::Full || two_way {
+        net.link(LinkSpec {
+            from: routers.1,
+            to: routers.0,
+            queue: site.reverse_queue.clone(),
+            limit: reverse,
+            loss: crate::link::Loss::None,
+            measured: two_way,
+            ..bottleneck
+        });
+    }
+    let mut hosts = Hosts { net, params: &params, delay, placed: 0 };
+    let pairs = site.wishes.iter().map(|wish| hosts.group(wish, routers)).collect();
+    Some(Laid { network: hosts.net.0, pairs })
+}
+
+/// The round-trip times that a group's members take in turn.
+fn round_trips<'w>(params: &'w Params, wish: &'w Wish) -> &'w [Span] {
+    wish.place.rtt.get().map_or(std::slice::from_ref(&params.rtt), |cycle| cycle.values())
+}
+
+/// The bottleneck's delay, which must leave no flow a negative delay of its own.
+fn bottleneck_delay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Span {
+    let used = site
+        .wishes
+        .iter()
+        .flat_map(|wish| round_trips(params, wish).iter().take(wish.count as usize).copied());
+    let Some(delay) = params.delay.get().copied() else {
+        return Span(used.min().unwrap_or(params.rtt).0 / 3);
+    };
+    for wish in &site.wishes {
+        let place =
+            if wish.place.rtt.get().is_some() { wish.table.place("rtt") } else { table.place("delay") };
+        if let Some(rtt) = round_trips(params, wish).iter().find(|rtt| rtt.0 < 2 * delay.0) {
+            let message = format!(
+                "{}: an rtt of {rtt} is shorter than twice the bottleneck's delay, {delay}",
+                wish.label
+            );
+            let help = format!("the least rtt here is {}; or lower `delay` in [topology]", delay * 2);
+            faults.add_with_help(place, message, help);
+        }
+    }
+    delay
+}
+
+fn limits(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<(Limit, Limit)> {
+    let pipe = Pipe {
+        rate: params.rate,
+        rtt: params.rtt,
+        payload: site.payload,
+        packet: site.packet,
+        span: table.place("buffer"),
+    };
+    let floor = u64::from(params.buffer_floor) * site.population();
+    let forward = pipe.limit(params.buffer, floor, faults)?;
+    let reverse = match params.reverse_buffer.get() {
+        Some(buffer) => Pipe { span: table.place("reverse_buffer"), ..pipe }.limit(*buffer, floor, faults)?,
+        None => match forward {
+            Limit::Packets(packets) => Limit::Packets(packets.max(10_000)),
+            Limit::Bytes(bytes) => Limit::Packets((bytes.0 / site.packet.0).max(10_000) as u32),
+            Limit::Unlimited => Limit::Unlimited,
+        },
+    };
+    Some((forward, reverse))
+}
+
+struct Hosts<'h> {
+    net: Net,
+    params: &'h Params,
+    delay: Span,
+    placed: u32,
+}
+
+impl Hosts<'_> {
+    /// Hosts for every pair that `wish` asks for, and the pairs.
+    fn group(&mut self, wish: &Wish, routers: (NodeId, NodeId)) -> Vec<(NodeId, NodeId)> {
+        let (near, far) = match wish.place.direction {
+            Direction::Forward => routers,
+            Direction::Reverse => (routers.1, routers.0),
+        };
+        let rtts = round_trips(self.params, wish).iter().cycle();
+        let pairs: Vec<(NodeId, NodeId)> = rtts
+            .take(wish.count as usize)
+            .map(|rtt| {
+                self.placed += 1;
+                match self.params.access {
+                    Access::Full => self.full(near, far, *rtt),
+                    Access::Minimal => self.minimal(near, far, *rtt),
+                }
+            })
+            .collect();
+        if wish.crossed { super::cross(&pairs) } else { pairs }
+    }
+
+    /// Four access links share what the bottleneck leaves of the round trip, to the nanosecond.
+    fn full(&mut self, near: NodeId, far: NodeId, rtt: Span) -> (NodeId, NodeId) {
+        let rest = rtt.0 - 2 * self.delay.0;
+        let rate = &self.params.access_rate;
+        if rest == 0 && rate.get().is_none() {
+            return (near, far);
+        }
+        let share = |link: u64| Span(rest / 4 + u64::from(link < rest % 4));
+        let sender = self.net.node(format!("s{}", self.placed));
+        let receiver = self.net.node(format!("d{}", self.placed));
+        self.net.access(sender, near, rate, share(0));
+        self.net.access(far, receiver, rate, share(1));
+        self.net.access(receiver, far, rate, share(2));
+        self.net.access(near, sender, rate, share(3));
+        (sender, receiver)
+    }
+
+    fn minimal(&mut self, near: NodeId, far: NodeId, rtt: Span) -> (NodeId, NodeId) {
+        let there = Span((rtt.0 / 2).saturating_sub(self.delay.0));
+        let back = Span(rtt.0 - there.0 - self.delay.0);
+        let receiver = self.net.node(format!("d{}", self.placed));
+        self.net.access(far, receiver, &Pace::WORD, there);
+        self.net.access(receiver, near, &Pace::WORD, back);
+        (near, receiver)
+    }
+}

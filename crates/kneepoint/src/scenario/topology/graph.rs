@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Graph: any network, written link by link.
+
+use std::collections::BTreeSet;
+
+use super::super::channel;
+use super::super::choose::{Precedence, choose};
+use super::super::fault::{Faults, did_you_mean};
+use super::super::forms::{Auto, Buffer, Name, Or};
+use super::super::reader::{Shape, settings};
+use super::super::sections::Direction;
+use super::super::tree::Table;
+use super::net::Net;
+use super::{Laid, Pipe, Site, Wish};
+use crate::scenario::valid::{LinkSpec, NodeId};
+use crate::units::{Rate, Span};
+
+crate::settings! {
+    /// A graph has no fields of its own.
+    pub struct Params {}
+}
+
+crate::settings! {
+    /// A node of a graph.
+    pub struct NodeFields {
+        /// What the node is called.
+        name: Name = Name("a".into());
+    }
+}
+
+crate::settings! {
+    /// A link of a graph.
+    pub struct LinkFields {
+        /// The node where it begins.
+        from: Name = Name("a".into());
+        /// The node where it ends.
+        to: Name = Name("b".into());
+        /// Its rate.
+        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// Its one-way delay.
+        delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(500);
+        /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
+        buffer: Buffer = Buffer::Packets(100);
+        /// Whether there is one like it the other way.
+        duplex: bool = true;
+        /// Whether its queue is measured.
+        measured: bool = true;
+    }
+}
+
+/// What else a link has: its discipline and its channel.
+const BESIDES: &[&str] = &["queue", "loss"];
+/// What makes a link.
+pub(in crate::scenario) const LINK_REQUIRED: &[&str] = &["from", "to", "rate", "delay"];
+
+pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+    let _: Option<Params> = site.read("graph", table, &[], faults);
+    let mut graph = Graph { net: Net::default(), declared: site.root.get("node").is_some() };
+    for node in site.root.tables("node", faults) {
+        graph.node(node, faults);
+    }
+    let links = site.root.tables("link", faults);
+    if links.is_empty() {
+        let help = "write each link under a line `[[link]]` with `from`, `to`, `rate` and `delay`";
+        faults.add_with_help(&table.span, "a graph needs links", help);
+    }
+    if let Some(link) = links.get(GREATEST_GRAPH) {
+        faults.add_with_help(
+            &link.span,
+            format!("there are more than {GREATEST_GRAPH} links"),
+            "leave some out",
+        );
+        return None;
+    }
+    for link in links {
+        graph.link(site, link, faults);
+    }
+    let remedy = "the delays of the links give the round-trip time";
+    for wish in &site.wishes {
+        wish.refuse("rtt", "graph", remedy, faults);
+    }
+    let pairs: Vec<(NodeId, NodeId)> =
+        site.wishes.iter().filter_map(|wish| graph.ends(wish, faults)).collect();
+    if !faults.is_empty() {
+        return None;
+    }
+    let repeat = |(wish, pair): (&Wish, _)| vec![pair; if wish.crossed { 1 } else { wish.count as usize }];
+    Some(Laid { network: graph.net.0, pairs: site.wishes.iter().zip(pairs).map(repeat).collect() })
+}
+
+/// More links than anybody writes by hand.
+const GREATEST_GRAPH: usize = 2000;
+
+struct Graph {
+    net: Net,
+    /// Whether nodes are listed; if not, links bring theirs.
+    declared: bool,
+}
+
+impl Graph {
+    fn node(&mut self, table: &Table, faults: &mut Faults) {
+        let shape = Shape { place: "[[node]]", required: &["name"], ..Shape::default() };
+        let NodeFields { name: Name(name) } = settings(table, shape, faults);
+        if self.find(&name).is_some() {
+            let message = format!("there are two nodes called `{name}`");
+            faults.add_with_help(table.place("name"), message, "give each its own name");
+        } else {
+            self.net.node(name);
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<NodeId> {
+        self.net.0.nodes.iter().position(|node| node == name).map(|place| NodeId(place as u32))
+    }
+
+    /// The node that `field` names; links may bring new ones unless nodes are listed.
+    fn end(&mut self, table: &Table, field: &str, name: &str, faults: &mut Faults) -> Option<NodeId> {
+        if let Some(node) = self.find(name) {
+            return Some(node);
+        }
+        if !self.declared {
+            return Some(self.net.node(name));
+        }
+        let known: Vec<&str> = self.net.0.nodes.iter().map(String::as_str).collect();
+        faults.add_with_help(
+            table.place(field),
+            format!("there is no node `{name}`"),
+            did_you_mean(name, &known),
+        );
+        None
+    }
+
+    fn link(&mut self, site: &Site, table: &Table, faults: &mut Faults) -> Option<()> {
+        let before = faults.len();
+        let shape = Shape { place: "[[link]]", besides: BESIDES, required: LINK_REQUIRED };
+        let fields: LinkFields = settings(table, shape, faults);
+        let queue = match table.get("queue") {
+            Some(node) => choose(node, "queue", Precedence::Members, faults)?.config,
+            None => site.queue.clone(),
+        };
+        let loss = match table.get("loss") {
+            Some(node) => choose::<channel::Config>(node, "loss", Precedence::Members, faults)?.config.loss(),
+            None => site.loss,
+        };
+        if faults.len() > before {
+            return None;
+        }
+        let from = self.end(table, "from", &fields.from.0, faults)?;
+        let to = self.end(table, "to", &fields.to.0, faults)?;
+        let pipe = Pipe {
+            rate: fields.rate,
+            rtt: fields.delay * 2,
+            payload: site.payload,
+            packet: site.packet,
+            span: table.place("buffer"),
+        };
+        let limit = pipe.limit(fields.buffer, 2, faults)?;
+        let link = LinkSpec {
+            name: String::new(),
+            from,
+            to,
+            rate: Some(fields.rate),
+            delay: fields.delay,
+            queue,
+            limit,
+            loss,
+            measured: fields.measured,
+        };
+        if from == to {
+            let message = format!("a link from `{}` to itself", fields.from);
+            faults.add_with_help(table.place("to"), message, "let `from` and `to` differ");
+            return None;
+        }
+        self.add(link.clone(), table, faults);
+        if fields.duplex {
+            self.add(LinkSpec { from: to, to: from, ..link }, table, faults);
+        }
+        Some(())
+    }
+
+    fn add(&mut self, link: LinkSpec, table: &Table, faults: &mut Faults) {
+        if self.net.0.links.iter().any(|other| (other.from, other.to) == (link.from, link.to)) {
+            let message = "there is a link between these nodes already, in this direction";
+            let help = "a link goes both ways unless `duplex = false`; leave one of them out";
+            faults.add_with_help(&table.span, message, help);
+        } else {
+            self.net.link(link);
+        }
+    }
+
+    /// The nodes between which a group sends, if there is a path there and back.
+    fn ends(&self, wish: &Wish, faults: &mut Faults) -> Option<(NodeId, NodeId)> {
+        let from = self.named(wish, "from", &wish.place.from, faults);
+        let to = self.named(wish, "to", &wish.place.to, faults);
+        let (from, to) = match wish.place.direction {
+            Direction::Forward => (from?, to?),
+            Direction::Reverse => (to?, from?),
+        };
+        if from == to {
+            let message = format!("{}: it enters and leaves at the same node", wish.label);
+            faults.add_with_help(wish.table.place("to"), message, "let `from` and `to` differ");
+            return None;
+        }
+        for (one, other) in [(from, to), (to, from)] {
+            if !self.reaches(one, other) {
+                let name = |node: NodeId| &self.net.0.nodes[node.0 as usize];
+                let message =
+                    format!("{}: no path leads from `{}` to `{}`", wish.label, name(one), name(other));
+                let help = "data needs a path there, and acknowledgements one back";
+                faults.add_with_help(wish.table.place("to"), message, help);
+                return None;
+            }
+        }
+        Some((from, to))
+    }
+
+    fn named(&self, wish: &Wish, field: &str, name: &Or<Name, Auto>, faults: &mut Faults) -> Option<NodeId> {
+        let known: Vec<&str> = self.net.0.nodes.iter().map(String::as_str).collect();
+        let Some(Name(name)) = name.get() else {
+            let message = format!("{}: a graph needs `{field}`", wish.label);
+            faults.add_with_help(&wish.table.span, message, did_you_mean("", &known));
+            return None;
+        };
+        let node = self.find(name);
+        if node.is_none() {
+            let message = format!("{}: there is no node `{name}`", wish.label);
+            faults.add_with_help(wish.table.place(field), message, did_you_mean(name, &known));
+        }
+        node
+    }
+
+    fn reaches(&self, from: NodeId, to: NodeId) -> bool {
+        let mut next = vec![Vec::new(); self.net.0.nodes.len()];
+        for link in &self.net.0.links {
+            next[link.from.0 as usize].push(link.to);
+        }
+        let mut open = vec![from];
+        let mut seen = BTreeSet::from([from]);
+        while let Some(node) = open.pop() {
+            open.extend(next[node.0 as usize].iter().filter(|node| seen.insert(**node)));
+        }
+        seen.contains(&to)
+    }
+}

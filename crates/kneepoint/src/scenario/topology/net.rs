@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A network while it is being laid.
+
+use super::super::forms::Pace;
+use crate::aqm::{self, Limit};
+use crate::link::Loss;
+use crate::scenario::valid::{LinkSpec, Network, NodeId};
+use crate::units::Span;
+
+/// Nodes and links so far.
+#[derive(Default)]
+pub(super) struct Net(pub Network);
+
+impl Net {
+    pub(super) fn node(&mut self, name: impl Into<String>) -> NodeId {
+        self.0.nodes.push(name.into());
+        NodeId(self.0.nodes.len() as u32 - 1)
+    }
+
+    fn name(&self, node: NodeId) -> &str {
+        &self.0.nodes[node.0 as usize]
+    }
+
+    /// A link whose name is that of its ends.
+    pub(super) fn link(&mut self, mut link: LinkSpec) {
+        link.name = format!("{}-{}", self.name(link.from), self.name(link.to));
+        self.0.links.push(link);
+    }
+
+    /// A link that only carries: nothing is dropped or measured on it.
+    pub(super) fn access(&mut self, from: NodeId, to: NodeId, rate: &Pace, delay: Span) {
+        self.link(LinkSpec {
+            name: String::new(),
+            from,
+            to,
+            rate: rate.get().copied(),
+            delay,
+            queue: droptail(),
+            limit: Limit::Unlimited,
+            loss: Loss::None,
+            measured: false,
+        });
+    }
+}
+
+/// The discipline of queues that nobody asked about.
+pub(super) fn droptail() -> aqm::Config {
+    aqm::Config::DropTail(aqm::droptail::Params {})
+}

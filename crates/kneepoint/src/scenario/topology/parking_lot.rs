@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Parking lot: a row of routers, every hop a bottleneck; each flow has its own hosts at the routers it names.
+//!
+//! ```text
+//! s1 ── r1 ═══ r2 ═══ r3 ── d1
+//!        ╰ s2   ╰ d2           a flow over one hop meets one over all
+//! ```
+
+use super::super::fault::Faults;
+use super::super::forms::{Buffer, Or, Pace};
+use super::super::tree::Table;
+use super::chain::Row;
+use super::{Laid, Site};
+use crate::scenario::valid::NodeId;
+use crate::units::{Rate, Span};
+
+crate::settings! {
+    /// A parking lot.
+    pub struct Params {
+        /// Rate of every hop.
+        rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
+        /// How many routers: `r1`, `r2` and so on.
+        routers: u32 = 6, 2..=1000;
+        /// One-way delay from a router to the next.
+        hop_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);
+        /// One-way delay between a host and its router.
+        access_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);
+        /// Rate of access links.
+        access_rate: Pace = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
+        /// Buffer of a hop: bandwidth-delay products of a path over one hop, packets, data or time.
+        buffer: Buffer = Buffer::Bdp(1.0);
+        /// Packets per flow across a hop that a buffer in bandwidth-delay products has at least.
+        buffer_floor: u32 = 2, 0..=1000;
+    }
+}
+
+pub(super) const REQUIRED: &[&str] = &["rate"];
+
+pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+    let params: Params = site.read("parking-lot", table, REQUIRED, faults)?;
+    for wish in &site.wishes {
+        wish.hold_under(&params.access_rate, faults);
+    }
+    let row = Row {
+        routers: params.routers,
+        rate: params.rate,
+        delay: params.hop_delay,
+        rtt: (params.access_delay * 2 + params.hop_delay) * 2,
+        buffer: params.buffer,
+        floor: params.buffer_floor,
+    };
+    let (mut net, ends) = row.lay("parking-lot", site, table, faults)?;
+    let mut placed = 0;
+    let mut pairs = Vec::new();
+    for (wish, (from, to)) in site.wishes.iter().zip(ends) {
+        let mut group = Vec::new();
+        for _ in 0..wish.count {
+            placed += 1;
+            let hosts = [(format!("s{placed}"), from), (format!("d{placed}"), to)].map(|(name, router)| {
+                let (host, router) = (net.node(name), NodeId(router as u32));
+                net.access(host, router, &params.access_rate, params.access_delay);
+                net.access(router, host, &params.access_rate, params.access_delay);
+                host
+            });
+            group.push((hosts[0], hosts[1]));
+        }
+        pairs.push(if wish.crossed { super::cross(&group) } else { group });
+    }
+    Some(Laid { network: net.0, pairs })
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The text as a tree in which every key and value remembers its place.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use super::fault::Faults;
+use crate::settings::Raw;
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub span: Range<usize>,
+    /// Whether a sweep put it here: where two values disagree, this is the one to point at.
+    pub swept: bool,
+    pub value: Value,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Scalar(Raw),
+    List(Vec<Node>),
+    Table(Table),
+    /// TOML that no setting takes: dates and numbers beyond all ranges.
+    Foreign(String),
+}
+
+/// Keys and values, in order of place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub span: Range<usize>,
+    pub entries: Vec<(Key, Node)>,
+}
+
+/// A key with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub text: String,
+    pub span: Range<usize>,
+}
+
+impl Node {
+    pub(super) fn text(text: &str, span: &Range<usize>) -> Node {
+        Node { span: span.clone(), swept: false, value: Value::Scalar(Raw::Text(text.into())) }
+    }
+
+    /// The value as a setting reads it, unless it is a table or holds one.
+    pub(super) fn raw(&self) -> Option<Raw> {
+        match &self.value {
+            Value::Scalar(raw) => Some(raw.clone()),
+            Value::List(nodes) => nodes.iter().map(Node::raw).collect::<Option<_>>().map(Raw::List),
+            Value::Table(_) | Value::Foreign(_) => None,
+        }
+    }
+
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(Raw::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// How the value reads in a message or a table of results.
+    pub(super) fn show(&self) -> String {
+        match &self.value {
+            Value::Scalar(Raw::Text(text)) => text.clone(),
+            Value::Scalar(raw) => raw.to_string(),
+            Value::Foreign(text) => text.clone(),
+            Value::List(nodes) => {
+                format!("[{}]", nodes.iter().map(Node::show).collect::<Vec<_>>().join(", "))
+            }
+            Value::Table(table) => {
+                let show = |(key, node): &(Key, Node)| format!("{} = {}", key.text, node.show());
+                format!("{{ {} }}", table.entries.iter().map(show).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+impl Table {
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|(one, _)| one.text == key).map(|(_, node)| node)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.entries.iter_mut().find(|(one, _)| one.text == key).map(|(_, node)| node)
+    }
+
+    /// The value's place, or the table's where the value is not given.
+    pub(super) fn place(&self, key: &str) -> &Range<usize> {
+        self.get(key).map_or(&self.span, |node| &node.span)
+    }
+
+    /// The tables under `key`, where it holds one table or a list of them; anything else is a fault.
+    pub(super) fn tables(&self, key: &str, faults: &mut Faults) -> Vec<&Table> {
+        let wrong = format!("`{key}` is a list of tables");
+        let help = format!("write each under a line `[[{key}]]`");
+        let mut tables = Vec::new();
+        let Some(node) = self.get(key) else { return tables };
+        let nodes = match &node.value {
+            Value::List(nodes) => nodes.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        for one in nodes {
+            match &one.value {
+                Value::Table(table) => tables.push(table),
+                _ => faults.add_with_help(&one.span, wrong.clone(), help.clone()),
+            }
+        }
+        tables
+    }
+}
+
+/// Reads TOML; what it cannot read becomes faults.
+pub(super) fn read(text: &str, faults: &mut Faults) -> Table {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        faults.add(&error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()));
+    }
+    table(document.get_ref(), 0..0)
+}
+
+fn table(table: &DeTable, span: Range<usize>) -> Table {
+    let mut entries: Vec<(Key, Node)> = table
+        .iter()
+        .map(|(key, value)| {
+            let key = Key { text: key.get_ref().to_string(), span: key.span() };
+            (key, node(value.get_ref(), value.span()))
+        })
+        .collect();
+    entries.sort_by_key(|(key, _)| key.span.start);
+    Table { span, entries }
+}
+
+fn node(value: &DeValue, span: Range<usize>) -> Node {
+    let number = |text: &str, parsed: Option<Raw>| match parsed {
+        Some(raw) => Value::Scalar(raw),
+        None => Value::Foreign(text.to_string()),
+    };
+    let value = match value {
+        DeValue::Boolean(value) => Value::Scalar(Raw::Bool(*value)),
+        DeValue::String(text) => Value::Scalar(Raw::Text(text.to_string())),
+        DeValue::Integer(value) => {
+            number(value.as_str(), i64::from_str_radix(value.as_str(), value.radix()).ok().map(Raw::Integer))
+        }
+        DeValue::Float(value) => number(value.as_str(), value.as_str().parse().ok().map(Raw::Float)),
+        DeValue::Datetime(date) => Value::Foreign(date.to_string()),
+        DeValue::Array(values) => {
+            Value::List(values.iter().map(|one| node(one.get_ref(), one.span())).collect())
+        }
+        DeValue::Table(inner) => Value::Table(table(inner, span.clone())),
+    };
+    Node { span, swept: false, value }
+}
