@@ -15,6 +15,8 @@ pub struct Metric {
     pub key: &'static str,
     /// What people call it.
     pub title: &'static str,
+    /// The same at the head of a narrow column.
+    pub short: &'static str,
     /// What people read it in; empty for a plain number.
     pub unit: &'static str,
     /// What makes the file's number the one in `unit`.
@@ -36,6 +38,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "queue_mean_packets",
         title: "Mean queue",
+        short: "queue",
         unit: "packets",
         scale: 1.0,
         of: |summary| bottleneck(summary, |link| link.queue_mean_packets),
@@ -43,6 +46,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "queue_mean_normalized",
         title: "Mean queue of buffer",
+        short: "of buffer",
         unit: "%",
         scale: 100.0,
         of: |summary| bottleneck(summary, |link| link.queue_mean_normalized),
@@ -50,6 +54,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "queueing_delay_mean_ms",
         title: "Mean queueing delay",
+        short: "delay",
         unit: "ms",
         scale: 1.0,
         of: |summary| bottleneck(summary, |link| link.queueing_delay.mean * 1e3),
@@ -57,6 +62,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "queueing_delay_p99_ms",
         title: "99th percentile of queueing delay",
+        short: "p99 delay",
         unit: "ms",
         scale: 1.0,
         of: |summary| bottleneck(summary, |link| link.queueing_delay.p99 * 1e3),
@@ -64,6 +70,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "drop_ratio",
         title: "Packets dropped",
+        short: "dropped",
         unit: "%",
         scale: 100.0,
         of: |summary| bottleneck(summary, LinkSummary::drop_ratio),
@@ -71,6 +78,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "mark_ratio",
         title: "Packets marked",
+        short: "marked",
         unit: "%",
         scale: 100.0,
         of: |summary| bottleneck(summary, LinkSummary::mark_ratio),
@@ -78,6 +86,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "utilization",
         title: "Utilization",
+        short: "utilization",
         unit: "%",
         scale: 100.0,
         of: |summary| bottleneck(summary, |link| link.utilization),
@@ -85,6 +94,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "jain_index",
         title: "Jain fairness index",
+        short: "Jain",
         unit: "",
         scale: 1.0,
         of: |summary| jain_index(&summary.forward_goodput_bps()),
@@ -92,6 +102,7 @@ pub const METRICS: [Metric; 9] = [
     Metric {
         key: "goodput_bps",
         title: "Goodput per flow",
+        short: "goodput",
         unit: "Mbit/s",
         scale: 1e-6,
         of: |summary| mean(&summary.forward_goodput_bps()),

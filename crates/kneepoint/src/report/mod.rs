@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
 
+pub mod csv;
+mod grid;
+pub mod json;
+pub mod markdown;
+mod number;
+pub mod text;
+
 use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
 
 use crate::measure::{Estimates, Summary, Table};
 
@@ -9,7 +17,7 @@ use crate::measure::{Estimates, Summary, Table};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Schemes that ran the same scenario with the same seeds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// What was compared.
     pub title: String,
@@ -20,7 +28,7 @@ pub struct Comparison {
 }
 
 /// What one scheme did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SchemeResult {
     /// What tables call it.
     pub scheme: String,
@@ -62,6 +70,7 @@ pub struct Manifest {
     /// The revision of its source.
     pub git_revision: Option<String>,
     /// Names and texts of the scenarios, as they were read.
+    #[serde(serialize_with = "named_texts")]
     pub scenario: Vec<(String, String)>,
     /// A digest of them.
     pub scenario_hash: String,
@@ -78,3 +87,20 @@ pub struct Manifest {
     /// What else a reader should know.
     pub notes: Vec<String>,
 }
+
+/// A list of objects with `name` and `text`.
+fn named_texts<S: Serializer>(texts: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Named<'a> {
+        name: &'a str,
+        text: &'a str,
+    }
+    let mut list = serializer.serialize_seq(Some(texts.len()))?;
+    for (name, text) in texts {
+        list.serialize_element(&Named { name, text })?;
+    }
+    list.end()
+}
+
+#[cfg(test)]
+mod example;
