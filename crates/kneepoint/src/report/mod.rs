@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
 
+mod chart;
 pub mod csv;
+mod figures;
 mod grid;
+pub mod html;
 pub mod json;
 pub mod markdown;
 mod number;
+pub mod svg;
 pub mod text;
 
 use serde::Serialize;

@@ -11,23 +11,23 @@ pub(super) fn significant(value: f64, digits: i32) -> String {
     if value.is_finite() { fixed(value, decimals(value, digits)) } else { NONE.into() }
 }
 
+/// A number of things, or the mean of several such numbers.
+pub(super) fn count(value: f64) -> String {
+    if value == value.round() { fixed(value, 0) } else { significant(value, 4) }
+}
+
 /// A mean and its half width, both to the last decimal that the half width leaves any meaning: two significant
-/// digits of it, and five of the mean at most. Four of the mean if there is no half width.
+/// digits of it, and five of the mean at most. Four of the mean if there is no half width or none to speak of.
 pub(super) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     let mean = estimate.mean * scale;
-    if !mean.is_finite() {
-        return (NONE.into(), None);
-    }
-    match estimate.half_width {
-        None => (significant(mean, 4), None),
-        Some(half_width) => {
-            let half_width = half_width * scale;
-            let places = match half_width > 0.0 {
-                true => decimals(half_width, 2).min(decimals(mean, 5)),
-                false => decimals(mean, 4),
-            };
+    match estimate.half_width.map(|half_width| half_width * scale) {
+        Some(half_width) if mean.is_finite() && half_width > 1e-9 * mean.abs() => {
+            let places = decimals(half_width, 2).min(decimals(mean, 5));
             (fixed(mean, places), Some(fixed(half_width, places)))
         }
+        // Equal runs differ by nothing but the rounding of their sum.
+        Some(_) if mean.is_finite() => (significant(mean, 4), Some("0".into())),
+        _ => (significant(mean, 4), None),
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(shown(18_750.4, 312.0), "18750 ± 312");
         assert_eq!(shown(99.98, 0.000123), "99.980 ± 0.000");
         assert_eq!(shown(0.0, 0.0), "0 ± 0");
-        assert_eq!(shown(1.0, 0.0), "1.000 ± 0.000");
+        assert_eq!(shown(1.0, 1e-17), "1.000 ± 0");
     }
 
     #[test]
@@ -74,5 +74,9 @@ mod tests {
         assert_eq!(estimate(&Estimate { mean: 2.0 / 3.0, half_width: None }, 100.0), ("66.67".into(), None));
         assert_eq!(estimate(&Estimate { mean: f64::NAN, half_width: None }, 1.0), (NONE.into(), None));
         assert_eq!(significant(-0.000_000_04, 3), "0.000000");
+        assert_eq!(
+            (count(420.0), count(1.0 / 3.0), count(f64::NAN)),
+            ("420".into(), "0.3333".into(), NONE.into())
+        );
     }
 }
