@@ -18,6 +18,8 @@
 //! | [`traffic`] | bulk, web, constant rate |
 //! | [`scenario`] | TOML text to a valid network with traffic |
 //! | [`run`] | a valid scenario to events |
+//! | [`measure`] | events to a summary, a table over time, headline figures |
+//! | [`report`] | summaries to bytes: text, json, csv, svg, html, markdown, pcapng |
 //!
 //! The one law: data flows one way, down this list.
 
@@ -27,7 +29,9 @@ pub mod aqm;
 pub mod cc;
 pub mod event;
 pub mod link;
+pub mod measure;
 pub mod packet;
+pub mod report;
 pub mod rng;
 pub mod run;
 pub mod scenario;

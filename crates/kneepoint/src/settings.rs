@@ -346,6 +346,13 @@ macro_rules! registry {
             fields: <<$module::$type as $trait>::Params as $crate::settings::Settings>::fields,
         }, )*];
 
+        /// The first of the registry, with its defaults.
+        impl Default for Config {
+            fn default() -> Config {
+                Config::named(REGISTRY[0].name).expect("the first of a registry has its name")
+            }
+        }
+
         impl Config {
             /// The algorithm of this name with its defaults.
             pub fn named(name: &str) -> Option<Config> {

@@ -118,7 +118,9 @@ impl Hosts {
         events: &mut EventQueue,
         watch: &mut O,
     ) {
-        self.flows[flow.0 as usize].began = now;
+        let slot = &mut self.flows[flow.0 as usize];
+        slot.began = now;
+        watch.on(now, &Event::Started { flow, web: slot.owner.map(|(group, _)| group) });
         self.send(flow.0, now, network, events, watch);
     }
 
@@ -189,8 +191,7 @@ impl Hosts {
         if heard.done {
             let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.size);
             let owner = flow.owner;
-            let web = owner.map(|(group, _)| group);
-            watch.on(now, &Event::Completed { flow: id, began, delivered, size, web });
+            watch.on(now, &Event::Completed { flow: id, began, delivered, size });
             return Some((id, owner));
         }
         self.send(packet.flow, now, network, events, watch);

@@ -20,11 +20,12 @@ pub use roster::{Roster, Slot};
 pub use routes::Routes;
 
 use crate::aqm::Backlog;
+use crate::cc;
 use crate::event::{Entity, EventQueue};
 use crate::rng::Rng;
 use crate::scenario::{LinkSpec, NodeId, Valid};
 use crate::tcp::Options;
-use crate::units::{Bytes, Interval, Span, Time};
+use crate::units::{Interval, Span, Time};
 use hosts::{Ended, Hosts, Paths, Task};
 use network::Network;
 use sources::{ConstantRate, Session};
@@ -122,7 +123,7 @@ impl<'a> State<'a> {
         let sources: usize = valid.cbr.iter().map(|group| group.pairs.len()).sum();
         let fixed = base + 2 + sessions as usize + sources;
         let mut events = EventQueue::new(fixed, resolution(valid));
-        let network = Network::new(&links, full_packet(valid), seed, &mut events);
+        let network = Network::new(&links, valid.full_packet(), seed, &mut events);
         let mut state = State {
             valid,
             events,
@@ -160,7 +161,8 @@ impl<'a> State<'a> {
                 if !options.delayed_ack {
                     self.network.add_answer(paths.forward, paths.backward);
                 }
-                let task = Task { options: &options, controller: &group.cc, size: flow.size, paths, owner: None };
+                let task =
+                    Task { options: &options, controller: &group.cc, size: flow.size, paths, owner: None };
                 let id = self.hosts.open(task, &mut self.events);
                 self.script.push((draw(flow.start, &mut starts), Cue::Start(id)));
                 self.script.extend(flow.stop.map(|stop| (stop, Cue::Stop(id))));
@@ -171,15 +173,17 @@ impl<'a> State<'a> {
     fn add_sources(&mut self, routes: &mut Routes, seed: u64) {
         let mut starts = Rng::stream(seed, "start-cbr", 0);
         // A source has a slot like any other flow; its sender stays silent.
-        let (options, controller) = (Arc::new(Options::default()), silent());
+        let (options, controller) = (Arc::new(Options::default()), cc::Config::default());
         let entity = self.base + 2 + self.valid.web.iter().map(|group| group.sessions).sum::<u32>();
         for group in &self.valid.cbr {
             for &(from, to) in &group.pairs {
                 let paths = self.add_paths(routes, from, to, None);
-                let task = Task { options: &options, controller: &controller, size: None, paths, owner: None };
+                let task =
+                    Task { options: &options, controller: &controller, size: None, paths, owner: None };
                 let id = self.hosts.open(task, &mut self.events);
                 let start = draw(group.start, &mut starts);
-                let source = ConstantRate::new(group.params.clone(), start, group.stop.unwrap_or(Time::NEVER));
+                let source =
+                    ConstantRate::new(group.params.clone(), start, group.stop.unwrap_or(Time::NEVER));
                 self.events.schedule(entity + self.sources.len() as Entity, source.first());
                 self.sources.push((source, id, paths.forward));
             }
@@ -189,8 +193,13 @@ impl<'a> State<'a> {
     fn add_web(&mut self, routes: &mut Routes, seed: u64) {
         for (index, group) in self.valid.web.iter().enumerate() {
             let mut starts = Rng::stream(seed, "start-web", index as u64);
-            let paths = group.pairs.iter().map(|&(from, to)| self.add_paths(routes, from, to, None)).collect();
-            self.populations.push(Population { options: Arc::new(group.tcp.clone()), paths, free: Vec::new() });
+            let paths =
+                group.pairs.iter().map(|&(from, to)| self.add_paths(routes, from, to, None)).collect();
+            self.populations.push(Population {
+                options: Arc::new(group.tcp.clone()),
+                paths,
+                free: Vec::new(),
+            });
             for _ in 0..group.sessions {
                 let number = self.sessions.len();
                 self.sessions.push(Session::new(index as u32, Rng::stream(seed, "session", number as u64)));
@@ -334,24 +343,12 @@ fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
     (links, jitters)
 }
 
-/// The greatest packet that any host sends.
-fn full_packet(valid: &Valid) -> Bytes {
-    let flows = valid.flows.iter().map(|group| &group.tcp);
-    let web = valid.web.iter().map(|group| &group.tcp);
-    let hosts = flows.chain(web).map(|tcp| tcp.payload + tcp.header);
-    hosts.chain(valid.cbr.iter().map(|group| group.params.size)).max().unwrap_or(Bytes(1500))
-}
-
 /// About the time between two events: a packet's on the fastest measured link, in eighths.
 fn resolution(valid: &Valid) -> Span {
     let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
-    rates.max().map_or(Span::from_micros(1), |rate| Span(rate.time_for(full_packet(valid)).0 / 8))
+    rates.max().map_or(Span::from_micros(1), |rate| Span(rate.time_for(valid.full_packet()).0 / 8))
 }
 
 fn draw(interval: Interval, rng: &mut Rng) -> Time {
     interval.from + Span(rng.below(interval.span().0.max(1)))
-}
-
-fn silent() -> crate::cc::Config {
-    crate::cc::Config::named(crate::cc::REGISTRY[0].name).expect("a registered name")
 }

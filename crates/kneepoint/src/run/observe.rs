@@ -76,6 +76,13 @@ pub enum Event<'a> {
         /// Whether its timer expired.
         timeout: bool,
     },
+    /// A transfer begins.
+    Started {
+        /// The flow.
+        flow: FlowId,
+        /// The web population it belongs to: an index into [`Valid::web`](crate::scenario::Valid::web).
+        web: Option<u32>,
+    },
     /// A transfer ended: all its data is acknowledged.
     Completed {
         /// The flow.
@@ -86,8 +93,6 @@ pub enum Event<'a> {
         delivered: Time,
         /// The data carried.
         size: Bytes,
-        /// The web population it belongs to: an index into [`Valid::web`](crate::scenario::Valid::web).
-        web: Option<u32>,
     },
     /// A sampling instant.
     Sample {

@@ -42,6 +42,15 @@ impl Valid {
     }
 }
 
+impl Valid {
+    /// The greatest packet on the wire that any host sends.
+    pub fn full_packet(&self) -> Bytes {
+        let hosts = self.flows.iter().map(|group| &group.tcp).chain(self.web.iter().map(|group| &group.tcp));
+        let packets = hosts.map(|tcp| tcp.payload + tcp.header);
+        packets.chain(self.cbr.iter().map(|group| group.params.size)).max().unwrap_or(Bytes(1500))
+    }
+}
+
 /// When things happen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
@@ -101,7 +110,7 @@ impl LinkSpec {
             rate: None,
             delay: Span::ZERO,
             jitter,
-            queue: aqm::Config::named("droptail").expect("a registered name"),
+            queue: aqm::Config::default(),
             limit: Limit::Unlimited,
             loss: Loss::None,
             measured: false,

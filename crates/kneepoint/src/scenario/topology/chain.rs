@@ -5,8 +5,9 @@ use super::super::fault::{Faults, did_you_mean};
 use super::super::forms::{Buffer, Name};
 use super::super::sections::Direction;
 use super::super::tree::Table;
-use super::net::{Net, droptail};
+use super::net::Net;
 use super::{Laid, Pipe, Site, Wish};
+use crate::aqm;
 use crate::scenario::valid::{LinkSpec, NodeId};
 use crate::units::{Rate, Span};
 
@@ -81,7 +82,7 @@ impl Row {
             let mut link = self.bottleneck(site, table, two, there.max(back), faults)?;
             link.measured = there > 0;
             net.link(link.clone());
-            link.queue = if back > 0 { site.reverse_queue.clone() } else { droptail() };
+            link.queue = if back > 0 { site.reverse_queue.clone() } else { aqm::Config::default() };
             link.loss = crate::link::Loss::None;
             (link.from, link.to, link.measured) = (two[1], two[0], back > 0);
             net.link(link);
@@ -111,6 +112,7 @@ impl Row {
             to: ends[1],
             rate: Some(self.rate),
             delay: self.delay,
+            jitter: Span::ZERO,
             queue: site.queue.clone(),
             limit,
             loss: site.loss,

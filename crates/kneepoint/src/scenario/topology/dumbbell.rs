@@ -78,6 +78,7 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         to: routers.1,
         rate: Some(params.rate),
         delay,
+        jitter: Span::ZERO,
         queue: site.queue.clone(),
         limit: forward,
         loss: site.loss,

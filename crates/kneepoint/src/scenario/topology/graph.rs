@@ -161,6 +161,7 @@ impl Graph {
             to,
             rate: Some(fields.rate),
             delay: fields.delay,
+            jitter: Span::ZERO,
             queue,
             limit,
             loss,

@@ -35,15 +35,11 @@ impl Net {
             to,
             rate: rate.get().copied(),
             delay,
-            queue: droptail(),
+            jitter: Span::ZERO,
+            queue: aqm::Config::default(),
             limit: Limit::Unlimited,
             loss: Loss::None,
             measured: false,
         });
     }
-}
-
-/// The discipline of queues that nobody asked about.
-pub(super) fn droptail() -> aqm::Config {
-    aqm::Config::DropTail(aqm::droptail::Params {})
 }

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The observer that sums a run up.
+//!
+//! It hears of every packet on every link, so it allocates nothing on the way, looks at no link that is not
+//! measured, and keeps what belongs together in one place.
+
+use super::distribution::Recorder;
+use super::occupancy::Occupancy;
+use super::summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebSummary};
+use crate::aqm::{Limit, Verdict};
+use crate::packet::{Flags, Packet};
+use crate::run::{Event, FlowId, LinkId, Observer, Roster, Slot};
+use crate::scenario::{LinkSpec, Valid};
+use crate::units::{Bytes, Interval, Rate, Span, Time};
+
+/// Sums up what happens in the measurement window of a run.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    window: Interval,
+    /// By link; none where it is not measured. Boxed so that the table itself stays small.
+    links: Vec<Option<Box<Link>>>,
+    /// By flow slot, those known before the run.
+    flows: Vec<Flow>,
+    /// The web population of each slot opened during the run.
+    opened: Vec<u32>,
+    groups: Vec<Transfers>,
+    web: Vec<Transfers>,
+    cbr: Vec<Datagrams>,
+}
+
+/// What is counted at a measured link.
+#[derive(Clone, Debug)]
+struct Link {
+    name: String,
+    rate: Option<Rate>,
+    limit: Limit,
+    full_packet: Bytes,
+    first: bool,
+    arrivals: u64,
+    drops: Drops,
+    marks: u64,
+    served_packets: u64,
+    served_bytes: u64,
+    queue: Occupancy,
+    waited: Recorder,
+}
+
+/// What is counted of one flow slot.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    slot: Slot,
+    acked: u64,
+    crosses_bottleneck: bool,
+}
+
+/// What is counted of a group of transfers or a web population.
+#[derive(Clone, Debug)]
+struct Transfers {
+    name: String,
+    cc: String,
+    acked: u64,
+    rtt: Recorder,
+    repairs: u64,
+    timeouts: u64,
+    completions: Recorder,
+    completed_bytes: u64,
+}
+
+/// What is counted of a group of constant-rate sources.
+#[derive(Clone, Debug)]
+struct Datagrams {
+    name: String,
+    packets: u64,
+    bytes: u64,
+    delay: Recorder,
+}
+
+impl Meter {
+    /// A meter for one run of `valid`.
+    pub fn new(valid: &Valid) -> Meter {
+        let full_packet = valid.full_packet();
+        let first = valid.network.links.iter().position(|link| link.measured);
+        let link = |(place, spec): (usize, &LinkSpec)| {
+            spec.measured
+                .then(|| Box::new(Link::new(spec, full_packet, first == Some(place), valid.schedule.measure)))
+        };
+        let flow = |slot: &Slot| Flow { slot: *slot, acked: 0, crosses_bottleneck: false };
+        Meter {
+            window: valid.schedule.measure,
+            links: valid.network.links.iter().enumerate().map(link).collect(),
+            flows: Roster::new(valid).fixed().iter().map(flow).collect(),
+            opened: Vec::new(),
+            groups: valid.flows.iter().map(|group| Transfers::new(&group.name, group.cc.name())).collect(),
+            web: valid.web.iter().map(|group| Transfers::new(&group.name, group.cc.name())).collect(),
+            cbr: valid.cbr.iter().map(|group| Datagrams::new(&group.name)).collect(),
+        }
+    }
+
+    /// What the run amounts to; the last state of each queue lasts to the end of the window.
+    pub fn finish(self) -> Summary {
+        let window = self.window.span();
+        Summary {
+            window_s: window.as_secs_f64(),
+            links: self.links.into_iter().flatten().map(|link| link.finish(window)).collect(),
+            groups: (self.groups.iter().enumerate())
+                .map(|(group, transfers)| transfers.finish_group(group, &self.flows, window))
+                .collect(),
+            web: self.web.iter().map(|transfers| transfers.finish_web(window)).collect(),
+            cbr: self.cbr.iter().map(|datagrams| datagrams.finish(window)).collect(),
+        }
+    }
+
+    #[inline]
+    fn link(&mut self, link: LinkId) -> Option<&mut Link> {
+        self.links.get_mut(link.0 as usize)?.as_deref_mut()
+    }
+
+    #[inline]
+    fn arrival(&mut self, link: LinkId, packet: &Packet, verdict: Verdict) {
+        let Some(link) = self.link(link) else { return };
+        link.arrivals += 1;
+        link.fate(verdict);
+        if link.first
+            && !packet.flags.has(Flags::ACK)
+            && let Some(flow) = self.flows.get_mut(packet.flow as usize)
+        {
+            flow.crosses_bottleneck = true;
+        }
+    }
+
+    /// The transfers that a flow slot belongs to. A slot opened during the run serves one web population.
+    #[inline]
+    fn transfers(&mut self, flow: FlowId) -> Option<&mut Transfers> {
+        match self.flows.get(flow.0 as usize).map(|flow| flow.slot) {
+            Some(Slot::Flow { group, .. }) => self.groups.get_mut(group),
+            Some(Slot::Web { group }) => self.web.get_mut(group),
+            Some(Slot::Cbr { .. }) => None,
+            None => {
+                let opened = (flow.0 as usize).checked_sub(self.flows.len())?;
+                self.web.get_mut(*self.opened.get(opened)? as usize)
+            }
+        }
+    }
+
+    /// Notes whose a slot is that was opened during the run.
+    fn open(&mut self, flow: FlowId, web: u32) {
+        let opened = (flow.0 as usize).saturating_sub(self.flows.len());
+        if opened >= self.opened.len() {
+            self.opened.resize(opened + 1, web);
+        }
+        self.opened[opened] = web;
+    }
+
+    #[inline]
+    fn acked(&mut self, flow: FlowId, acked: Bytes, rtt: Option<Span>) {
+        if let Some(flow) = self.flows.get_mut(flow.0 as usize) {
+            flow.acked += acked.0;
+        }
+        if let Some(transfers) = self.transfers(flow) {
+            transfers.acked += acked.0;
+            if let Some(rtt) = rtt {
+                transfers.rtt.record(rtt);
+            }
+        }
+    }
+
+    fn delivered(&mut self, packet: &Packet, at: Time) {
+        let slot = self.flows.get(packet.flow as usize).map(|flow| flow.slot);
+        if let Some(Slot::Cbr { group, .. }) = slot
+            && let Some(datagrams) = self.cbr.get_mut(group)
+        {
+            datagrams.packets += 1;
+            datagrams.bytes += u64::from(packet.size);
+            datagrams.delay.record(at.since(packet.sent));
+        }
+    }
+}
+
+impl Observer for Meter {
+    #[inline]
+    fn on(&mut self, at: Time, event: &Event) {
+        // A queue's past before the window is what it begins with; all else counts only inside.
+        if let Event::Queue { link, backlog } = event {
+            if let Some(link) = self.link(*link) {
+                link.queue.change(at, *backlog);
+            }
+            return;
+        }
+        if let Event::Completed { flow, began, delivered, size } = event {
+            if self.window.contains(*delivered)
+                && let Some(transfers) = self.transfers(*flow)
+            {
+                transfers.completions.record(delivered.since(*began));
+                transfers.completed_bytes += size.0;
+            }
+            return;
+        }
+        if let Event::Started { flow, web: Some(web) } = event {
+            self.open(*flow, *web);
+        }
+        if !self.window.contains(at) {
+            return;
+        }
+        match event {
+            Event::Arrival { link, packet, verdict } => self.arrival(*link, packet, *verdict),
+            Event::Fate { link, verdict, .. } => {
+                if let Some(link) = self.link(*link) {
+                    link.fate(*verdict);
+                }
+            }
+            Event::Service { link, packet, waited } => {
+                if let Some(link) = self.link(*link) {
+                    link.served_packets += 1;
+                    link.served_bytes += u64::from(packet.size);
+                    link.waited.record(*waited);
+                }
+            }
+            Event::Acked { flow, acked, rtt } => self.acked(*flow, *acked, *rtt),
+            Event::Delivered { packet } if packet.flags.has(Flags::DATAGRAM) => self.delivered(packet, at),
+            Event::Repair { flow, timeout } => {
+                if let Some(transfers) = self.transfers(*flow) {
+                    let counter = if *timeout { &mut transfers.timeouts } else { &mut transfers.repairs };
+                    *counter += 1;
+                }
+            }
+            Event::Delivered { .. }
+            | Event::Started { .. }
+            | Event::Sample { .. }
+            | Event::Queue { .. }
+            | Event::Completed { .. } => {}
+        }
+    }
+}
+
+impl Link {
+    fn new(spec: &LinkSpec, full_packet: Bytes, first: bool, window: Interval) -> Link {
+        Link {
+            name: spec.name.clone(),
+            rate: spec.rate,
+            limit: spec.limit,
+            full_packet,
+            first,
+            arrivals: 0,
+            drops: Drops::default(),
+            marks: 0,
+            served_packets: 0,
+            served_bytes: 0,
+            queue: Occupancy::new(window),
+            waited: Recorder::new(),
+        }
+    }
+
+    #[inline]
+    fn fate(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Passed => {}
+            Verdict::Marked => self.marks += 1,
+            Verdict::Dropped(reason) => self.drops.count(reason),
+        }
+    }
+
+    fn finish(mut self, window: Span) -> LinkSummary {
+        self.queue.close();
+        let packets = self.queue.mean_packets();
+        let bytes = self.queue.mean_bytes();
+        let (buffer_packets, queue_mean_normalized) = match self.limit {
+            Limit::Packets(limit) => (Some(f64::from(limit)), packets / f64::from(limit)),
+            Limit::Bytes(limit) => (Some(limit.0 as f64 / self.full_packet.0 as f64), bytes / limit.0 as f64),
+            Limit::Unlimited => (None, f64::NAN),
+        };
+        let capacity = self.rate.map_or(f64::NAN, |rate| rate.as_f64() * window.as_secs_f64());
+        LinkSummary {
+            name: self.name,
+            queue_mean_packets: packets,
+            queue_mean_bytes: bytes,
+            buffer_packets,
+            queue_mean_normalized,
+            queue_distribution: self.queue.distribution(),
+            queueing_delay: self.waited.finish(),
+            arrivals: self.arrivals,
+            drops: self.drops,
+            marks: self.marks,
+            served_packets: self.served_packets,
+            served_bytes: self.served_bytes,
+            utilization: 8.0 * self.served_bytes as f64 / capacity,
+        }
+    }
+}
+
+/// Bits per second.
+fn rate_bps(bytes: u64, window: Span) -> f64 {
+    8.0 * bytes as f64 / window.as_secs_f64()
+}
+
+impl Transfers {
+    fn new(name: &str, cc: &str) -> Transfers {
+        Transfers {
+            name: name.into(),
+            cc: cc.into(),
+            acked: 0,
+            rtt: Recorder::new(),
+            repairs: 0,
+            timeouts: 0,
+            completions: Recorder::new(),
+            completed_bytes: 0,
+        }
+    }
+
+    fn finish_group(&self, place: usize, flows: &[Flow], window: Span) -> GroupSummary {
+        let own = || {
+            flows.iter().filter(move |flow| matches!(flow.slot, Slot::Flow { group, .. } if group == place))
+        };
+        let completions = self.completions.finish();
+        GroupSummary {
+            name: self.name.clone(),
+            cc: self.cc.clone(),
+            crosses_bottleneck: own().any(|flow| flow.crosses_bottleneck),
+            goodput_bps: own().map(|flow| rate_bps(flow.acked, window)).collect(),
+            rtt: self.rtt.finish(),
+            repairs: self.repairs,
+            timeouts: self.timeouts,
+            completed: completions.count,
+            completions,
+        }
+    }
+
+    fn finish_web(&self, window: Span) -> WebSummary {
+        let completions = self.completions.finish();
+        WebSummary {
+            name: self.name.clone(),
+            cc: self.cc.clone(),
+            goodput_bps: rate_bps(self.acked, window),
+            rtt: self.rtt.finish(),
+            repairs: self.repairs,
+            timeouts: self.timeouts,
+            completed: completions.count,
+            completed_bytes: self.completed_bytes,
+            completions,
+        }
+    }
+}
+
+impl Datagrams {
+    fn new(name: &str) -> Datagrams {
+        Datagrams { name: name.into(), packets: 0, bytes: 0, delay: Recorder::new() }
+    }
+
+    fn finish(&self, window: Span) -> CbrSummary {
+        CbrSummary {
+            name: self.name.clone(),
+            delivered_packets: self.packets,
+            throughput_bps: rate_bps(self.bytes, window),
+            delay: self.delay.finish(),
+        }
+    }
+}

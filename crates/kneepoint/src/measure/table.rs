@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Numbers in named columns.
+
+use serde::Serialize;
+
+/// Numbers in named columns; the names carry the units.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// `time_s`, `queue_packets[r1-r2]`, …
+    pub columns: Vec<String>,
+    /// One number per column; not a number where there was nothing to see.
+    pub rows: Vec<Vec<f64>>,
+}
+
+impl Table {
+    /// The places of the columns of one quantity: of `queue_packets[r1-r2]` for `queue_packets`.
+    pub fn columns_of(&self, quantity: &str) -> Vec<usize> {
+        let is_of = |column: &String| {
+            column.strip_prefix(quantity).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        };
+        (0..self.columns.len()).filter(|place| is_of(&self.columns[*place])).collect()
+    }
+
+    /// What a column's name has in brackets: `r1-r2`; the whole name if it has none.
+    pub fn subject(&self, column: usize) -> &str {
+        let name = &self.columns[column];
+        name.split_once('[').map_or(name, |(_, subject)| subject.trim_end_matches(']'))
+    }
+
+    /// The numbers of a column.
+    pub fn values(&self, column: usize) -> impl Iterator<Item = f64> {
+        self.rows.iter().map(move |row| row[column])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantity_finds_its_columns_and_they_name_their_subjects() {
+        let columns = ["time_s", "queue_packets[r1-r2]", "queue_packets[r2-r3]", "queue_packets_max[r1]"];
+        let table =
+            Table { columns: columns.map(String::from).to_vec(), rows: vec![vec![1.0, 2.0, 3.0, 4.0]] };
+        assert_eq!(table.columns_of("queue_packets"), [1, 2]);
+        assert_eq!(table.columns_of("time_s"), [0]);
+        assert_eq!(table.subject(2), "r2-r3");
+        assert_eq!(table.subject(0), "time_s");
+        assert_eq!(table.values(2).collect::<Vec<_>>(), [3.0]);
+    }
+}

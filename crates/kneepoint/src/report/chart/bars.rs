@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One metric of several schemes: a bar from zero for each, with its number and its confidence interval.
+
+use super::{Anchor, Drawing};
+
+/// A scheme's bar.
+pub(in super::super) struct Bar {
+    pub(in super::super) class: String,
+    pub(in super::super) name: String,
+    /// The mean and its half width in numbers for people.
+    pub(in super::super) shown: String,
+    pub(in super::super) mean: f64,
+    pub(in super::super) interval: (f64, f64),
+}
+
+const WIDTH: f64 = 360.0;
+const ROW: f64 = 37.0;
+const BAR: f64 = 11.0;
+
+/// The bars one under the other, each below its name and number.
+pub(in super::super) fn bars(label: &str, bars: &[Bar]) -> Drawing {
+    let mut drawing = Drawing::new(WIDTH, ROW * bars.len() as f64, label);
+    let longest = bars.iter().map(|bar| bar.mean.max(bar.interval.1)).filter(|end| end.is_finite());
+    let longest = longest.fold(0.0, f64::max);
+    let length = |value: f64| if longest > 0.0 { (value / longest).max(0.0) * (WIDTH - 2.0) } else { 0.0 };
+    for (place, bar) in bars.iter().enumerate() {
+        let top = ROW * place as f64;
+        drawing.text("name", Anchor::Start, (0.0, top + 13.0), &bar.name);
+        drawing.text("value", Anchor::End, (WIDTH, top + 13.0), &bar.shown);
+        drawing.rect("track", (0.0, top + 19.0), (WIDTH, BAR), 2.0);
+        if !bar.mean.is_finite() {
+            continue;
+        }
+        drawing.rect(&format!("fill {}", bar.class), (0.0, top + 19.0), (length(bar.mean), BAR), 2.0);
+        let (low, high) = (length(bar.interval.0), length(bar.interval.1));
+        // An interval that no eye can see would only look like dirt.
+        if high - low > 1.0 {
+            for class in ["halo", "whisker"] {
+                whisker(&mut drawing, class, (low, high), top + 19.0 + BAR / 2.0);
+            }
+        }
+    }
+    drawing
+}
+
+/// From end to end of an interval, with a cap at each.
+fn whisker(drawing: &mut Drawing, class: &str, (low, high): (f64, f64), middle: f64) {
+    drawing.line(class, (low, middle), (high, middle));
+    for end in [low, high] {
+        drawing.line(class, (end, middle - 3.5), (end, middle + 3.5));
+    }
+}

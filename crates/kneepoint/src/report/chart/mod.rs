@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Charts as SVG. Colours are CSS variables, so that one chart follows the page or the reader's light or dark.
+//!
+//! A scheme has one colour everywhere: the palette of Okabe and Ito, which colour-blind readers can tell apart,
+//! adjusted for contrast. From the ninth scheme on colours repeat with dashed lines.
+
+mod bars;
+mod panel;
+mod scale;
+mod scatter;
+
+pub(super) use bars::{Bar, bars};
+pub(super) use panel::{Curve, Panel};
+pub(super) use scatter::{Dot, scatter};
+
+use std::fmt::{Display, Write};
+
+/// The look of every chart, for a page or for a file of its own.
+pub(super) const STYLE: &str = include_str!("chart.css");
+
+/// Where a text is anchored.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing in pixels, the origin at the top left.
+pub(super) struct Drawing {
+    width: f64,
+    height: f64,
+    /// What a screen reader says.
+    label: String,
+    body: String,
+}
+
+impl Drawing {
+    fn new(width: f64, height: f64, label: &str) -> Drawing {
+        Drawing { width, height, label: label.into(), body: String::new() }
+    }
+
+    /// For a page that has [`STYLE`].
+    pub(super) fn inline(&self) -> String {
+        self.element("", "")
+    }
+
+    /// For a file of its own.
+    pub(super) fn standalone(&self) -> String {
+        let size = format!(
+            " xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"",
+            Pixels(self.width),
+            Pixels(self.height)
+        );
+        self.element(&size, &format!("<style>{STYLE}</style>\n")) + "\n"
+    }
+
+    fn element(&self, attributes: &str, style: &str) -> String {
+        format!(
+            "<svg class=\"chart\"{attributes} viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{style}{}</svg>",
+            Pixels(self.width),
+            Pixels(self.height),
+            Escaped(&self.label),
+            self.body
+        )
+    }
+
+    fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        self.add(format_args!(
+            "<line class=\"{class}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
+            Pixels(from.0),
+            Pixels(from.1),
+            Pixels(to.0),
+            Pixels(to.1)
+        ));
+    }
+
+    fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), radius: f64) {
+        self.add(format_args!(
+            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
+            Pixels(at.0),
+            Pixels(at.1),
+            Pixels(size.0),
+            Pixels(size.1),
+            Pixels(radius)
+        ));
+    }
+
+    fn circle(&mut self, class: &str, at: (f64, f64), radius: f64) {
+        self.add(format_args!(
+            "<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
+            Pixels(at.0),
+            Pixels(at.1),
+            Pixels(radius)
+        ));
+    }
+
+    fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        self.add(format_args!(
+            "<text class=\"{class}\" text-anchor=\"{anchor}\" x=\"{}\" y=\"{}\">{}</text>",
+            Pixels(at.0),
+            Pixels(at.1),
+            Escaped(text)
+        ));
+    }
+
+    /// A line through points; with `closed` an area.
+    fn path(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>, closed: bool) {
+        let mut commands = String::new();
+        for (x, y) in points {
+            let command = if commands.is_empty() { 'M' } else { 'L' };
+            // Writing to a string cannot fail.
+            let _ = write!(commands, "{command}{} {}", Pixels(x), Pixels(y));
+        }
+        let end = if closed { "Z" } else { "" };
+        self.add(format_args!("<path class=\"{class}\" d=\"{commands}{end}\"/>"));
+    }
+
+    fn add(&mut self, element: std::fmt::Arguments) {
+        let _ = writeln!(self.body, "{element}");
+    }
+}
+
+/// The class that gives the scheme at this place its colour, and its dash.
+pub(super) fn scheme_class(place: usize) -> String {
+    let colour = place % 8;
+    if place < 8 { format!("s{colour}") } else { format!("s{colour} again") }
+}
+
+/// A coordinate to a tenth of a pixel.
+struct Pixels(f64);
+
+impl Display for Pixels {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let text = format!("{:.1}", self.0);
+        let short = text.strip_suffix(".0").unwrap_or(&text);
+        f.write_str(if short == "-0" { "0" } else { short })
+    }
+}
+
+/// Text as it may stand in markup, in an attribute as well.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_a_name_stays_text() {
+        assert_eq!(Escaped("a<b> & \"c\"").to_string(), "a&lt;b&gt; &amp; &quot;c&quot;");
+    }
+
+    #[test]
+    fn coordinates_have_a_tenth_of_a_pixel_at_most() {
+        assert_eq!([10.0, 0.25, -0.01].map(|x| Pixels(x).to_string()), ["10", "0.2", "0"]);
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Curves in a frame of two axes.
+
+use super::scale::{Scale, from_zero};
+use super::{Anchor, Drawing};
+
+/// A frame with room for curves. Both axes begin at zero.
+pub(in super::super) struct Panel {
+    drawing: Drawing,
+    x: Scale,
+    y: Scale,
+    top: f64,
+    bottom: f64,
+}
+
+/// One quantity over another.
+pub(in super::super) struct Curve {
+    points: Vec<(f64, f64)>,
+}
+
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 12.0;
+const ABOVE: f64 = 24.0;
+const BELOW: f64 = 36.0;
+
+impl Panel {
+    /// A frame for x up to `greatest.0` and y up to `greatest.1`, with what they are, unit and all.
+    pub(in super::super) fn new(
+        label: &str,
+        size: (f64, f64),
+        greatest: (f64, f64),
+        names: (&str, &str),
+    ) -> Panel {
+        let (width, height) = size;
+        let (top, bottom) = (ABOVE, height - BELOW);
+        let x = Scale::new((0.0, greatest.0), (LEFT, width - RIGHT));
+        let y = Scale::new(from_zero(greatest.1), (bottom, top));
+        let mut drawing = Drawing::new(width, height, label);
+        for (value, tick) in y.ticks(5) {
+            let class = if value == 0.0 { "axis" } else { "grid" };
+            drawing.line(class, (LEFT, y.at(value)), (width - RIGHT, y.at(value)));
+            drawing.text("tick", Anchor::End, (LEFT - 7.0, y.at(value) + 3.5), &tick);
+        }
+        for (value, tick) in x.ticks(((width - LEFT) / 60.0) as usize) {
+            drawing.line("axis", (x.at(value), bottom), (x.at(value), bottom + 4.0));
+            drawing.text("tick", Anchor::Middle, (x.at(value), bottom + 16.0), &tick);
+        }
+        drawing.text("quantity", Anchor::Start, (0.0, 11.0), names.1);
+        drawing.text("quantity", Anchor::End, (width - RIGHT, height - 4.0), names.0);
+        Panel { drawing, x, y, top, bottom }
+    }
+
+    /// A line through the curve.
+    pub(in super::super) fn line(&mut self, class: &str, curve: &Curve) {
+        let (x, y) = (self.x, self.y);
+        let points = curve.points.iter().map(|point| (x.at(point.0), y.at(point.1)));
+        self.drawing.path(&format!("line {class}"), points, false);
+    }
+
+    /// The area between two curves.
+    pub(in super::super) fn band(&mut self, class: &str, low: &Curve, high: &Curve) {
+        let (x, y) = (self.x, self.y);
+        let outline = high.points.iter().chain(low.points.iter().rev());
+        let points = outline.map(|point| (x.at(point.0), y.at(point.1)));
+        self.drawing.path(&format!("band {class}"), points, true);
+    }
+
+    /// A named place on the x axis.
+    pub(in super::super) fn mark(&mut self, value: f64, name: &str) {
+        let x = self.x.at(value);
+        self.drawing.line("mark", (x, self.top), (x, self.bottom));
+        self.drawing.text("tick", Anchor::End, (x - 5.0, self.top + 9.0), name);
+    }
+
+    /// A named place on the y axis.
+    pub(in super::super) fn level(&mut self, value: f64, name: &str) {
+        let (y, end) = (self.y.at(value), self.drawing.width - RIGHT);
+        self.drawing.line("mark", (LEFT, y), (end, y));
+        self.drawing.text("tick", Anchor::End, (end, y - 4.0), name);
+    }
+
+    pub(in super::super) fn finish(self) -> Drawing {
+        self.drawing
+    }
+}
+
+impl Curve {
+    /// Through these points.
+    pub(in super::super) fn new(points: Vec<(f64, f64)>) -> Curve {
+        Curve { points }
+    }
+
+    /// The least, the mean and the greatest of each of `count` stretches of `points`.
+    pub(in super::super) fn summed_up(points: &[(f64, f64)], count: usize) -> [Curve; 3] {
+        let stretches = || points.chunks(points.len().div_ceil(count).max(1));
+        let through = |of: fn(&mut dyn Iterator<Item = f64>) -> f64| {
+            let point = |stretch: &[(f64, f64)]| {
+                (stretch[stretch.len() / 2].0, of(&mut stretch.iter().map(|point| point.1)))
+            };
+            Curve { points: stretches().map(point).collect() }
+        };
+        [
+            through(|values| values.fold(f64::INFINITY, f64::min)),
+            through(|values| {
+                let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+                sum / count
+            }),
+            through(|values| values.fold(f64::NEG_INFINITY, f64::max)),
+        ]
+    }
+
+    /// The first point of each of `count` stretches of `points`, and its extremes where they happen: a sawtooth
+    /// keeps its teeth.
+    pub(in super::super) fn thinned(points: &[(f64, f64)], count: usize) -> Curve {
+        let mut kept = Vec::new();
+        for stretch in points.chunks(points.len().div_ceil(count).max(1)) {
+            let extreme = |greater: fn(f64, f64) -> bool| {
+                (0..stretch.len())
+                    .reduce(
+                        |best, place| if greater(stretch[place].1, stretch[best].1) { place } else { best },
+                    )
+                    .unwrap_or(0)
+            };
+            let mut places = [0, extreme(|a, b| a < b), extreme(|a, b| a > b)];
+            places.sort_unstable();
+            let distinct = places.iter().zip([None].into_iter().chain(places.iter().map(Some)));
+            kept.extend(
+                distinct.filter(|(place, last)| Some(*place) != *last).map(|(place, _)| stretch[*place]),
+            );
+        }
+        Curve { points: kept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thinned_sawtooth_keeps_its_teeth() {
+        let saw: Vec<(f64, f64)> = (0..10_000).map(|step| (f64::from(step), f64::from(step % 997))).collect();
+        let thinned = Curve::thinned(&saw, 100);
+        assert!(thinned.points.len() <= 300);
+        assert_eq!(thinned.points.iter().filter(|point| point.1 == 996.0).count(), 10);
+        assert!(thinned.points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn stretches_have_a_least_a_mean_and_a_greatest() {
+        let points: Vec<(f64, f64)> = (0..10).map(|step| (f64::from(step), f64::from(step))).collect();
+        let [least, mean, greatest] = Curve::summed_up(&points, 2);
+        assert_eq!(least.points, [(2.0, 0.0), (7.0, 5.0)]);
+        assert_eq!(mean.points, [(2.0, 2.0), (7.0, 7.0)]);
+        assert_eq!(greatest.points, [(2.0, 4.0), (7.0, 9.0)]);
+    }
+}

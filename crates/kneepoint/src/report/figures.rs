@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which charts show a comparison.
+
+use super::chart::{Bar, Curve, Dot, Drawing, Panel, bars, scatter, scheme_class};
+use super::{Comparison, SchemeResult, number};
+use crate::measure::{Estimate, METRICS, Metric};
+
+/// A chart and what it shows.
+pub(super) struct Figure {
+    /// The name of a file for it.
+    pub(super) name: String,
+    /// What it shows, unit and all.
+    pub(super) title: String,
+    /// How to read it.
+    pub(super) note: &'static str,
+    /// The class of the scheme that it is about, if it is about one.
+    pub(super) class: Option<String>,
+    pub(super) drawing: Drawing,
+}
+
+const PANEL: (f64, f64) = (360.0, 220.0);
+const HALF: (f64, f64) = (520.0, 330.0);
+/// Stretches of time that a panel tells apart: fewer than it has pixels.
+const STRETCHES: usize = 300;
+
+/// Bars for each metric that is defined for some scheme.
+pub(super) fn metrics(comparison: &Comparison) -> Vec<Figure> {
+    let figures = METRICS.iter().enumerate().map(|(place, metric)| metric_bars(comparison, place, metric));
+    figures.flatten().collect()
+}
+
+fn metric_bars(comparison: &Comparison, place: usize, metric: &Metric) -> Option<Figure> {
+    let bar = |(rank, scheme): (usize, &SchemeResult)| {
+        let estimate = scheme.estimates().0[place];
+        let shown = match number::estimate(&estimate, metric.scale) {
+            (mean, Some(half_width)) => format!("{mean} ± {half_width}"),
+            (mean, None) => mean,
+        };
+        let (low, high) = estimate.interval();
+        Bar {
+            class: scheme_class(rank),
+            name: scheme.scheme.clone(),
+            shown,
+            mean: estimate.mean * metric.scale,
+            interval: (low * metric.scale, high * metric.scale),
+        }
+    };
+    let all: Vec<Bar> = comparison.schemes.iter().enumerate().map(bar).collect();
+    let title = with_unit(metric.title, metric.unit);
+    all.iter().any(|bar| bar.mean.is_finite()).then(|| Figure {
+        name: metric.key.into(),
+        drawing: bars(&title, &all),
+        title,
+        note: "",
+        class: None,
+    })
+}
+
+fn with_unit(title: &str, unit: &str) -> String {
+    if unit.is_empty() { title.into() } else { format!("{title}, {unit}") }
+}
+
+/// What the link carried against what it cost in delay: up and left is better, and the knee is the corner.
+pub(super) fn knee(comparison: &Comparison) -> Option<Figure> {
+    let place = |key: &str| METRICS.iter().position(|metric| metric.key == key);
+    let (delay, utilization) = (place("queueing_delay_mean_ms")?, place("utilization")?);
+    let scaled = |estimate: Estimate, scale: f64| {
+        let (low, high) = estimate.interval();
+        (estimate.mean * scale, (low * scale, high * scale))
+    };
+    let dot = |(rank, scheme): (usize, &SchemeResult)| {
+        let estimates = scheme.estimates().0;
+        let (x, x_interval) = scaled(estimates[delay], METRICS[delay].scale);
+        let (y, y_interval) = scaled(estimates[utilization], METRICS[utilization].scale);
+        let defined = x.is_finite() && y.is_finite();
+        let (class, name) = (scheme_class(rank), scheme.scheme.clone());
+        defined.then_some(Dot { class, name, x, x_interval, y, y_interval })
+    };
+    let dots: Vec<Dot> = comparison.schemes.iter().enumerate().filter_map(dot).collect();
+    let title = "Utilization against queueing delay";
+    let names = ("mean queueing delay, ms", "utilization, %");
+    (!dots.is_empty()).then(|| Figure {
+        name: "utilization_against_delay".into(),
+        title: title.into(),
+        note: "Up and to the left is better: a busy link and an empty queue. Crosses are confidence intervals.",
+        class: None,
+        drawing: scatter(title, names, &dots),
+    })
+}
+
+/// The bottleneck's queue over time: a panel per scheme, all on one scale.
+pub(super) fn queues(comparison: &Comparison) -> Vec<Figure> {
+    let sampled = |scheme: &SchemeResult| curves(scheme, "queue_packets").into_iter().next();
+    let all: Vec<_> = comparison.schemes.iter().map(sampled).collect();
+    let greatest = greatest(all.iter().flatten());
+    let buffer = buffer_packets(comparison).filter(|buffer| *buffer <= 1.6 * greatest.1);
+    let greatest = (greatest.0, greatest.1.max(buffer.unwrap_or(0.0)));
+    let panel = |(rank, points): (usize, Option<Vec<(f64, f64)>>)| {
+        let scheme = &comparison.schemes[rank].scheme;
+        let class = scheme_class(rank);
+        let label = format!("Queue over time, {scheme}");
+        let mut panel = Panel::new(&label, PANEL, greatest, ("time, s", "queue, packets"));
+        if let Some(buffer) = buffer {
+            panel.level(buffer, "buffer");
+        }
+        let [low, mean, high] = Curve::summed_up(&points?, STRETCHES);
+        panel.band(&class, &low, &high);
+        panel.line(&class, &mean);
+        let name = format!("queue_{}", rank + 1);
+        Some(Figure { name, title: scheme.clone(), note: "", class: Some(class), drawing: panel.finish() })
+    };
+    all.into_iter().enumerate().filter_map(panel).collect()
+}
+
+/// The windows of a few flows over time: a panel per scheme, all on one scale.
+pub(super) fn windows(comparison: &Comparison) -> Vec<Figure> {
+    let all: Vec<_> = comparison.schemes.iter().map(|scheme| curves(scheme, "window_packets")).collect();
+    let greatest = greatest(all.iter().flatten());
+    let panel = |(rank, flows): (usize, Vec<Vec<(f64, f64)>>)| {
+        let scheme = &comparison.schemes[rank].scheme;
+        let class = scheme_class(rank);
+        let label = format!("Windows over time, {scheme}");
+        let mut panel = Panel::new(&label, PANEL, greatest, ("time, s", "window, packets"));
+        for (place, points) in flows.iter().enumerate().rev() {
+            let shade = if place == 0 { class.clone() } else { format!("{class} other") };
+            panel.line(&shade, &Curve::thinned(points, STRETCHES));
+        }
+        let name = format!("window_{}", rank + 1);
+        let drawing = panel.finish();
+        (!flows.is_empty()).then_some(Figure {
+            name,
+            title: scheme.clone(),
+            note: "",
+            class: Some(class),
+            drawing,
+        })
+    };
+    all.into_iter().enumerate().filter_map(panel).collect()
+}
+
+/// The flows that [`windows`] shows: `forward/0`, the first of them drawn in full colour.
+pub(super) fn followed_flows(comparison: &Comparison) -> Vec<String> {
+    let series = comparison.schemes.iter().find_map(|scheme| scheme.series.as_ref());
+    series.map_or(Vec::new(), |series| {
+        let columns = series.columns_of("window_packets").into_iter();
+        columns.map(|column| series.subject(column).to_string()).collect()
+    })
+}
+
+/// How much of the time the bottleneck's queue was no longer than that: a curve per scheme over all its runs.
+pub(super) fn distribution(comparison: &Comparison) -> Option<Figure> {
+    let all: Vec<Vec<(f64, f64)>> = comparison.schemes.iter().map(cumulated).collect();
+    let longest = all.iter().flatten().map(|point| point.0).fold(0.0, f64::max);
+    let title = "Distribution of the queue's length";
+    let names = ("queue, packets", "fraction of the time that it was no longer");
+    let mut panel = Panel::new(title, HALF, (longest, 1.0), names);
+    if let Some(buffer) = buffer_packets(comparison).filter(|buffer| *buffer <= longest) {
+        panel.mark(buffer, "buffer");
+    }
+    for (rank, points) in all.iter().enumerate().filter(|(_, points)| !points.is_empty()) {
+        panel.line(&scheme_class(rank), &Curve::new(points.clone()));
+    }
+    let any = all.iter().any(|points| !points.is_empty());
+    any.then(|| Figure {
+        name: "queue_distribution".into(),
+        title: title.into(),
+        note: "Weighted by time, over all runs. A curve further to the left is a shorter queue.",
+        class: None,
+        drawing: panel.finish(),
+    })
+}
+
+/// Steps of the mean distribution over the runs, until nothing is left to see.
+fn cumulated(scheme: &SchemeResult) -> Vec<(f64, f64)> {
+    let distributions: Vec<&[f64]> = scheme
+        .runs
+        .iter()
+        .filter_map(|run| Some(&run.summary.bottleneck()?.queue_distribution[..]))
+        .collect();
+    let longest = distributions.iter().map(|distribution| distribution.len()).max().unwrap_or(0);
+    let share = |length: usize| {
+        let all = distributions.iter().filter_map(|distribution| distribution.get(length));
+        all.sum::<f64>() / distributions.len() as f64
+    };
+    let (mut points, mut sum, mut drawn) = (Vec::new(), 0.0, 0.0);
+    for length in 0..longest {
+        let next = sum + share(length);
+        // A step that is lower than half a pixel need not be drawn.
+        if next - drawn > 0.002 || length + 1 == longest {
+            points.extend([(length as f64, sum), (length as f64, next)]);
+            drawn = next;
+        }
+        sum = next;
+        if sum > 0.9995 {
+            break;
+        }
+    }
+    points
+}
+
+/// The curves of a quantity over time, one per column.
+fn curves(scheme: &SchemeResult, quantity: &str) -> Vec<Vec<(f64, f64)>> {
+    let Some(series) = &scheme.series else { return Vec::new() };
+    let Some(time) = series.columns_of("time_s").first().copied() else { return Vec::new() };
+    let curve = |column: usize| -> Vec<(f64, f64)> {
+        series.values(time).zip(series.values(column)).filter(|point| point.1.is_finite()).collect()
+    };
+    series.columns_of(quantity).into_iter().map(curve).filter(|points| !points.is_empty()).collect()
+}
+
+fn greatest<'a>(curves: impl Iterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64) {
+    curves.flatten().fold((0.0, 0.0), |(x, y), point| (point.0.max(x), point.1.max(y)))
+}
+
+fn buffer_packets(comparison: &Comparison) -> Option<f64> {
+    let run = comparison.schemes.first()?.runs.first()?;
+    run.summary.bottleneck()?.buffer_packets
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Numbers for people: as many digits as mean something. Files for machines have all of them.
+
+use crate::measure::Estimate;
+
+/// What stands for a number that does not exist.
+pub(super) const NONE: &str = "–";
+
+/// `value` to `digits` significant digits, without an exponent.
+pub(super) fn significant(value: f64, digits: i32) -> String {
+    if value.is_finite() { fixed(value, decimals(value, digits)) } else { NONE.into() }
+}
+
+/// A number of things, or the mean of several such numbers.
+pub(super) fn count(value: f64) -> String {
+    if value == value.round() { fixed(value, 0) } else { significant(value, 4) }
+}
+
+/// A mean and its half width, both to the last decimal that the half width leaves any meaning: two significant
+/// digits of it, and five of the mean at most. Four of the mean if there is no half width or none to speak of.
+pub(super) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
+    let mean = estimate.mean * scale;
+    match estimate.half_width.map(|half_width| half_width * scale) {
+        Some(half_width) if mean.is_finite() && half_width > 1e-9 * mean.abs() => {
+            let places = decimals(half_width, 2).min(decimals(mean, 5));
+            (fixed(mean, places), Some(fixed(half_width, places)))
+        }
+        // Equal runs differ by nothing but the rounding of their sum.
+        Some(_) if mean.is_finite() => (significant(mean, 4), Some("0".into())),
+        _ => (significant(mean, 4), None),
+    }
+}
+
+/// How many decimals show `digits` significant digits of `value`; six at most.
+fn decimals(value: f64, digits: i32) -> usize {
+    if value == 0.0 {
+        return 0;
+    }
+    let magnitude = libm::floor(libm::log10(value.abs())) as i32;
+    (digits - 1 - magnitude).clamp(0, 6) as usize
+}
+
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    // A rounded -0.04 is no less than nothing.
+    if text.starts_with('-') && !text.contains(|digit| ('1'..='9').contains(&digit)) {
+        text[1..].into()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(mean: f64, half_width: f64) -> String {
+        let (mean, half_width) = estimate(&Estimate { mean, half_width: Some(half_width) }, 1.0);
+        format!("{mean} ± {}", half_width.unwrap())
+    }
+
+    #[test]
+    fn the_half_width_decides_how_many_digits_mean_something() {
+        assert_eq!(shown(123.456, 4.321), "123.5 ± 4.3");
+        assert_eq!(shown(0.012345, 0.000678), "0.01235 ± 0.00068");
+        assert_eq!(shown(18_750.4, 312.0), "18750 ± 312");
+        assert_eq!(shown(99.98, 0.000123), "99.980 ± 0.000");
+        assert_eq!(shown(0.0, 0.0), "0 ± 0");
+        assert_eq!(shown(1.0, 1e-17), "1.000 ± 0");
+    }
+
+    #[test]
+    fn a_number_alone_shows_four_digits_and_none_a_dash() {
+        assert_eq!(estimate(&Estimate { mean: 2.0 / 3.0, half_width: None }, 100.0), ("66.67".into(), None));
+        assert_eq!(estimate(&Estimate { mean: f64::NAN, half_width: None }, 1.0), (NONE.into(), None));
+        assert_eq!(significant(-0.000_000_04, 3), "0.000000");
+        assert_eq!(
+            (count(420.0), count(1.0 / 3.0), count(f64::NAN)),
+            ("420".into(), "0.3333".into(), NONE.into())
+        );
+    }
+}

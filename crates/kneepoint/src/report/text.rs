@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! An aligned table for terminals.
+
+use super::Comparison;
+use super::grid::Grid;
+
+/// The headline figures, one line per scheme.
+pub fn render(comparison: &Comparison) -> String {
+    let grid = Grid::of(comparison);
+    let mut lines = vec![
+        heading("scheme", grid.metrics.iter().map(|metric| metric.short)),
+        heading("", grid.metrics.iter().map(|metric| metric.unit)),
+    ];
+    for row in &grid.rows {
+        lines
+            .push([row.scheme.clone()].into_iter().chain(row.cells.iter().map(|cell| cell.text())).collect());
+    }
+    let mut text = format!("{}\n\n", comparison.title);
+    text.push_str(&aligned(&lines));
+    text.push_str(&format!("\n{}\n", comparison.caption()));
+    for note in &comparison.manifest.notes {
+        text.push_str(&format!("{note}\n"));
+    }
+    text
+}
+
+fn heading(first: &'static str, rest: impl Iterator<Item = &'static str>) -> Vec<String> {
+    [first].into_iter().chain(rest).map(String::from).collect()
+}
+
+/// The first column to the left, the others to the right, two spaces between.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let length = |cell: &String| cell.chars().count();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| lines.iter().filter_map(|line| line.get(column)).map(length).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for line in lines {
+        let mut shown = String::new();
+        for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            match column {
+                0 => shown.push_str(&format!("{cell:<width$}")),
+                _ => shown.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.push_str(shown.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example;
+
+    #[test]
+    fn columns_align_and_carry_units() {
+        let text = super::render(&example::comparison());
+        let lines: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
+        assert_eq!(text.lines().next(), Some("Two schemes on a dumbbell"));
+        let heads: String = lines[2].iter().collect();
+        let units: String = lines[3].iter().collect();
+        assert!(heads.starts_with("scheme") && heads.ends_with("goodput"), "{text}");
+        assert!(units.trim_start().starts_with("packets") && units.ends_with("Mbit/s"), "{text}");
+        let end = heads.find(" queue ").unwrap() + 6;
+        for line in &lines[4..6] {
+            assert!(line[end - 1] != ' ' && line[end] == ' ', "{text}");
+        }
+    }
+
+    #[test]
+    fn the_caption_says_over_which_seeds() {
+        let mut comparison = example::comparison();
+        assert!(super::render(&comparison).contains("over 3 seeds (1, 2, 3)"));
+        comparison.manifest.seeds = vec![4, 5, 6, 7];
+        assert!(super::render(&comparison).contains("over 4 seeds (4 to 7)"));
+        comparison.manifest.seeds = vec![9];
+        assert!(super::render(&comparison).contains("One run, seed 9"));
+    }
+}
