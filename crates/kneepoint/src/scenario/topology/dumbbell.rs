@@ -38,6 +38,8 @@ crate::settings! {
         rtt: Span = Span::from_millis(60), Span::from_micros(1)..=Span::from_secs(1000);
         /// One-way delay of the bottleneck; `auto` is a third of the least round-trip time.
         delay: Or<Span, Auto> = Or::WORD, Or::is(Span::ZERO)..=Or::is(Span::from_secs(500));
+        /// By how much more the bottleneck may delay a packet, at random and without reordering.
+        jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Buffer of the bottleneck: bandwidth-delay products, packets, data or time.
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow that a buffer in bandwidth-delay products has at least.
@@ -78,7 +80,7 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         to: routers.1,
         rate: Some(params.rate),
         delay,
-        jitter: Span::ZERO,
+        jitter: params.jitter,
         queue: site.queue.clone(),
         limit: forward,
         loss: site.loss,

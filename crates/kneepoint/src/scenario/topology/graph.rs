@@ -39,6 +39,8 @@ crate::settings! {
         rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
         /// Its one-way delay.
         delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(500);
+        /// By how much more it may delay a packet, at random and without reordering.
+        jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
         buffer: Buffer = Buffer::Packets(100);
         /// Whether there is one like it the other way.
@@ -161,7 +163,7 @@ impl Graph {
             to,
             rate: Some(fields.rate),
             delay: fields.delay,
-            jitter: Span::ZERO,
+            jitter: fields.jitter,
             queue,
             limit,
             loss,

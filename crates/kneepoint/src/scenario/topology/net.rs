@@ -36,10 +36,15 @@ impl Net {
             rate: rate.get().copied(),
             delay,
             jitter: Span::ZERO,
-            queue: aqm::Config::default(),
+            queue: droptail(),
             limit: Limit::Unlimited,
             loss: Loss::None,
             measured: false,
         });
     }
+}
+
+/// The discipline of queues that nobody asked about.
+pub(super) fn droptail() -> aqm::Config {
+    aqm::Config::DropTail(aqm::droptail::Params {})
 }
