@@ -44,9 +44,8 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
     let tcp: tcp::Options =
         settings(&section(root, "tcp", faults), Shape { place: "[tcp]", ..Shape::default() }, faults);
-    let droptail = || aqm::Config::DropTail(aqm::droptail::Params {});
-    let queue = discipline(root, "queue", faults).unwrap_or_else(droptail);
-    let reverse_queue = discipline(root, "reverse_queue", faults).unwrap_or_else(droptail);
+    let queue: aqm::Config = discipline(root, "queue", faults).unwrap_or_default();
+    let reverse_queue: aqm::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
     let loss = discipline::<channel::Config>(root, "loss", faults).map(|channel| channel.loss());
 
     let frame = Frame { run: &run, tcp: &tcp };

@@ -48,7 +48,8 @@ impl Page {
         if section.name == "flows" {
             self.text.push_str(LONG);
         }
-        for (name, part) in section.parts {
+        let wanted = |name: &str| section.required.contains(&name);
+        for (name, part) in section.parts.iter().filter(|(name, _)| wanted(name)) {
             self.part(name, *part, off);
         }
         match section.choice {
@@ -59,6 +60,9 @@ impl Page {
                     self.fields(list(), off, shown);
                 }
             }
+        }
+        for (name, part) in section.parts.iter().filter(|(name, _)| !wanted(name)) {
+            self.part(name, *part, off);
         }
     }
 

@@ -58,12 +58,18 @@ pub(super) fn group<'t>(
         _ => sources(table, &name, &place, frame, &mut hosts, faults),
     };
     let group = read.filter(|_| faults.len() == before)?;
-    let (count, crossed, pressing) = match &group {
-        Group::Flows(_, fields) => (fields.count, false, None),
-        Group::Web(web) => (web.pairs.len() as u32, true, None),
-        Group::Cbr(cbr) => (cbr.pairs.len() as u32, false, Some(cbr.params.rate)),
+    let full = |tcp: &tcp::Options| tcp.payload + tcp.header;
+    let (count, packet) = match &group {
+        Group::Flows(flows, fields) => (fields.count, full(&flows.tcp)),
+        Group::Web(web) => (web.pairs.len() as u32, full(&web.tcp)),
+        Group::Cbr(cbr) => (cbr.pairs.len() as u32, cbr.params.size),
     };
-    Some((group, Wish { label: place, table, count, crossed, pressing, place: hosts }))
+    let crossed = matches!(group, Group::Web(_));
+    let pressing = match &group {
+        Group::Cbr(cbr) => Some(cbr.params.rate),
+        Group::Flows(..) | Group::Web(_) => None,
+    };
+    Some((group, Wish { label: place, table, count, packet, crossed, pressing, place: hosts }))
 }
 
 /// A pair of nodes that the topology has still to give.
@@ -122,6 +128,13 @@ fn sources(
     fill(table, Shape { place, ..Shape::default() }, &mut [&mut fields, hosts, &mut params], faults);
     named(table, &fields.name, faults);
     times(table, place, frame, &fields.start, &fields.stop, faults);
+    // It sends at least one packet each time it is on: if on for less, more than its rate.
+    let packet = params.rate.time_for(params.size);
+    if params.on > Span::ZERO && params.on < packet {
+        let message =
+            format!("{place}: on for {} is less than the {packet} that one packet takes", params.on);
+        faults.add_with_help(table.place("on"), message, "lengthen `on`, raise `rate` or lower `size`");
+    }
     let pairs = vec![UNPLACED; fields.count as usize];
     let stop = fields.stop.get().map(|stop| stop.after_start());
     Some(Group::Cbr(CbrGroup { name: name.into(), params, pairs, start: fields.start.0, stop }))

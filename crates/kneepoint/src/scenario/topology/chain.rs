@@ -6,7 +6,7 @@ use super::super::forms::{Buffer, Name};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{Laid, Pipe, Site, Wish};
+use super::{Laid, Site, Wish};
 use crate::aqm;
 use crate::scenario::valid::{LinkSpec, NodeId};
 use crate::units::{Rate, Span};
@@ -98,13 +98,7 @@ impl Row {
         flows: u64,
         faults: &mut Faults,
     ) -> Option<LinkSpec> {
-        let pipe = Pipe {
-            rate: self.rate,
-            rtt: self.rtt,
-            payload: site.payload,
-            packet: site.packet,
-            span: table.place("buffer"),
-        };
+        let pipe = site.pipe(self.rate, self.rtt, table.place("buffer"));
         let limit = pipe.limit(self.buffer, u64::from(self.floor) * flows, faults)?;
         Some(LinkSpec {
             name: String::new(),

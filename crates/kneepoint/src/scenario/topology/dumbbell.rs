@@ -50,6 +50,13 @@ crate::settings! {
         access_rate: Pace = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
         /// How hosts are attached.
         access: Access = Access::Full;
+    } check |params| {
+        match params.access_rate.get() {
+            Some(rate) if params.access == Access::Minimal => Err(format!(
+                "access_rate, {rate}, means nothing where access is `minimal`: leave it out, or write `full`"
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -134,13 +141,7 @@ fn bottleneck_delay(params: &Params, site: &Site, table: &Table, faults: &mut Fa
 }
 
 fn limits(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<(Limit, Limit)> {
-    let pipe = Pipe {
-        rate: params.rate,
-        rtt: params.rtt,
-        payload: site.payload,
-        packet: site.packet,
-        span: table.place("buffer"),
-    };
+    let pipe = site.pipe(params.rate, params.rtt, table.place("buffer"));
     let floor = u64::from(params.buffer_floor) * site.population();
     let forward = pipe.limit(params.buffer, floor, faults)?;
     let reverse = match params.reverse_buffer.get() {

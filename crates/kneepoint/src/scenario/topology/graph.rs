@@ -11,7 +11,7 @@ use super::super::reader::{Shape, settings};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{Laid, Pipe, Site, Wish};
+use super::{Laid, Site, Wish};
 use crate::scenario::valid::{LinkSpec, NodeId};
 use crate::units::{Rate, Span};
 
@@ -60,6 +60,10 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
     let mut graph = Graph { net: Net::default(), declared: site.root.get("node").is_some() };
     for node in site.root.tables("node", faults) {
         graph.node(node, faults);
+    }
+    if let Some(node) = site.root.get("reverse_queue") {
+        let help = "write `queue` on the links that differ";
+        faults.add_with_help(&node.span, "`[reverse_queue]` means nothing in a graph", help);
     }
     let links = site.root.tables("link", faults);
     if links.is_empty() {
@@ -149,13 +153,7 @@ impl Graph {
         }
         let from = self.end(table, "from", &fields.from.0, faults)?;
         let to = self.end(table, "to", &fields.to.0, faults)?;
-        let pipe = Pipe {
-            rate: fields.rate,
-            rtt: fields.delay * 2,
-            payload: site.payload,
-            packet: site.packet,
-            span: table.place("buffer"),
-        };
+        let pipe = site.pipe(fields.rate, fields.delay * 2, table.place("buffer"));
         let limit = pipe.limit(fields.buffer, 2, faults)?;
         let link = LinkSpec {
             name: String::new(),

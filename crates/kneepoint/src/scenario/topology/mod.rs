@@ -97,6 +97,8 @@ pub(super) struct Wish<'s> {
     pub table: &'s Table,
     /// How many pairs of hosts.
     pub count: u32,
+    /// Its full packets on the wire.
+    pub packet: Bytes,
     /// Whether any of its senders may use any of its receivers.
     pub crossed: bool,
     /// A rate at which each sender sends whatever happens.
@@ -129,6 +131,12 @@ impl Site<'_> {
         let shape = Shape { place: &place, besides: &["kind"], required };
         let params = settings(table, shape, faults);
         faults.is_empty().then_some(params)
+    }
+
+    /// What a buffer of `rate` and `rtt` is measured by.
+    fn pipe<'p>(&self, rate: Rate, rtt: Span, span: &'p Range<usize>) -> Pipe<'p> {
+        let smallest = self.wishes.iter().map(|wish| wish.packet).min().unwrap_or(self.packet);
+        Pipe { rate, rtt, payload: self.payload, packet: self.packet, smallest, span }
     }
 
     /// Whether any data travels in `direction`.
@@ -173,6 +181,8 @@ struct Pipe<'p> {
     rtt: Span,
     payload: Bytes,
     packet: Bytes,
+    /// The packets of whoever sends the smallest: as many as fit have to be held in memory.
+    smallest: Bytes,
     /// Where a fault points.
     span: &'p Range<usize>,
 }
@@ -181,20 +191,22 @@ impl Pipe<'_> {
     /// The limit that `buffer` means; one counted in bandwidth-delay products is at least `floor` packets.
     fn limit(&self, buffer: Buffer, floor: u64, faults: &mut Faults) -> Option<aqm::Limit> {
         let greatest = u64::from(super::forms::GREATEST_BUFFER);
-        let (packets, limit) = match buffer {
-            Buffer::Packets(packets) => (u64::from(packets), aqm::Limit::Packets(packets)),
+        let limit = match buffer {
+            Buffer::Packets(packets) => aqm::Limit::Packets(packets),
             Buffer::Bdp(times) => {
                 let bdp = times * self.rate.packets(self.payload) * self.rtt.as_secs_f64();
                 let packets = (bdp.round() as u64).max(floor).max(1);
-                (packets, aqm::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX)))
+                aqm::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
             }
-            Buffer::Data(bytes) => (bytes.0 / self.packet.0, aqm::Limit::Bytes(bytes)),
-            Buffer::Time(span) => {
-                let bytes = self.rate.carries(span);
-                (bytes.0 / self.packet.0, aqm::Limit::Bytes(bytes))
-            }
+            Buffer::Data(bytes) => aqm::Limit::Bytes(bytes),
+            Buffer::Time(span) => aqm::Limit::Bytes(self.rate.carries(span)),
         };
-        if packets == 0 {
+        let packets = match limit {
+            aqm::Limit::Packets(packets) => u64::from(packets),
+            aqm::Limit::Bytes(bytes) => bytes.0 / self.smallest.min(self.packet).0,
+            aqm::Limit::Unlimited => 0,
+        };
+        if matches!(limit, aqm::Limit::Bytes(bytes) if bytes < self.packet) {
             let message = format!("a buffer of {buffer} does not hold one packet of {}", self.packet);
             faults.add_with_help(self.span, message, "give it at least `1pkt`");
             return None;

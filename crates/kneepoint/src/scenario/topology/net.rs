@@ -36,15 +36,10 @@ impl Net {
             rate: rate.get().copied(),
             delay,
             jitter: Span::ZERO,
-            queue: droptail(),
+            queue: aqm::Config::default(),
             limit: Limit::Unlimited,
             loss: Loss::None,
             measured: false,
         });
     }
-}
-
-/// The discipline of queues that nobody asked about.
-pub(super) fn droptail() -> aqm::Config {
-    aqm::Config::DropTail(aqm::droptail::Params {})
 }
