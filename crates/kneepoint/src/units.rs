@@ -227,8 +227,8 @@ fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Resu
 const SPANS: [(&str, u64); 5] =
     [("s", NANOS), ("ms", 1_000_000), ("us", 1_000), ("ns", 1), ("min", 60 * NANOS)];
 const RATES: [(&str, u64); 5] =
-    [("gbit", NANOS), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1), ("tbit", 1_000 * NANOS)];
-const SIZES: [(&str, u64); 4] = [("gb", NANOS), ("mb", 1_000_000), ("kb", 1_000), ("b", 1)];
+    [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", NANOS), ("tbit", 1_000 * NANOS)];
+const SIZES: [(&str, u64); 4] = [("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", NANOS)];
 
 impl FromStr for Span {
     type Err = String;
@@ -280,7 +280,7 @@ impl FromStr for Interval {
     }
 }
 
-/// Prints in the largest unit that leaves a whole number.
+/// Prints in the largest unit that leaves a whole number; zero in the first.
 fn show(value: u64, scales: &[(&str, u64)], f: &mut fmt::Formatter) -> fmt::Result {
     let largest =
         scales.iter().filter(|(_, scale)| value.is_multiple_of(*scale)).max_by_key(|(_, scale)| *scale);
@@ -336,6 +336,7 @@ mod tests {
             assert_eq!(Span(nanos).to_string().parse(), Ok(Span(nanos)));
             assert_eq!(Time(nanos).to_string().parse(), Ok(Time(nanos)));
         }
+        assert_eq!((Span::ZERO.to_string(), Bytes(0).to_string()), ("0s".into(), "0b".into()));
         for bits in [1, 56_000, 150_000_000, 2_400_000_000] {
             assert_eq!(Rate(bits).to_string().parse(), Ok(Rate(bits)));
             assert_eq!(Bytes(bits).to_string().parse(), Ok(Bytes(bits)));

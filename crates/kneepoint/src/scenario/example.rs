@@ -50,7 +50,7 @@ impl Page {
         }
         let wanted = |name: &str| section.required.contains(&name);
         for (name, part) in section.parts.iter().filter(|(name, _)| wanted(name)) {
-            self.part(name, *part, off);
+            self.part(section, name, *part, off);
         }
         match section.choice {
             Some(part) => self.choice(part, off),
@@ -62,12 +62,12 @@ impl Page {
             }
         }
         for (name, part) in section.parts.iter().filter(|(name, _)| !wanted(name)) {
-            self.part(name, *part, off);
+            self.part(section, name, *part, off);
         }
     }
 
     /// A field that chooses one of a family or holds a table.
-    fn part(&mut self, name: &str, part: Part, off: &str) {
+    fn part(&mut self, section: &Section, name: &str, part: Part, off: &str) {
         if part == Part::Options {
             self.comment("Options that differ from `[tcp]`.");
             let first = <tcp::Options as Settings>::fields().first();
@@ -76,11 +76,16 @@ impl Page {
             return;
         }
         let members = members(part);
-        for member in &members {
-            self.comment(&format!("\"{}\": {}", member.name, member.about));
-            for field in (member.fields)() {
-                self.comment(&format!("    {} = {}  {}", field.name, default(field), remark(field)));
+        if section.name == "flows" {
+            for member in &members {
+                self.comment(&format!("\"{}\": {}", member.name, member.about));
+                for field in (member.fields)() {
+                    self.comment(&format!("    {} = {}  {}", field.name, default(field), remark(field)));
+                }
             }
+        } else {
+            let elsewhere = if part == Part::Control { "[[flows]]".to_string() } else { format!("[{name}]") };
+            self.comment(&format!("A name, or a table with a `kind` and its fields, as in `{elsewhere}`."));
         }
         // A link without these has those of `[queue]` and `[loss]`.
         let off = if part == Part::Control { off } else { "#" };

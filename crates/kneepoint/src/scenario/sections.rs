@@ -15,7 +15,7 @@ crate::choice! {
     pub enum Direction {
         /// With the bottleneck.
         Forward = "forward",
-        /// Against it, where acknowledgements of the others travel.
+        /// Against it, from `to` to `from`, where the acknowledgements of others travel.
         Reverse = "reverse",
     }
 }
