@@ -160,7 +160,8 @@ impl<'a> State<'a> {
                 if !options.delayed_ack {
                     self.network.add_answer(paths.forward, paths.backward);
                 }
-                let task = Task { options: &options, controller: &group.cc, size: flow.size, paths, owner: None };
+                let task =
+                    Task { options: &options, controller: &group.cc, size: flow.size, paths, owner: None };
                 let id = self.hosts.open(task, &mut self.events);
                 self.script.push((draw(flow.start, &mut starts), Cue::Start(id)));
                 self.script.extend(flow.stop.map(|stop| (stop, Cue::Stop(id))));
@@ -176,10 +177,12 @@ impl<'a> State<'a> {
         for group in &self.valid.cbr {
             for &(from, to) in &group.pairs {
                 let paths = self.add_paths(routes, from, to, None);
-                let task = Task { options: &options, controller: &controller, size: None, paths, owner: None };
+                let task =
+                    Task { options: &options, controller: &controller, size: None, paths, owner: None };
                 let id = self.hosts.open(task, &mut self.events);
                 let start = draw(group.start, &mut starts);
-                let source = ConstantRate::new(group.params.clone(), start, group.stop.unwrap_or(Time::NEVER));
+                let source =
+                    ConstantRate::new(group.params.clone(), start, group.stop.unwrap_or(Time::NEVER));
                 self.events.schedule(entity + self.sources.len() as Entity, source.first());
                 self.sources.push((source, id, paths.forward));
             }
@@ -189,8 +192,13 @@ impl<'a> State<'a> {
     fn add_web(&mut self, routes: &mut Routes, seed: u64) {
         for (index, group) in self.valid.web.iter().enumerate() {
             let mut starts = Rng::stream(seed, "start-web", index as u64);
-            let paths = group.pairs.iter().map(|&(from, to)| self.add_paths(routes, from, to, None)).collect();
-            self.populations.push(Population { options: Arc::new(group.tcp.clone()), paths, free: Vec::new() });
+            let paths =
+                group.pairs.iter().map(|&(from, to)| self.add_paths(routes, from, to, None)).collect();
+            self.populations.push(Population {
+                options: Arc::new(group.tcp.clone()),
+                paths,
+                free: Vec::new(),
+            });
             for _ in 0..group.sessions {
                 let number = self.sessions.len();
                 self.sessions.push(Session::new(index as u32, Rng::stream(seed, "session", number as u64)));

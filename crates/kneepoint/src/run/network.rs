@@ -378,7 +378,9 @@ impl Network {
                 return None;
             };
             match self.hops[packet.hop as usize].step {
-                Step::Through => return self.carry(Packet { hop: packet.hop + 1, ..packet }, arrival, events, watch),
+                Step::Through => {
+                    return self.carry(Packet { hop: packet.hop + 1, ..packet }, arrival, events, watch);
+                }
                 Step::Reach => return Some((packet, arrival)),
                 Step::Join | Step::Arrive => self.launch(index, packet, arrival, events),
             }
@@ -421,7 +423,13 @@ impl Link {
 
     /// Sends a packet through a queue that computes departures: when its transmission ends, unless it is dropped.
     #[inline]
-    fn pass_tail<O: Observer>(&mut self, id: LinkId, packet: &Packet, at: Time, watch: &mut O) -> Option<Time> {
+    fn pass_tail<O: Observer>(
+        &mut self,
+        id: LinkId,
+        packet: &Packet,
+        at: Time,
+        watch: &mut O,
+    ) -> Option<Time> {
         let Queue::Tail(tail) = &mut self.queue else { return None };
         while let Some(start) = tail.leave(at) {
             if self.measured {

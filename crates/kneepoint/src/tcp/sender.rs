@@ -167,8 +167,11 @@ impl Sender {
 
     /// No data follows what was sent so far. Whether that is all acknowledged.
     pub fn stop(&mut self) -> bool {
-        self.total = self.high.min(self.total);
-        self.size = None;
+        if self.high < self.total {
+            self.total = self.high;
+            // The last segment sent is a full one.
+            self.size = None;
+        }
         self.finish_if_done()
     }
 
@@ -204,7 +207,8 @@ impl Sender {
             self.pace = self.pace.max(now) + rate.time_for(Bytes(u64::from(size)));
         }
         // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
-        let flags = if again { Flags::RETRANSMITTED } else { Flags::default().with_if(self.options.ecn, Flags::ECT) };
+        let flags =
+            if again { Flags::RETRANSMITTED } else { Flags::default().with_if(self.options.ecn, Flags::ECT) };
         let cwr = !again && std::mem::take(&mut self.cwr);
         Some(Segment { seq, size, flags: flags.with_if(cwr, Flags::CWR) })
     }
@@ -216,7 +220,10 @@ impl Sender {
             return self.on_opened(packet, now);
         }
         let newly = packet.seq.saturating_sub(self.una);
-        if packet.seq < self.una || packet.seq > self.high || matches!(self.phase, Phase::Opening { .. } | Phase::Done) {
+        if packet.seq < self.una
+            || packet.seq > self.high
+            || matches!(self.phase, Phase::Opening { .. } | Phase::Done)
+        {
             return Heard::default();
         }
         let rtt = self.measure(packet, now);
@@ -329,7 +336,9 @@ impl Sender {
     fn outstanding(&self) -> u32 {
         let sent = self.next - self.una;
         match self.phase {
-            Phase::Recovery if self.options.recovery == Recovery::Sack => self.board.pipe(self.una, self.next),
+            Phase::Recovery if self.options.recovery == Recovery::Sack => {
+                self.board.pipe(self.una, self.next)
+            }
             Phase::Restart if !self.board.is_empty() => sent - self.board.count(self.una..self.next),
             _ => sent,
         }
@@ -363,7 +372,8 @@ impl Sender {
         }
         self.duplicates = 0;
         self.resend = false;
-        let repaired = seq >= self.point || self.options.recovery == Recovery::Reno && self.phase == Phase::Recovery;
+        let repaired =
+            seq >= self.point || self.options.recovery == Recovery::Reno && self.phase == Phase::Recovery;
         match self.phase {
             Phase::Recovery | Phase::Restart if repaired => {
                 self.phase = Phase::Open;
@@ -392,7 +402,8 @@ impl Sender {
     /// Whether the duplicates, or the scoreboard, say that `una` is lost.
     #[inline]
     fn should_repair(&self) -> bool {
-        let told = self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
+        let told =
+            self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
         told && self.phase == Phase::Open
             && self.options.recovery != Recovery::OldTahoe
             && (self.una > self.guard || self.guard == 0)
@@ -415,7 +426,8 @@ impl Sender {
         if self.options.recovery != Recovery::Sack {
             self.guard = self.high;
         }
-        self.inflation = if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
+        self.inflation =
+            if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
         self.resend = true;
         self.rescued = false;
         self.partial = false;
