@@ -3,6 +3,7 @@
 //!
 //! `KNEE_FUZZ_CASES` sets how many random networks each pair of recovery and controller meets.
 
+#[allow(dead_code)]
 #[path = "common/wire.rs"]
 mod wire;
 
