@@ -259,9 +259,9 @@ fn a_restart_skips_what_the_receiver_holds() {
 #[test]
 fn a_handshake_costs_a_round_trip_and_a_lost_one_a_second() {
     let options = Options { handshake: true, ..Options::default() };
-    let mut transfer = losing(&options, 2, &[]);
-    transfer.complete(LONG);
-    assert_eq!(transfer.now, Time::ZERO + RTT * 2);
+    let mut prompt = losing(&options, 2, &[]);
+    prompt.complete(LONG);
+    assert_eq!(prompt.now, Time::ZERO + RTT * 2);
     let mut transfer =
         under(&options, 2, |way, nth, _| if (way, nth) == (Way::Ack, 0) { Fate::Lose } else { Fate::Pass });
     transfer.complete(LONG);

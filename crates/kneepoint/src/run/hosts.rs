@@ -47,7 +47,6 @@ struct Flow {
     owner: Option<(u32, u32)>,
     began: Time,
     delivered: Time,
-    size: Bytes,
     rng: Rng,
 }
 
@@ -187,7 +186,7 @@ impl Hosts {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
         if heard.done {
-            let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.size);
+            let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.sender.acked());
             let owner = flow.owner;
             let web = owner.map(|(group, _)| group);
             watch.on(now, &Event::Completed { flow: id, began, delivered, size, web });
@@ -276,7 +275,6 @@ impl Flow {
             owner: task.owner,
             began: Time::ZERO,
             delivered: Time::NEVER,
-            size: task.size.unwrap_or_default(),
             rng,
         }
     }

@@ -92,7 +92,7 @@ impl SegmentSet {
         while let Some(word) = self.word(seq) {
             let run = (self.words[word] >> (seq % 64)).trailing_ones().min(64 - seq % 64);
             seq += run;
-            if run == 0 || seq % 64 != 0 {
+            if run == 0 || !seq.is_multiple_of(64) {
                 break;
             }
         }
@@ -178,13 +178,13 @@ mod tests {
                     0 => assert_eq!(set.insert(seq), model.insert(seq)),
                     1 => {
                         let range = seq..seq + rng.below(150) as u32;
-                        let new = range.clone().filter(|&seq| model.insert(seq)).count() as u32;
+                        let new = range.clone().filter(|&one| model.insert(one)).count() as u32;
                         assert_eq!(set.insert_range(range), new);
                     }
                     2 if rng.chance(0.3) => {
                         floor += rng.below(120) as u32;
                         set.remove_below(floor);
-                        model.retain(|&seq| seq >= floor);
+                        model.retain(|&one| one >= floor);
                     }
                     _ => {
                         let range = seq..seq + rng.below(300) as u32;

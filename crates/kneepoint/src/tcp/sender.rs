@@ -117,7 +117,7 @@ impl Sender {
             initial_window: options.initial_window,
             initial_ssthresh: if ssthresh == 0.0 { f64::INFINITY } else { ssthresh },
         });
-        let segments = |size: Bytes| size.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
+        let segments = |data: Bytes| data.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
         Sender {
             control: controller.control(),
             una: 0,
@@ -158,6 +158,11 @@ impl Sender {
     /// One above the last segment there is, if there is a last one.
     pub fn total(&self) -> Option<u32> {
         (self.total != ENDLESS).then_some(self.total)
+    }
+
+    /// Payload acknowledged in order.
+    pub fn acked(&self) -> Bytes {
+        self.bytes_below(self.una)
     }
 
     /// Whether everything is acknowledged.
