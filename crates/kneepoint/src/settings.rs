@@ -418,8 +418,8 @@ mod tests {
         assert_eq!(toy, Toy { share: 0.25, wait: Span::from_millis(20), on: false });
         let Err(Refusal::Value(message)) = toy.set("share", &Raw::Float(1.5)) else { panic!() };
         assert!(message.contains("1.5") && message.contains("0 to 1"), "{message}");
-        let Err(Refusal::Value(message)) = toy.set("wait", &Raw::Integer(20)) else { panic!() };
-        assert!(message.contains("60ms"), "{message}");
+        let Err(Refusal::Value(remedy)) = toy.set("wait", &Raw::Integer(20)) else { panic!() };
+        assert!(remedy.contains("60ms"), "{remedy}");
         assert_eq!(toy.set("shore", &Raw::Float(0.1)), Err(Refusal::Unknown));
     }
 

@@ -47,7 +47,6 @@ struct Flow {
     owner: Option<(u32, u32)>,
     began: Time,
     delivered: Time,
-    size: Bytes,
     rng: Rng,
 }
 
@@ -189,7 +188,7 @@ impl Hosts {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
         if heard.done {
-            let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.size);
+            let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.sender.acked());
             let owner = flow.owner;
             watch.on(now, &Event::Completed { flow: id, began, delivered, size });
             return Some((id, owner));
@@ -277,7 +276,6 @@ impl Flow {
             owner: task.owner,
             began: Time::ZERO,
             delivered: Time::NEVER,
-            size: task.size.unwrap_or_default(),
             rng,
         }
     }

@@ -86,7 +86,9 @@ pub type Reached = (Packet, Time);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,
+    /// One path begins with it.
     Host,
+    /// Paths cross it after this link only.
     Link(u32),
     Several,
 }
@@ -147,15 +149,13 @@ impl Network {
         let feeders = self.feeders();
         for place in 1..self.hops.len() {
             let next = self.hops[place].link as usize;
-            let link = &self.links[next];
-            let computed = !link.measured && !matches!(link.queue, Queue::Ruled(_));
             let hop = &mut self.hops[place - 1];
-            if hop.step == Step::Join && computed && feeders[next] == Feeder::Link(hop.link) {
+            if hop.step == Step::Join && self.links[next].ahead() && feeders[next] == Feeder::Link(hop.link) {
                 hop.step = Step::Through;
             }
         }
         for &(last, back) in &self.answered {
-            if feeders[back as usize] == Feeder::Host && !self.links[back as usize].measured {
+            if feeders[back as usize] == Feeder::Host && self.links[back as usize].ahead() {
                 self.hops[last as usize].step = Step::Reach;
             }
         }
@@ -391,6 +391,11 @@ impl Network {
 }
 
 impl Link {
+    /// Whether it takes packets ahead of their time: it computes departures, and nobody watches its queue.
+    fn ahead(&self) -> bool {
+        !self.measured && !matches!(self.queue, Queue::Ruled(_))
+    }
+
     fn new(spec: &LinkSpec, packet: Bytes, seed: u64, index: u64) -> Link {
         let facts = |rate| Facts { rate, delay: spec.delay, limit: spec.limit, packet };
         // A link that transmits at once never has a queue; its discipline is built for the greatest rate there is.

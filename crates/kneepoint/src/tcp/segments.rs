@@ -181,13 +181,13 @@ mod tests {
                     0 => assert_eq!(set.insert(seq), model.insert(seq)),
                     1 => {
                         let range = seq..seq + rng.below(150) as u32;
-                        let new = range.clone().filter(|&seq| model.insert(seq)).count() as u32;
+                        let new = range.clone().filter(|&one| model.insert(one)).count() as u32;
                         assert_eq!(set.insert_range(range), new);
                     }
                     2 if rng.chance(0.3) => {
                         floor += rng.below(120) as u32;
                         set.remove_below(floor);
-                        model.retain(|&seq| seq >= floor);
+                        model.retain(|&one| one >= floor);
                     }
                     _ => {
                         let range = seq..seq + rng.below(300) as u32;

@@ -163,6 +163,11 @@ impl Sender {
         (self.total != ENDLESS).then_some(self.total)
     }
 
+    /// Payload acknowledged in order.
+    pub fn acked(&self) -> Bytes {
+        self.bytes_below(self.una)
+    }
+
     /// Whether everything is acknowledged.
     pub fn done(&self) -> bool {
         self.phase == Phase::Done
@@ -170,8 +175,11 @@ impl Sender {
 
     /// No data follows what was sent so far. Whether that is all acknowledged.
     pub fn stop(&mut self) -> bool {
-        self.total = self.high.min(self.total);
-        self.size = None;
+        if self.high < self.total {
+            self.total = self.high;
+            // The last segment sent is a full one.
+            self.size = None;
+        }
         self.finish_if_done()
     }
 
@@ -228,6 +236,7 @@ impl Sender {
             return Heard::default();
         }
         let rtt = self.measure(packet, now);
+        let flight = self.flight();
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
@@ -236,10 +245,13 @@ impl Sender {
         if newly > 0 {
             self.advance(packet.seq, newly, now);
         }
-        if packet.sack[0].1 != 0 {
-            self.board.mark(&packet.sack, self.una, self.high, self.options.dupthresh);
-        }
-        if newly == 0 && self.high > self.una {
+        // With blocks, only one that names something new makes a duplicate (RFC 6675 §2).
+        let told = if packet.sack[0].1 != 0 {
+            self.board.mark(&packet.sack, self.una, self.high, self.options.dupthresh) > 0
+        } else {
+            self.options.recovery != Recovery::Sack
+        };
+        if newly == 0 && told && self.high > self.una {
             self.duplicates += 1;
             self.inflation += i64::from(recovering && self.options.recovery != Recovery::Sack);
         }
@@ -260,10 +272,10 @@ impl Sender {
         self.controller.on_ack(&signal, rng);
         let repair = self.should_repair();
         if repair {
-            self.repair(now);
+            self.repair(now, flight);
         }
         if echoed {
-            self.on_echo(now);
+            self.on_echo(now, flight);
         }
         self.control = self.controller.control();
         let done = self.finish_if_done();
@@ -284,7 +296,7 @@ impl Sender {
         let reported = self.rtt.backoffs() > 0;
         self.rtt.back_off();
         self.timed = None;
-        self.restart(now, reported);
+        self.restart(now, self.flight(), reported);
         true
     }
 
@@ -358,7 +370,7 @@ impl Sender {
         f64::from(self.outstanding()) + 1.0 > self.control.window
     }
 
-    /// Packets that were using the path: the window where it was full, else what was outstanding.
+    /// Packets that use the path: the window where it is full, else what is outstanding.
     fn flight(&self) -> f64 {
         let sent = f64::from(self.high - self.una);
         if sent + 1.0 > self.control.window { self.control.window } else { sent }
@@ -419,27 +431,25 @@ impl Sender {
         let told =
             self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
         told && self.phase == Phase::Open
-            && self.options.recovery != Recovery::OldTahoe
-            && (self.una > self.guard || self.guard == 0)
+            && match self.options.recovery {
+                Recovery::OldTahoe => false,
+                // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
+                Recovery::Sack => true,
+                _ => self.una > self.guard || self.guard == 0,
+            }
     }
 
     #[cold]
-    fn repair(&mut self, now: Time) {
-        self.controller.on_loss(&Loss {
-            now,
-            flight: self.flight(),
-            una: u64::from(self.una),
-            next: u64::from(self.high),
-        });
+    fn repair(&mut self, now: Time, flight: f64) {
+        let (una, next) = (u64::from(self.una), u64::from(self.high));
+        self.controller.on_loss(&Loss { now, flight, una, next });
         if self.options.recovery == Recovery::Tahoe {
-            return self.restart(now, true);
+            return self.restart(now, flight, true);
         }
         self.phase = Phase::Recovery;
         self.point = self.high;
-        // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
-        if self.options.recovery != Recovery::Sack {
-            self.guard = self.high;
-        }
+        self.guard = self.high;
+        self.answer_echo();
         self.inflation =
             if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
         self.resend = true;
@@ -453,13 +463,13 @@ impl Sender {
 
     /// Everything outstanding is presumed lost.
     #[cold]
-    fn restart(&mut self, now: Time, reported: bool) {
-        let flight = self.flight();
+    fn restart(&mut self, now: Time, flight: f64, reported: bool) {
         self.controller.on_timeout(&Timeout { now, flight, reported, next: u64::from(self.high) });
         self.control = self.controller.control();
         self.phase = Phase::Restart;
         self.point = self.high;
         self.guard = self.high;
+        self.answer_echo();
         self.next = self.una;
         self.duplicates = 0;
         self.inflation = 0;
@@ -468,12 +478,17 @@ impl Sender {
         self.timer = now + self.rtt.timeout();
     }
 
-    fn on_echo(&mut self, now: Time) {
+    fn on_echo(&mut self, now: Time, flight: f64) {
         if self.phase == Phase::Open && self.una > self.marked {
-            self.controller.on_ecn(&Ecn { now, flight: self.flight(), next: u64::from(self.high) });
-            self.marked = self.high;
-            self.cwr = true;
+            self.controller.on_ecn(&Ecn { now, flight, next: u64::from(self.high) });
+            self.answer_echo();
         }
+    }
+
+    /// The window was reduced: what marks say of the packets outstanding is no news (RFC 3168 §6.1.2).
+    fn answer_echo(&mut self) {
+        self.marked = self.high;
+        self.cwr = self.options.ecn;
     }
 
     fn poll_syn(&mut self, now: Time, sent: bool) -> Option<Segment> {

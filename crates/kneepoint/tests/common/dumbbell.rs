@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Scenarios built by hand: a dumbbell, whole or reduced to its bottleneck.
+
+use kneepoint::aqm::{self, Limit};
+use kneepoint::cc;
+use kneepoint::link::Loss;
+use kneepoint::scenario::{FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid};
+use kneepoint::tcp::Options;
+use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
+
+/// Seconds into the run.
+pub fn at(secs: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(secs)
+}
+
+/// From one second to another.
+pub fn interval(from: f64, to: f64) -> Interval {
+    Interval { from: at(from), to: at(to) }
+}
+
+/// A link that nobody measures and that holds whatever comes.
+pub fn link(from: u32, to: u32, rate: Option<Rate>, delay: Span) -> LinkSpec {
+    LinkSpec {
+        name: format!("{from}-{to}"),
+        from: NodeId(from),
+        to: NodeId(to),
+        rate,
+        delay,
+        jitter: Span::ZERO,
+        queue: aqm::Config::named("droptail").expect("a registered name"),
+        limit: Limit::Unlimited,
+        loss: Loss::None,
+        measured: false,
+    }
+}
+
+/// A transfer from the first second on.
+pub fn flow(from: u32, to: u32, size: Option<Bytes>) -> FlowSpec {
+    FlowSpec { from: NodeId(from), to: NodeId(to), start: interval(0.0, 0.5), stop: None, size }
+}
+
+/// Transfers by name of their congestion control, with default options.
+pub fn group(controller: &str, flows: Vec<FlowSpec>) -> FlowGroup {
+    let cc = cc::Config::named(controller).expect("a registered name");
+    FlowGroup { name: controller.to_string(), cc, tcp: Options::default(), flows }
+}
+
+/// A run of ten seconds without traffic.
+pub fn scenario(nodes: u32, links: Vec<LinkSpec>) -> Valid {
+    Valid {
+        name: "test".to_string(),
+        schedule: Schedule { duration: at(10.0), measure: interval(2.0, 10.0), sample: None },
+        network: Network { nodes: (0..nodes).map(|node| format!("n{node}")).collect(), links },
+        flows: Vec::new(),
+        web: Vec::new(),
+        cbr: Vec::new(),
+    }
+}
+
+/// A measured bottleneck of 10 Mbit/s whose queue holds 50 packets.
+pub fn bottleneck(from: u32, to: u32, queue: &aqm::Config) -> LinkSpec {
+    LinkSpec {
+        queue: queue.clone(),
+        limit: Limit::Packets(50),
+        measured: true,
+        ..link(from, to, Some(Rate::from_mbit(10)), Span::from_millis(10))
+    }
+}
+
+/// Reno flows through one bottleneck, and nothing else: node 0 sends to node 1.
+pub fn minimal(queue: &aqm::Config, flows: u32) -> Valid {
+    let back = link(1, 0, None, Span::from_millis(10));
+    let mut valid = scenario(2, vec![bottleneck(0, 1, queue), back]);
+    valid.flows = vec![group("reno", (0..flows).map(|_| flow(0, 1, None)).collect())];
+    valid
+}
+
+/// Reno flows between hosts of their own: node 0 and node 1 are the routers, 2, 4, … send and 3, 5, … receive.
+/// The way back is a bottleneck too. Access delays differ, so that round trips do.
+pub fn full(queue: &aqm::Config, flows: u32) -> Valid {
+    let mut links = vec![bottleneck(0, 1, queue), bottleneck(1, 0, queue)];
+    for host in 0..flows {
+        let (source, sink, delay) =
+            (2 + 2 * host, 3 + 2 * host, Span::from_micros(1000 + 1700 * u64::from(host)));
+        for (from, to) in [(source, 0), (0, source), (1, sink), (sink, 1)] {
+            links.push(link(from, to, Some(Rate::from_mbit(100)), delay));
+        }
+    }
+    let mut valid = scenario(2 + 2 * flows, links);
+    valid.flows =
+        vec![group("reno", (0..flows).map(|host| flow(2 + 2 * host, 3 + 2 * host, None)).collect())];
+    valid
+}
+
+/// Every queue discipline with its defaults.
+pub fn disciplines() -> impl Iterator<Item = aqm::Config> {
+    aqm::REGISTRY.iter().map(|entry| aqm::Config::named(entry.name).expect("a registered name"))
+}

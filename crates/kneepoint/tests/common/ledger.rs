@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! An observer that writes everything down and holds a run to its laws of conservation.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kneepoint::aqm::{Backlog, Reason, Verdict};
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::run::{Event, LinkId, Observer};
+use kneepoint::units::{Bytes, Span, Time};
+
+/// What happened at one link, each list in the order in which it was told.
+#[derive(Clone, Debug, Default)]
+pub struct LinkBook {
+    pub arrivals: Vec<(Time, Packet, Verdict)>,
+    pub services: Vec<(Time, Packet, Span)>,
+    pub fates: Vec<(Time, Packet, Verdict)>,
+    pub queues: Vec<(Time, Backlog)>,
+    /// Who left the queue, in order: served or dropped at the head.
+    departed: Vec<(Time, u32)>,
+}
+
+/// A transfer that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub at: Time,
+    pub flow: u32,
+    pub began: Time,
+    pub delivered: Time,
+    pub size: Bytes,
+    pub web: Option<u32>,
+}
+
+/// Everything that happened.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    pub links: BTreeMap<u32, LinkBook>,
+    pub delivered: Vec<(Time, Packet)>,
+    /// By flow: when, how much, and the round-trip time.
+    pub acked: BTreeMap<u32, Vec<(Time, u64, Option<Span>)>>,
+    pub repairs: Vec<(Time, u32, bool)>,
+    pub completed: Vec<Ended>,
+    /// The web population of each flow's present transfer.
+    owners: BTreeMap<u32, Option<u32>>,
+    pub samples: Vec<Time>,
+    /// A hash of every event with all it says.
+    pub hash: u64,
+    /// Where each kind of event of each link or flow has got to.
+    clocks: BTreeMap<(u8, u32), Time>,
+}
+
+/// FNV-1a, by words.
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
+fn digest(packet: &Packet) -> u64 {
+    let sack = packet.sack.iter().fold(0, |sum, block| mix(mix(sum, block.0.into()), block.1.into()));
+    let words = [packet.flow, packet.seq, packet.hop, packet.id, packet.size.into(), packet.epoch.into()];
+    let sum = words.into_iter().fold(mix(sack, packet.sent.0), |sum, word| mix(sum, word.into()));
+    mix(sum, packet.flags.0.into())
+}
+
+fn code(verdict: Verdict) -> u64 {
+    match verdict {
+        Verdict::Passed => 0,
+        Verdict::Marked => 1,
+        Verdict::Dropped(reason) => 2 + reason as u64,
+    }
+}
+
+impl Ledger {
+    fn note(&mut self, kind: u8, whose: u32, at: Time, words: &[u64]) {
+        let clock = self.clocks.entry((kind, whose)).or_default();
+        assert!(at >= *clock, "time ran back for kind {kind} of {whose}: {at:?} after {clock:?}");
+        *clock = at;
+        let head = [kind.into(), whose.into(), at.0];
+        self.hash = head.iter().chain(words).fold(self.hash, |hash, &word| mix(hash, word));
+    }
+
+    fn book(&mut self, link: LinkId) -> &mut LinkBook {
+        self.links.entry(link.0).or_default()
+    }
+}
+
+impl Observer for Ledger {
+    fn on(&mut self, at: Time, event: &Event) {
+        match *event {
+            Event::Arrival { link, packet, verdict } => {
+                self.note(0, link.0, at, &[digest(packet), code(verdict)]);
+                self.book(link).arrivals.push((at, *packet, verdict));
+            }
+            Event::Fate { link, packet, verdict } => {
+                self.note(1, link.0, at, &[digest(packet), code(verdict)]);
+                let book = self.book(link);
+                book.fates.push((at, *packet, verdict));
+                if verdict == Verdict::Dropped(Reason::Late) {
+                    book.departed.push((at, packet.id));
+                }
+            }
+            Event::Service { link, packet, waited } => {
+                self.note(2, link.0, at, &[digest(packet), waited.0]);
+                let book = self.book(link);
+                book.services.push((at, *packet, waited));
+                book.departed.push((at, packet.id));
+            }
+            Event::Queue { link, backlog } => {
+                self.note(3, link.0, at, &[backlog.packets.into(), backlog.bytes.0]);
+                self.book(link).queues.push((at, backlog));
+            }
+            Event::Delivered { packet } => {
+                let ack = u8::from(packet.flags.has(Flags::ACK));
+                self.note(4 + ack, packet.flow, at, &[digest(packet)]);
+                self.delivered.push((at, *packet));
+            }
+            Event::Acked { flow, acked, rtt } => {
+                self.note(6, flow.0, at, &[acked.0, rtt.map_or(0, |rtt| rtt.0)]);
+                self.acked.entry(flow.0).or_default().push((at, acked.0, rtt));
+            }
+            Event::Repair { flow, timeout } => {
+                self.note(7, flow.0, at, &[timeout.into()]);
+                self.repairs.push((at, flow.0, timeout));
+            }
+            Event::Started { flow, web } => {
+                self.note(10, flow.0, at, &[web.map_or(0, |web| 1 + u64::from(web))]);
+                self.owners.insert(flow.0, web);
+            }
+            Event::Completed { flow, began, delivered, size } => {
+                self.note(8, flow.0, at, &[began.0, delivered.0, size.0]);
+                let web = self.owners.get(&flow.0).copied().flatten();
+                self.completed.push(Ended { at, flow: flow.0, began, delivered, size, web });
+            }
+            Event::Sample { .. } => {
+                self.note(9, 0, at, &[]);
+                self.samples.push(at);
+            }
+        }
+    }
+}
+
+impl Ledger {
+    /// Holds the books of a finished run against the laws.
+    pub fn audit(&self, end: Time) {
+        let (mut gone, mut marked) = (BTreeSet::new(), BTreeSet::new());
+        for (link, book) in &self.links {
+            book.audit(*link, end);
+            for (_, packet, verdict) in book.arrivals.iter().chain(&book.fates) {
+                match verdict {
+                    Verdict::Passed => {}
+                    Verdict::Marked => assert!(marked.insert(packet.id), "marked twice: {packet:?}"),
+                    Verdict::Dropped(_) => assert!(gone.insert(packet.id), "dropped twice: {packet:?}"),
+                }
+            }
+        }
+        let mut reached = BTreeSet::new();
+        for (_, packet) in &self.delivered {
+            assert!(reached.insert(packet.id), "delivered twice: {packet:?}");
+            assert!(!gone.contains(&packet.id), "dropped and delivered: {packet:?}");
+            assert_eq!(
+                packet.flags.has(Flags::CE),
+                marked.contains(&packet.id),
+                "a mark nobody made: {packet:?}"
+            );
+        }
+    }
+
+    /// Payload that a flow had acknowledged in all.
+    pub fn acked_bytes(&self, flow: u32) -> u64 {
+        self.acked.get(&flow).map_or(0, |acks| acks.iter().map(|(_, acked, _)| acked).sum())
+    }
+}
+
+impl LinkBook {
+    /// received = delivered + dropped + queued, by identity, at every instant.
+    fn audit(&self, link: u32, end: Time) {
+        let dropped = |verdict: &Verdict| matches!(verdict, Verdict::Dropped(_));
+        let taken: Vec<_> = self.arrivals.iter().filter(|(_, _, verdict)| !dropped(verdict)).collect();
+        if taken.is_empty() && self.departed.is_empty() {
+            return; // It is not measured: it tells of its drops only.
+        }
+        assert!(taken.len() >= self.departed.len(), "link {link} let go more than it took");
+        for ((arrived, packet, _), (left, id)) in taken.iter().zip(&self.departed) {
+            assert_eq!(packet.id, *id, "link {link} changed the order");
+            assert!(left >= arrived);
+        }
+        let arrivals: BTreeMap<_, _> = taken.iter().map(|(at, packet, _)| (packet.id, *at)).collect();
+        for (at, packet, waited) in &self.services {
+            assert_eq!(*at - arrivals[&packet.id], *waited, "link {link}");
+        }
+        // The queue after each instant, from who came and who left.
+        let mut changes = BTreeMap::new();
+        for (at, packet, _) in &taken {
+            let change: &mut (i64, i64) = changes.entry(*at).or_default();
+            *change = (change.0 + 1, change.1 + i64::from(packet.size));
+        }
+        let sizes: BTreeMap<_, _> = taken.iter().map(|(_, packet, _)| (packet.id, packet.size)).collect();
+        for (at, id) in self.departed.iter().filter(|(at, _)| *at <= end) {
+            let change = changes.entry(*at).or_default();
+            *change = (change.0 - 1, change.1 - i64::from(sizes[id]));
+        }
+        let told: BTreeMap<_, _> = self.queues.iter().copied().collect();
+        let (mut waiting, mut last) = ((0, 0), Backlog::default());
+        for (at, change) in changes {
+            waiting = (waiting.0 + change.0, waiting.1 + change.1);
+            last = told.get(&at).copied().unwrap_or(last);
+            assert_eq!((last.packets.into(), last.bytes.0 as i64), waiting, "link {link} at {at}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One transfer between a sender and a receiver over a test network in virtual time, checked at every step.
+//!
+//! A law decides the fate of each packet. Whatever it decides, the network holds the two ends to what a
+//! transfer promises: the receiver's edge is the first segment that did not arrive, its blocks name only what
+//! arrived, the sender believes nothing else, its window is finite and at least one packet, and no more than the
+//! receiver's window is outstanding.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kneepoint::cc;
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::rng::Rng;
+use kneepoint::tcp::{Heard, Options, Receiver, Reply, Segment, Sender};
+use kneepoint::units::{Bytes, Span, Time};
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the sender.
+    Data,
+    /// From the receiver.
+    Ack,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives after the delay.
+    Pass,
+    /// It is lost.
+    Lose,
+    /// It arrives that much later than it should; others may overtake it.
+    Late(Span),
+    /// It arrives, and once more that much later.
+    Twice(Span),
+    /// It arrives with a congestion mark.
+    Mark,
+}
+
+/// Both ends and the network between them.
+pub struct Transfer<F> {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub now: Time,
+    /// One way.
+    pub delay: Span,
+    /// What the transmission of a data packet takes.
+    pub gap: Span,
+    /// Every packet sent, in order, with its time.
+    pub sent: Vec<(Time, Segment)>,
+    /// Every acknowledgement that reached the sender, in order.
+    pub heard: Vec<(Time, Reply)>,
+    /// When the timer expired.
+    pub timeouts: Vec<Time>,
+    /// When duplicates or blocks began a repair.
+    pub repairs: Vec<Time>,
+    law: F,
+    options: Arc<Options>,
+    size: Bytes,
+    free: Time,
+    travelling: BTreeMap<(Time, u64), (Way, Packet)>,
+    number: u64,
+    acks: u32,
+    arrived: Vec<bool>,
+    edge: u32,
+    una: u32,
+    acked: Bytes,
+    rng: Rng,
+}
+
+impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
+    /// A transfer of `packets` full packets over 50 ms each way; `law` is told of each packet's number that way.
+    pub fn new(options: &Options, controller: &cc::Config, packets: u32, law: F) -> Transfer<F> {
+        Transfer::of(options, controller, Bytes(u64::from(packets) * options.payload.0), law)
+    }
+
+    /// A transfer of `size` bytes.
+    pub fn of(options: &Options, controller: &cc::Config, size: Bytes, law: F) -> Transfer<F> {
+        let options = Arc::new(options.clone());
+        let segments = size.0.div_ceil(options.payload.0);
+        Transfer {
+            sender: Sender::new(Arc::clone(&options), controller, Some(size)),
+            receiver: Receiver::new(&options),
+            now: Time::ZERO,
+            delay: Span::from_millis(50),
+            gap: Span::from_micros(100),
+            sent: Vec::new(),
+            heard: Vec::new(),
+            timeouts: Vec::new(),
+            repairs: Vec::new(),
+            law,
+            options,
+            size,
+            free: Time::ZERO,
+            travelling: BTreeMap::new(),
+            number: 0,
+            acks: 0,
+            arrived: vec![false; segments as usize],
+            edge: 0,
+            una: 0,
+            acked: Bytes(0),
+            rng: Rng::stream(1, "transfer", 0),
+        }
+    }
+
+    /// Runs to the end, which must come before `deadline`, and checks that everything arrived.
+    pub fn complete(&mut self, deadline: Span) {
+        self.advance(Time::ZERO + deadline);
+        assert!(self.sender.done(), "not done by {deadline}: {:#?}", self.sender);
+        assert_eq!(self.edge as usize, self.arrived.len(), "done before everything arrived");
+        assert_eq!(self.acked, self.size, "acknowledged bytes");
+        assert_eq!(self.sender.next_wakeup(self.now), Time::NEVER, "a timer outlives the transfer");
+        assert_eq!(self.sender.poll(self.now), None, "a packet after the end");
+    }
+
+    /// Runs until the transfer is done or nothing happens by `until`.
+    pub fn advance(&mut self, until: Time) {
+        self.send();
+        while !self.sender.done() {
+            let travelling = self.travelling.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+            let timers = self.sender.next_wakeup(self.now).min(self.receiver.next_wakeup());
+            assert!(travelling.min(timers) < Time::NEVER, "wedged: {:#?}", self.sender);
+            if travelling.min(timers) > until {
+                return;
+            }
+            assert!(self.sent.len() < 100_000, "it sends without end");
+            self.now = self.now.max(travelling.min(timers));
+            if travelling <= timers {
+                let (_, (way, packet)) = self.travelling.pop_first().expect("it was there");
+                match way {
+                    Way::Data => self.receive(&packet),
+                    Way::Ack => self.hear(&packet),
+                }
+            } else {
+                self.wake();
+            }
+            self.send();
+        }
+    }
+
+    /// The numbers of the segments sent from `from` on, before `to`.
+    pub fn sent_between(&self, from: Span, to: Span) -> Vec<u32> {
+        let within = Time::ZERO + from..Time::ZERO + to;
+        self.sent.iter().filter(|(at, _)| within.contains(at)).map(|(_, segment)| segment.seq).collect()
+    }
+
+    fn wake(&mut self) {
+        if self.sender.next_wakeup(self.now) <= self.now && self.sender.on_wakeup(self.now) {
+            self.timeouts.push(self.now);
+        }
+        if self.receiver.next_wakeup() <= self.now
+            && let Some(reply) = self.receiver.on_wakeup(self.now)
+        {
+            self.answer(reply);
+        }
+    }
+
+    fn send(&mut self) {
+        while let Some(segment) = self.sender.poll(self.now) {
+            self.check_segment(segment);
+            self.sent.push((self.now, segment));
+            self.free = self.free.max(self.now) + self.gap;
+            let packet = packet(segment.seq, segment.size, segment.flags, self.now);
+            self.launch(Way::Data, packet, self.sent.len() as u32 - 1, self.free);
+        }
+        let window = self.sender.window();
+        assert!(window.is_finite() && window >= 1.0, "a window of {window}");
+    }
+
+    fn check_segment(&self, segment: Segment) {
+        let (options, last) = (&self.options, self.arrived.len() as u64 - 1);
+        if segment.flags.has(Flags::SYN) {
+            return assert_eq!(u64::from(segment.size), options.header.0);
+        }
+        let seq = u64::from(segment.seq);
+        assert!(seq <= last, "segment {seq} lies beyond the end");
+        assert!(seq >= u64::from(self.una), "segment {seq} is acknowledged already");
+        assert!(
+            seq - u64::from(self.una) < u64::from(options.max_window),
+            "segment {seq} exceeds the window"
+        );
+        let payload = if seq == last { self.size.0 - last * options.payload.0 } else { options.payload.0 };
+        assert_eq!(u64::from(segment.size), options.header.0 + payload, "wire size of segment {seq}");
+        let before = |(_, one): &(Time, Segment)| one.seq == segment.seq && !one.flags.has(Flags::SYN);
+        let again = self.sent.iter().any(before);
+        assert_eq!(segment.flags.has(Flags::RETRANSMITTED), again);
+        assert_eq!(segment.flags.has(Flags::ECT), options.ecn && !again);
+    }
+
+    fn launch(&mut self, way: Way, mut packet: Packet, nth: u32, left: Time) {
+        let due = left + self.delay;
+        let mut arrivals = [Some(due), None];
+        match (self.law)(way, nth, &packet) {
+            Fate::Pass => {}
+            Fate::Lose => arrivals = [None, None],
+            Fate::Late(late) => arrivals = [Some(due + late), None],
+            Fate::Twice(late) => arrivals[1] = Some(due + late),
+            Fate::Mark => packet.flags = packet.flags.with_if(packet.flags.has(Flags::ECT), Flags::CE),
+        }
+        for at in arrivals.into_iter().flatten() {
+            self.number += 1;
+            self.travelling.insert((at, self.number), (way, packet));
+        }
+    }
+
+    fn receive(&mut self, packet: &Packet) {
+        if !packet.flags.has(Flags::SYN) {
+            self.arrived[packet.seq as usize] = true;
+            while self.arrived.get(self.edge as usize) == Some(&true) {
+                self.edge += 1;
+            }
+        }
+        let reply = self.receiver.on_data(packet, self.now);
+        assert_eq!(self.receiver.next(), self.edge, "the receiver's edge");
+        if let Some(reply) = reply {
+            self.answer(reply);
+        }
+    }
+
+    fn answer(&mut self, reply: Reply) {
+        assert_eq!(reply.seq, self.edge);
+        for (place, &(first, end)) in reply.sack.iter().enumerate().filter(|(_, block)| block.1 != 0) {
+            assert!(first > self.edge && first < end, "block {first}..{end} above {}", self.edge);
+            assert!(self.arrived[first as usize..end as usize].iter().all(|&one| one), "{first}..{end}");
+            assert!(
+                reply.sack[..place].iter().all(|other| other.1 != 0 && other.0 != first),
+                "{:?}",
+                reply.sack
+            );
+        }
+        let flags = reply.flags;
+        let packet =
+            Packet { sack: reply.sack, ..packet(reply.seq, self.options.header.0 as u16, flags, reply.sent) };
+        self.acks += 1;
+        self.launch(Way::Ack, packet, self.acks - 1, self.now);
+    }
+
+    fn hear(&mut self, packet: &Packet) {
+        let Heard { acked, rtt, repair, .. } = self.sender.on_ack(packet, self.now, &mut self.rng);
+        self.acked += acked;
+        let reply = Reply { seq: packet.seq, sent: packet.sent, sack: packet.sack, flags: packet.flags };
+        self.heard.push((self.now, reply));
+        self.una = self.una.max(packet.seq);
+        assert!(rtt.is_none_or(|rtt| rtt >= self.delay * 2), "a round trip of {rtt:?}");
+        if repair {
+            self.repairs.push(self.now);
+        }
+    }
+}
+
+fn packet(seq: u32, size: u16, flags: Flags, sent: Time) -> Packet {
+    Packet { sent, sack: [(0, 0); 3], flow: 0, seq, hop: 0, id: 0, size, epoch: 0, flags }
+}
