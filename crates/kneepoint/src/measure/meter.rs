@@ -131,7 +131,7 @@ impl Meter {
     /// The transfers that a flow slot belongs to. A slot opened during the run serves one web population.
     #[inline]
     fn transfers(&mut self, flow: FlowId) -> Option<&mut Transfers> {
-        match self.flows.get(flow.0 as usize).map(|flow| flow.slot) {
+        match self.flows.get(flow.0 as usize).map(|known| known.slot) {
             Some(Slot::Flow { group, .. }) => self.groups.get_mut(group),
             Some(Slot::Web { group }) => self.web.get_mut(group),
             Some(Slot::Cbr { .. }) => None,
@@ -177,7 +177,8 @@ impl Meter {
 }
 
 impl Observer for Meter {
-    #[inline]
+    // Where the kind of event is known, only its own arm remains and the event is never put together.
+    #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         // A queue's past before the window is what it begins with; all else counts only inside.
         if let Event::Queue { link, backlog } = event {

@@ -2,7 +2,7 @@
 //! The state over time: one row per sampling instant of the run, the measurement window and the rest.
 
 use super::Table;
-use crate::run::{Event, FlowId, LinkId, Observer, Roster, Slot};
+use crate::run::{Event, FlowId, LinkId, Observer, Roster, Slot, View};
 use crate::scenario::Valid;
 use crate::units::Time;
 
@@ -68,8 +68,24 @@ fn spread(count: usize, wanted: usize) -> Vec<usize> {
     }
 }
 
+impl Series {
+    #[cold]
+    fn sample(&mut self, at: Time, view: &dyn View) {
+        let elapsed = at.since(self.last).as_secs_f64();
+        let mut row = Vec::with_capacity(self.table.columns.len());
+        row.push(at.as_secs_f64());
+        row.extend(self.links.iter().map(|link| f64::from(view.backlog(*link).packets)));
+        // At the first instant no time has passed and 0/0 says so.
+        row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
+        row.extend(self.flows.iter().map(|flow| view.window(*flow)));
+        self.table.rows.push(row);
+        self.acked.fill(0);
+        self.last = at;
+    }
+}
+
 impl Observer for Series {
-    #[inline]
+    #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
             Event::Acked { flow, acked, .. } => {
@@ -77,18 +93,7 @@ impl Observer for Series {
                     self.acked[*group] += acked.0;
                 }
             }
-            Event::Sample { view } => {
-                let elapsed = at.since(self.last).as_secs_f64();
-                let mut row = Vec::with_capacity(self.table.columns.len());
-                row.push(at.as_secs_f64());
-                row.extend(self.links.iter().map(|link| f64::from(view.backlog(*link).packets)));
-                // At the first instant no time has passed and 0/0 says so.
-                row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
-                row.extend(self.flows.iter().map(|flow| view.window(*flow)));
-                self.table.rows.push(row);
-                self.acked.fill(0);
-                self.last = at;
-            }
+            Event::Sample { view } => self.sample(at, *view),
             _ => {}
         }
     }

@@ -47,7 +47,7 @@ fn metric_bars(comparison: &Comparison, place: usize, metric: &Metric) -> Option
     };
     let all: Vec<Bar> = comparison.schemes.iter().enumerate().map(bar).collect();
     let title = with_unit(metric.title, metric.unit);
-    all.iter().any(|bar| bar.mean.is_finite()).then(|| Figure {
+    all.iter().any(|one| one.mean.is_finite()).then(|| Figure {
         name: metric.key.into(),
         drawing: bars(&title, &all),
         title,
@@ -212,7 +212,10 @@ fn greatest<'a>(curves: impl Iterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64)
     curves.flatten().fold((0.0, 0.0), |(x, y), point| (point.0.max(x), point.1.max(y)))
 }
 
+/// What may wait at the bottleneck, if that is the same for all.
 fn buffer_packets(comparison: &Comparison) -> Option<f64> {
-    let run = comparison.schemes.first()?.runs.first()?;
-    run.summary.bottleneck()?.buffer_packets
+    let of = |scheme: &SchemeResult| scheme.runs.first()?.summary.bottleneck()?.buffer_packets;
+    let buffers: Vec<Option<f64>> = comparison.schemes.iter().map(of).collect();
+    let same = buffers.windows(2).all(|pair| pair[0] == pair[1]);
+    buffers.first().copied().flatten().filter(|_| same)
 }

@@ -23,9 +23,9 @@ pub(super) struct Cell {
 
 impl Grid {
     pub(super) fn of(comparison: &Comparison) -> Grid {
-        let estimates: Vec<Estimates> = comparison.schemes.iter().map(|scheme| scheme.estimates()).collect();
+        let all: Vec<Estimates> = comparison.schemes.iter().map(|scheme| scheme.estimates()).collect();
         let shown: Vec<usize> = (0..METRICS.len())
-            .filter(|place| estimates.iter().any(|estimates| estimates.0[*place].mean.is_finite()))
+            .filter(|place| all.iter().any(|estimates| estimates.0[*place].mean.is_finite()))
             .collect();
         let cell = |estimates: &Estimates, place: usize| {
             let (mean, half_width) = number::estimate(&estimates.0[place], METRICS[place].scale);
@@ -37,7 +37,7 @@ impl Grid {
         };
         Grid {
             metrics: shown.iter().map(|place| &METRICS[*place]).collect(),
-            rows: comparison.schemes.iter().zip(&estimates).map(row).collect(),
+            rows: comparison.schemes.iter().zip(&all).map(row).collect(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod number;
+pub mod pcapng;
 pub mod svg;
 pub mod text;
 

@@ -102,8 +102,9 @@ impl Curve {
         [
             through(|values| values.fold(f64::INFINITY, f64::min)),
             through(|values| {
-                let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-                sum / count
+                let (number, sum) =
+                    values.fold((0.0, 0.0), |(number, sum), value| (number + 1.0, sum + value));
+                sum / number
             }),
             through(|values| values.fold(f64::NEG_INFINITY, f64::max)),
         ]

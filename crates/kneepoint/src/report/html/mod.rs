@@ -38,8 +38,8 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
     let glance: Vec<Figure> = knee.into_iter().chain(figures::distribution(comparison)).collect();
     write_section(page, "At a glance", &key(comparison), "grid halves", &glance)?;
     write_section(page, "Metric by metric", "", "grid", &figures::metrics(comparison))?;
-    let lead = "The line is the mean and the band the range within each stretch of the first run. One scale for all.";
-    write_section(page, "Queue over time", lead, "grid", &figures::queues(comparison))?;
+    let reading = "The line is the mean and the band the range within each stretch of the first run. One scale for all.";
+    write_section(page, "Queue over time", reading, "grid", &figures::queues(comparison))?;
     let flows = figures::followed_flows(comparison).join(", ");
     let lead =
         format!("The first run. Flows {}; the first in full colour. One scale for all.", Escaped(&flows));
@@ -125,11 +125,11 @@ fn write_section(
     writeln!(page, "<div class=\"{layout}\">")?;
     for figure in figures {
         page.push_str("<figure>");
-        let title = Escaped(&figure.title);
+        let shown = Escaped(&figure.title);
         match &figure.class {
-            Some(class) => write!(page, "<figcaption class=\"{class}\"><i></i>{title}</figcaption>")?,
-            None if figure.note.is_empty() => write!(page, "<figcaption>{title}</figcaption>")?,
-            None => write!(page, "<figcaption>{title}<small>{}</small></figcaption>", figure.note)?,
+            Some(class) => write!(page, "<figcaption class=\"{class}\"><i></i>{shown}</figcaption>")?,
+            None if figure.note.is_empty() => write!(page, "<figcaption>{shown}</figcaption>")?,
+            None => write!(page, "<figcaption>{shown}<small>{}</small></figcaption>", figure.note)?,
         }
         writeln!(page, "\n{}\n</figure>", figure.drawing.inline())?;
     }

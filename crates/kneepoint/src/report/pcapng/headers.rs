@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The headers that a packet of the laboratory would have had.
+//!
+//! Flow f runs from 10.0.0.0 + f to 10.128.0.0 + f, port 5001; a slot that serves many transfers takes a new
+//! source port for each. Sequence numbers count bytes from 1, after a SYN at 0; timestamps count milliseconds.
+//! Lengths are those of the headers written and of the payload: with options they exceed the laboratory's
+//! lengths, in which headers always count the same.
+
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+
+use crate::packet::{Flags, Packet};
+use crate::run::{FlowId, Roster, Slot};
+use crate::scenario::Valid;
+use crate::tcp::Options;
+use crate::units::Time;
+
+const PORT: u16 = 5001;
+/// Source ports of successive transfers begin here.
+const FIRST_PORT: u16 = 10_000;
+/// What an IPv4 packet can carry at most.
+const LARGEST: u32 = 65_535 - 20;
+
+/// Headers, and the length that they announce.
+pub(super) struct Headers {
+    pub(super) bytes: Vec<u8>,
+    pub(super) length: u32,
+}
+
+/// How each flow speaks TCP.
+pub(super) struct Dialects {
+    roster: Roster,
+    groups: Vec<Options>,
+    web: Vec<Options>,
+    /// The web population of each slot opened during the run.
+    opened: Vec<u32>,
+}
+
+impl Dialects {
+    pub(super) fn of(valid: &Valid) -> Dialects {
+        Dialects {
+            roster: Roster::new(valid),
+            groups: valid.flows.iter().map(|group| group.tcp.clone()).collect(),
+            web: valid.web.iter().map(|group| group.tcp.clone()).collect(),
+            opened: Vec::new(),
+        }
+    }
+
+    /// Notes whose a slot is that was opened during the run.
+    pub(super) fn open(&mut self, flow: FlowId, web: u32) {
+        let opened = (flow.0 as usize).saturating_sub(self.roster.fixed().len());
+        self.opened.resize(self.opened.len().max(opened + 1), web);
+        self.opened[opened] = web;
+    }
+
+    fn of_flow(&self, flow: u32) -> Option<&Options> {
+        match self.roster.slot(FlowId(flow)) {
+            Some(Slot::Flow { group, .. }) => self.groups.get(group),
+            Some(Slot::Web { group }) => self.web.get(group),
+            Some(Slot::Cbr { .. }) => None,
+            None => {
+                let opened = (flow as usize).checked_sub(self.roster.fixed().len())?;
+                self.web.get(*self.opened.get(opened)? as usize)
+            }
+        }
+    }
+
+    pub(super) fn headers(&self, packet: &Packet, at: Time) -> Headers {
+        if packet.flags.has(Flags::DATAGRAM) {
+            return datagram(packet);
+        }
+        match self.of_flow(packet.flow) {
+            Some(options) => segment(packet, at, options),
+            None => segment(packet, at, &Options::default()),
+        }
+    }
+}
+
+/// 10.x.y.z
+fn address(flow: u32, receiver: bool) -> [u8; 4] {
+    let [_, high, middle, low] = flow.to_be_bytes();
+    [10, (high & 0x7f) | if receiver { 0x80 } else { 0 }, middle, low]
+}
+
+fn segment(packet: &Packet, at: Time, options: &Options) -> Headers {
+    let acknowledges = packet.flags.has(Flags::ACK);
+    let opens = packet.flags.has(Flags::SYN);
+    let offset = |segments: u32| segments.wrapping_mul(options.payload.0 as u32).wrapping_add(1);
+    let payload =
+        if acknowledges { 0 } else { u32::from(packet.size).saturating_sub(options.header.0 as u32) };
+    let own = FIRST_PORT + packet.epoch % (u16::MAX - FIRST_PORT);
+    let (source, destination) = if acknowledges { (PORT, own) } else { (own, PORT) };
+    let sequence = match (opens, acknowledges) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => offset(packet.seq),
+    };
+    let mut tcp = TcpHeader::new(source, destination, sequence, u16::MAX);
+    tcp.syn = opens;
+    tcp.ack = acknowledges || !opens;
+    tcp.acknowledgment_number = match (acknowledges, opens) {
+        (true, true) => 1,
+        (true, false) => offset(packet.seq),
+        (false, opens) => u32::from(!opens),
+    };
+    tcp.ece = packet.flags.has(Flags::ECE);
+    tcp.cwr = packet.flags.has(Flags::CWR);
+    // Three blocks and timestamps fill the room for options to the last byte.
+    let _ = tcp.set_options(&tcp_options(packet, at, options, offset));
+    let payload = payload.min(LARGEST - u32::from(tcp.header_len_u16()));
+    let ip = network_header(packet, IpNumber::TCP, u32::from(tcp.header_len_u16()) + payload);
+    let nothing = [0; LARGEST as usize];
+    tcp.checksum = tcp.calc_checksum_ipv4(&ip, &nothing[..payload as usize]).unwrap_or(0);
+    let mut bytes = ip.to_bytes().to_vec();
+    bytes.extend_from_slice(&tcp.to_bytes());
+    Headers { bytes, length: u32::from(ip.total_len) }
+}
+
+fn tcp_options(
+    packet: &Packet,
+    at: Time,
+    options: &Options,
+    offset: impl Fn(u32) -> u32,
+) -> Vec<TcpOptionElement> {
+    use TcpOptionElement::{MaximumSegmentSize, Noop, SelectiveAcknowledgement, Timestamp};
+    use TcpOptionElement::{SelectiveAcknowledgementPermitted, WindowScale};
+    let mut elements = Vec::new();
+    if packet.flags.has(Flags::SYN) {
+        // A scale of 14, the greatest, so that no reader takes the window for what limits the sender.
+        elements.extend([MaximumSegmentSize(options.payload.0 as u16), Noop, WindowScale(14)]);
+        elements.extend([Noop, Noop, SelectiveAcknowledgementPermitted]);
+    }
+    if options.timestamps {
+        let millis = |time: Time| (time.0 / 1_000_000) as u32;
+        let acknowledges = packet.flags.has(Flags::ACK);
+        let (value, echo) = if acknowledges { (at, packet.sent) } else { (packet.sent, Time::ZERO) };
+        elements.extend([Noop, Noop, Timestamp(millis(value), millis(echo))]);
+    }
+    let mut blocks = packet.sack.iter().filter(|(first, end)| first < end);
+    let mut block = || blocks.next().map(|(first, end)| (offset(*first), offset(*end)));
+    if packet.flags.has(Flags::ACK)
+        && let Some(first) = block()
+    {
+        elements.extend([Noop, Noop, SelectiveAcknowledgement(first, [block(), block(), None])]);
+    }
+    elements
+}
+
+fn datagram(packet: &Packet) -> Headers {
+    let payload = u32::from(packet.size).saturating_sub(28).min(LARGEST - 8);
+    let ip = network_header(packet, IpNumber::UDP, payload + 8);
+    // A checksum of zero says that there is none.
+    let udp = UdpHeader {
+        source_port: FIRST_PORT,
+        destination_port: PORT,
+        length: payload as u16 + 8,
+        checksum: 0,
+    };
+    let mut bytes = ip.to_bytes().to_vec();
+    bytes.extend_from_slice(&udp.to_bytes());
+    Headers { bytes, length: u32::from(ip.total_len) }
+}
+
+fn network_header(packet: &Packet, protocol: IpNumber, length: u32) -> Ipv4Header {
+    let answers = packet.flags.has(Flags::ACK);
+    let (source, destination) = (address(packet.flow, answers), address(packet.flow, !answers));
+    // `length` is at most LARGEST.
+    let mut ip = Ipv4Header::new(length as u16, 64, protocol, source, destination).unwrap_or_default();
+    ip.identification = packet.id as u16;
+    ip.ecn = match (packet.flags.has(Flags::CE), packet.flags.has(Flags::ECT)) {
+        (true, _) => IpEcn::CongestionExperienced,
+        (false, true) => IpEcn::Ect0,
+        (false, false) => IpEcn::NotEct,
+    };
+    ip.header_checksum = ip.calc_header_checksum();
+    ip
+}

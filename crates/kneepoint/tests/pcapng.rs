@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The bytes of a capture: blocks as the format's draft lays them out, headers as RFC 791 and RFC 9293 do.
+
+use kneepoint::aqm::{self, Limit};
+use kneepoint::cc;
+use kneepoint::link::Loss;
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::report::pcapng::Capture;
+use kneepoint::run::{self, Event, LinkId, Observer};
+use kneepoint::scenario::{FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid};
+use kneepoint::tcp::Options;
+use kneepoint::units::{Interval, Rate, Span, Time};
+
+fn valid() -> Valid {
+    let link = |name: &str, from: u32, to: u32, measured: bool| LinkSpec {
+        name: name.into(),
+        from: NodeId(from),
+        to: NodeId(to),
+        rate: Some(Rate::from_mbit(1)),
+        delay: Span::from_millis(10),
+        jitter: Span::ZERO,
+        queue: aqm::Config::named("droptail").unwrap(),
+        limit: Limit::Packets(10),
+        loss: Loss::Uniform(if measured { 0.02 } else { 0.0 }),
+        measured,
+    };
+    let flow =
+        FlowSpec { from: NodeId(0), to: NodeId(1), start: Interval::default(), stop: None, size: None };
+    Valid {
+        name: "line".into(),
+        schedule: Schedule {
+            duration: Time(2_000_000_000),
+            measure: Interval { from: Time(0), to: Time(2_000_000_000) },
+            sample: None,
+        },
+        network: Network {
+            nodes: ["a", "b"].map(String::from).to_vec(),
+            links: vec![link("a-b", 0, 1, true), link("b-a", 1, 0, true), link("b-a-2", 1, 0, false)],
+        },
+        flows: vec![FlowGroup {
+            name: "forward".into(),
+            cc: cc::Config::named("reno").unwrap(),
+            tcp: Options { handshake: true, ..Options::default() },
+            flows: vec![flow],
+        }],
+        web: Vec::new(),
+        cbr: Vec::new(),
+    }
+}
+
+fn captured(packets: &[(Time, Packet)]) -> Vec<u8> {
+    let mut capture = Capture::new(Vec::new(), &valid(), "a-b").unwrap();
+    for (at, packet) in packets {
+        capture.on(*at, &Event::Service { link: LinkId(0), packet, waited: Span::ZERO });
+        capture.on(*at, &Event::Service { link: LinkId(1), packet, waited: Span::ZERO });
+    }
+    capture.finish().unwrap()
+}
+
+/// Type and body of each block, whose two lengths agree.
+fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let (mut at, mut blocks) = (0, Vec::new());
+    while at < file.len() {
+        let length = word(at + 4) as usize;
+        assert_eq!(length % 4, 0);
+        assert_eq!(word(at + length - 4) as usize, length);
+        blocks.push((word(at), &file[at + 8..at + length - 4]));
+        at += length;
+    }
+    blocks
+}
+
+fn data() -> Packet {
+    let flags = Flags::ECT.with(Flags::CE);
+    Packet {
+        sent: Time(7_000_000),
+        sack: [(0, 0); 3],
+        flow: 0,
+        seq: 3,
+        hop: 0,
+        id: 0xabcd,
+        size: 1040,
+        epoch: 0,
+        flags,
+    }
+}
+
+#[test]
+fn a_file_begins_with_a_section_and_an_interface_in_nanoseconds() {
+    let file = captured(&[]);
+    let blocks = blocks(&file);
+    assert_eq!(blocks.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [0x0a0d_0d0a, 1]);
+    assert_eq!(file[8..16], [0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0]);
+    // Raw IP, no limit, named a-b, 10^-9 s.
+    let interface =
+        [101, 0, 0, 0, 0, 0, 0, 0, 2, 0, 3, 0, b'a', b'-', b'b', 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(blocks[1].1, interface);
+}
+
+#[test]
+fn a_data_packet_has_its_time_its_addresses_its_bytes_and_its_mark() {
+    let at = Time(0x1_0000_0002);
+    let file = captured(&[(at, data())]);
+    let (kind, body) = blocks(&file)[2];
+    assert_eq!(kind, 6);
+    // Interface 0; the time's high and low words; 52 bytes of the 1052 that it would have with its options.
+    assert_eq!(body[..20], [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 52, 0, 0, 0, 0x1c, 4, 0, 0]);
+    let ip = &body[20..40];
+    assert_eq!(ip[..4], [0x45, 0b11, 0x04, 0x1c]);
+    assert_eq!(ip[4..6], [0xab, 0xcd]);
+    assert_eq!(ip[12..], [10, 0, 0, 0, 10, 128, 0, 0]);
+    let tcp = &body[40..72];
+    assert_eq!(tcp[..4], [0x27, 0x10, 0x13, 0x89]);
+    // The fourth segment of a thousand bytes begins at 3001.
+    assert_eq!(tcp[4..12], [0, 0, 0x0b, 0xb9, 0, 0, 0, 1]);
+    assert_eq!(tcp[12..14], [0x80, 0x10]);
+    assert_eq!(tcp[20..], [1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 0]);
+}
+
+#[test]
+fn an_acknowledgement_goes_back_with_its_blocks_and_its_echo() {
+    let flags = Flags::ACK.with(Flags::ECE);
+    let ack = Packet { size: 40, seq: 5, sack: [(7, 9), (11, 12), (0, 0)], flags, ..data() };
+    let file = captured(&[(Time(9_000_000), ack)]);
+    let body = blocks(&file)[2].1;
+    assert_eq!(body[32..40], [10, 128, 0, 0, 10, 0, 0, 0]);
+    let tcp = &body[40..40 + 20 + 12 + 20];
+    assert_eq!(tcp[8..12], 5001u32.to_be_bytes());
+    // ECE and ACK; thirteen words of header.
+    assert_eq!(tcp[12..14], [0xd0, 0x50]);
+    assert_eq!(tcp[20..32], [1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 7]);
+    let edges: Vec<u8> = [7001u32, 9001, 11_001, 12_001].into_iter().flat_map(u32::to_be_bytes).collect();
+    assert_eq!(tcp[32..36], [1, 1, 5, 18]);
+    assert_eq!(tcp[36..], edges);
+}
+
+#[test]
+fn a_link_that_tells_nothing_is_refused_with_those_that_tell() {
+    let refusal = Capture::new(Vec::new(), &valid(), "b-a-2").err().unwrap().to_string();
+    assert_eq!(refusal, "no measured link is called `b-a-2`: there is a-b, b-a");
+}
+
+#[test]
+fn a_full_disk_is_reported_at_the_end() {
+    let mut room = [0; 160];
+    let mut capture = Capture::new(&mut room[..], &valid(), "a-b").unwrap();
+    for _ in 0..10 {
+        capture.on(Time(0), &Event::Service { link: LinkId(0), packet: &data(), waited: Span::ZERO });
+    }
+    assert!(capture.finish().is_err());
+}
+
+#[test]
+fn a_run_is_captured_packet_by_packet() {
+    let valid = valid();
+    let capture = Capture::new(Vec::new(), &valid, "a-b").unwrap();
+    let (capture, outcome) = run::run(&valid, 1, capture);
+    let file = capture.finish().unwrap();
+    let packets = blocks(&file).len() as u64 - 2;
+    // The last may have begun after the end of the run: a link tells of a packet as soon as it knows.
+    assert!(packets > 100 && packets.abs_diff(outcome.bottleneck_packets) <= 10, "{packets}");
+}
