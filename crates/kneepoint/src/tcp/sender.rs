@@ -231,6 +231,8 @@ impl Sender {
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
+        // Before this acknowledgement takes its packets out: afterwards no window looks full.
+        let flight = if echoed { self.flight() } else { 0.0 };
         let grows = !recovering && !echoed && (!self.options.window_validation || self.window_is_full());
         let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
         if newly > 0 {
@@ -263,7 +265,7 @@ impl Sender {
             self.repair(now);
         }
         if echoed {
-            self.on_echo(now);
+            self.on_echo(now, flight);
         }
         self.control = self.controller.control();
         let done = self.finish_if_done();
@@ -468,9 +470,9 @@ impl Sender {
         self.timer = now + self.rtt.timeout();
     }
 
-    fn on_echo(&mut self, now: Time) {
+    fn on_echo(&mut self, now: Time, flight: f64) {
         if self.phase == Phase::Open && self.una > self.marked {
-            self.controller.on_ecn(&Ecn { now, flight: self.flight(), next: u64::from(self.high) });
+            self.controller.on_ecn(&Ecn { now, flight, next: u64::from(self.high) });
             self.marked = self.high;
             self.cwr = true;
         }
