@@ -12,14 +12,17 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub struct Session {
     /// Its population.
     pub group: u32,
+    /// Objects of the page that are still to be asked for.
     left: u32,
+    /// Objects asked for that have not arrived.
+    awaited: u32,
     rng: Rng,
 }
 
 impl Session {
     /// A session that has asked for nothing.
     pub fn new(group: u32, rng: Rng) -> Session {
-        Session { group, left: 0, rng }
+        Session { group, left: 0, awaited: 0, rng }
     }
 
     /// Which of `pairs` server and client pairs serves the next object.
@@ -27,26 +30,40 @@ impl Session {
         self.rng.below(pairs as u64) as usize
     }
 
-    /// The size of the next object: Pareto of the second kind, clamped.
+    /// The size of the next object: Pareto of the second kind, clamped, rounded up.
     pub fn size(&mut self, params: &Params) -> Bytes {
         let size = self.rng.lomax(params.size.0 as f64, params.shape).ceil();
-        Bytes((size as u64).clamp(params.least.0, params.greatest.0))
+        let size = (size as u64).clamp(params.least.0, params.greatest.0);
+        Bytes(size.next_multiple_of(params.multiple.0))
     }
 
-    /// The wait between this request and the next; none where the next waits for the end of the transfer.
+    /// The wait between this request and the next; none where the next waits for the end of a transfer.
     pub fn wait_after_request(&mut self, params: &Params) -> Option<Span> {
         if params.model == Model::Slots {
             return None;
         }
         let first = self.left == 0;
         self.left = if first { params.objects - 1 } else { self.left - 1 };
-        let mean = if self.left > 0 { params.object_gap } else { params.gap };
-        Some(Span::from_secs_f64(self.rng.exponential(mean.as_secs_f64())))
+        self.awaited += 1;
+        match (self.left > 0, params.model) {
+            (true, _) => Some(self.draw(params.object_gap)),
+            (false, Model::Pages) => Some(self.draw(params.gap)),
+            (false, _) => None,
+        }
     }
 
     /// The wait between the end of a transfer and the next request, where that is what starts it.
-    pub fn wait_after_transfer(&self, params: &Params) -> Option<Span> {
-        (params.model == Model::Slots).then_some(params.gap)
+    pub fn wait_after_transfer(&mut self, params: &Params) -> Option<Span> {
+        self.awaited = self.awaited.saturating_sub(1);
+        match params.model {
+            Model::Pages => None,
+            Model::Readers => (self.left == 0 && self.awaited == 0).then(|| self.draw(params.gap)),
+            Model::Slots => Some(params.gap),
+        }
+    }
+
+    fn draw(&mut self, mean: Span) -> Span {
+        Span::from_secs_f64(self.rng.exponential(mean.as_secs_f64()))
     }
 }
 
@@ -129,6 +146,28 @@ mod tests {
         assert_eq!(times[1], Time(5 + 2_666_666));
         assert_eq!(times[375], Time(5 + 3_000_000_000));
         assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn a_reader_asks_again_only_when_the_whole_page_has_arrived() {
+        let params = Params { model: Model::Readers, objects: 3, ..Params::default() };
+        let mut session = Session::new(0, Rng::stream(1, "session", 0));
+        for _ in 0..2 {
+            // The first object arrives while the last is still to be asked for.
+            assert!(session.wait_after_request(&params).is_some());
+            assert!(session.wait_after_request(&params).is_some());
+            assert_eq!(session.wait_after_transfer(&params), None);
+            assert_eq!(session.wait_after_request(&params), None);
+            assert_eq!(session.wait_after_transfer(&params), None);
+            assert!(session.wait_after_transfer(&params).is_some());
+        }
+    }
+
+    #[test]
+    fn sizes_are_rounded_up_to_the_multiple() {
+        let params = Params { multiple: Bytes(1000), ..Params::default() };
+        let mut session = Session::new(0, Rng::stream(1, "session", 0));
+        assert!((0..1000).map(|_| session.size(&params).0).all(|size| size >= 1000 && size % 1000 == 0));
     }
 
     #[test]

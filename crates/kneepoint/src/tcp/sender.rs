@@ -236,6 +236,7 @@ impl Sender {
             return Heard::default();
         }
         let rtt = self.measure(packet, now);
+        // Before this acknowledgement takes its packets out: afterwards no window looks full.
         let flight = self.flight();
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Web sessions: short transfers, one after another, each a connection of its own.
 //!
-//! *Pages* (Feldmann et al., SIGCOMM 1999; ns-2's PagePool/WebTraf): a session asks for a page, waits an
-//! exponential time from that request, and asks for the next, whether the first has arrived or not.
+//! *Pages* (Feldmann et al., SIGCOMM 1999): a session asks for a page, waits an exponential time from that
+//! request, and asks for the next, whether the first has arrived or not.
+//! *Readers* (ns-2's PagePool/WebTraf since November 2001): a session asks for a page, waits until all of it has
+//! arrived and an exponential time more, and asks for the next. Where pages are slow the load falls.
 //! *Slots* (HTTP/1.0 in the PISA thesis): a slot transfers one object, rests, and transfers the next.
-//! Object sizes are Pareto of the second kind, clamped to `least` and `greatest`.
+//! Object sizes are Pareto of the second kind, clamped to `least` and `greatest`, rounded up to `multiple`.
 
 use crate::units::{Bytes, Span};
 
@@ -13,7 +15,9 @@ crate::choice! {
     pub enum Model {
         /// Time since the request: an open loop.
         Pages = "pages",
-        /// The end of the transfer before: a closed loop.
+        /// An exponential time since the page before arrived: a closed loop.
+        Readers = "readers",
+        /// A constant time since the transfer before ended: a closed loop.
         Slots = "slots",
     }
 }
@@ -23,7 +27,7 @@ crate::settings! {
     pub struct Params {
         /// What starts the next page.
         model: Model = Model::Pages;
-        /// Mean time between a session's pages (exponential), or a slot's rest (constant).
+        /// Mean time between a session's pages or of reading one (exponential), or a slot's rest (constant).
         gap: Span = Span::from_secs(15), Span::from_millis(1)..=Span::from_secs(100_000);
         /// Objects in a page.
         objects: u32 = 1, 1..=1000;
@@ -37,6 +41,8 @@ crate::settings! {
         least: Bytes = Bytes(1), Bytes(1)..=Bytes(1_000_000_000);
         /// Greatest object.
         greatest: Bytes = Bytes(1_000_000_000), Bytes(1)..=Bytes(1_000_000_000);
+        /// Sizes are rounded up to a multiple of this; ns-2 counts them in full packets.
+        multiple: Bytes = Bytes(1), Bytes(1)..=Bytes(60_000);
     } check |params| {
         if params.least > params.greatest {
             return Err(format!("least, {}, is above greatest, {}", params.least, params.greatest));
