@@ -8,67 +8,17 @@
 //! is known (`Step::Reach`). Both are exact, for nothing else can come between; measured links stay out of it, so
 //! that what they tell is in order.
 
-use std::collections::VecDeque;
+mod link;
+mod paths;
 
 use super::observe::{Event, LinkId, Observer};
-use crate::aqm::{Backlog, Facts, Fifo, Limit, Reason, Verdict};
+use crate::aqm::{Backlog, Reason, Verdict};
 use crate::event::{Entity, EventQueue};
-use crate::link::{Line, Tail, Transmitter};
 use crate::packet::Packet;
-use crate::rng::Rng;
 use crate::scenario::LinkSpec;
-use crate::units::{Bytes, Rate, Span, Time};
-
-/// What follows when a packet has crossed a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// It arrives at its host.
-    Arrive,
-    /// It reaches a receiver that can take it ahead of its time.
-    Reach,
-    /// It waits for its turn at the next link.
-    Join,
-    /// It passes into the next link, which nothing else feeds.
-    Through,
-}
-
-/// One hop of a path.
-#[derive(Clone, Copy, Debug)]
-pub struct Hop {
-    /// The link.
-    pub link: u32,
-    /// What follows.
-    pub step: Step,
-}
-
-/// How a link's queue is kept.
-#[derive(Clone, Debug)]
-enum Queue {
-    /// Nobody asks for its length.
-    Free,
-    /// Departures are computed as packets arrive.
-    Tail(Tail),
-    /// A discipline rules it, and each transmission ends with an event.
-    Ruled(Box<Ruled>),
-}
-
-#[derive(Clone, Debug)]
-struct Ruled {
-    fifo: Fifo,
-    transmitting: bool,
-    rng: Rng,
-}
-
-/// A link at work.
-#[derive(Clone, Debug)]
-struct Link {
-    queue: Queue,
-    transmitter: Transmitter,
-    line: Line,
-    flight: VecDeque<(Time, Packet)>,
-    measured: bool,
-    served: u64,
-}
+use crate::units::{Bytes, Time};
+use link::{Link, Queue};
+use paths::{Hop, Step};
 
 /// All links, and the table of hops through which packets find their way.
 #[derive(Clone, Debug, Default)]
@@ -81,17 +31,6 @@ pub struct Network {
 
 /// A packet at the host at the end of its path, and when it arrives there.
 pub type Reached = (Packet, Time);
-
-/// What puts packets on a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
-    Nothing,
-    /// One path begins with it.
-    Host,
-    /// Paths cross it after this link only.
-    Link(u32),
-    Several,
-}
 
 /// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
 ///
@@ -126,54 +65,6 @@ impl Network {
             }
         }
         network
-    }
-
-    /// Adds a path and returns its first hop. Steps are joins until [`fuse`](Network::fuse).
-    pub fn add_path(&mut self, path: &[u32]) -> u32 {
-        let first = self.hops.len() as u32;
-        let last = path.len() - 1;
-        let step = |place| if place == last { Step::Arrive } else { Step::Join };
-        self.hops.extend(path.iter().enumerate().map(|(place, &link)| Hop { link, step: step(place) }));
-        first
-    }
-
-    /// Notes that one receiver answers each packet of the path at `forward` on the path at `backward`, at once.
-    pub fn add_answer(&mut self, forward: u32, backward: u32) {
-        let steps = self.hops[forward as usize..].iter();
-        let last = forward + steps.take_while(|hop| hop.step != Step::Arrive).count() as u32;
-        self.answered.push((last, self.hops[backward as usize].link));
-    }
-
-    /// Lets packets pass through where one link is all that feeds another. Call when all paths are there.
-    pub fn fuse(&mut self) {
-        let feeders = self.feeders();
-        for place in 1..self.hops.len() {
-            let next = self.hops[place].link as usize;
-            let hop = &mut self.hops[place - 1];
-            if hop.step == Step::Join && self.links[next].ahead() && feeders[next] == Feeder::Link(hop.link) {
-                hop.step = Step::Through;
-            }
-        }
-        for &(last, back) in &self.answered {
-            if feeders[back as usize] == Feeder::Host && self.links[back as usize].ahead() {
-                self.hops[last as usize].step = Step::Reach;
-            }
-        }
-    }
-
-    fn feeders(&self) -> Vec<Feeder> {
-        let mut feeders = vec![Feeder::Nothing; self.links.len()];
-        let mut source = Feeder::Host;
-        for hop in &self.hops {
-            let feeder = &mut feeders[hop.link as usize];
-            *feeder = match *feeder {
-                Feeder::Nothing => source,
-                Feeder::Link(_) if *feeder == source => source,
-                _ => Feeder::Several,
-            };
-            source = if hop.step == Step::Arrive { Feeder::Host } else { Feeder::Link(hop.link) };
-        }
-        feeders
     }
 
     /// Takes a packet that is at the beginning of its hop at `at`, and hands it back if it reaches its receiver.
@@ -387,77 +278,5 @@ impl Network {
             return None;
         }
         None
-    }
-}
-
-impl Link {
-    /// Whether it takes packets ahead of their time: it computes departures, and nobody watches its queue.
-    fn ahead(&self) -> bool {
-        !self.measured && !matches!(self.queue, Queue::Ruled(_))
-    }
-
-    fn new(spec: &LinkSpec, packet: Bytes, seed: u64, index: u64) -> Link {
-        let facts = |rate| Facts { rate, delay: spec.delay, limit: spec.limit, packet };
-        // A link that transmits at once never has a queue; its discipline is built for the greatest rate there is.
-        let discipline = spec.queue.build(facts(spec.rate.unwrap_or(Rate(u64::MAX))));
-        let queue = match discipline.passive() {
-            true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
-            true => Queue::Tail(Tail::new(spec.limit)),
-            false => Queue::Ruled(Box::new(Ruled {
-                fifo: Fifo::new(discipline, spec.limit),
-                transmitting: false,
-                rng: Rng::stream(seed, "queue", index),
-            })),
-        };
-        Link {
-            queue,
-            transmitter: Transmitter::new(spec.rate),
-            line: Line::new(spec.delay, spec.jitter, spec.loss, Rng::stream(seed, "line", index)),
-            flight: VecDeque::new(),
-            measured: spec.measured,
-            served: 0,
-        }
-    }
-
-    fn interval(&self) -> Option<Span> {
-        match &self.queue {
-            Queue::Ruled(ruled) => ruled.fifo.discipline().interval(),
-            _ => None,
-        }
-    }
-
-    /// Sends a packet through a queue that computes departures: when its transmission ends, unless it is dropped.
-    #[inline]
-    fn pass_tail<O: Observer>(
-        &mut self,
-        id: LinkId,
-        packet: &Packet,
-        at: Time,
-        watch: &mut O,
-    ) -> Option<Time> {
-        let Queue::Tail(tail) = &mut self.queue else { return None };
-        while let Some(start) = tail.leave(at) {
-            if self.measured {
-                watch.on(start, &Event::Queue { link: id, backlog: tail.backlog() });
-            }
-        }
-        if !tail.admits(packet.size) {
-            let verdict = Verdict::Dropped(Reason::Overflow);
-            watch.on(at, &Event::Arrival { link: id, packet, verdict });
-            return None;
-        }
-        let (start, end) = self.transmitter.send(at, packet.size);
-        self.served += 1;
-        if start > at {
-            tail.join(start, packet.size);
-        }
-        if self.measured {
-            watch.on(at, &Event::Arrival { link: id, packet, verdict: Verdict::Passed });
-            if start > at {
-                watch.on(at, &Event::Queue { link: id, backlog: tail.backlog() });
-            }
-            watch.on(start, &Event::Service { link: id, packet, waited: start - at });
-        }
-        Some(end)
     }
 }

@@ -16,12 +16,14 @@
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
 //! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
 
+mod repair;
+
 use std::sync::Arc;
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Options, Recovery};
-use crate::cc::{self, Ack, Control, Ecn, Loss, Timeout};
+use crate::cc::{self, Ack, Control};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
@@ -323,27 +325,6 @@ impl Sender {
         (f64::from(self.outstanding()) + 1.0 <= room && self.next < self.limit()).then_some(self.next)
     }
 
-    /// RFC 6675 §4 NextSeg, while pipe leaves room.
-    fn choose_from_board(&mut self) -> Option<u32> {
-        if f64::from(self.pipe) + 1.0 > self.control.window {
-            return None;
-        }
-        if let Some(seq) = self.board.next_lost(self.una) {
-            self.board.retransmit(seq);
-            return Some(seq);
-        }
-        if self.next < self.limit() {
-            return Some(self.next);
-        }
-        if let Some(seq) = self.board.next_suspect(self.una) {
-            self.board.retransmit(seq);
-            return Some(seq);
-        }
-        let rescue = !self.rescued && !self.board.sacked(self.high - 1);
-        self.rescued |= rescue;
-        rescue.then(|| self.high - 1)
-    }
-
     fn limit(&self) -> u32 {
         self.total.min(self.una.saturating_add(self.options.max_window))
     }
@@ -416,80 +397,6 @@ impl Sender {
             self.timer = now + self.rtt.timeout();
         }
         self.partial = self.phase == Phase::Recovery;
-    }
-
-    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by what left the network.
-    fn on_partial(&mut self, newly: u32) {
-        if self.options.recovery == Recovery::NewReno {
-            self.resend = true;
-            self.inflation -= i64::from(newly) - 1;
-        }
-    }
-
-    /// Whether the duplicates, or the scoreboard, say that `una` is lost.
-    #[inline]
-    fn should_repair(&self) -> bool {
-        let told =
-            self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
-        told && self.phase == Phase::Open
-            && match self.options.recovery {
-                Recovery::OldTahoe => false,
-                // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
-                Recovery::Sack => true,
-                _ => self.una > self.guard || self.guard == 0,
-            }
-    }
-
-    #[cold]
-    fn repair(&mut self, now: Time, flight: f64) {
-        let (una, next) = (u64::from(self.una), u64::from(self.high));
-        self.controller.on_loss(&Loss { now, flight, una, next });
-        if self.options.recovery == Recovery::Tahoe {
-            return self.restart(now, flight, true);
-        }
-        self.phase = Phase::Recovery;
-        self.point = self.high;
-        self.guard = self.high;
-        self.answer_echo();
-        self.inflation =
-            if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
-        self.resend = true;
-        self.rescued = false;
-        self.partial = false;
-        self.board.begin(self.una);
-        self.pipe = self.board.pipe(self.una, self.next);
-        self.timed = None;
-        self.timer = now + self.rtt.timeout();
-    }
-
-    /// Everything outstanding is presumed lost.
-    #[cold]
-    fn restart(&mut self, now: Time, flight: f64, reported: bool) {
-        self.controller.on_timeout(&Timeout { now, flight, reported, next: u64::from(self.high) });
-        self.control = self.controller.control();
-        self.phase = Phase::Restart;
-        self.point = self.high;
-        self.guard = self.high;
-        self.answer_echo();
-        self.next = self.una;
-        self.duplicates = 0;
-        self.inflation = 0;
-        self.resend = false;
-        self.board.clear();
-        self.timer = now + self.rtt.timeout();
-    }
-
-    fn on_echo(&mut self, now: Time, flight: f64) {
-        if self.phase == Phase::Open && self.una > self.marked {
-            self.controller.on_ecn(&Ecn { now, flight, next: u64::from(self.high) });
-            self.answer_echo();
-        }
-    }
-
-    /// The window was reduced: what marks say of the packets outstanding is no news (RFC 3168 §6.1.2).
-    fn answer_echo(&mut self) {
-        self.marked = self.high;
-        self.cwr = self.options.ecn;
     }
 
     fn poll_syn(&mut self, now: Time, sent: bool) -> Option<Segment> {

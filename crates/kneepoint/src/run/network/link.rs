@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A link at work: its queue, kept in the cheapest way that answers what is asked of it.
+
+use std::collections::VecDeque;
+
+use crate::aqm::{Facts, Fifo, Limit, Reason, Verdict};
+use crate::link::{Line, Tail, Transmitter};
+use crate::packet::Packet;
+use crate::rng::Rng;
+use crate::run::observe::{Event, LinkId, Observer};
+use crate::scenario::LinkSpec;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// How a link's queue is kept.
+#[derive(Clone, Debug)]
+pub(super) enum Queue {
+    /// Nobody asks for its length.
+    Free,
+    /// Departures are computed as packets arrive.
+    Tail(Tail),
+    /// A discipline rules it, and each transmission ends with an event.
+    Ruled(Box<Ruled>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Ruled {
+    pub(super) fifo: Fifo,
+    pub(super) transmitting: bool,
+    pub(super) rng: Rng,
+}
+
+/// A link at work.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub(super) queue: Queue,
+    pub(super) transmitter: Transmitter,
+    pub(super) line: Line,
+    pub(super) flight: VecDeque<(Time, Packet)>,
+    pub(super) measured: bool,
+    pub(super) served: u64,
+}
+
+impl Link {
+    /// Whether it takes packets ahead of their time: it computes departures, and nobody watches its queue.
+    pub(super) fn ahead(&self) -> bool {
+        !self.measured && !matches!(self.queue, Queue::Ruled(_))
+    }
+
+    pub(super) fn new(spec: &LinkSpec, packet: Bytes, seed: u64, index: u64) -> Link {
+        let facts = |rate| Facts { rate, delay: spec.delay, limit: spec.limit, packet };
+        // A link that transmits at once never has a queue; its discipline is built for the greatest rate there is.
+        let discipline = spec.queue.build(facts(spec.rate.unwrap_or(Rate(u64::MAX))));
+        let queue = match discipline.passive() {
+            true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
+            true => Queue::Tail(Tail::new(spec.limit)),
+            false => Queue::Ruled(Box::new(Ruled {
+                fifo: Fifo::new(discipline, spec.limit),
+                transmitting: false,
+                rng: Rng::stream(seed, "queue", index),
+            })),
+        };
+        Link {
+            queue,
+            transmitter: Transmitter::new(spec.rate),
+            line: Line::new(spec.delay, spec.jitter, spec.loss, Rng::stream(seed, "line", index)),
+            flight: VecDeque::new(),
+            measured: spec.measured,
+            served: 0,
+        }
+    }
+
+    pub(super) fn interval(&self) -> Option<Span> {
+        match &self.queue {
+            Queue::Ruled(ruled) => ruled.fifo.discipline().interval(),
+            _ => None,
+        }
+    }
+
+    /// Sends a packet through a queue that computes departures: when its transmission ends, unless it is dropped.
+    #[inline]
+    pub(super) fn pass_tail<O: Observer>(
+        &mut self,
+        id: LinkId,
+        packet: &Packet,
+        at: Time,
+        watch: &mut O,
+    ) -> Option<Time> {
+        let Queue::Tail(tail) = &mut self.queue else { return None };
+        while let Some(start) = tail.leave(at) {
+            if self.measured {
+                watch.on(start, &Event::Queue { link: id, backlog: tail.backlog() });
+            }
+        }
+        if !tail.admits(packet.size) {
+            let verdict = Verdict::Dropped(Reason::Overflow);
+            watch.on(at, &Event::Arrival { link: id, packet, verdict });
+            return None;
+        }
+        let (start, end) = self.transmitter.send(at, packet.size);
+        self.served += 1;
+        if start > at {
+            tail.join(start, packet.size);
+        }
+        if self.measured {
+            watch.on(at, &Event::Arrival { link: id, packet, verdict: Verdict::Passed });
+            if start > at {
+                watch.on(at, &Event::Queue { link: id, backlog: tail.backlog() });
+            }
+            watch.on(start, &Event::Service { link: id, packet, waited: start - at });
+        }
+        Some(end)
+    }
+}

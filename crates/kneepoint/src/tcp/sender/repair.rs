@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How a sender finds that packets are missing, what it sends again, and how it answers marks.
+
+use super::{Phase, Sender};
+use crate::cc::{Ecn, Loss, Timeout};
+use crate::tcp::Recovery;
+use crate::units::Time;
+
+impl Sender {
+    /// Whether the duplicates, or the scoreboard, say that `una` is lost.
+    #[inline]
+    pub(super) fn should_repair(&self) -> bool {
+        let told =
+            self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
+        told && self.phase == Phase::Open
+            && match self.options.recovery {
+                Recovery::OldTahoe => false,
+                // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
+                Recovery::Sack => true,
+                _ => self.una > self.guard || self.guard == 0,
+            }
+    }
+
+    #[cold]
+    pub(super) fn repair(&mut self, now: Time, flight: f64) {
+        let (una, next) = (u64::from(self.una), u64::from(self.high));
+        self.controller.on_loss(&Loss { now, flight, una, next });
+        if self.options.recovery == Recovery::Tahoe {
+            return self.restart(now, flight, true);
+        }
+        self.phase = Phase::Recovery;
+        self.point = self.high;
+        self.guard = self.high;
+        self.answer_echo();
+        self.inflation =
+            if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
+        self.resend = true;
+        self.rescued = false;
+        self.partial = false;
+        self.board.begin(self.una);
+        self.pipe = self.board.pipe(self.una, self.next);
+        self.timed = None;
+        self.timer = now + self.rtt.timeout();
+    }
+
+    /// Everything outstanding is presumed lost.
+    #[cold]
+    pub(super) fn restart(&mut self, now: Time, flight: f64, reported: bool) {
+        self.controller.on_timeout(&Timeout { now, flight, reported, next: u64::from(self.high) });
+        self.control = self.controller.control();
+        self.phase = Phase::Restart;
+        self.point = self.high;
+        self.guard = self.high;
+        self.answer_echo();
+        self.next = self.una;
+        self.duplicates = 0;
+        self.inflation = 0;
+        self.resend = false;
+        self.board.clear();
+        self.timer = now + self.rtt.timeout();
+    }
+
+    /// RFC 6582 §3.2 step 3: the next hole, and a window deflated by what left the network.
+    pub(super) fn on_partial(&mut self, newly: u32) {
+        if self.options.recovery == Recovery::NewReno {
+            self.resend = true;
+            self.inflation -= i64::from(newly) - 1;
+        }
+    }
+
+    /// RFC 6675 §4 NextSeg, while pipe leaves room.
+    pub(super) fn choose_from_board(&mut self) -> Option<u32> {
+        if f64::from(self.pipe) + 1.0 > self.control.window {
+            return None;
+        }
+        if let Some(seq) = self.board.next_lost(self.una) {
+            self.board.retransmit(seq);
+            return Some(seq);
+        }
+        if self.next < self.limit() {
+            return Some(self.next);
+        }
+        if let Some(seq) = self.board.next_suspect(self.una) {
+            self.board.retransmit(seq);
+            return Some(seq);
+        }
+        let rescue = !self.rescued && !self.board.sacked(self.high - 1);
+        self.rescued |= rescue;
+        rescue.then(|| self.high - 1)
+    }
+
+    pub(super) fn on_echo(&mut self, now: Time, flight: f64) {
+        if self.phase == Phase::Open && self.una > self.marked {
+            self.controller.on_ecn(&Ecn { now, flight, next: u64::from(self.high) });
+            self.answer_echo();
+        }
+    }
+
+    /// The window was reduced: what marks say of the packets outstanding is no news (RFC 3168 §6.1.2).
+    pub(super) fn answer_echo(&mut self) {
+        self.marked = self.high;
+        self.cwr = self.options.ecn;
+    }
+}
