@@ -23,8 +23,8 @@ pub struct Scheme {
     pub queue: aqm::Config,
 }
 
-/// The discipline of a scheme that names none.
-const QUEUE: &str = "droptail";
+/// The discipline of a scheme that names none: the first of the registry.
+const QUEUE: &str = aqm::REGISTRY[0].name;
 
 /// Reads a scheme; the error says what is wrong and what there is.
 pub fn parse(text: &str) -> Result<Scheme, String> {

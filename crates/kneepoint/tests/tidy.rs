@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The order of the house: rooms import upwards only, no file is forgotten, nobody knows an algorithm by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use kneepoint::{aqm, cc};
+
+/// Lines a file may have.
+const LONGEST: usize = 450;
+
+/// What the laboratory does without: clocks, entropy, I/O, and what was left for later.
+const BANNED: [&str; 13] = [
+    "todo!",
+    "unimplemented!",
+    "dbg!",
+    "println!",
+    "eprintln!",
+    "HashMap",
+    "HashSet",
+    "std::time",
+    "std::fs",
+    "std::env",
+    "std::thread",
+    "std::net",
+    "std::process",
+];
+
+/// Files outside `cc/` and `aqm/` that may name an algorithm, and why.
+const NAMES_ALLOWED: [(&str, &str); 4] = [
+    ("scenario/presets.rs", "the table of names that stand for an algorithm with other defaults"),
+    ("scenario/example.rs", "a scenario to start from"),
+    ("report/example.rs", "a report to look at"),
+    ("tcp/options.rs", "`reno` is a recovery, too"),
+];
+
+/// A source file of the core.
+struct Source {
+    /// Its path below `src`, with slashes.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The first part of the path: `cc`, `units`.
+    fn room(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+
+    /// Its lines of code with their numbers: no comments, no tests.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let tests = self.text.find("\n#[cfg(test)]\n").filter(|&at| {
+            let after = self.text[at..].lines().nth(2).unwrap_or_default();
+            after.trim_start_matches("pub(crate) ").starts_with("mod tests {")
+        });
+        let lines = self.text[..tests.unwrap_or(self.text.len())].lines().enumerate();
+        lines
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+            .map(|(number, line)| (number + 1, line))
+    }
+}
+
+fn sources() -> Vec<Source> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a readable folder") {
+            let path = entry.expect("a readable entry").path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut paths = Vec::new();
+    walk(&root, &mut paths);
+    paths.sort();
+    let read = |path: PathBuf| Source {
+        path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
+        text: std::fs::read_to_string(&path).expect("text"),
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The rooms in the order of the table in `lib.rs`.
+fn rooms(sources: &[Source]) -> Vec<String> {
+    let lib = sources.iter().find(|source| source.path == "lib.rs").expect("a lib.rs");
+    let rows = lib.text.lines().filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`]"));
+    rows.map(|(room, _)| room.to_string()).collect()
+}
+
+/// The words that follow `mark` in `line`: `crate::` in `crate::{cc, aqm::Limit}` is followed by `cc` and `aqm`.
+fn named_after<'a>(line: &'a str, mark: &str) -> Vec<&'a str> {
+    let word =
+        |text: &'a str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+    let mut words = Vec::new();
+    for (at, _) in line.match_indices(mark) {
+        let inside = line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+        let rest = &line[at + mark.len()..];
+        match rest.strip_prefix('{') {
+            _ if inside => {}
+            Some(group) => words
+                .extend(group.split('}').next().unwrap_or_default().split(',').map(|one| word(one.trim()))),
+            None => words.push(word(rest)),
+        }
+    }
+    words
+}
+
+fn report(faults: Vec<String>) {
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn a_room_imports_only_from_rooms_above_it() {
+    let sources = sources();
+    let rooms = rooms(&sources);
+    assert!(rooms.len() >= 12, "the table in lib.rs: {rooms:?}");
+    let place = |room: &str| rooms.iter().position(|one| one == room);
+    let mut faults = Vec::new();
+    for source in sources.iter().filter(|source| source.path != "lib.rs") {
+        let Some(own) = place(source.room()) else {
+            faults.push(format!("{}: its room is not in the table of lib.rs", source.path));
+            continue;
+        };
+        for (number, line) in source.code() {
+            for other in named_after(line, "crate::") {
+                // Macros live at the root; they belong to the settings.
+                let other =
+                    if ["settings", "choice", "registry"].contains(&other) { "settings" } else { other };
+                match place(other) {
+                    Some(other) if other <= own => {}
+                    Some(_) => faults.push(format!("{}:{number}: {} is below it", source.path, other)),
+                    None => faults.push(format!("{}:{number}: no room is called `{other}`", source.path)),
+                }
+            }
+        }
+    }
+    report(faults);
+}
+
+#[test]
+fn every_room_is_in_the_table_and_every_row_is_a_room() {
+    let sources = sources();
+    let there: BTreeSet<_> =
+        sources.iter().map(|source| source.room().to_string()).filter(|room| room != "lib").collect();
+    assert_eq!(there, rooms(&sources).into_iter().collect());
+}
+
+/// The modules that the registry of a family lists.
+fn registered(sources: &[Source], family: &str) -> BTreeSet<String> {
+    let path = format!("{family}/mod.rs");
+    let text = &sources.iter().find(|source| source.path == path).expect("a family").text;
+    let list = text.split("algorithms {").nth(1).and_then(|rest| rest.split('}').next()).expect("a registry");
+    list.lines()
+        .filter_map(|line| line.trim().split_once("::"))
+        .map(|(module, _)| module.to_string())
+        .collect()
+}
+
+#[test]
+fn every_file_is_part_of_the_crate() {
+    let sources = sources();
+    let mut children: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in &sources {
+        let stem = source.path.trim_end_matches(".rs");
+        let folder = stem.strip_suffix("/mod").unwrap_or(if stem == "lib" { "" } else { stem });
+        let declared = source.text.lines().filter_map(|line| {
+            let line = line.trim_start().trim_start_matches("pub").trim_start_matches("(crate)");
+            let line = line.trim_start_matches("(super)").trim_start();
+            line.strip_prefix("mod ")?.strip_suffix(';')
+        });
+        children.entry(folder.to_string()).or_default().extend(declared.map(str::to_string));
+    }
+    for family in ["cc", "aqm"] {
+        children.entry(family.to_string()).or_default().extend(registered(&sources, family));
+    }
+    let orphan = |source: &&Source| {
+        let stem = source.path.trim_end_matches(".rs");
+        let module = stem.strip_suffix("/mod").unwrap_or(stem);
+        let (folder, name) = module.rsplit_once('/').unwrap_or(("", module));
+        module != "lib" && !children.get(folder).is_some_and(|declared| declared.contains(name))
+    };
+    report(
+        sources.iter().filter(orphan).map(|source| format!("{} belongs to nothing", source.path)).collect(),
+    );
+}
+
+#[test]
+fn every_algorithm_is_registered() {
+    let sources = sources();
+    let mut faults = Vec::new();
+    for (family, implements) in [("cc", "impl Controller for "), ("aqm", "impl Discipline for ")] {
+        let registered = registered(&sources, family);
+        for source in sources.iter().filter(|source| source.room() == family) {
+            let module = source.path.trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
+            let algorithm = source.code().any(|(_, line)| line.starts_with(implements));
+            if algorithm != registered.contains(module) {
+                faults.push(format!("{}: implements {algorithm}, registered {}", source.path, !algorithm));
+            }
+        }
+    }
+    report(faults);
+}
+
+#[test]
+fn every_file_says_what_it_is_and_is_short_enough_to_read() {
+    let mut faults = Vec::new();
+    for Source { path, text } in sources() {
+        let mut lines = text.lines();
+        if lines.next() != Some("// SPDX-License-Identifier: Apache-2.0 OR MIT") {
+            faults.push(format!("{path}: the first line names the licence"));
+        }
+        if !lines.next().is_some_and(|line| line.starts_with("//! ")) {
+            faults.push(format!("{path}: the second line says what the file is"));
+        }
+        let length = text.lines().count();
+        if length > LONGEST {
+            faults.push(format!("{path}: {length} lines, and {LONGEST} are enough"));
+        }
+        for name in ["util", "helper", "manager", "misc"] {
+            if path.contains(name) {
+                faults.push(format!("{path}: `{name}` says nothing"));
+            }
+        }
+    }
+    report(faults);
+}
+
+#[test]
+fn the_core_has_no_clock_no_entropy_and_no_io() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        for (number, line) in source.code() {
+            for banned in BANNED.iter().filter(|banned| line.contains(**banned)) {
+                faults.push(format!("{}:{number}: {banned}", source.path));
+            }
+        }
+    }
+    report(faults);
+}
+
+#[test]
+fn nothing_but_the_registry_knows_an_algorithm() {
+    let names = || cc::REGISTRY.iter().chain(aqm::REGISTRY).map(|entry| entry.name);
+    let mut faults = Vec::new();
+    let mut used = BTreeSet::new();
+    for source in sources() {
+        if ["cc", "aqm", "settings"].contains(&source.room()) {
+            continue;
+        }
+        let allowed = NAMES_ALLOWED.iter().find(|(path, _)| *path == source.path);
+        for (number, line) in source.code() {
+            let variants = ["cc::Config::", "aqm::Config::", "cc::Any::", "aqm::Any::"]
+                .map(|path| named_after(line, path));
+            for variant in
+                variants.iter().flatten().filter(|name| name.starts_with(|c: char| c.is_uppercase()))
+            {
+                faults.push(format!("{}:{number}: it knows the algorithm {variant}", source.path));
+            }
+            for name in names() {
+                if ["\"", "/", ":"].iter().any(|end| line.contains(&format!("\"{name}{end}"))) {
+                    match allowed {
+                        Some((path, _)) => {
+                            used.insert(*path);
+                        }
+                        None => faults.push(format!("{}:{number}: it names {name}", source.path)),
+                    }
+                }
+            }
+        }
+    }
+    for (path, why) in NAMES_ALLOWED.iter().filter(|(path, _)| !used.contains(path)) {
+        faults.push(format!("{path} names no algorithm any more: take away the permission for {why}"));
+    }
+    report(faults);
+}
