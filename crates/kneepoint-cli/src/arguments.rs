@@ -4,11 +4,13 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::verbs::{check, completions, doctor, explain, init, list, man, schema};
+use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, run, schema};
 
 const EXAMPLES: &str = "\
 Examples:
-  knee init my.toml && knee check my.toml   an experiment of your own
+  knee compare                              four schemes on one bottleneck, with a report to look at
+  knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms
+  knee init my.toml && knee run my.toml     an experiment of your own
   knee list controllers
   knee explain pert
 
@@ -18,7 +20,7 @@ Exit status:
   2    wrong usage, or a scenario that is not valid
   130  interrupted; finished runs are kept";
 
-/// A congestion-control laboratory: design and run algorithms that keep a network at its knee.
+/// A congestion-control laboratory: compare, design and run algorithms that keep a network at its knee.
 #[derive(Parser)]
 #[command(name = "knee", version, long_version = LONG_VERSION, after_help = EXAMPLES, max_term_width = 110)]
 #[command(arg_required_else_help = true, infer_subcommands = true, disable_help_subcommand = true)]
@@ -35,6 +37,10 @@ const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_R
 /// What to do.
 #[derive(Subcommand)]
 enum Verb {
+    /// Compare schemes on one bottleneck
+    Compare(compare::Arguments),
+    /// Run a scenario file, with every case of its sweep
+    Run(run::Arguments),
     /// List controllers, queues, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
@@ -66,6 +72,8 @@ impl Knee {
     /// Does it.
     pub fn act(self) -> Result<(), Failure> {
         match &self.verb {
+            Verb::Compare(arguments) => compare::compare(arguments, self.json),
+            Verb::Run(arguments) => run::run(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

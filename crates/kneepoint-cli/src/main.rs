@@ -6,15 +6,27 @@
 //! | [`machine`] | the only place that looks at a clock, a host name, a kernel |
 //! | [`failure`] | what can go wrong, how it reads, its exit status |
 //! | [`files`] | reading whole, writing whole, printing |
+//! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | everything that has a name |
+//! | [`parquet`] | tables to Parquet |
+//! | [`campaign`] | many runs over all cores, each stored the moment it ends |
+//! | [`captures`] | packets of a link, for Wireshark |
+//! | [`study`] | rows × seeds, run, stored and reported in a directory |
+//! | [`dumbbell`] | the arguments of `knee compare` as a scenario |
 //! | [`verbs`] | one file for each verb |
 //! | [`arguments`] | the verbs together |
 
 mod arguments;
+mod campaign;
+mod captures;
 mod catalogue;
+mod dumbbell;
 mod failure;
 mod files;
+mod interrupt;
 mod machine;
+mod parquet;
+mod study;
 mod verbs;
 
 use std::process::ExitCode;

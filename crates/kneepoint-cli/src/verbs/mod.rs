@@ -2,10 +2,12 @@
 //! One file for each verb: its arguments and what it does.
 
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod explain;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod run;
 pub mod schema;
