@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Packet captures of a run: one pcapng file for each link asked for.
+
+use std::path::PathBuf;
+
+use kneepoint::report::pcapng::Capture;
+use kneepoint::run::{Event, Observer};
+use kneepoint::units::Time;
+
+use crate::campaign::Job;
+use crate::failure::Failure;
+use crate::files::Pending;
+
+/// Those who write down what links carry.
+pub struct Captures(Vec<(PathBuf, Capture<Pending>)>);
+
+impl Captures {
+    /// Begins a file, called what `path` says, for each of `links`.
+    pub fn create(
+        links: &[String],
+        job: &Job,
+        path: impl Fn(&str) -> Result<PathBuf, Failure>,
+    ) -> Result<Captures, Failure> {
+        let capture = |link: &String| {
+            let path = path(link)?;
+            let capture = Capture::new(Pending::create(&path)?, job.valid, link);
+            let capture = capture.map_err(|error| Failure::io("write", &path, &error))?;
+            Ok((path, capture))
+        };
+        links.iter().map(capture).collect::<Result<_, _>>().map(Captures)
+    }
+
+    /// Gives the finished files their names.
+    pub fn commit(self) -> Result<(), Failure> {
+        self.0.into_iter().try_for_each(|(path, capture)| {
+            capture.finish().map_err(|error| Failure::io("write", &path, &error))?.commit()
+        })
+    }
+}
+
+impl Observer for Captures {
+    #[inline]
+    fn on(&mut self, at: Time, event: &Event) {
+        for (_, capture) in &mut self.0 {
+            capture.on(at, event);
+        }
+    }
+}

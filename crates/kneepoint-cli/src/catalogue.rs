@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Everything that has a name and can be listed or explained, as the laboratory's registries declare it.
+
+use clap::ValueEnum;
+use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
+use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
+use kneepoint::settings::{Entry, Field, Setting, Settings};
+use kneepoint::{aqm, cc, tcp, traffic};
+use serde_json::{Value, json};
+
+/// What kind of thing a name names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Congestion controls.
+    Controllers,
+    /// Queue disciplines.
+    Queues,
+    /// Names from papers for an algorithm with certain settings.
+    Presets,
+    /// Shapes of networks.
+    Topologies,
+    /// How a sender finds and repairs losses.
+    Recoveries,
+    /// What a link may lose.
+    Channels,
+    /// Sets of parameters that belong to no algorithm.
+    Options,
+}
+
+impl Kind {
+    /// In the order of listing.
+    pub const ALL: [Kind; 7] = [
+        Kind::Controllers,
+        Kind::Queues,
+        Kind::Presets,
+        Kind::Topologies,
+        Kind::Recoveries,
+        Kind::Channels,
+        Kind::Options,
+    ];
+
+    /// One of them.
+    pub fn singular(self) -> &'static str {
+        match self {
+            Kind::Controllers => "controller",
+            Kind::Queues => "queue",
+            Kind::Presets => "preset",
+            Kind::Topologies => "topology",
+            Kind::Recoveries => "recovery",
+            Kind::Channels => "channel",
+            Kind::Options => "options",
+        }
+    }
+
+    /// As a heading.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Kind::Controllers => "controllers",
+            Kind::Queues => "queues",
+            Kind::Presets => "presets",
+            Kind::Topologies => "topologies",
+            Kind::Recoveries => "recoveries",
+            Kind::Channels => "channels",
+            Kind::Options => "options",
+        }
+    }
+}
+
+/// One thing with a name.
+pub struct Item {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// A sentence.
+    pub summary: String,
+    /// Where it comes from, if it was published.
+    pub citation: String,
+    /// Its documentation.
+    pub header: String,
+    /// Its parameters.
+    pub fields: &'static [Field],
+}
+
+/// Everything of the kinds asked for.
+pub fn items(kinds: &[Kind]) -> Vec<Item> {
+    kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
+}
+
+fn of_kind(kind: Kind) -> Vec<Item> {
+    let plain = |name, about: &str| Item {
+        kind,
+        name,
+        summary: about.to_string(),
+        citation: String::new(),
+        header: about.to_string(),
+        fields: &[],
+    };
+    let with = |name, about, fields| Item { fields, ..plain(name, about) };
+    match kind {
+        Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Queues => aqm::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Presets => {
+            PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about))).collect()
+        }
+        Kind::Topologies => TOPOLOGIES.iter().map(|one| with(one.name, one.about, (one.fields)())).collect(),
+        Kind::Recoveries => tcp::Recovery::CHOICES.iter().map(|(name, about)| plain(name, about)).collect(),
+        Kind::Channels => CHANNELS.iter().map(|one| with(one.name, one.about, (one.fields)())).collect(),
+        Kind::Options => vec![
+            with("tcp", "Options of a TCP sender and its receiver.", tcp::Options::fields()),
+            with("web", "A population of web sessions.", traffic::web::Params::fields()),
+            with("cbr", "Sources of datagrams at a constant rate.", traffic::cbr::Params::fields()),
+        ],
+    }
+}
+
+/// What a preset stands for, in a sentence of its own.
+fn preset_item(preset: &Preset, item: Item) -> Item {
+    let family = match preset.family {
+        Of::Control => "controller",
+        Of::Queue => "queue",
+    };
+    let mut with = preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
+    with.extend(preset.recovery.map(|recovery| format!("recovery = {recovery}")));
+    let header =
+        format!("{}\n\nStands for the {family} `{}` with {}.", preset.about, preset.of, with.join(", "));
+    Item { header, ..item }
+}
+
+fn registered(kind: Kind, entry: &Entry) -> Item {
+    Item {
+        kind,
+        name: entry.name,
+        summary: entry.summary(),
+        citation: entry.citation(),
+        header: entry.header(),
+        fields: (entry.fields)(),
+    }
+}
+
+impl Item {
+    /// Name, kind and a sentence.
+    pub fn json(&self) -> Value {
+        json!({"kind": self.kind.singular(), "name": self.name, "summary": self.summary, "citation": self.citation})
+    }
+}
+
+/// Parameters as JSON, each with what it may be.
+pub fn fields_json(fields: &[Field]) -> Value {
+    let field = |field: &Field| {
+        let choices =
+            field.choices.iter().map(|(name, doc)| json!({"name": name, "doc": doc})).collect::<Vec<_>>();
+        json!({
+            "name": field.name,
+            "kind": field.kind,
+            "default": (field.default)(),
+            "range": (field.range)(),
+            "choices": choices,
+            "doc": field.doc,
+        })
+    };
+    fields.iter().map(field).collect()
+}
+
+/// The known name nearest to a mistyped one, if any is near.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|one| (strsim::jaro_winkler(one, name), one))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, one)| one)
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One bottleneck with its traffic, written as a scenario: what the arguments of `knee compare` say.
+
+use std::fmt::{self, Write};
+
+use kneepoint::scenario::scheme::Scheme;
+use kneepoint::settings::Raw;
+use kneepoint::units::{Interval, Rate, Span};
+
+/// A bottleneck and its traffic.
+pub struct Dumbbell<'a> {
+    pub title: &'a str,
+    pub scheme: &'a Scheme,
+    pub tcp: &'a [(String, Raw)],
+    pub rate: Rate,
+    pub rtt: Span,
+    pub buffer: &'a str,
+    pub flows: u32,
+    pub reverse: u32,
+    pub web: u32,
+    pub duration: Span,
+    pub measure: Interval,
+    pub start: Interval,
+    pub seeds: u32,
+    pub seed: u32,
+    pub sample: Option<Span>,
+}
+
+impl Dumbbell<'_> {
+    /// The scenario, as `knee run` reads it.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) -> fmt::Result {
+        let scheme = self.scheme.to_toml();
+        // The queue is a line of its own at the top; what is left says which sender a group of flows has.
+        let (queue, sender) = scheme.split_once("\n\n[[flows]]\n").unwrap_or((&scheme, ""));
+        writeln!(text, "name = {}\n{queue}", quoted(self.title))?;
+        self.write_run(text)?;
+        writeln!(
+            text,
+            "\n[topology]\nkind = \"dumbbell\"\nrate = \"{}\"\nrtt = \"{}\"",
+            self.rate, self.rtt
+        )?;
+        writeln!(text, "buffer = {}\naccess = \"minimal\"", quoted(self.buffer))?;
+        if !self.tcp.is_empty() {
+            writeln!(text, "\n[tcp]")?;
+            self.tcp.iter().try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))?;
+        }
+        let start = self.start;
+        writeln!(
+            text,
+            "\n[[flows]]\nname = \"forward\"\ncount = {}\nstart = \"{start}\"\n{sender}",
+            self.flows
+        )?;
+        if self.reverse > 0 {
+            writeln!(
+                text,
+                "[[flows]]\nname = \"reverse\"\ndirection = \"reverse\"\ncount = {}",
+                self.reverse
+            )?;
+            writeln!(text, "start = \"{start}\"\n{sender}")?;
+        }
+        if self.web > 0 {
+            writeln!(
+                text,
+                "[[web]]\nname = \"web\"\nsessions = {}\nstart = \"{start}\"\n{sender}",
+                self.web
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_run(&self, text: &mut String) -> fmt::Result {
+        writeln!(text, "\n[run]\nduration = \"{}\"\nmeasure = \"{}\"", self.duration, self.measure)?;
+        writeln!(text, "seeds = {}\nseed = {}", self.seeds, self.seed)?;
+        self.sample.map_or(Ok(()), |sample| writeln!(text, "sample = \"{sample}\""))
+    }
+}
+
+/// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use kneepoint::scenario::{self, scheme};
+    use kneepoint::tcp::Recovery;
+    use kneepoint::units::Time;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_was_asked_for() {
+        let dumbbell = Dumbbell {
+            title: "a \"title\" with \\ in it",
+            scheme: &scheme::parse("tahoe/red:ecn=true").unwrap(),
+            tcp: &[
+                ("payload".to_string(), Raw::Text("500b".to_string())),
+                ("dupthresh".to_string(), Raw::Integer(4)),
+            ],
+            rate: Rate::from_mbit(20),
+            rtt: Span::from_millis(80),
+            buffer: "77pkt",
+            flows: 5,
+            reverse: 3,
+            web: 7,
+            duration: Span::from_secs(40),
+            measure: Interval { from: Time(10_000_000_000), to: Time(30_000_000_000) },
+            start: Interval { from: Time::ZERO, to: Time(5_000_000_000) },
+            seeds: 2,
+            seed: 9,
+            sample: Some(Span::from_millis(100)),
+        };
+        let plan = scenario::parse(&dumbbell.to_toml()).unwrap();
+        let [case] = &plan.cases[..] else { panic!("one case, not {}", plan.cases.len()) };
+        let (valid, bottleneck) =
+            (&case.valid, case.valid.network.links.iter().find(|link| link.measured).unwrap());
+        assert_eq!((plan.name.as_str(), plan.seeds), (dumbbell.title, vec![9, 10]));
+        assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
+        assert_eq!(bottleneck.limit, kneepoint::aqm::Limit::Packets(77));
+        assert_eq!(valid.flows.iter().map(|group| group.flows.len()).collect::<Vec<_>>(), [5, 3]);
+        assert_eq!((valid.web[0].sessions, valid.web[0].tcp.recovery), (7, Recovery::Tahoe));
+        for group in &valid.flows {
+            assert_eq!(
+                (group.tcp.recovery, group.tcp.payload.0, group.tcp.dupthresh),
+                (Recovery::Tahoe, 500, 4)
+            );
+            assert!(group.flows.iter().all(|flow| flow.start == dumbbell.start));
+        }
+        assert_eq!((valid.schedule.measure, valid.schedule.sample), (dumbbell.measure, dumbbell.sample));
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reading whole, writing whole: a file appears under its name when it is complete, or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// A scenario larger than this is a mistake, such as a device that never ends.
+const LARGEST: u64 = 16 << 20;
+
+/// Reads text from a file, or from standard input if the path is `-`.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::io("read", path, &error))?;
+    if bytes.len() as u64 > LARGEST {
+        let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
+        return Err(Failure::run(message, "name a scenario: a TOML file of a few lines"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message =
+            format!("`{}` is not UTF-8 text: byte {} is not part of a character", path.display(), at + 1);
+        Failure::run(message, "name a scenario in TOML, or save it as UTF-8")
+    })
+}
+
+/// Writes a file whole.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let mut pending = Pending::create(path)?;
+    pending.write_all(content.as_ref()).map_err(|error| Failure::io("write", path, &error))?;
+    pending.commit()
+}
+
+/// Makes a directory and those above it.
+pub fn make_directory(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(|error| Failure::io("make the directory", path, &error))
+}
+
+/// A file that is still being written, under a temporary name beside its own.
+///
+/// Dropped before [`commit`](Pending::commit), it leaves nothing behind.
+pub struct Pending {
+    writer: Option<BufWriter<File>>,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Begins the file that is to be called `path`.
+    pub fn create(path: &Path) -> Result<Pending, Failure> {
+        let name = path.file_name().ok_or_else(|| {
+            Failure::run(format!("cannot write `{}`: it names no file", path.display()), "name a file")
+        })?;
+        let temporary =
+            path.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+        let file = File::create(&temporary).map_err(|error| Failure::io("write", path, &error))?;
+        Ok(Pending { writer: Some(BufWriter::new(file)), temporary, path: path.to_path_buf() })
+    }
+
+    /// Gives the finished file its name.
+    pub fn commit(mut self) -> Result<(), Failure> {
+        let finished = match self.writer.take() {
+            Some(writer) => {
+                writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all())
+            }
+            None => Ok(()),
+        };
+        finished
+            .and_then(|()| fs::rename(&self.temporary, &self.path))
+            .map_err(|error| Failure::io("write", &self.path, &error))
+    }
+}
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.as_mut().map_or(Ok(0), |writer| writer.write(bytes))
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // After a commit the temporary name is gone already.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Prints text to standard output; a reader that left is not an error of ours.
+pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
+    let text = text.as_ref();
+    let ending = if text.ends_with('\n') { "" } else { "\n" };
+    let mut stdout = anstream::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.write_all(ending.as_bytes()))
+        .and_then(|()| stdout.flush())
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ReaderLeft,
+            _ => Failure::run(
+                format!("cannot write to standard output: {error}"),
+                "check where it is redirected to",
+            ),
+        })
+}
+
+/// Prints a value as JSON to standard output.
+pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(format!("{value:#}"))
+}
+
+/// Tells a person something on standard error, if anybody listens.
+pub fn tell(text: impl AsRef<str>) {
+    let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.csv");
+        let mut pending = Pending::create(&path).unwrap();
+        pending.write_all(b"half").unwrap();
+        drop(pending);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        write(&path, "whole").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+}

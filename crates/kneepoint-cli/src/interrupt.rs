@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Ctrl-C: the first asks, the second insists.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::Failure;
+use crate::files::tell;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Listens for Ctrl-C and for a request to terminate, from now on.
+pub fn listen() -> Result<(), Failure> {
+    ctrlc::set_handler(|| {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        // The progress bar leaves the cursor in its line.
+        let line = if std::io::stderr().is_terminal() { "\n" } else { "" };
+        tell(format!("{line}stopping; finished runs are kept (again to stop at once)"));
+    })
+    .map_err(|error| Failure::run(format!("cannot listen for Ctrl-C: {error}"), "run it again"))
+}
+
+/// Whether somebody asked to stop.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}

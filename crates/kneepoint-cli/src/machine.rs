@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The machine we run on: its clocks, its name, its size. Nothing else in the project looks at them.
+
+use std::time::Duration;
+
+/// The CPU time this thread has used.
+pub fn thread_cpu_time() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(spent).unwrap_or_default()
+}
+
+/// The time now, in UTC to the second: `2026-01-31T12:00:00Z`.
+pub fn now() -> String {
+    let second = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second());
+    second.unwrap_or_default().to_string()
+}
+
+/// What the machine calls itself.
+pub fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// The kernel and its version: `Linux 6.12.0 x86_64`.
+pub fn kernel() -> String {
+    let uname = rustix::system::uname();
+    [uname.sysname(), uname.release(), uname.machine()]
+        .map(|part| part.to_string_lossy().into_owned())
+        .join(" ")
+}
+
+/// The command that started us, as a shell would read it; where the program is does not matter.
+pub fn command_line() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    std::iter::once("knee".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return argument.to_string();
+    }
+    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
+/// How many runs fit side by side.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_shell_reads_a_quoted_argument_as_it_was() {
+        assert_eq!(super::quoted("sack/red-ecn"), "sack/red-ecn");
+        assert_eq!(super::quoted("it's 5"), r"'it'\''s 5'");
+        assert_eq!(super::quoted(""), "''");
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee compare`: schemes side by side on one bottleneck.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kneepoint::scenario;
+use kneepoint::scenario::scheme::{self, Scheme};
+use kneepoint::settings::{Raw, Refusal, Settings};
+use kneepoint::tcp;
+use kneepoint::units::{Interval, Rate, Span, Time};
+
+use crate::catalogue::nearest;
+use crate::dumbbell::Dumbbell;
+use crate::failure::Failure;
+use crate::study::{self, Row, Study};
+
+/// What to compare, and on what.
+#[derive(Args)]
+#[command(after_help = "\
+A scheme is a congestion control, or a sender and a queue with a slash between:
+  pert   sack/droptail   cubic/red-ecn   pert:t1=3ms,decrease=0.3   vegas/red:ecn=true
+
+Examples:
+  knee compare
+  knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms --flows 20
+  knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
+  knee compare reno --tcp delayed_ack=true,rto_min=1s --json | jq .schemes
+
+OUT/scenarios/ keeps a scenario for each scheme; `knee run` repeats it.")]
+pub struct Arguments {
+    /// Schemes to compare
+    #[arg(value_name = "SCHEME", default_values = ["pert", "sack/droptail", "sack/red-ecn", "vegas/droptail"])]
+    schemes: Vec<String>,
+    /// Rate of the bottleneck
+    #[arg(long, default_value = "150mbit")]
+    rate: Rate,
+    /// Base round-trip time
+    #[arg(long, default_value = "60ms", value_name = "TIME")]
+    rtt: Span,
+    /// Long transfers
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    flows: u32,
+    /// Buffer of the bottleneck: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
+    #[arg(long, default_value = "1bdp")]
+    buffer: String,
+    /// Web sessions beside them
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    web: u32,
+    /// Long transfers the other way
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    reverse: u32,
+    /// Length of a run in simulated time
+    #[arg(long, default_value = "400s", value_name = "TIME")]
+    duration: Span,
+    /// What is measured [default: the middle half, 100s..300s of 400s]
+    #[arg(long, value_name = "FROM..TO")]
+    measure: Option<Interval>,
+    /// When transfers start, each at random within [default: the first eighth, 0s..50s of 400s]
+    #[arg(long, value_name = "FROM..TO")]
+    start: Option<Interval>,
+    /// Runs of each scheme, each with a seed of its own
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    seeds: u32,
+    /// The first seed
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u32,
+    /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    tcp: Vec<String>,
+    /// How often the state is sampled for the series; 0s for never
+    #[arg(long, default_value = "100ms", value_name = "TIME")]
+    sample: Span,
+    /// Directory for report, summary and series
+    #[arg(long, default_value = "out/compare", value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    settings: study::Settings,
+}
+
+/// Compares.
+pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let tcp = tcp_options(&arguments.tcp)?;
+    let title = title(arguments);
+    let mut rows = Vec::new();
+    let mut scenarios = Vec::new();
+    for (place, name) in arguments.schemes.iter().enumerate() {
+        if arguments.schemes[..place].contains(name) {
+            return Err(Failure::usage(
+                format!("the scheme `{name}` is given twice"),
+                "name each scheme once",
+            ));
+        }
+        let scheme = scheme::parse(name).map_err(|message| {
+            Failure::usage(
+                message,
+                "`knee list controllers queues` shows what there is; `sack/red-ecn` is a sender and a queue",
+            )
+        })?;
+        let text = dumbbell(arguments, &title, &scheme, &tcp).to_toml();
+        let mut plan = scenario::parse(&text).map_err(|faults| Failure::Scenario {
+            origin: format!("the scenario that these arguments make for {name}"),
+            text: text.clone(),
+            faults,
+        })?;
+        // One bottleneck, no sweep: one case.
+        rows.extend(plan.cases.drain(..).map(|case| Row {
+            name: name.clone(),
+            scenario: place,
+            valid: case.valid,
+        }));
+        scenarios.push((name.clone(), text));
+    }
+    let study = Study {
+        title,
+        scenarios,
+        rows,
+        seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
+        out: arguments.out.clone(),
+    };
+    study.conduct(&arguments.settings, as_json)
+}
+
+fn title(arguments: &Arguments) -> String {
+    let Arguments { rate, rtt, flows, buffer, web, reverse, .. } = arguments;
+    let mut title = format!("{rate}, {rtt}, {flows} flows, buffer {buffer}");
+    if *web > 0 {
+        title += &format!(", {web} web sessions");
+    }
+    if *reverse > 0 {
+        title += &format!(", {reverse} flows in reverse");
+    }
+    title
+}
+
+fn dumbbell<'a>(
+    arguments: &'a Arguments,
+    title: &'a str,
+    scheme: &'a Scheme,
+    tcp: &'a [(String, Raw)],
+) -> Dumbbell<'a> {
+    let part = |share: u64| Time(arguments.duration.0 / share);
+    Dumbbell {
+        title,
+        scheme,
+        tcp,
+        rate: arguments.rate,
+        rtt: arguments.rtt,
+        buffer: &arguments.buffer,
+        flows: arguments.flows,
+        reverse: arguments.reverse,
+        web: arguments.web,
+        duration: arguments.duration,
+        // 100s..300s and 0s..50s of the default of 400s.
+        measure: arguments
+            .measure
+            .unwrap_or(Interval { from: part(4), to: Time(arguments.duration.0 / 4 * 3) }),
+        start: arguments.start.unwrap_or(Interval { from: Time::ZERO, to: part(8) }),
+        seeds: arguments.seeds,
+        seed: arguments.seed,
+        sample: Some(arguments.sample).filter(|sample| *sample > Span::ZERO),
+    }
+}
+
+/// Options of TCP as they are written, each checked as a scenario would.
+fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Failure> {
+    let mut options = tcp::Options::default();
+    let read = |pair: &String| {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Failure::usage(
+                format!("--tcp: `{pair}` has no value"),
+                "write it as in `--tcp rto_min=1s`",
+            ));
+        };
+        let raw = Raw::guess(value);
+        match options.set(name, &raw) {
+            Ok(()) => Ok((name.to_string(), raw)),
+            Err(Refusal::Value(message)) => Err(Failure::usage(
+                format!("--tcp {name}: {message}"),
+                "`knee explain tcp` shows every option with its range",
+            )),
+            Err(Refusal::Unknown) => {
+                let near = nearest(name, tcp::Options::fields().iter().map(|field| field.name));
+                let hint = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+                Err(Failure::usage(
+                    format!("--tcp: there is no option `{name}`"),
+                    hint + "`knee explain tcp` shows every option",
+                ))
+            }
+        }
+    };
+    let read = written.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    options.check().map_err(|message| Failure::usage(format!("--tcp: {message}"), "change one of them"))?;
+    Ok(read)
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee doctor`: what this machine can do. It looks, changes nothing and never fails.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::{files, machine};
+
+/// Capabilities by their bit in `CapEff` (`linux/capability.h`).
+const NET_ADMIN: u32 = 12;
+const SYS_ADMIN: u32 = 21;
+const BPF: u32 = 39;
+
+/// One thing that is there or is not.
+struct Finding {
+    name: &'static str,
+    available: bool,
+    detail: String,
+    used_for: &'static str,
+}
+
+/// Looks around and tells.
+pub fn doctor(as_json: bool) -> Result<(), Failure> {
+    let findings = look();
+    let memory = memory_mib();
+    if as_json {
+        return files::print_json(&json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "revision": env!("KNEE_REVISION"),
+            "cores": machine::cores(),
+            "kernel": machine::kernel(),
+            "memory_mib": memory,
+            "findings": findings.iter().map(Finding::json).collect::<Vec<_>>(),
+        }));
+    }
+    let memory = memory.map_or("unknown".to_string(), |mib| format!("{:.1} GiB", mib as f64 / 1024.0));
+    let mut text = format!(
+        "knee {} ({})\ncores    {} (so many runs side by side)\nkernel   {}\nmemory   {memory}\n\n",
+        env!("CARGO_PKG_VERSION"),
+        env!("KNEE_REVISION"),
+        machine::cores(),
+        machine::kernel(),
+    );
+    for finding in &findings {
+        let mark = if finding.available { "yes" } else { "no " };
+        text += &format!(
+            "{mark}  {:<28} {}\n     {:<28} for {}\n",
+            finding.name, finding.detail, "", finding.used_for
+        );
+    }
+    text += "\nSimulation needs none of these.\n";
+    files::print(text)
+}
+
+impl Finding {
+    fn json(&self) -> Value {
+        json!({"name": self.name, "available": self.available, "detail": self.detail, "used_for": self.used_for})
+    }
+}
+
+fn look() -> Vec<Finding> {
+    let root = rustix::process::geteuid().is_root();
+    let capabilities = effective_capabilities();
+    let may = |bit: u32| capabilities.map_or(root, |bits| bits >> bit & 1 == 1);
+    let yes_no = |yes: bool, name: &str| if yes { format!("{name} held") } else { format!("{name} missing") };
+    let tun = OpenOptions::new().read(true).write(true).open("/dev/net/tun");
+    let controls =
+        fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    let btf = Path::new("/sys/kernel/btf/vmlinux").exists();
+    let (ns2, clang) = (program("ns"), program("clang"));
+    vec![
+        Finding {
+            name: "root",
+            available: root,
+            detail: format!("user {}", rustix::process::geteuid().as_raw()),
+            used_for: "emulation and kernel experiments; capabilities below can stand in",
+        },
+        Finding {
+            name: "network namespaces",
+            available: Path::new("/proc/self/ns/net").exists() && (may(SYS_ADMIN) || user_namespaces()),
+            detail: match (may(SYS_ADMIN), user_namespaces()) {
+                (true, _) => "CAP_SYS_ADMIN held".to_string(),
+                (false, true) => "through user namespaces".to_string(),
+                (false, false) => "CAP_SYS_ADMIN missing, user namespaces off".to_string(),
+            },
+            used_for: "links of their own for real programs",
+        },
+        Finding {
+            name: "TUN devices",
+            available: tun.is_ok() && may(NET_ADMIN),
+            detail: match tun {
+                Ok(_) => yes_no(may(NET_ADMIN), "CAP_NET_ADMIN"),
+                Err(error) => format!("/dev/net/tun: {error}"),
+            },
+            used_for: "carrying real packets through an emulated bottleneck",
+        },
+        Finding {
+            name: "BPF",
+            available: may(BPF) || may(SYS_ADMIN),
+            detail: yes_no(may(BPF) || may(SYS_ADMIN), "CAP_BPF"),
+            used_for: "loading algorithms into this kernel",
+        },
+        Finding {
+            name: "kernel type information",
+            available: btf,
+            detail: format!("/sys/kernel/btf/vmlinux {}", if btf { "present" } else { "absent" }),
+            used_for: "BPF congestion controls and queue disciplines",
+        },
+        Finding {
+            name: "kernel congestion controls",
+            available: !controls.trim().is_empty(),
+            detail: if controls.trim().is_empty() {
+                "not listed".into()
+            } else {
+                controls.trim().to_string()
+            },
+            used_for: "comparing with what the kernel ships",
+        },
+        found_program("clang", clang, "compiling BPF programs"),
+        found_program("ns-2", ns2, "running the same scenario in ns-2 to compare results and speed"),
+    ]
+}
+
+fn found_program(name: &'static str, path: Option<PathBuf>, used_for: &'static str) -> Finding {
+    let detail = path.as_ref().map_or("not in PATH".to_string(), |path| path.display().to_string());
+    Finding { name, available: path.is_some(), detail, used_for }
+}
+
+/// Where a program is, if PATH has it.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
+}
+
+/// The capabilities in force, where the system tells.
+fn effective_capabilities() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
+}
+
+/// Whether a user without privileges may make namespaces.
+fn user_namespaces() -> bool {
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let allowed = number("/proc/sys/user/max_user_namespaces").is_some_and(|most| most > 0);
+    // Debian's and Ubuntu's own switches; absent elsewhere.
+    let debian = number("/proc/sys/kernel/unprivileged_userns_clone") != Some(0);
+    let ubuntu = number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") != Some(1);
+    allowed && debian && ubuntu
+}
+
+/// The memory of the machine, where the system tells.
+fn memory_mib() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024)
+}

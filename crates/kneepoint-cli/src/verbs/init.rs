@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee init`: an annotated scenario to begin with.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kneepoint::scenario;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::files;
+
+/// Where to begin.
+#[derive(Args)]
+pub struct Arguments {
+    /// The file to write; `-` for standard output
+    #[arg(default_value = "scenario.toml")]
+    file: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes the example.
+pub fn init(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let file = &arguments.file;
+    if file.as_os_str() == "-" {
+        return files::print(scenario::example());
+    }
+    if file.is_dir() {
+        let message = format!("`{}` is a directory", file.display());
+        return Err(Failure::run(message, "name a file in it, as in `knee init DIR/scenario.toml`"));
+    }
+    // A dangling link exists too.
+    if file.symlink_metadata().is_ok() && !arguments.force {
+        let message = format!("`{}` exists already and stays as it is", file.display());
+        return Err(Failure::run(message, "name another file, or replace it with --force"));
+    }
+    files::write(file, scenario::example())?;
+    if as_json {
+        return files::print_json(&json!({"file": file}));
+    }
+    files::print(format!("wrote {0}\nnext: knee run {0}", file.display()))
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee list`: one line for everything that has a name.
+
+use clap::Args;
+
+use crate::catalogue::{self, Item, Kind};
+use crate::failure::Failure;
+use crate::files;
+
+/// What to list.
+#[derive(Args)]
+pub struct Arguments {
+    /// Only these
+    #[arg(value_enum)]
+    kinds: Vec<Kind>,
+}
+
+/// Lists.
+pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let kinds = if arguments.kinds.is_empty() { &Kind::ALL[..] } else { &arguments.kinds };
+    if as_json {
+        return files::print_json(&catalogue::items(kinds).iter().map(Item::json).collect());
+    }
+    // With one kind the lines alone, for `cut` and `while read`; with several, headings between.
+    let blocks = kinds.iter().map(|kind| match kinds {
+        [_] => lines(*kind, ""),
+        _ => format!("{}\n{}", kind.plural(), lines(*kind, "  ")),
+    });
+    files::print(blocks.collect::<Vec<_>>().join("\n"))
+}
+
+fn lines(kind: Kind, indent: &str) -> String {
+    catalogue::items(&[kind])
+        .iter()
+        .map(|item| format!("{indent}{:<16} {}\n", item.name, item.summary))
+        .collect()
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One file for each verb: its arguments and what it does.
+
+pub mod check;
+pub mod compare;
+pub mod completions;
+pub mod doctor;
+pub mod explain;
+pub mod init;
+pub mod list;
+pub mod man;
+pub mod run;
+pub mod schema;

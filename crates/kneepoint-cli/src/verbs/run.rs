@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee run`: a scenario from a file, with every case of its sweep.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kneepoint::scenario::{self, Case};
+use kneepoint::units::Span;
+
+use crate::failure::Failure;
+use crate::files;
+use crate::study::{self, Row, Study};
+
+/// What to run.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  knee init my.toml && knee run my.toml
+  knee run my.toml --seeds 10 --out out/ten --sample 10ms
+  knee run my.toml --json | jq '.schemes[].utilization.mean'
+  knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
+
+A report has one row for each case of the scenario's sweep.")]
+pub struct Arguments {
+    /// A scenario in TOML; `-` for standard input
+    file: PathBuf,
+    /// Directory for report, summary and series [default: out/ and the file's name]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How many seeds, instead of those of the scenario
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+    /// The first seed, instead of those of the scenario
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u32>,
+    /// Sample the state so often, instead of as the scenario says
+    #[arg(long, value_name = "TIME")]
+    sample: Option<Span>,
+    #[command(flatten)]
+    settings: study::Settings,
+}
+
+/// Runs.
+pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let text = files::read_text(&arguments.file)?;
+    let origin = arguments.file.display().to_string();
+    let plan = match scenario::parse(&text) {
+        Ok(plan) => plan,
+        Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
+    };
+    let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
+    let row = |case: Case| {
+        let mut valid = case.valid;
+        valid.schedule.sample =
+            arguments.sample.or(valid.schedule.sample).filter(|sample| *sample > Span::ZERO);
+        Row { name: row_name(&plan.name, &case.settings), scenario: 0, valid }
+    };
+    let study = Study {
+        title: plan.name.clone(),
+        scenarios: vec![(name.clone(), text)],
+        seeds: seeds(arguments, &plan.seeds),
+        rows: plan.cases.into_iter().map(row).collect(),
+        out: arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(study::slug(&name))),
+    };
+    study.conduct(&arguments.settings, as_json)
+}
+
+/// The scenario's seeds, or as many as asked for from the first asked for.
+fn seeds(arguments: &Arguments, planned: &[u64]) -> Vec<u64> {
+    if arguments.seeds.is_none() && arguments.seed.is_none() {
+        return planned.to_vec();
+    }
+    let first = arguments.seed.map(u64::from).or(planned.first().copied()).unwrap_or(1);
+    let count = arguments.seeds.unwrap_or(planned.len() as u64);
+    (0..count).map(|place| first.saturating_add(place)).collect()
+}
+
+/// What the report calls a case: its place in the sweep, or the scenario's name if there is no sweep.
+fn row_name(plan: &str, settings: &[(String, String)]) -> String {
+    if settings.is_empty() {
+        return plan.to_string();
+    }
+    let setting = |(key, value): &(String, String)| match key.as_str() {
+        // A scheme's name says what it is.
+        "scheme" => value.clone(),
+        _ => format!("{key}={value}"),
+    };
+    settings.iter().map(setting).collect::<Vec<_>>().join(" ")
+}

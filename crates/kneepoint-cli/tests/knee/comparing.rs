@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Compare and run: what they print and what they leave behind.
+
+use super::*;
+
+/// A comparison that takes a moment.
+const SMALL: [&str; 14] = [
+    "compare",
+    "reno",
+    "sack/droptail",
+    "--rate",
+    "10mbit",
+    "--flows",
+    "4",
+    "--duration",
+    "20s",
+    "--start",
+    "0s..2s",
+    "--seeds",
+    "2",
+    "--out",
+];
+
+fn small<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    SMALL.iter().copied().chain([out]).chain(more.iter().copied()).collect()
+}
+
+/// It has these keys and no others, in whatever order.
+#[track_caller]
+fn assert_keys<const N: usize>(value: &Value, mut expected: [&str; N]) {
+    let mut keys = value.as_object().expect("an object").keys().map(String::as_str).collect::<Vec<_>>();
+    keys.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+}
+
+#[test]
+fn compare_prints_json_with_exactly_these_keys() {
+    let here = tempfile::tempdir().unwrap();
+    let result = json(&knee(here.path(), &small("out", &["--json"])));
+    assert_keys(&result, ["schema_version", "title", "schemes", "manifest"]);
+    assert_keys(
+        &result["manifest"],
+        [
+            "schema_version",
+            "tool_version",
+            "git_revision",
+            "scenario",
+            "scenario_hash",
+            "seeds",
+            "host",
+            "kernel",
+            "created",
+            "command",
+            "notes",
+        ],
+    );
+    let schemes = result["schemes"].as_array().unwrap();
+    assert_eq!(
+        schemes.iter().map(|scheme| scheme["scheme"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["reno", "sack/droptail"]
+    );
+    for scheme in schemes {
+        assert_keys(
+            scheme,
+            [
+                "scheme",
+                "queue_mean_packets",
+                "queue_mean_normalized",
+                "queueing_delay_mean_ms",
+                "queueing_delay_p99_ms",
+                "drop_ratio",
+                "mark_ratio",
+                "utilization",
+                "jain_index",
+                "goodput_bps",
+                "runs",
+            ],
+        );
+        // Not frozen numbers, but bounds that nonsense would leave.
+        let mean = |key: &str| scheme[key]["mean"].as_f64().unwrap();
+        assert!((0.7..=1.001).contains(&mean("utilization")), "{scheme}");
+        assert!((0.5..=1.0).contains(&mean("jain_index")), "{scheme}");
+        assert!((1.5e6..=2.5e6).contains(&mean("goodput_bps")), "{scheme}");
+        assert_eq!(scheme["runs"].as_array().unwrap().len(), 2);
+    }
+    assert!(
+        result["manifest"]["command"].as_str().unwrap().starts_with("knee compare reno sack/droptail --rate")
+    );
+    assert_eq!(result["manifest"]["seeds"], serde_json::json!([1, 2]));
+    assert!(result["manifest"]["created"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(result["manifest"]["scenario_hash"].as_str().unwrap().len(), 64);
+}
+
+#[test]
+fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
+    let here = tempfile::tempdir().unwrap();
+    let output = knee(here.path(), &small("out", &[]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("report: out/report.html"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("sack/droptail"));
+    let out = here.path().join("out");
+    assert_eq!(
+        names(&out),
+        ["report.html", "runs", "runs.csv", "scenarios", "series", "summary.csv", "summary.json"]
+    );
+    assert_eq!(names(&out.join("scenarios")), ["reno.toml", "sack-droptail.toml"]);
+    assert_eq!(names(&out.join("runs")).len(), 4);
+    let series = names(&out.join("series"));
+    assert_eq!(series.len(), 8, "{series:?}");
+    assert!(series.contains(&"sack-droptail-seed2.parquet".to_string()), "{series:?}");
+    let parquet = std::fs::read(out.join("series/reno-seed1.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    let csv = std::fs::read_to_string(out.join("series/reno-seed1.csv")).unwrap();
+    assert!(csv.starts_with("time_s,") && csv.contains("queue_packets["), "{}", &csv[..80]);
+    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("sack/droptail"));
+}
+
+#[test]
+fn run_repeats_what_compare_did_to_the_last_bit() {
+    let here = tempfile::tempdir().unwrap();
+    let compared = json(&knee(here.path(), &small("out", &["--json"])));
+    let again = json(&knee(here.path(), &["run", "out/scenarios/reno.toml", "--out", "again", "--json"]));
+    assert_eq!(compared["schemes"][0]["runs"][1]["summary"], again["schemes"][0]["runs"][1]["summary"]);
+    assert_eq!(compared["schemes"][0]["runs"][0]["events"], again["schemes"][0]["runs"][0]["events"]);
+}
+
+#[test]
+fn results_do_not_depend_on_how_many_run_side_by_side() {
+    let here = tempfile::tempdir().unwrap();
+    let one = json(&knee(here.path(), &small("one", &["--jobs", "1", "--json"])));
+    let four = json(&knee(here.path(), &small("four", &["--jobs", "4", "--json"])));
+    for scheme in 0..2 {
+        for run in 0..2 {
+            let summary = |result: &Value| result["schemes"][scheme]["runs"][run]["summary"].clone();
+            assert_eq!(summary(&one), summary(&four));
+        }
+    }
+}
+
+#[test]
+fn init_check_run_is_a_way_to_begin() {
+    let here = tempfile::tempdir().unwrap();
+    assert!(knee(here.path(), &["init", "my.toml"]).status.success());
+    let checked = json(&knee(here.path(), &["check", "my.toml", "--json"]));
+    assert_eq!((&checked["valid"], &checked["faults"]), (&Value::Bool(true), &Value::Array(vec![])));
+    assert!(stdout(&knee(here.path(), &["check", "my.toml"])).contains("my.toml: valid"));
+}
+
+#[test]
+fn tcp_options_reach_the_scenario() {
+    let here = tempfile::tempdir().unwrap();
+    let output =
+        knee(here.path(), &small("out", &["--tcp", "delayed_ack=true,rto_min=1s", "--tcp", "payload=500b"]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = std::fs::read_to_string(here.path().join("out/scenarios/reno.toml")).unwrap();
+    for line in ["delayed_ack = true", "rto_min = \"1s\"", "payload = \"500b\""] {
+        assert!(text.contains(line), "{text}");
+    }
+}

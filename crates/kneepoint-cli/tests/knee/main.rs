@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The binary as a user meets it: what it prints, writes, refuses and survives.
+
+mod comparing;
+mod fuzz;
+mod refusing;
+mod stopping;
+mod telling;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// `knee` with these arguments, ready to start.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_knee"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// Runs it in `directory`.
+fn knee(directory: &Path, arguments: &[&str]) -> Output {
+    command(arguments).current_dir(directory).output().expect("knee starts")
+}
+
+/// Runs it in `directory` with `input` on standard input.
+fn knee_reading(directory: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = command(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("knee starts");
+    // It may refuse before it has read everything.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("knee ends")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// The JSON it printed; the whole of standard output must be that.
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
+}
+
+/// It ended with this status and said all of this on standard error.
+#[track_caller]
+fn assert_refuses(output: &Output, status: i32, sayings: &[&str]) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    for saying in sayings {
+        assert!(said.contains(saying), "`{saying}` is missing from:\n{said}");
+    }
+}
+
+/// Names in a directory, sorted; none if it does not exist.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>();
+    names.sort();
+    names
+}

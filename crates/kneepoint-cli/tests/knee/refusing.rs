@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is refused says what is wrong, where, what would be right, and leaves nothing half done.
+
+use super::*;
+
+#[test]
+fn a_bad_scenario_shows_line_column_value_and_range() {
+    let here = tempfile::tempdir().unwrap();
+    let text = stdout(&knee(here.path(), &["init", "-"]));
+    let line =
+        text.lines().position(|line| line.starts_with("duration")).expect("the example has a duration");
+    let broken =
+        text.lines().enumerate().map(|(place, text)| if place == line { "duration = \"60\"" } else { text });
+    std::fs::write(here.path().join("bad.toml"), broken.collect::<Vec<_>>().join("\n")).unwrap();
+    for verb in ["check", "run"] {
+        let output = knee(here.path(), &[verb, "bad.toml"]);
+        let place = format!("bad.toml:{}:12", line + 1);
+        assert_refuses(&output, 2, &["error: ", "`60`", "60ms", &place, "duration = \"60\""]);
+        assert!(output.stdout.is_empty());
+    }
+    let faults = knee(here.path(), &["check", "bad.toml", "--json"]);
+    assert_eq!(faults.status.code(), Some(2));
+    let faults: Value = serde_json::from_slice(&faults.stdout).unwrap();
+    assert_eq!(faults["valid"], false);
+    assert_eq!(
+        (&faults["faults"][0]["line"], &faults["faults"][0]["column"]),
+        (&(line + 1).into(), &12.into())
+    );
+    assert_eq!(names(here.path()), ["bad.toml"]);
+}
+
+#[test]
+fn toml_that_is_no_toml_is_refused_with_its_place() {
+    let here = tempfile::tempdir().unwrap();
+    let output = knee_reading(here.path(), &["check", "-"], b"name = \"a\"\nname = [\n");
+    assert_refuses(&output, 2, &["error: ", "-:2:"]);
+}
+
+#[test]
+fn arguments_name_the_value_and_the_allowed_form() {
+    let here = tempfile::tempdir().unwrap();
+    for (arguments, sayings) in [
+        (&["compare", "--rate", "150"][..], &["--rate", "150", "mbit"][..]),
+        (&["compare", "--rate", "150mbps"], &["bits or bytes", "150mbit"]),
+        (&["compare", "--flows", "0"], &["--flows", "1..=100000"]),
+        (&["compare", "--measure", "9s..3s"], &["--measure", "ends before it begins"]),
+        (&["compare", "--buffer", "lots"], &["lots", "750pkt"]),
+        (&["compare", "--tcp", "payload"], &["payload", "--tcp rto_min=1s"]),
+        (&["compare", "--tcp", "payloud=1kb"], &["payloud", "did you mean `payload`"]),
+        (&["compare", "--tcp", "dupthresh=0"], &["dupthresh", "1 to 1000"]),
+        (&["compare", "prt"], &["prt", "pert"]),
+        (&["compare", "pert", "pert"], &["given twice"]),
+        (&["compare", "--duratoin", "1s"], &["--duratoin", "--duration"]),
+        (&["compare", "--pcap", "nowhere", "reno"], &["nowhere", "there is "]),
+        (&["cmpare"], &["cmpare", "compare"]),
+        (&["list", "controler"], &["controler", "controllers"]),
+    ] {
+        let output = knee(here.path(), arguments);
+        assert_refuses(&output, 2, sayings);
+        assert!(names(here.path()).is_empty(), "{arguments:?} left {:?}", names(here.path()));
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_get_a_remedy() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("latin1.toml"), b"name = \"caf\xe9\"").unwrap();
+    for verb in ["run", "check"] {
+        assert_refuses(
+            &knee(here.path(), &[verb, "missing.toml"]),
+            1,
+            &["missing.toml", "help: ", "knee init"],
+        );
+        assert_refuses(&knee(here.path(), &[verb, "."]), 1, &["cannot read `.`", "name a file"]);
+        assert_refuses(&knee(here.path(), &[verb, "latin1.toml"]), 1, &["not UTF-8", "byte 12"]);
+        assert_refuses(&knee(here.path(), &[verb, "/dev/zero"]), 1, &["larger than"]);
+    }
+}
+
+#[test]
+fn places_that_cannot_be_written_get_a_remedy() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("file"), "").unwrap();
+    let quick =
+        ["compare", "reno", "--duration", "2s", "--flows", "1", "--rate", "1mbit", "--out", "file/out"];
+    assert_refuses(&knee(here.path(), &quick), 1, &["file/out", "help: "]);
+    assert_refuses(&knee(here.path(), &["init", "none/my.toml"]), 1, &["none/my.toml"]);
+    assert_refuses(&knee(here.path(), &["init", "."]), 1, &["is a directory"]);
+    assert_refuses(&knee(here.path(), &["man", "--out", "file"]), 1, &["file"]);
+}
+
+#[test]
+fn init_replaces_nothing_unless_forced() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("mine.toml"), "precious").unwrap();
+    assert_refuses(&knee(here.path(), &["init", "mine.toml"]), 1, &["exists already", "--force"]);
+    assert_eq!(std::fs::read_to_string(here.path().join("mine.toml")).unwrap(), "precious");
+    assert!(knee(here.path(), &["init", "mine.toml", "--force"]).status.success());
+    assert_ne!(std::fs::read_to_string(here.path().join("mine.toml")).unwrap(), "precious");
+    assert_eq!(names(here.path()), ["mine.toml"]);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Ctrl-C: what is finished is kept, reported, and whole.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use super::*;
+
+/// Something long: two schemes with many seeds, one at a time.
+fn long(directory: &Path) -> Child {
+    let arguments = [
+        "compare",
+        "reno",
+        "sack/droptail",
+        "--rate",
+        "20mbit",
+        "--flows",
+        "4",
+        "--duration",
+        "20s",
+        "--seeds",
+        "5000",
+        "--jobs",
+        "1",
+        "--out",
+        "out",
+    ];
+    let command = &mut command(&arguments);
+    command.current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("knee starts")
+}
+
+fn interrupt(child: &Child) {
+    let process = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).expect("it is ours");
+}
+
+/// Waits up to a minute for something.
+fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if happened() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what} did not happen within a minute");
+}
+
+#[test]
+fn an_interrupt_keeps_finished_runs_and_reports_them() {
+    let here = tempfile::tempdir().unwrap();
+    let runs = here.path().join("out/runs");
+    let child = long(here.path());
+    until("the third run", || {
+        names(&runs).iter().filter(|name| name.ends_with(".json") && !name.starts_with('.')).count() >= 3
+    });
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("runs finished and are kept") && said.contains("out/report.html"), "{said}");
+    let summary = std::fs::read(here.path().join("out/summary.json")).unwrap();
+    let summary: Value = serde_json::from_slice(&summary).unwrap();
+    let reported =
+        summary["schemes"].as_array().unwrap().iter().map(|scheme| scheme["runs"].as_array().unwrap().len());
+    // Every stored run is whole, and in the report.
+    let stored = names(&runs);
+    assert_eq!(reported.sum::<usize>(), stored.len());
+    for name in stored {
+        let run: Value = serde_json::from_slice(&std::fs::read(runs.join(name)).unwrap()).unwrap();
+        assert!(run["run"]["summary"]["links"].is_array());
+    }
+    assert!(summary["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
+}
+
+#[test]
+fn an_interrupt_before_the_first_run_ends_says_so() {
+    let here = tempfile::tempdir().unwrap();
+    let arguments =
+        ["compare", "reno", "--rate", "1000mbit", "--duration", "10000s", "--sample", "0s", "--out", "out"];
+    let child = command(&arguments).current_dir(here.path()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the start", || here.path().join("out/runs").exists());
+    // The handler is in place a moment after the directory is.
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_refuses(&output, 130, &["nothing to report"]);
+    assert!(!here.path().join("out/report.html").exists());
+}
