@@ -40,13 +40,22 @@ impl Dumbbell<'_> {
         // The queue is a line of its own at the top; what is left says which sender a group of flows has.
         let (queue, sender) = scheme.split_once("\n\n[[flows]]\n").unwrap_or((&scheme, ""));
         writeln!(text, "name = {}\n{queue}", quoted(self.title))?;
+        if self.reverse > 0 {
+            writeln!(text, "reverse_{queue}")?;
+        }
         self.write_run(text)?;
         writeln!(
             text,
             "\n[topology]\nkind = \"dumbbell\"\nrate = \"{}\"\nrtt = \"{}\"",
             self.rate, self.rtt
         )?;
-        writeln!(text, "buffer = {}\naccess = \"minimal\"", quoted(self.buffer))?;
+        writeln!(text, "buffer = {}", quoted(self.buffer))?;
+        // Acknowledgements of a minimal network come back on a link of their own. That is the same and faster,
+        // unless other data travels their way: then they must share its bottleneck, which is like ours.
+        match self.reverse {
+            0 => writeln!(text, "access = \"minimal\"")?,
+            _ => writeln!(text, "access = \"full\"\nreverse_buffer = {}", quoted(self.buffer))?,
+        }
         if !self.tcp.is_empty() {
             writeln!(text, "\n[tcp]")?;
             self.tcp.iter().try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))?;
@@ -119,11 +128,14 @@ mod tests {
         };
         let plan = scenario::parse(&dumbbell.to_toml()).unwrap();
         let [case] = &plan.cases[..] else { panic!("one case, not {}", plan.cases.len()) };
-        let (valid, bottleneck) =
-            (&case.valid, case.valid.network.links.iter().find(|link| link.measured).unwrap());
+        let valid = &case.valid;
         assert_eq!((plan.name.as_str(), plan.seeds), (dumbbell.title, vec![9, 10]));
-        assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
-        assert_eq!(bottleneck.limit, kneepoint::aqm::Limit::Packets(77));
+        let bottlenecks = valid.network.links.iter().filter(|link| link.measured).collect::<Vec<_>>();
+        assert_eq!(bottlenecks.len(), 2, "one each way, since there are flows each way");
+        for bottleneck in bottlenecks {
+            assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
+            assert_eq!(bottleneck.limit, kneepoint::aqm::Limit::Packets(77));
+        }
         assert_eq!(valid.flows.iter().map(|group| group.flows.len()).collect::<Vec<_>>(), [5, 3]);
         assert_eq!((valid.web[0].sessions, valid.web[0].tcp.recovery), (7, Recovery::Tahoe));
         for group in &valid.flows {

@@ -158,3 +158,15 @@ fn tcp_options_reach_the_scenario() {
         assert!(text.contains(line), "{text}");
     }
 }
+
+#[test]
+fn data_in_reverse_delays_acknowledgements() {
+    let here = tempfile::tempdir().unwrap();
+    let rtt = |arguments: &[&str]| {
+        let result = json(&knee(here.path(), &small("out", arguments)));
+        result["schemes"][1]["runs"][0]["summary"]["groups"][0]["rtt_s"]["mean"].as_f64().unwrap()
+    };
+    // One queue in the way, then two.
+    let (alone, shared) = (rtt(&["--json"]), rtt(&["--json", "--reverse", "4"]));
+    assert!(shared > alone + 0.010 && shared < 0.060 * 3.2, "{alone} s, {shared} s");
+}
