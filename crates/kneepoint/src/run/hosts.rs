@@ -64,9 +64,9 @@ pub struct Hosts {
 pub type Ended = (FlowId, Option<(u32, u32)>);
 
 impl Hosts {
-    /// No slots yet.
-    pub fn new(base: Entity, seed: u64) -> Hosts {
-        Hosts { flows: Vec::new(), base, packets: 0, seed }
+    /// No slots yet, and room for as many as are known of.
+    pub fn new(base: Entity, slots: usize, seed: u64) -> Hosts {
+        Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed }
     }
 
     /// Opens a slot that carries nothing before it is told to [`start`](Hosts::start).

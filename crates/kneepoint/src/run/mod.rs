@@ -128,7 +128,7 @@ impl<'a> State<'a> {
             valid,
             events,
             network,
-            hosts: Hosts::new(fixed as Entity, seed),
+            hosts: Hosts::new(fixed as Entity, Roster::new(valid).fixed().len(), seed),
             sessions: Vec::new(),
             populations: Vec::new(),
             sources: Vec::new(),

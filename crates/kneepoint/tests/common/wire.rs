@@ -242,7 +242,9 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
         self.acked += acked;
         let reply = Reply { seq: packet.seq, sent: packet.sent, sack: packet.sack, flags: packet.flags };
         self.heard.push((self.now, reply));
-        self.una = self.una.max(packet.seq);
+        if !packet.flags.has(Flags::SYN) {
+            self.una = self.una.max(packet.seq);
+        }
         assert!(rtt.is_none_or(|rtt| rtt >= self.delay * 2), "a round trip of {rtt:?}");
         if repair {
             self.repairs.push(self.now);

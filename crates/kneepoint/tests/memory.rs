@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a run costs in memory: O(flows + packets), less than a kilobyte for a flow that is idle.
+//!
+//! A test binary of its own, for it counts what the allocator hands out.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[allow(dead_code)]
+#[path = "common/dumbbell.rs"]
+mod dumbbell;
+
+use dumbbell::{at, flow, group, interval, minimal};
+use kneepoint::aqm;
+use kneepoint::cc;
+use kneepoint::run::Simulation;
+use kneepoint::scenario::Valid;
+use kneepoint::tcp::{Receiver, Sender};
+
+/// The system's allocator, and the bytes it has handed out and not taken back, now and at most.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+#[allow(unsafe_code, reason = "an allocator cannot be written without; this one only counts")]
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(now, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What a simulation holds after a second of which its flows make no use.
+fn idle(valid: &Valid) -> usize {
+    let before = NOW.load(Ordering::Relaxed);
+    let mut simulation = Simulation::new(valid, 1, ());
+    simulation.advance(at(1.0));
+    NOW.load(Ordering::Relaxed) - before
+}
+
+/// One test, for the counters are everybody's.
+#[test]
+fn a_flow_costs_less_than_a_kilobyte_and_a_run_no_more_the_longer_it_lasts() {
+    let both = size_of::<Sender>() + size_of::<Receiver>();
+    assert!(both < 768, "sender and receiver: {both} bytes");
+
+    let queue = aqm::Config::default();
+    for entry in cc::REGISTRY {
+        let flows = 10_000;
+        let mut valid = minimal(&queue, 0);
+        let without = idle(&valid);
+        valid.flows = vec![group(entry.name, vec![flow(0, 1, None); flows])];
+        for flow in &mut valid.flows[0].flows {
+            flow.start = interval(1e6, 1e6);
+        }
+        let each = (idle(&valid) - without) / flows;
+        assert!(each < 1024, "{}: {each} bytes for each idle flow", entry.name);
+    }
+
+    // What grows with the time is what somebody keeps, and nobody watches this run.
+    let mut valid = minimal(&queue, 10);
+    valid.schedule.duration = at(60.0);
+    let mut simulation = Simulation::new(&valid, 1, ());
+    simulation.advance(at(15.0));
+    let warm = MOST.swap(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
+    simulation.advance(at(60.0));
+    let (most, now) = (MOST.load(Ordering::Relaxed), NOW.load(Ordering::Relaxed));
+    assert!(most <= now + 65_536, "{most} bytes at most, {now} at the end, {warm} before");
+}
