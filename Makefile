@@ -12,7 +12,7 @@ CARGO ?= cargo
 KNEE := target/release/knee
 OUT ?= out
 
-.PHONY: help run build install test check fmt bench validate fuzz docs clean cargo
+.PHONY: help run build install test check fmt bench validate fuzz wasm docs clean cargo
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -47,6 +47,9 @@ validate: cargo ## the long tests: laws and published numbers at full length
 
 fuzz: cargo ## every test with many more random cases (CASES=20000)
 	KNEE_FUZZ_CASES=$(or $(CASES),20000) PROPTEST_CASES=$(or $(CASES),20000) $(CARGO) test --release --workspace --locked
+
+wasm: cargo ## compile the laboratory to wasm32
+	scripts/check-wasm.sh
 
 docs: cargo ## the documentation of the library, in target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
