@@ -9,10 +9,15 @@ use crate::units::{Bytes, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Line {
     delay: Span,
+    /// Boxed: most lines have none, and a thousand flows have four thousand lines.
+    noise: Option<Box<Noise>>,
+}
+
+/// What happens at random on a line.
+#[derive(Clone, Debug)]
+struct Noise {
     jitter: Span,
     channel: Channel,
-    /// Nothing random happens on it.
-    plain: bool,
     last: Time,
     rng: Rng,
 }
@@ -20,22 +25,29 @@ pub struct Line {
 impl Line {
     /// A line of this delay, plus up to `jitter` at random, and this loss.
     pub fn new(delay: Span, jitter: Span, loss: Loss, rng: Rng) -> Line {
-        let plain = jitter == Span::ZERO && loss == Loss::None;
-        Line { delay, jitter, channel: Channel::new(loss), plain, last: Time::ZERO, rng }
+        let noisy = jitter > Span::ZERO || loss != Loss::None;
+        let noise = || Box::new(Noise { jitter, channel: Channel::new(loss), last: Time::ZERO, rng });
+        Line { delay, noise: noisy.then(noise) }
     }
 
     /// When a packet sent at `end` arrives; never, if the line loses it.
     #[inline]
     pub fn carry(&mut self, end: Time, size: u16) -> Option<Time> {
-        if self.plain { Some(end + self.delay) } else { self.carry_at_random(end, size) }
+        let arrival = end + self.delay;
+        match &mut self.noise {
+            None => Some(arrival),
+            Some(noise) => noise.carry(arrival, size),
+        }
     }
+}
 
-    fn carry_at_random(&mut self, end: Time, size: u16) -> Option<Time> {
+impl Noise {
+    fn carry(&mut self, arrival: Time, size: u16) -> Option<Time> {
         if self.channel.loses(Bytes(u64::from(size)), &mut self.rng) {
             return None;
         }
         let late = if self.jitter == Span::ZERO { Span::ZERO } else { Span(self.rng.below(self.jitter.0)) };
-        self.last = self.last.max(end + self.delay + late);
+        self.last = self.last.max(arrival + late);
         Some(self.last)
     }
 }

@@ -14,7 +14,8 @@ struct Duration {
 /// A transmitter.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
-    rate: Option<Rate>,
+    /// Bits per second; zero for a transmitter that sends at once.
+    rate: u64,
     /// When the last packet's transmission ends, less `fraction / rate` of a nanosecond.
     free: Time,
     fraction: u64,
@@ -25,13 +26,21 @@ pub struct Transmitter {
 impl Transmitter {
     /// A transmitter at `rate`; without one it sends at once.
     pub fn new(rate: Option<Rate>) -> Transmitter {
-        Transmitter { rate, free: Time::ZERO, fraction: 0, last: Duration { size: 0, nanos: 0, fraction: 0 } }
+        Transmitter {
+            rate: rate.map_or(0, |Rate(bits)| bits),
+            free: Time::ZERO,
+            fraction: 0,
+            last: Duration { size: 0, nanos: 0, fraction: 0 },
+        }
     }
 
     /// Sends a packet offered at `at`: when its transmission begins and when it has ended.
     #[inline]
     pub fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
-        let Some(Rate(rate)) = self.rate else { return (at, at) };
+        let rate = self.rate;
+        if rate == 0 {
+            return (at, at);
+        }
         if size != self.last.size {
             let bits = u64::from(size) * 8 * 1_000_000_000;
             self.last = Duration { size, nanos: bits / rate, fraction: bits % rate };

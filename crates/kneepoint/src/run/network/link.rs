@@ -17,7 +17,7 @@ pub(super) enum Queue {
     /// Nobody asks for its length.
     Free,
     /// Departures are computed as packets arrive.
-    Tail(Tail),
+    Tail(Box<Tail>),
     /// A discipline rules it, and each transmission ends with an event.
     Ruled(Box<Ruled>),
 }
@@ -29,13 +29,21 @@ pub(super) struct Ruled {
     pub(super) rng: Rng,
 }
 
-/// A link at work.
+/// A packet on its way, in a cache line of its own.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct InFlight {
+    pub(super) arrival: Time,
+    pub(super) packet: Packet,
+}
+
+/// A link at work; two cache lines, for a thousand flows have four thousand of them.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) queue: Queue,
     pub(super) transmitter: Transmitter,
     pub(super) line: Line,
-    pub(super) flight: VecDeque<(Time, Packet)>,
+    pub(super) flight: VecDeque<InFlight>,
     pub(super) measured: bool,
     pub(super) served: u64,
 }
@@ -52,7 +60,7 @@ impl Link {
         let discipline = spec.queue.build(facts(spec.rate.unwrap_or(Rate(u64::MAX))));
         let queue = match discipline.passive() {
             true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
-            true => Queue::Tail(Tail::new(spec.limit)),
+            true => Queue::Tail(Box::new(Tail::new(spec.limit))),
             false => Queue::Ruled(Box::new(Ruled {
                 fifo: Fifo::new(discipline, spec.limit),
                 transmitting: false,
@@ -109,5 +117,16 @@ impl Link {
             watch.on(start, &Event::Service { link: id, packet, waited: start - at });
         }
         Some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_fits_two_cache_lines_and_a_packet_on_its_way_one() {
+        assert!(size_of::<Link>() <= 128, "{}", size_of::<Link>());
+        assert_eq!(size_of::<InFlight>(), 64);
     }
 }

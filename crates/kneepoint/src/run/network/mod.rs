@@ -17,7 +17,7 @@ use crate::event::{Entity, EventQueue};
 use crate::packet::Packet;
 use crate::scenario::LinkSpec;
 use crate::units::{Bytes, Time};
-use link::{Link, Queue};
+use link::{InFlight, Link, Queue};
 use paths::{Hop, Step};
 
 /// All links, and the table of hops through which packets find their way.
@@ -185,9 +185,9 @@ impl Network {
     ) -> Option<Reached> {
         let entity = self.arrival(link);
         let flight = &mut self.links[link].flight;
-        let (_, mut packet) = flight.pop_front()?;
-        if let Some(&(next, _)) = flight.front() {
-            events.schedule(entity, next);
+        let InFlight { mut packet, .. } = flight.pop_front()?;
+        if let Some(next) = flight.front() {
+            events.schedule(entity, next.arrival);
         }
         if self.hops[packet.hop as usize].step == Step::Arrive {
             return Some((packet, now));
@@ -202,7 +202,7 @@ impl Network {
         if self.links[link].flight.is_empty() {
             events.schedule(self.arrival(link), arrival);
         }
-        self.links[link].flight.push_back((arrival, packet));
+        self.links[link].flight.push_back(InFlight { arrival, packet });
     }
 
     /// A packet joins a queue that a discipline rules.
