@@ -56,6 +56,8 @@ crate::settings! {
         ecn: bool = true;
         /// Open each connection with a SYN, which costs a round trip.
         handshake: bool = false;
+        /// Round trips of small packets that opening takes: 1 for TCP, 2 with TLS 1.3, 3 for ns-2's web requests.
+        handshake_rounds: u32 = 1, 1..=16;
         /// Packets by which one acknowledgement may grow the window at most (RFC 5681: 1; RFC 3465: 2).
         growth_per_ack: f64 = 1.0, 1.0..=1e9;
         /// Grow the window only while it is what limits the sender (RFC 7661); ns-2 grows it always.

@@ -33,8 +33,8 @@ const ENDLESS: u32 = u32::MAX - 1;
 /// What a sender is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It waits for the answer to its SYN; whether that is on its way.
-    Opening { sent: bool },
+    /// It waits for the answer to its SYN; whether that is on its way, and the round trips to come with it.
+    Opening { sent: bool, rounds: u32 },
     /// Nothing is missing.
     Open,
     /// It repairs what was outstanding below the point.
@@ -128,7 +128,10 @@ impl Sender {
             next: 0,
             high: 0,
             total: size.map_or(ENDLESS, segments),
-            phase: if options.handshake { Phase::Opening { sent: false } } else { Phase::Open },
+            phase: match options.handshake {
+                true => Phase::Opening { sent: false, rounds: options.handshake_rounds },
+                false => Phase::Open,
+            },
             duplicates: 0,
             inflation: 0,
             point: 0,
@@ -197,8 +200,8 @@ impl Sender {
         if self.pace > now {
             return None;
         }
-        if let Phase::Opening { sent } = self.phase {
-            return self.poll_syn(now, sent);
+        if let Phase::Opening { sent, rounds } = self.phase {
+            return if sent { None } else { self.poll_syn(now, rounds) };
         }
         let seq = self.choose()?;
         self.pipe += 1;
@@ -290,10 +293,10 @@ impl Sender {
         if now < self.timer {
             return false;
         }
-        if let Phase::Opening { .. } = self.phase {
+        if let Phase::Opening { rounds, .. } = self.phase {
             self.rtt.back_off();
             self.timer = Time::NEVER;
-            self.phase = Phase::Opening { sent: false };
+            self.phase = Phase::Opening { sent: false, rounds };
             return true;
         }
         let reported = self.rtt.backoffs() > 0;
@@ -399,20 +402,20 @@ impl Sender {
         self.partial = self.phase == Phase::Recovery;
     }
 
-    fn poll_syn(&mut self, now: Time, sent: bool) -> Option<Segment> {
-        if sent {
-            return None;
-        }
-        self.phase = Phase::Opening { sent: true };
+    fn poll_syn(&mut self, now: Time, rounds: u32) -> Option<Segment> {
+        self.phase = Phase::Opening { sent: true, rounds };
         self.timer = now + self.rtt.timeout();
         Some(Segment { seq: 0, size: self.options.header.0 as u16, flags: Flags::SYN })
     }
 
     fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
-        let Phase::Opening { .. } = self.phase else { return Heard::default() };
+        let Phase::Opening { rounds, .. } = self.phase else { return Heard::default() };
         let rtt = now - packet.sent;
         self.rtt.sample(rtt);
-        self.phase = Phase::Open;
+        self.phase = match rounds {
+            0 | 1 => Phase::Open,
+            rounds => Phase::Opening { sent: false, rounds: rounds - 1 },
+        };
         self.timer = Time::NEVER;
         Heard { rtt: Some(rtt), ..Heard::default() }
     }

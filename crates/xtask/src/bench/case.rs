@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is timed: scenarios with the settings of ns-2's script, so that both simulators can run them.
+
+use kneepoint::scenario::{self, Valid};
+use serde_json::json;
+
+use crate::setting::{self, Setup};
+
+/// A scenario to time.
+pub struct Case {
+    /// What tables call it.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// Rate of the bottleneck in bit/s.
+    pub rate: f64,
+    /// Long flows.
+    pub flows: u32,
+    /// Web sessions.
+    pub sessions: u32,
+    /// Only the links that the round trips need, and nobody watching.
+    pub minimal: bool,
+    /// Hosts send at once, without the noise of a packet time.
+    pub quiet: bool,
+    /// Seconds of ns-2, which needs no more to be steady.
+    pub ns2_seconds: u32,
+    /// The shorter and the longer of two runs under an instruction counter, in seconds.
+    pub counted: (u32, u32),
+    /// Nanoseconds per packet that we want to stay below, on an idle processor of 3 GHz.
+    pub goal: Option<f64>,
+}
+
+/// Seconds that a timed run simulates.
+pub const SECONDS: u32 = 100;
+
+/// When flows start: in the first seconds.
+const START: u32 = 5;
+
+const D100: Case = Case {
+    name: "d100",
+    about: "100 SACK flows over 150 Mbit/s and 60 ms, every link serialised, a meter watching",
+    rate: 150e6,
+    flows: 100,
+    sessions: 0,
+    minimal: false,
+    quiet: false,
+    ns2_seconds: SECONDS,
+    counted: (15, 25),
+    goal: Some(220.0),
+};
+
+/// Every case, in the order of tables.
+pub const CASES: [Case; 6] = [
+    D100,
+    Case {
+        name: "d100-minimal",
+        about: "the same round trips with the fewest links and nobody watching",
+        minimal: true,
+        quiet: true,
+        goal: Some(80.0),
+        ..D100
+    },
+    Case {
+        name: "d1000",
+        about: "1000 SACK flows over 1 Gbit/s and 60 ms, every link serialised, a meter watching",
+        rate: 1e9,
+        flows: 1000,
+        ns2_seconds: 20,
+        counted: (8, 10),
+        goal: Some(260.0),
+        ..D100
+    },
+    Case {
+        name: "d1000-quiet",
+        about: "the same without the hosts' noise: flows of equal round trips lock their phases",
+        rate: 1e9,
+        flows: 1000,
+        quiet: true,
+        ns2_seconds: 20,
+        counted: (8, 10),
+        goal: None,
+        ..D100
+    },
+    Case {
+        name: "d1000-minimal",
+        about: "1000 flows with the fewest links and nobody watching",
+        rate: 1e9,
+        flows: 1000,
+        minimal: true,
+        quiet: true,
+        ns2_seconds: 20,
+        counted: (8, 10),
+        goal: None,
+        ..D100
+    },
+    Case {
+        name: "web1000",
+        about: "50 SACK flows and 1000 web sessions with a page gap of 1 s over 150 Mbit/s and 60 ms",
+        flows: 50,
+        sessions: 1000,
+        ns2_seconds: 30,
+        counted: (15, 25),
+        goal: Some(500.0),
+        ..D100
+    },
+];
+
+impl Case {
+    /// The case of this name.
+    pub fn named(name: &str) -> Option<&'static Case> {
+        CASES.iter().find(|case| case.name == name)
+    }
+
+    /// The settings for a run of `seconds`, as the script takes them.
+    pub fn setup(&self, seconds: u32) -> Setup {
+        let mut args = json!({
+            "scheme": "sack-droptail",
+            "bw": self.rate,
+            "rtt": 0.06,
+            "nflows": self.flows,
+            "nweb": self.sessions,
+            "t0": START,
+            "t1": seconds,
+            "startspan": START,
+        });
+        if self.quiet {
+            args["overhead"] = json!(0);
+        }
+        Setup::new("dumbbell.tcl", args.as_object().cloned().unwrap_or_default())
+    }
+
+    /// Our scenario.
+    pub fn scenario(&self, seconds: u32) -> Result<Valid, String> {
+        let mut text = setting::scenario(self.name, &self.setup(seconds), 1);
+        if self.minimal {
+            let full = text.lines().filter(|line| !line.starts_with("access_rate"));
+            text =
+                full.collect::<Vec<_>>().join("\n").replace("[topology]", "[topology]\naccess = \"minimal\"");
+        }
+        let plan =
+            scenario::parse(&text).map_err(|faults| format!("{}: {}", self.name, faults[0].message))?;
+        plan.cases.into_iter().next().map(|case| case.valid).ok_or_else(|| "a plan without a case".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_a_scenario() {
+        for case in &CASES {
+            let valid = case.scenario(SECONDS).unwrap();
+            let flows: usize = valid.flows.iter().map(|group| group.flows.len()).sum();
+            assert_eq!(flows, case.flows as usize, "{}", case.name);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One timed run in a process of its own, so that its memory is its own.
+
+use clap::Args;
+use kneepoint::measure::Meter;
+use kneepoint::run::run;
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+use super::case::Case;
+
+/// What a child is told.
+#[derive(Args)]
+pub struct Arguments {
+    /// The case.
+    case: String,
+    /// Seconds to simulate.
+    seconds: u32,
+}
+
+/// What a child tells.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Timing {
+    /// Processor time of the run alone, without setting up.
+    pub cpu_ns: u64,
+    /// Packets that the bottleneck served.
+    pub packets: u64,
+    /// Events that the engine handled.
+    pub events: u64,
+    /// Most memory that the process had.
+    pub peak_kib: u64,
+}
+
+impl Timing {
+    /// Nanoseconds of processor time for each packet that the bottleneck served.
+    pub fn ns_per_packet(&self) -> f64 {
+        self.cpu_ns as f64 / self.packets as f64
+    }
+}
+
+/// Runs a case once and prints its timing.
+pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
+    let case = Case::named(&arguments.case).ok_or_else(|| format!("no case is called {}", arguments.case))?;
+    let valid = case.scenario(arguments.seconds)?;
+    let before = cpu_ns();
+    let outcome = if case.minimal { run(&valid, 1, ()).1 } else { run(&valid, 1, Meter::new(&valid)).1 };
+    let timing = Timing {
+        cpu_ns: cpu_ns() - before,
+        packets: outcome.bottleneck_packets,
+        events: outcome.events,
+        peak_kib: peak_kib().unwrap_or(0),
+    };
+    println!("{}", serde_json::to_string(&timing).map_err(|error| error.to_string())?);
+    Ok(true)
+}
+
+/// Processor time of this process: what others do on the machine counts little.
+fn cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// `VmHWM` of this process; none where there is no `/proc`.
+fn peak_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
+}

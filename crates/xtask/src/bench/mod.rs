@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a packet costs: processor time, instructions, events and memory, and ns-2's beside it.
+//!
+//! Every run is a process of its own, so that its memory is its own; ns-2's runs come between ours, so that both
+//! meet the same neighbours on the machine.
+
+mod case;
+pub mod child;
+mod instructions;
+mod machine;
+mod page;
+
+use std::process::Command;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::ns2;
+use case::{CASES, Case, SECONDS};
+use child::Timing;
+
+/// How to time.
+#[derive(Args)]
+pub struct Arguments {
+    /// One short run of each case, without instructions and without ns-2.
+    #[arg(long)]
+    quick: bool,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// Write docs/performance.md too.
+    #[arg(long, conflicts_with = "quick")]
+    write: bool,
+    /// Time only the cases whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// How often to time each case.
+    #[arg(long, default_value_t = 3)]
+    repeat: usize,
+    /// Leave ns-2 out.
+    #[arg(long)]
+    no_ns2: bool,
+}
+
+/// What was measured of a case.
+#[derive(Serialize)]
+pub struct Figures {
+    /// The case's name.
+    pub case: &'static str,
+    /// Packets that the bottleneck served.
+    pub packets: u64,
+    /// Processor time for each of them, the least of all runs.
+    pub ns_per_packet_min: f64,
+    /// The median of all runs.
+    pub ns_per_packet_median: f64,
+    /// Instructions for each of them.
+    pub instructions_per_packet: Option<f64>,
+    /// Events of the engine for each of them.
+    pub events_per_packet: f64,
+    /// Most memory that the process had.
+    pub peak_mib: f64,
+    /// Processor time that we want to stay below.
+    pub goal_ns: Option<f64>,
+    /// ns-2's user time for each packet, the least of all runs.
+    pub ns2_ns_per_packet_min: Option<f64>,
+    /// ns-2's time over ours.
+    pub ns2_over_ours: Option<f64>,
+}
+
+/// Times every case that is wanted.
+pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    let wanted = |case: &&Case| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
+    let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
+    let beside = !arguments.quick && !arguments.no_ns2;
+    if beside && !ns2::installed() {
+        eprintln!(
+            "ns-2 is not here, so nothing is compared with it: on Debian, `apt-get install {}`",
+            ns2::PACKAGE
+        );
+    }
+    let beside = beside && ns2::installed();
+    let (repeat, seconds) = if arguments.quick { (1, 20) } else { (arguments.repeat.max(1), SECONDS) };
+    let mut timed: Vec<Timed> =
+        cases.iter().map(|case| Timed { case, ours: vec![], theirs: vec![] }).collect();
+    for round in 1..=repeat {
+        for one in &mut timed {
+            eprintln!("round {round} of {repeat}: {}", one.case.name);
+            one.ours.push(timing(one.case, seconds)?);
+            if beside {
+                one.theirs.push(ns2_ns_per_packet(one.case)?);
+            }
+        }
+    }
+    let mut figures = Vec::new();
+    for one in timed {
+        let count = if arguments.quick { None } else { instructions(one.case) };
+        figures.push(one.figures(count));
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?);
+    } else {
+        print!("{}", page::table(&figures));
+    }
+    if arguments.write {
+        page::write(&figures)?;
+    }
+    Ok(true)
+}
+
+/// The runs of a case.
+struct Timed {
+    case: &'static Case,
+    ours: Vec<Timing>,
+    theirs: Vec<f64>,
+}
+
+impl Timed {
+    fn figures(mut self, instructions_per_packet: Option<f64>) -> Figures {
+        self.ours.sort_by(|a, b| a.ns_per_packet().total_cmp(&b.ns_per_packet()));
+        let least = self.ours[0];
+        let theirs = self.theirs.iter().copied().min_by(f64::total_cmp);
+        let peak = self.ours.iter().map(|timing| timing.peak_kib).max().unwrap_or(0);
+        Figures {
+            case: self.case.name,
+            packets: least.packets,
+            ns_per_packet_min: least.ns_per_packet(),
+            ns_per_packet_median: self.ours[self.ours.len() / 2].ns_per_packet(),
+            instructions_per_packet,
+            events_per_packet: least.events as f64 / least.packets as f64,
+            peak_mib: peak as f64 / 1024.0,
+            goal_ns: self.case.goal,
+            ns2_ns_per_packet_min: theirs,
+            ns2_over_ours: theirs.map(|theirs| theirs / least.ns_per_packet()),
+        }
+    }
+}
+
+fn timing(case: &Case, seconds: u32) -> Result<Timing, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program)
+        .args(["bench-child", case.name, &seconds.to_string()])
+        .output()
+        .map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("{}: {error}: {}", case.name, String::from_utf8_lossy(&output.stderr)))
+}
+
+/// User time of ns-2 for each packet that its bottleneck served.
+fn ns2_ns_per_packet(case: &Case) -> Result<f64, String> {
+    let run = ns2::run(&case.setup(case.ns2_seconds), 1)?;
+    let packets = run.row["departures_total"].as_f64().ok_or("ns printed no departures")?;
+    Ok(1e9 * run.user_seconds / packets)
+}
+
+/// Instructions per packet; says so if nothing can count them.
+fn instructions(case: &Case) -> Option<f64> {
+    eprintln!("counting instructions: {}", case.name);
+    instructions::per_packet(case).inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}")).ok()
+}

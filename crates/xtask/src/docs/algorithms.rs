@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `docs/algorithms.md`: everything that a scenario can name.
+
+use std::fmt::Write;
+
+use kneepoint::scenario::scheme::{Of, PRESETS};
+use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
+use kneepoint::settings::{Entry, Field, Setting, Settings};
+use kneepoint::tcp::{Options, Recovery};
+use kneepoint::traffic::{cbr, web};
+use kneepoint::{aqm, cc};
+
+const PREFACE: &str = "\
+# Algorithms
+
+*Generated from the sources by `cargo run -p xtask -- docs`; do not edit.*
+
+Everything that a scenario can name: each with its source, its equations and its parameters. A name in `code` is what
+one writes; `knee explain NAME` says the same in a terminal.
+
+";
+
+/// The whole page.
+pub fn page() -> String {
+    let mut page = PREFACE.to_string();
+    page.push_str("* [Congestion controls](#congestion-controls): ");
+    names(&mut page, cc::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Queue disciplines](#queue-disciplines): ");
+    names(&mut page, aqm::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Names from papers](#names-from-papers): ");
+    names(&mut page, PRESETS.iter().map(|preset| preset.name));
+    page.push_str("* [Loss recovery](#loss-recovery): ");
+    names(&mut page, Recovery::CHOICES.iter().map(|(name, _)| *name));
+    page.push_str("* [Topologies](#topologies): ");
+    names(&mut page, TOPOLOGIES.iter().map(|topology| topology.name));
+    page.push_str("* [Channels](#channels): ");
+    names(&mut page, CHANNELS.iter().map(|channel| channel.name));
+    page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
+    family(&mut page, "Congestion controls", cc::REGISTRY);
+    family(&mut page, "Queue disciplines", aqm::REGISTRY);
+    presets(&mut page);
+    page.push_str(
+        "\n## Loss recovery\n\nWhat `recovery` in `[tcp]` may be.\n\n| name | what it does |\n|---|---|\n",
+    );
+    for (name, about) in Recovery::CHOICES {
+        let _ = writeln!(page, "| `{name}` | {} |", cell(about));
+    }
+    page.push_str("\n## Topologies\n");
+    for topology in TOPOLOGIES {
+        section(&mut page, topology.name, topology.about, (topology.fields)());
+    }
+    page.push_str("\n## Channels\n");
+    for channel in CHANNELS {
+        section(&mut page, channel.name, channel.about, (channel.fields)());
+    }
+    page.push_str("\n## TCP options\n\nWhat `[tcp]`, and `tcp` in a group, may hold.\n\n");
+    table(&mut page, Options::fields());
+    page.push_str("\n## Traffic\n");
+    section(&mut page, "web", "Sessions of short transfers, one after another.", web::Params::fields());
+    section(
+        &mut page,
+        "cbr",
+        "Datagrams at a constant rate, which nothing slows down.",
+        cbr::Params::fields(),
+    );
+    page
+}
+
+fn names<'a>(page: &mut String, names: impl Iterator<Item = &'a str>) {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    // Writing to a string cannot fail.
+    let _ = writeln!(page, "{}", names.join(", "));
+}
+
+fn family(page: &mut String, title: &str, registry: &[Entry]) {
+    let _ = write!(page, "\n## {title}\n");
+    for entry in registry {
+        let _ = write!(page, "\n### `{}`\n\n{}\n\n*{}*\n\n", entry.name, entry.summary(), entry.citation());
+        let header = entry.header();
+        let rest: Vec<&str> = header.splitn(3, "\n\n").skip(2).collect();
+        if let [rest] = rest[..] {
+            let _ = write!(page, "{}\n\n", rest.trim_end());
+        }
+        table(page, (entry.fields)());
+    }
+}
+
+fn presets(page: &mut String) {
+    page.push_str("\n## Names from papers\n\nNames that stand for an algorithm with certain settings.\n\n");
+    page.push_str(
+        "| name | what it means | family | algorithm | recovery | settings |\n|---|---|---|---|---|---|\n",
+    );
+    for preset in PRESETS {
+        let family = match preset.family {
+            Of::Control => "congestion control",
+            Of::Queue => "queue discipline",
+        };
+        let settings: Vec<String> =
+            preset.set.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+        let recovery = preset.recovery.map(|recovery| format!("`{recovery}`")).unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {family} | `{}` | {recovery} | {} |",
+            preset.name,
+            cell(preset.about),
+            preset.of,
+            settings.join(", ")
+        );
+    }
+}
+
+fn section(page: &mut String, name: &str, about: &str, fields: &[Field]) {
+    let _ = write!(page, "\n### `{name}`\n\n{about}\n\n");
+    table(page, fields);
+}
+
+fn table(page: &mut String, fields: &[Field]) {
+    if fields.is_empty() {
+        page.push_str("No parameters.\n");
+        return;
+    }
+    page.push_str("| parameter | type | default | range | what it does |\n|---|---|---|---|---|\n");
+    for field in fields {
+        let allowed = match (field.range)() {
+            Some(range) => range,
+            None => field.choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        };
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | `{}` | {} | {} |",
+            field.name,
+            field.kind,
+            (field.default)(),
+            cell(&allowed),
+            cell(field.doc)
+        );
+    }
+}
+
+/// Text that stays in one cell.
+fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}

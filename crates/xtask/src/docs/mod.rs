@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Documentation that the registries and the declared fields hold: written from them, and checked against them.
+
+mod algorithms;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kneepoint::scenario;
+
+/// What to do with the generated files.
+#[derive(Args)]
+pub struct Arguments {
+    /// Write nothing; fail if a committed file differs.
+    #[arg(long)]
+    check: bool,
+}
+
+/// A generated file: its name in `docs/` and its text.
+type Generated = (&'static str, String);
+
+fn generate() -> Vec<Generated> {
+    let schema = serde_json::to_string_pretty(&scenario::schema()).unwrap_or_default() + "\n";
+    vec![
+        ("algorithms.md", algorithms::page()),
+        ("scenario.schema.json", schema),
+        ("scenario.example.toml", scenario::example()),
+    ]
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
+}
+
+/// The files that are not what they should be.
+fn stale() -> Vec<&'static str> {
+    let differs = |(name, text): &Generated| std::fs::read_to_string(path(name)).ok().as_ref() != Some(text);
+    generate().iter().filter(|file| differs(file)).map(|(name, _)| *name).collect()
+}
+
+/// Writes the files, or checks them.
+pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    let stale = stale();
+    for (name, text) in generate().iter().filter(|(name, _)| stale.contains(name)) {
+        if arguments.check {
+            println!("docs/{name} is out of date: run `cargo run -p xtask -- docs`");
+        } else {
+            std::fs::write(path(name), text).map_err(|error| format!("docs/{name}: {error}"))?;
+            println!("wrote docs/{name}");
+        }
+    }
+    Ok(!arguments.check || stale.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_files_say_what_the_registries_say() {
+        let stale = super::stale();
+        assert!(stale.is_empty(), "{stale:?}: run `cargo run -p xtask -- docs`");
+    }
+}

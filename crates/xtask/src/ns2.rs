@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! ns-2 on this machine: whether it is here, and what a run of a script costs and says.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::setting::Setup;
+
+/// What to install where `ns` is missing.
+pub const PACKAGE: &str = "ns2";
+
+/// Whether `ns` is on the path.
+pub fn installed() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("ns").is_file())
+}
+
+/// A run of ns-2.
+pub struct Run {
+    /// What the script printed.
+    pub row: Value,
+    /// User time of the process in seconds, to the clock tick.
+    pub user_seconds: f64,
+}
+
+/// Runs a script of `validation/ns2`.
+pub fn run(setup: &Setup, seed: u64) -> Result<Run, String> {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns2").join(&setup.script);
+    let before = children_user_seconds();
+    let output = Command::new("ns")
+        .arg(script)
+        .args(setup.arguments())
+        .arg(format!("seed={seed}"))
+        .output()
+        .map_err(|error| format!("ns: {error}"))?;
+    let user_seconds = children_user_seconds() - before;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().find_map(|line| line.strip_prefix("JSON "));
+    let line =
+        line.ok_or_else(|| format!("ns printed no result: {}", String::from_utf8_lossy(&output.stderr)))?;
+    let row = serde_json::from_str(line).map_err(|error| format!("ns: {error}"))?;
+    Ok(Run { row, user_seconds })
+}
+
+/// User time of all processes that this one has waited for: `cutime`, proc(5).
+fn children_user_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second field is a name in parentheses, which may hold anything.
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 =
+        after_name.split_whitespace().nth(13).and_then(|field| field.parse().ok()).unwrap_or_default();
+    ticks / rustix::param::clock_ticks_per_second() as f64
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From the settings of an ns-2 run to a scenario of ours.
+//!
+//! ns-2's habits are written out as settings of ours: a connection begins with a SYN, the window grows whether or
+//! not it is full, objects are whole packets, each is asked for over a connection of its own, which takes two round
+//! trips more, Vegas sends its packets without a header, and a drop-tail queue of n packets holds n − 1.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// The settings that a script was given; what is absent has the script's default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// The script's file name.
+    pub script: String,
+    args: Map<String, Value>,
+}
+
+impl Setup {
+    /// Settings of a script.
+    pub fn new(script: &str, args: Map<String, Value>) -> Setup {
+        Setup { script: script.into(), args }
+    }
+
+    /// Whether the script is the parking lot's.
+    pub fn parking_lot(&self) -> bool {
+        self.script == "parkinglot.tcl"
+    }
+
+    /// A number, or the default.
+    pub fn number(&self, key: &str, default: f64) -> f64 {
+        self.args.get(key).and_then(Value::as_f64).unwrap_or(default)
+    }
+
+    /// A count, or the default.
+    pub fn count(&self, key: &str, default: u64) -> u64 {
+        self.number(key, default as f64) as u64
+    }
+
+    /// A word, or the default.
+    pub fn text(&self, key: &str, default: &'static str) -> &str {
+        self.args.get(key).and_then(Value::as_str).unwrap_or(default)
+    }
+
+    /// `key=value` for each setting, as the scripts take them.
+    pub fn arguments(&self) -> Vec<String> {
+        let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        self.args.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect()
+    }
+
+    /// The congestion control's and the queue's half of the scheme.
+    pub fn scheme(&self) -> (&str, &str) {
+        let scheme = self.text("scheme", "sack-droptail");
+        scheme.split_once('-').unwrap_or((scheme, "droptail"))
+    }
+}
+
+/// The payload of every packet.
+const PAYLOAD: f64 = 1000.0;
+/// The header without timestamps, and what scripts add to the payload for the size on the wire.
+const HEADER: f64 = 40.0;
+
+/// The buffer in packets, as the scripts work it out.
+pub fn buffer(setup: &Setup) -> f64 {
+    if setup.parking_lot() {
+        return setup.number("buffer", 563.0);
+    }
+    match setup.number("buffer", 0.0) {
+        given if given > 0.0 => given,
+        _ => product(setup).max(2.0 * setup.number("nflows", 50.0)),
+    }
+}
+
+fn product(setup: &Setup) -> f64 {
+    (setup.number("bw", 150e6) * setup.number("rtt", 0.06) / 8.0 / PAYLOAD).round()
+}
+
+/// The scenario with the settings of `setup`, for `seeds` seeds.
+pub fn scenario(name: &str, setup: &Setup, seeds: u64) -> String {
+    let end = setup.number("t1", 300.0);
+    let mut text = format!("name = \"{name}\"\n\n[run]\n");
+    let from = setup.number("t0", 100.0);
+    line(&mut text, "duration", format_args!("\"{end}s\""));
+    line(&mut text, "measure", format_args!("\"{from}s..{end}s\""));
+    line(&mut text, "seeds", format_args!("{seeds}"));
+    network(&mut text, setup);
+    queue(&mut text, setup);
+    options(&mut text, setup);
+    if setup.parking_lot() {
+        hops(&mut text, setup)
+    } else {
+        flows(&mut text, setup)
+    }
+    text
+}
+
+fn line(text: &mut String, key: &str, value: std::fmt::Arguments) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{key} = {value}");
+}
+
+/// A length of time to the nanosecond.
+fn span(seconds: f64) -> String {
+    format!("\"{}ns\"", (seconds * 1e9).round() as u64)
+}
+
+fn network(text: &mut String, setup: &Setup) {
+    let rate = setup.number("bw", 150e6);
+    let drop_tail = setup.scheme().1 == "droptail";
+    let room = buffer(setup) - if drop_tail { 1.0 } else { 0.0 };
+    text.push_str("\n[topology]\n");
+    line(text, "rate", format_args!("\"{rate}bit\""));
+    line(text, "buffer", format_args!("\"{room}pkt\""));
+    line(text, "access_rate", format_args!("\"{}bit\"", setup.number("accbw", 1e9)));
+    if setup.parking_lot() {
+        line(text, "kind", format_args!("\"parking-lot\""));
+        line(text, "routers", format_args!("6"));
+        line(text, "hop_delay", format_args!("\"5ms\""));
+        line(text, "access_delay", format_args!("\"5ms\""));
+        return;
+    }
+    let rtt = setup.number("rtt", 0.06);
+    line(text, "kind", format_args!("\"dumbbell\""));
+    line(text, "rtt", format_args!("{}", span(rtt)));
+    line(text, "delay", format_args!("{}", span(setup.number("bdelay", rtt / 3.0))));
+}
+
+fn queue(text: &mut String, setup: &Setup) {
+    let queue = setup.scheme().1;
+    text.push_str("\n[queue]\n");
+    if queue == "droptail" {
+        return line(text, "kind", format_args!("\"droptail\""));
+    }
+    let adaptive = setup.count("adaptive", 1) == 1;
+    line(text, "kind", format_args!("\"{}\"", if adaptive { "adaptive-red" } else { "red" }));
+    line(text, "ecn", format_args!("{}", queue == "redecn"));
+    if setup.number("redmin", 0.0) > 0.0 {
+        line(text, "min_threshold", format_args!("{}", setup.number("redmin", 0.0)));
+        line(text, "max_threshold", format_args!("{}", setup.number("redmax", 0.0)));
+    }
+}
+
+fn options(text: &mut String, setup: &Setup) {
+    let linux = LINUX.contains(&setup.scheme().0);
+    let stamps = setup.count("ts", 0) == 1 || linux;
+    let (default, rate) = (if setup.parking_lot() { 6000.0 } else { 0.0 }, setup.number("bw", 150e6));
+    let window = match setup.number("window", default) {
+        given if given > 0.0 => given,
+        _ => (2.0 * (product(setup) + buffer(setup))).max(1000.0),
+    };
+    let packet_time = (PAYLOAD + HEADER) * 8.0 / rate;
+    let noise = Some(setup.number("overhead", -1.0)).filter(|given| *given >= 0.0).unwrap_or(packet_time);
+    text.push_str("\n[tcp]\n");
+    line(text, "payload", format_args!("\"{PAYLOAD}b\""));
+    line(text, "header", format_args!("\"{}b\"", HEADER + if stamps { 10.0 } else { 0.0 }));
+    line(text, "timestamps", format_args!("{stamps}"));
+    line(text, "handshake", format_args!("true"));
+    line(text, "initial_window", format_args!("2"));
+    line(text, "initial_ssthresh", format_args!("{window}"));
+    line(text, "max_window", format_args!("{window}"));
+    line(text, "rto_min", format_args!("\"200ms\""));
+    line(text, "rto_initial", format_args!("\"3s\""));
+    line(text, "rto_granularity", format_args!("\"10ms\""));
+    line(text, "window_validation", format_args!("false"));
+    line(text, "delayed_ack", format_args!("{}", setup.count("delack", 0) == 1));
+    line(text, "jitter", format_args!("{}", span(noise)));
+}
+
+/// Controls that ns-2 takes from Linux, whose hosts always send timestamps.
+const LINUX: [&str; 3] = ["reno", "cubic", "vegasL"];
+
+/// Vegas times every packet, whether or not it carries a timestamp, and repairs without selective
+/// acknowledgements, but looks beyond the first loss of a window. Its first packet opens the window to two and
+/// grows it by one, so that slow start climbs 3, 6, 12.
+const VEGAS: &str = "[flows.tcp]\npayload = \"960b\"\nheader = \"40b\"\ntimestamps = true\n\
+    initial_window = 3\nrecovery = \"newreno\"\n";
+
+/// The control of the long flows, with the options that only they have.
+fn control(text: &mut String, setup: &Setup) {
+    let control = match setup.scheme().0 {
+        "vegas" => "\"vegas\"",
+        "vegasL" => "{ kind = \"vegas\", alpha = 2, beta = 4, loss_decrease = 0.5, rounding = false }",
+        "cubic" => "{ kind = \"cubic\", era = \"2006\" }",
+        _ => "\"reno\"",
+    };
+    line(text, "cc", format_args!("{control}"));
+    match setup.scheme().0 {
+        "vegas" => text.push_str(VEGAS),
+        "newreno" => text.push_str("tcp = { recovery = \"newreno\" }\n"),
+        _ => {}
+    }
+}
+
+fn flows(text: &mut String, setup: &Setup) {
+    let start = setup.number("startspan", 50.0);
+    text.push_str("\n[[flows]]\nname = \"long\"\n");
+    line(text, "count", format_args!("{}", setup.count("nflows", 50)));
+    line(text, "start", format_args!("\"0s..{start}s\""));
+    let rtts: Vec<String> =
+        setup.text("rtts", "").split_whitespace().filter_map(|rtt| rtt.parse().ok()).map(span).collect();
+    if !rtts.is_empty() {
+        line(text, "rtt", format_args!("[{}]", rtts.join(", ")));
+    }
+    control(text, setup);
+    if setup.count("rev", 0) > 0 {
+        text.push_str("\n[[flows]]\nname = \"reverse\"\ndirection = \"reverse\"\n");
+        line(text, "count", format_args!("{}", setup.count("rev", 0)));
+        line(text, "start", format_args!("\"0s..{start}s\""));
+        control(text, setup);
+    }
+    if setup.count("nweb", 0) > 0 {
+        sessions(text, setup, start);
+    }
+}
+
+fn sessions(text: &mut String, setup: &Setup, start: f64) {
+    text.push_str("\n[[web]]\nmodel = \"readers\"\ncc = \"reno\"\ntcp = { handshake_rounds = 3 }\n");
+    line(text, "sessions", format_args!("{}", setup.count("nweb", 0)));
+    line(text, "start", format_args!("\"0s..{start}s\""));
+    line(text, "nodes", format_args!("{}", setup.count("webnodes", 10)));
+    line(text, "gap", format_args!("{}", span(setup.number("webpage", 1.0))));
+    line(text, "size", format_args!("\"{}b\"", setup.number("webobj", 12.0) * PAYLOAD));
+    line(text, "shape", format_args!("{}", setup.number("webshape", 1.2)));
+    line(text, "multiple", format_args!("\"{PAYLOAD}b\""));
+}
+
+/// Twenty flows over each hop, and twenty over all.
+fn hops(text: &mut String, setup: &Setup) {
+    let start = setup.number("startspan", 50.0);
+    let ends = (1..6).map(|hop| (format!("hop {hop}"), hop, hop + 1));
+    for (name, from, to) in ends.chain([("all hops".to_string(), 1, 6)]) {
+        text.push_str("\n[[flows]]\ncount = 20\n");
+        line(text, "name", format_args!("\"{name}\""));
+        line(text, "from", format_args!("\"r{from}\""));
+        line(text, "to", format_args!("\"r{to}\""));
+        line(text, "start", format_args!("\"0s..{start}s\""));
+        control(text, setup);
+    }
+}

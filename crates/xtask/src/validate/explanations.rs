@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Why figures differ: found by experiment, kept as data in `validation/explanations.toml`.
+
+use serde::Deserialize;
+
+/// The file, as an error message names it.
+pub const FILE: &str = "validation/explanations.toml";
+
+/// All explanations.
+#[derive(Debug, Deserialize)]
+pub struct Explanations {
+    because: Vec<Explanation>,
+}
+
+/// Why some figures of some points differ.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explanation {
+    /// Names of points, with `*` for anything: `*/vegas-droptail`.
+    points: Vec<String>,
+    /// Which figures.
+    metrics: Vec<String>,
+    /// Why.
+    text: String,
+}
+
+impl Explanations {
+    /// Reads the file.
+    pub fn read(text: &str) -> Result<Explanations, String> {
+        toml::from_str(text).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// The first explanation for a figure of a point: its number and itself.
+    pub fn find(&self, point: &str, metric: &str) -> Option<(usize, &Explanation)> {
+        let fits = |explanation: &Explanation| {
+            explanation.points.iter().any(|pattern| matches(pattern, point))
+                && explanation.metrics.iter().any(|name| name == metric)
+        };
+        self.because.iter().enumerate().find(|(_, explanation)| fits(explanation))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.because.len()
+    }
+
+    /// What an explanation says.
+    pub fn text(&self, number: usize) -> &str {
+        &self.because[number].text
+    }
+
+    /// The patterns of an explanation, to name it in a message.
+    pub fn patterns(&self, number: usize) -> String {
+        self.because[number].points.join(", ")
+    }
+}
+
+/// Whether `*` in the pattern can stand for something that makes it `name`.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(after, &rest[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches("*/vegas-droptail", "A/10mbit/vegas-droptail"));
+        assert!(matches("B/*ms/*", "B/500ms/sack-redecn"));
+        assert!(matches("A/10mbit/sack-droptail", "A/10mbit/sack-droptail"));
+        assert!(!matches("A/*/vegas", "A/10mbit/vegas-droptail"));
+    }
+
+    #[test]
+    fn the_committed_file_reads() {
+        let text = include_str!("../../../../validation/explanations.toml");
+        assert!(Explanations::read(text).is_ok_and(|explanations| explanations.len() > 0));
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Our scenarios beside ns-2's results.
+//!
+//! ```text
+//! results.jsonl ─record→ points ─setting→ scenarios ─runs→ summaries ─figures→ table ─page→ docs/validation.md
+//!                                                        explanations.toml ─────╯
+//! ```
+//!
+//! A difference that nobody has explained makes the task fail.
+
+mod chart;
+mod compare;
+mod explanations;
+mod figures;
+mod live;
+mod page;
+mod record;
+mod runs;
+mod table;
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::setting;
+use compare::METRICS;
+use explanations::Explanations;
+use record::Point;
+use table::Row;
+
+const RESULTS: &str = include_str!("../../../../validation/ns2/results.jsonl");
+const EXPLANATIONS: &str = include_str!("../../../../validation/explanations.toml");
+
+/// Points that a quick validation runs: one of each kind, none of them long.
+const QUICK: [&str; 7] = [
+    "A/10mbit/sack-droptail",
+    "A/10mbit/sack-redecn",
+    "A/10mbit/vegas-droptail",
+    "A/50mbit/sack-droptail",
+    "E/225pkt, 15 s/sack-droptail",
+    "H/kotla_tableIV_red5_15/sack-red",
+    "C/400 flows/sack-droptail",
+];
+
+/// What to validate.
+#[derive(Args)]
+pub struct Arguments {
+    /// A few points with one seed, in less than a minute; writes no page.
+    #[arg(long)]
+    quick: bool,
+    /// Run ns-2 here and now, beside ours; writes no page.
+    #[arg(long, conflicts_with = "quick")]
+    live: bool,
+    /// Run only points whose name contains this; writes no page.
+    #[arg(long)]
+    only: Option<String>,
+    /// Seeds for each point.
+    #[arg(long, default_value_t = 3)]
+    seeds: u64,
+    /// Runs at a time; all processors if absent.
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Print our scenarios and run nothing.
+    #[arg(long)]
+    scenarios: bool,
+}
+
+/// Validates. Whether every difference is explained.
+pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    let explanations = Explanations::read(EXPLANATIONS)?;
+    let points = points(arguments)?;
+    if arguments.scenarios {
+        for point in &points {
+            println!("{}\n", setting::scenario(&point.name(), &point.setup, arguments.seeds));
+        }
+        return Ok(true);
+    }
+    let seeds = if arguments.quick { 1 } else { arguments.seeds };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.jobs.unwrap_or(0));
+    let pool = pool.build().map_err(|error| error.to_string())?;
+    let measured = pool.install(|| runs::run(&points, seeds))?;
+    let rows = table::rows(&points, &measured, &explanations);
+    print(&rows);
+    if !arguments.quick && !arguments.live && arguments.only.is_none() {
+        write(&rows, &explanations, seeds)?;
+        warn_of_stale(&rows, &explanations);
+    }
+    Ok(report(&rows))
+}
+
+fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
+    let points = if arguments.live { live::points()? } else { record::read(RESULTS)? };
+    let wanted = |point: &Point| {
+        arguments.only.as_ref().is_none_or(|only| point.name().contains(only))
+            && (!arguments.quick || QUICK.contains(&point.name().as_str()))
+    };
+    let points: Vec<Point> = points.into_iter().filter(wanted).collect();
+    if points.is_empty() {
+        return Err("no point has such a name; --scenarios lists them".into());
+    }
+    Ok(points)
+}
+
+/// A line for each place, for whoever watches.
+fn print(rows: &[Row]) {
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        print!("{:width$}  {:10}", row.name, row.place);
+        for ((metric, pair), because) in METRICS.iter().zip(&row.pairs).zip(row.because) {
+            let mark = match (pair.verdict, because) {
+                (compare::Verdict::Differs, Some(reason)) => format!("[{}]", reason + 1),
+                (compare::Verdict::Differs, None) => "!".into(),
+                _ => String::new(),
+            };
+            if pair.verdict != compare::Verdict::Silent {
+                print!("  {} {:.3e} {}{mark}", metric.key, pair.ours, pair.difference());
+            }
+        }
+        println!();
+    }
+}
+
+fn write(rows: &[Row], explanations: &Explanations, seeds: u64) -> Result<(), String> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let put = |name: String, text: String| {
+        std::fs::write(docs.join(&name), text).map_err(|error| format!("docs/{name}: {error}"))
+    };
+    std::fs::create_dir_all(&docs).map_err(|error| format!("docs: {error}"))?;
+    put("validation.md".into(), page::page(rows, explanations, seeds))?;
+    for (group, drawing) in chart::charts(rows) {
+        put(format!("validation-{group}.svg"), drawing)?;
+    }
+    println!("\nwrote docs/validation.md");
+    Ok(())
+}
+
+/// An explanation of something that no longer differs misleads.
+fn warn_of_stale(rows: &[Row], explanations: &Explanations) {
+    for number in 0..explanations.len() {
+        if !rows.iter().any(|row| row.because.contains(&Some(number))) {
+            println!(
+                "{}: nothing differs that {} explains",
+                explanations::FILE,
+                explanations.patterns(number)
+            );
+        }
+    }
+}
+
+/// Says what has no explanation. Whether nothing has none.
+fn report(rows: &[Row]) -> bool {
+    for (place, metric) in METRICS.iter().enumerate() {
+        let (agree, all) = table::agreement(rows, place);
+        println!("{:22} {agree:3} of {all:3} within tolerance", metric.title);
+    }
+    let mut explained = true;
+    for row in rows {
+        for (metric, pair) in row.unexplained() {
+            explained = false;
+            println!(
+                "unexplained: {} at {}: {metric} is {:.4e}, ns-2's {:.4e} ({})",
+                row.name,
+                row.place,
+                pair.ours,
+                pair.theirs,
+                pair.difference()
+            );
+        }
+    }
+    if !explained {
+        println!("find out why and say so in {}; do not tune", explanations::FILE);
+    }
+    explained
+}

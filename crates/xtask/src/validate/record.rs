@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What ns-2 did: the recorded rows, gathered into points.
+//!
+//! A row is one run; the rows that differ in nothing but the seed are a point.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::figures::{Figures, Place};
+use crate::setting::Setup;
+
+/// Rows that differ only in their seed.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The sweep it belongs to: a letter.
+    pub group: String,
+    /// What was varied, as the table says it: `150 Mbit/s`.
+    pub label: String,
+    /// The settings of the run.
+    pub setup: Setup,
+    /// What ns-2 measured, one per seed.
+    pub measured: Vec<BTreeMap<Place, Figures>>,
+}
+
+impl Point {
+    /// `A/150mbit/sack-droptail`: what explanations call it.
+    pub fn name(&self) -> String {
+        format!("{}/{}/{}", self.group, self.label, self.setup.text("scheme", ""))
+    }
+}
+
+/// Reads rows, one JSON object a line.
+pub fn read(text: &str) -> Result<Vec<Point>, String> {
+    let mut points: Vec<Point> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let wrong = |what: &str| format!("line {}: {what}", number + 1);
+        let row: Value = serde_json::from_str(line).map_err(|error| wrong(&error.to_string()))?;
+        let group = row["group"].as_str().ok_or_else(|| wrong("no group"))?.to_string();
+        let script = row["script"].as_str().ok_or_else(|| wrong("no script"))?;
+        let mut args = row["args"].as_object().ok_or_else(|| wrong("no args"))?.clone();
+        args.shift_remove("seed");
+        let setup = Setup::new(script, args);
+        let measured = Figures::recorded(&row, &setup);
+        match points.iter_mut().find(|point| point.group == group && point.setup == setup) {
+            Some(point) => point.measured.push(measured),
+            None => {
+                let label = label(&group, &setup);
+                points.push(Point { group, label, setup, measured: vec![measured] });
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// What a sweep varies, in few words.
+fn label(group: &str, setup: &Setup) -> String {
+    let tag = setup.text("tag", "");
+    let millis = |key, default| (setup.number(key, default) * 1e3).round();
+    match group {
+        "A" => format!("{}mbit", setup.number("bw", 0.0) / 1e6),
+        "B" => format!("{}ms", millis("rtt", 0.06)),
+        "C" => format!("{} flows", setup.count("nflows", 0)),
+        "D" => format!("{} sessions, {} s", setup.count("nweb", 0), setup.number("webpage", 1.0)),
+        "E" => {
+            let stamps = if setup.count("ts", 0) == 1 { "" } else { ", no timestamps" };
+            format!("{}pkt, {} s{stamps}", setup.count("buffer", 0), setup.number("webpage", 1.0))
+        }
+        "F" => format!("{}pkt", setup.count("buffer", 563)),
+        _ if tag.is_empty() => format!("{} flows", setup.count("nflows", 0)),
+        _ => tag.into(),
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The comparison: every figure of every place of every point, ours and theirs.
+
+use std::collections::BTreeMap;
+
+use super::compare::{METRICS, Pair, Verdict};
+use super::explanations::Explanations;
+use super::figures::{Figures, Place};
+use super::record::Point;
+use super::runs::Measured;
+
+/// One line of a table.
+pub struct Row {
+    /// The point's group.
+    pub group: String,
+    /// The point's name, which explanations match.
+    pub name: String,
+    /// What was varied.
+    pub label: String,
+    /// The scheme.
+    pub scheme: String,
+    /// Where the figures were measured.
+    pub place: Place,
+    /// The figures, in the order of [`METRICS`].
+    pub pairs: [Pair; METRICS.len()],
+    /// Which explanation each figure has that differs.
+    pub because: [Option<usize>; METRICS.len()],
+}
+
+impl Row {
+    /// The metrics that differ and have no explanation.
+    pub fn unexplained(&self) -> impl Iterator<Item = (&'static str, &Pair)> {
+        METRICS
+            .iter()
+            .zip(self.pairs.iter().zip(&self.because))
+            .filter(|(_, (pair, because))| pair.verdict == Verdict::Differs && because.is_none())
+            .map(|(metric, (pair, _))| (metric.key, pair))
+    }
+}
+
+/// Compares our runs with theirs.
+pub fn rows(points: &[Point], measured: &[Measured], explanations: &Explanations) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (point, ours) in points.iter().zip(measured) {
+        for place in point.measured[0].keys() {
+            let mean = |runs: &[BTreeMap<Place, Figures>]| {
+                Figures::mean(&runs.iter().filter_map(|run| run.get(place).copied()).collect::<Vec<_>>())
+            };
+            let (ours, theirs) = (mean(ours), mean(&point.measured));
+            let pairs: [Pair; METRICS.len()] =
+                std::array::from_fn(|metric| METRICS[metric].compare(&ours, &theirs));
+            let because = std::array::from_fn(|metric| {
+                let differs = pairs[metric].verdict == Verdict::Differs;
+                let found = || explanations.find(&point.name(), METRICS[metric].key);
+                differs.then(found).flatten().map(|(number, _)| number)
+            });
+            let (group, label) = (point.group.clone(), point.label.clone());
+            let scheme = point.setup.text("scheme", "sack-droptail").to_string();
+            rows.push(Row { group, name: point.name(), label, scheme, place: place.clone(), pairs, because });
+        }
+    }
+    rows
+}
+
+/// How many figures of a metric agree, and how many say anything.
+pub fn agreement(rows: &[Row], metric: usize) -> (usize, usize) {
+    let verdicts = || rows.iter().map(|row| row.pairs[metric].verdict);
+    let agree = verdicts().filter(|verdict| *verdict == Verdict::Agrees).count();
+    (agree, verdicts().filter(|verdict| *verdict != Verdict::Silent).count())
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# Reference dumbbell for ns-2.35 (written for this data set; no code copied from the papers).
+# usage: ns dumbbell.tcl key=value ...          -> one JSON line on stdout, prefixed "JSON "
+#
+#  scheme  sack-droptail | sack-redecn | sack-red | vegas-droptail | newreno-droptail | newreno-pi |
+#          cubic/illinois/compound/highspeed/htcp/bic/reno/vegasL -droptail   (Agent/TCP/Linux)
+#  bw (bit/s) rtt (s, propagation) nflows nweb buffer (pkts, 0 = max(bw*rtt/8000, 2*nflows))
+#  t0 t1 measurement window, startspan flows start U(0,startspan); seed; overhead (s, -1 = one bottleneck pkt time)
+#  rtts=list (s) : explicit per-flow RTTs (overrides rtt for flows;  rtt still used for buffer and web)
+#  bdelay one-way bottleneck delay (default rtt/3);  accbw access rate (1e9)
+#  webpage mean inter-page (s) 1, webobj mean object packets 12, webshape 1.2
+array set o {
+  scheme sack-droptail bw 150e6 rtt 0.06 nflows 50 nweb 0 buffer 0 t0 100 t1 300 startspan 50 seed 1
+  overhead -1 rtts {} bdelay -1 accbw 1e9 webpage 1.0 webobj 12 webshape 1.2 webnodes 10 payload 1000
+  window 0 rev 0 sched Calendar allheaders 0 ts 0 qweight -1 minrto 0.2 tick 0.01 tag "" delack 0 redtarget 0.005
+  qtrace 0 redmin 0 redmax 0 adaptive 1 redbytes 0 redmean 0
+}
+foreach a $argv { set i [string first = $a]; set k [string range $a 0 [expr $i-1]]
+  if {![info exists o($k)]} {puts stderr "unknown option $k"; exit 1}
+  set o($k) [string range $a [expr $i+1] end] }
+foreach k {bw rtt nflows nweb buffer t0 t1 seed} { set $k [expr $o($k)] }
+set hdr 40
+if {!$o(allheaders)} { remove-all-packet-headers; add-packet-header IP TCP Flags }
+set ns [new Simulator]
+$ns use-scheduler $o(sched)
+$ns rtproto Manual
+global defaultRNG; $defaultRNG seed $seed
+set rng [new RNG]; for {set j 0} {$j<3} {incr j} {$rng next-substream}
+
+set bdp [expr int(round($bw*$rtt/8000.0))]
+if {$buffer<=0} { set buffer [expr max($bdp, 2*$nflows)] }
+set wire [expr $o(payload)+$hdr]
+set overhead $o(overhead); if {$overhead<0} { set overhead [expr $wire*8.0/$bw] }
+set bdelay $o(bdelay); if {$bdelay<0} { set bdelay [expr $rtt/3.0] }
+set win $o(window)
+if {$win<=0} { set win [expr max(1000, 2*($bdp+$buffer))] }
+
+regexp {^([^-]+)-(.*)$} $o(scheme) _ cc aqm
+Agent/TCP set packetSize_ $o(payload)
+Agent/TCP set window_ $win
+Agent/TCP set overhead_ $overhead
+Agent/TCP set minrto_ $o(minrto)
+Agent/TCP set tcpTick_ $o(tick)
+if {$o(ts)} {Agent/TCP set timestamps_ true}
+if {$aqm=="redecn"} {Agent/TCP set ecn_ 1}
+set linux 0
+switch $cc {
+  sack    {set tcptype TCP/Sack1}
+  vegas   {set tcptype TCP/Vegas}
+  newreno {set tcptype TCP/Newreno}
+  default {set tcptype TCP/Linux; set linux 1; set ca $cc; if {$ca=="vegasL"} {set ca vegas}}
+}
+set sinktype TCPSink/Sack1
+if {$cc=="newreno"} {set sinktype TCPSink}
+if {$o(delack)} {set sinktype TCPSink/Sack1/DelAck}
+# RED settings: adaptive RED of Floyd, Gummadi, Shenker 2001, in packet mode
+Queue/RED set bytes_ $o(redbytes)
+Queue/RED set queue_in_bytes_ $o(redbytes)
+Queue/RED set mean_pktsize_ [expr $o(redmean)>0 ? $o(redmean) : $wire]
+Queue/RED set gentle_ true
+Queue/RED set adaptive_ $o(adaptive)
+Queue/RED set q_weight_ $o(qweight)
+Queue/RED set thresh_ $o(redmin)
+Queue/RED set maxthresh_ $o(redmax)
+Queue/RED set targetdelay_ $o(redtarget)
+Queue/RED set setbit_ [expr {$aqm=="redecn" ? "true" : "false"}]
+Queue/PI set qref_ 200
+Queue/PI set bytes_ false
+Queue/PI set queue_in_bytes_ false
+Queue/PI set mean_pktsize_ $wire
+switch $aqm { droptail {set qt DropTail} redecn {set qt RED} red {set qt RED} pi {set qt PI} }
+
+proc defroute {n adj} {[$n get-module "Manual"] add-route-to-adj-node -default $adj}
+proc route {n adj} {[$n get-module "Manual"] add-route-to-adj-node $adj}
+
+set r1 [$ns node]; set r2 [$ns node]
+$ns simplex-link $r1 $r2 $bw ${bdelay}s $qt
+$ns simplex-link $r2 $r1 $bw ${bdelay}s DropTail
+$ns queue-limit $r1 $r2 $buffer
+$ns queue-limit $r2 $r1 [expr max(10000,$buffer)]
+defroute $r1 $r2; defroute $r2 $r1
+proc acc {h r d} { global ns o
+  $ns duplex-link $h $r $o(accbw) ${d}s DropTail
+  $ns queue-limit $h $r 1000000; $ns queue-limit $r $h 1000000
+  defroute $h $r; route $r $h }
+
+proc mkflow {i s d} {
+  global ns tcptype sinktype linux ca tcp o
+  set t [new Agent/$tcptype]; set k [new Agent/$sinktype]
+  $ns attach-agent $s $t; $ns attach-agent $d $k; $ns connect $t $k
+  $t set fid_ $i
+  if {$linux} { $ns at 0.0 "$t select_ca $ca"; $t set timestamps_ true }
+  return $t
+}
+set nf $nflows
+for {set i 0} {$i<$nf} {incr i} {
+  set r $rtt
+  if {[llength $o(rtts)]>0} {set r [lindex $o(rtts) [expr $i % [llength $o(rtts)]]]}
+  set d [expr ($r/2.0-$bdelay)/2.0]
+  set s [$ns node]; set k [$ns node]
+  acc $s $r1 $d; acc $k $r2 $d
+  set tcp($i) [mkflow $i $s $k]
+  set ftp($i) [new Application/FTP]; $ftp($i) attach-agent $tcp($i)
+  $ns at [$rng uniform 0 $o(startspan)] "$ftp($i) start"
+}
+# optional reverse long flows (r2 -> r1), not counted in Jain
+for {set i 0} {$i<$o(rev)} {incr i} {
+  set d [expr ($rtt/2.0-$bdelay)/2.0]
+  set s [$ns node]; set k [$ns node]
+  acc $s $r2 $d; acc $k $r1 $d
+  set rt [mkflow [expr 100000+$i] $s $k]
+  set rf [new Application/FTP]; $rf attach-agent $rt
+  $ns at [$rng uniform 0 $o(startspan)] "$rf start"
+}
+if {$nweb>0} {
+  PagePool/WebTraf set TCPTYPE_ Sack1
+  PagePool/WebTraf set TCPSINKTYPE_ TCPSink/Sack1
+  PagePool/WebTraf set FID_ASSIGNING_MODE_ 2
+  set pool [new PagePool/WebTraf]; $pool set sameFid_ 999999
+  set nw $o(webnodes)
+  $pool set-num-client $nw; $pool set-num-server $nw
+  set d [expr ($rtt/2.0-$bdelay)/2.0]
+  for {set i 0} {$i<$nw} {incr i} {
+    set s [$ns node]; set c [$ns node]; acc $s $r1 $d; acc $c $r2 $d
+    $pool set-server $i $s; $pool set-client $i $c }
+  $pool set-num-session $nweb
+  for {set i 0} {$i<$nweb} {incr i} {
+    set ip [new RandomVariable/Exponential]; $ip set avg_ $o(webpage)
+    set ps [new RandomVariable/Constant]; $ps set val_ 1
+    set io [new RandomVariable/Exponential]; $io set avg_ 0.01
+    set os [new RandomVariable/ParetoII]; $os set avg_ $o(webobj); $os set shape_ $o(webshape)
+    $pool create-session $i 1000000 [$rng uniform 0 $o(startspan)] $ip $ps $io $os
+  }
+}
+set qm [$ns monitor-queue $r1 $r2 0]
+set integ [$qm get-pkts-integrator]
+foreach v {pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ barrivals_} {set base($v) 0}
+proc snap {arr} { global ns qm integ tcp nf
+  upvar #0 $arr a
+  $integ newpoint [$ns now] [$integ set lasty_]
+  set a(sum) [$integ set sum_]
+  foreach v {pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ barrivals_} {set a($v) [$qm set $v]}
+  set a(to) 0; set a(cuts) 0; set a(rtx) 0
+  for {set i 0} {$i<$nf} {incr i} { set a(ack$i) [$tcp($i) set ack_]
+    incr a(to) [$tcp($i) set nrexmit_]; incr a(cuts) [$tcp($i) set ncwndcuts_]; incr a(rtx) [$tcp($i) set nrexmitpack_] }
+}
+proc redinfo {} { global ns r1 r2 qt; if {$qt!="RED"} {return ""}; set q [[$ns link $r1 $r2] queue]
+  return [format {min=%g max=%g wq=%g curmaxp=%g bottom=%g} [$q set thresh_] [$q set maxthresh_] [$q set q_weight_] [$q set cur_max_p_] [$q set bottom_]] }
+proc finish {} {
+  global ns A B nf bw t0 t1 o buffer bdp rtt seed win overhead wire qm nweb bdelay
+  snap B
+  set T [expr double($t1-$t0)]
+  foreach k {sum pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ to cuts rtx} {set D($k) [expr $B($k)-$A($k)]}
+  # bdepartures_ is a 32-bit int in ns-2: unwrap the difference with the help of the packet count
+  set est [expr double($D(pdepartures_))*$wire]; set bd [expr $D(bdepartures_) & 0xffffffff]
+  set D(bdepartures_) [expr $bd + 4294967296.0*round(($est-$bd)/4294967296.0)]
+  set s 0.0; set s2 0.0; set mn 1e99; set mx 0; set gl {}
+  for {set i 0} {$i<$nf} {incr i} { set g [expr ($B(ack$i)-$A(ack$i))*$o(payload)*8.0/$T]
+    set s [expr $s+$g]; set s2 [expr $s2+$g*$g]; if {$g<$mn} {set mn $g}; if {$g>$mx} {set mx $g}
+    if {$nf<=20} {lappend gl [format %.4g [expr $g/1e6]]} }
+  set jain [expr $s2>0 ? $s*$s/($nf*$s2) : 0]
+  set q [expr $D(sum)/$T]
+  set arr [expr double($D(parrivals_))]
+  puts [format {JSON {"sim":"ns-2.35","topo":"dumbbell","scheme":"%s","tag":"%s","bw":%g,"rtt":%g,"rtts":[%s],"nflows":%d,"nweb":%d,"rev":%d,"buffer":%d,"bdp1000":%d,"seed":%d,"t0":%g,"t1":%g,"window":%d,"overhead":%g,"ts":%d,"wire":%d,"q_pkts":%.4f,"q_norm":%.5f,"arrivals":%d,"drops":%d,"drop_rate":%.4e,"marks":%d,"mark_rate":%.4e,"departures":%d,"util_wire":%.5f,"goodput_long":%.6g,"util_goodput_long":%.5f,"wire_bytes":%.0f,"jain":%.5f,"gmin":%.4g,"gmax":%.4g,"timeouts":%d,"cwndcuts":%d,"rtx":%d,"departures_total":%d,"red":"%s","goodputs_mbps":[%s]}} \
+   $o(scheme) $o(tag) $bw $rtt [join $o(rtts) ,] $nf $nweb $o(rev) $buffer $bdp $seed $t0 $t1 $win $overhead $o(ts) $wire \
+   $q [expr $q/$buffer] $D(parrivals_) $D(pdrops_) [expr $arr>0?$D(pdrops_)/$arr:0] $D(pmarks_) [expr $arr>0?$D(pmarks_)/$arr:0] \
+   $D(pdepartures_) [expr $D(bdepartures_)*8.0/($bw*$T)] $s [expr $s/$bw] $D(bdepartures_) $jain $mn $mx $D(to) $D(cuts) $D(rtx) [$qm set pdepartures_] [redinfo] [join $gl ,]]
+  flush stdout; exit 0
+}
+proc qsample {} { global ns qm o; puts [format {Q %.4f %d} [$ns now] [$qm set pkts_]]; $ns at [expr [$ns now]+$o(qtrace)] qsample }
+if {$o(qtrace)>0} {$ns at $t0 qsample}
+$ns at $t0 "snap A"
+$ns at $t1 "finish"
+$ns run
