@@ -113,7 +113,7 @@ impl Setting for u32 {
     fn read(raw: &Raw) -> Result<u32, String> {
         match raw {
             Raw::Integer(value) => {
-                u32::try_from(*value).map_err(|_| format!("{raw} is outside 0 to {}", u32::MAX))
+                u32::try_from(*value).map_err(|_| format!("{raw} is not a whole number from 0 up"))
             }
             _ => Err(format!("{raw} is not a whole number")),
         }
@@ -179,7 +179,9 @@ pub trait Settings: Default + Clone + fmt::Debug {
 
 /// Reads `raw` and holds it against `range`: the one place that decides whether a value is allowed.
 pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
-    let value = T::read(raw).map_err(Refusal::Value)?;
+    let allowed =
+        range.as_ref().map_or(String::new(), |range| format!("; allowed is {}", T::describe(range)));
+    let value = T::read(raw).map_err(|wrong| Refusal::Value(wrong + &allowed))?;
     match range {
         Some(range) if !value.within(&range) => {
             Err(Refusal::Value(format!("{raw} is outside the allowed range, {}", T::describe(&range))))

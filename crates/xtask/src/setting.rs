@@ -124,6 +124,7 @@ fn network(text: &mut String, setup: &Setup) {
     line(text, "kind", format_args!("\"dumbbell\""));
     line(text, "rtt", format_args!("{}", span(rtt)));
     line(text, "delay", format_args!("{}", span(setup.number("bdelay", rtt / 3.0))));
+    line(text, "reverse_buffer", format_args!("\"{}pkt\"", buffer(setup).max(10_000.0)));
 }
 
 fn queue(text: &mut String, setup: &Setup) {

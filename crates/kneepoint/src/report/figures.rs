@@ -115,7 +115,9 @@ pub(super) fn queues(comparison: &Comparison) -> Vec<Figure> {
 /// The windows of a few flows over time: a panel per scheme, all on one scale.
 pub(super) fn windows(comparison: &Comparison) -> Vec<Figure> {
     let all: Vec<_> = comparison.schemes.iter().map(|scheme| curves(scheme, "window_packets")).collect();
-    let greatest = greatest(all.iter().flatten());
+    let cut = usual_height(&all);
+    let (end, highest) = greatest(all.iter().flatten());
+    let greatest = (end, highest.min(cut));
     let panel = |(rank, flows): (usize, Vec<Vec<(f64, f64)>>)| {
         let scheme = &comparison.schemes[rank].scheme;
         let class = scheme_class(rank);
@@ -123,7 +125,8 @@ pub(super) fn windows(comparison: &Comparison) -> Vec<Figure> {
         let mut panel = Panel::new(&label, PANEL, greatest, ("time, s", "window, packets"));
         for (place, points) in flows.iter().enumerate().rev() {
             let shade = if place == 0 { class.clone() } else { format!("{class} other") };
-            panel.line(&shade, &Curve::thinned(points, STRETCHES));
+            let points: Vec<_> = points.iter().map(|&(time, window)| (time, window.min(cut))).collect();
+            panel.line(&shade, &Curve::thinned(&points, STRETCHES));
         }
         let name = format!("window_{}", rank + 1);
         let drawing = panel.finish();
@@ -136,6 +139,13 @@ pub(super) fn windows(comparison: &Comparison) -> Vec<Figure> {
         })
     };
     all.into_iter().enumerate().filter_map(panel).collect()
+}
+
+/// A height that cuts off the rare peaks of slow start, beside which nothing else could be seen.
+fn usual_height(all: &[Vec<Vec<(f64, f64)>>]) -> f64 {
+    let mut heights: Vec<f64> = all.iter().flatten().flatten().map(|point| point.1).collect();
+    heights.sort_by(f64::total_cmp);
+    heights.get(heights.len() * 995 / 1000).map_or(1.0, |height| 1.15 * height)
 }
 
 /// The flows that [`windows`] shows: `forward/0`, the first of them drawn in full colour.

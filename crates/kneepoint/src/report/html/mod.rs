@@ -41,8 +41,10 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
     let reading = "The line is the mean and the band the range within each stretch of the first run. One scale for all.";
     write_section(page, "Queue over time", reading, "grid", &figures::queues(comparison))?;
     let flows = figures::followed_flows(comparison).join(", ");
-    let lead =
-        format!("The first run. Flows {}; the first in full colour. One scale for all.", Escaped(&flows));
+    let lead = format!(
+        "The first run. Flows {}; the first in full colour. One scale for all, which cuts off the rarest peaks.",
+        Escaped(&flows)
+    );
     write_section(page, "Congestion windows", &lead, "grid", &figures::windows(comparison))?;
     traffic::write(page, comparison)?;
     manifest::write(page, &comparison.manifest)?;

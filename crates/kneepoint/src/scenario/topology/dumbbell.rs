@@ -44,7 +44,7 @@ crate::settings! {
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow that a buffer in bandwidth-delay products has at least.
         buffer_floor: u32 = 2, 0..=1000;
-        /// Buffer of the bottleneck in the other direction; `auto` is the same in packets and at least 10000.
+        /// Buffer of the bottleneck in the other direction; `auto` is the same.
         reverse_buffer: Or<Buffer, Auto> = Or::WORD;
         /// Rate of access links.
         access_rate: Pace = Or::WORD, Or::is(Rate(1))..=Or::is(Rate::from_mbit(1_000_000));
@@ -68,6 +68,17 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         let remedy = "choose a `direction` instead";
         wish.refuse("from", "dumbbell", remedy, faults);
         wish.refuse("to", "dumbbell", remedy, faults);
+        if params.access == Access::Minimal && wish.place.direction == Direction::Reverse {
+            let message = format!(
+                "{}: on a minimal dumbbell data that goes back meets no acknowledgements",
+                wish.label
+            );
+            faults.add_with_help(
+                wish.table.place("direction"),
+                message,
+                "write `access = \"full\"` in [topology]",
+            );
+        }
         if params.access == Access::Full {
             wish.hold_under(&params.access_rate, faults);
         }
@@ -94,8 +105,8 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         measured: true,
     };
     net.link(bottleneck.clone());
-    // Without access links back, acknowledgements pass the routers by: the way back is only for data.
-    if params.access == Access::Full || two_way {
+    // Without access links back, acknowledgements pass the routers by.
+    if params.access == Access::Full {
         net.link(LinkSpec {
             from: routers.1,
             to: routers.0,
@@ -146,11 +157,7 @@ fn limits(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> O
     let forward = pipe.limit(params.buffer, floor, faults)?;
     let reverse = match params.reverse_buffer.get() {
         Some(buffer) => Pipe { span: table.place("reverse_buffer"), ..pipe }.limit(*buffer, floor, faults)?,
-        None => match forward {
-            Limit::Packets(packets) => Limit::Packets(packets.max(10_000)),
-            Limit::Bytes(bytes) => Limit::Packets((bytes.0 / site.packet.0).max(10_000) as u32),
-            Limit::Unlimited => Limit::Unlimited,
-        },
+        None => forward,
     };
     Some((forward, reverse))
 }
