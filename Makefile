@@ -39,33 +39,37 @@ check: cargo ## type-check only, for while you edit
 fmt: cargo ## format the sources
 	$(CARGO) fmt --all
 
-bench: build ## nanoseconds per packet; against ns-2 too where it is installed
-	$(CARGO) bench --workspace --locked
+bench: cargo ## nanoseconds and instructions per packet, beside ns-2 where it is installed
+	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)
 
-validate: cargo ## the long tests: laws and published numbers at full length
-	$(CARGO) test --release --workspace --locked -- --include-ignored
+validate: cargo ## our scenarios beside ns-2's results, live too where it is installed; writes docs/validation.md
+	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)
 
-fuzz: cargo ## every test with many more random cases (CASES=20000)
-	KNEE_FUZZ_CASES=$(or $(CASES),20000) PROPTEST_CASES=$(or $(CASES),20000) $(CARGO) test --release --workspace --locked
+fuzz: cargo ## a million mutated scenarios, thousands of command lines and networks (CASES=1000000)
+	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test scenario_fuzz
+	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz
+	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test transfers
 
 wasm: cargo ## compile the laboratory to wasm32
 	scripts/check-wasm.sh
 
-docs: cargo ## the documentation of the library, in target/doc
+docs: cargo ## docs/algorithms.md, the schema and the example, from the registries; the library's pages in target/doc
+	$(CARGO) run --locked -p xtask -- docs
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"
 
 clean: cargo ## remove what was built; results in out/ stay
 	$(CARGO) clean
 
-# Says what is missing and how to get it, instead of "command not found".
+# Installs Rust where there is none, and says what else is missing and how to get it.
 cargo:
 	@command -v $(CARGO) > /dev/null || { \
-	  echo "Building needs Rust, and cargo was not found. Install it with"; \
-	  echo; \
-	  echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal"; \
-	  echo; \
-	  echo "and run make again; the version that rust-toolchain.toml names installs itself."; \
+	  echo "Building needs Rust, and cargo was not found: installing it with rustup, into your home"; \
+	  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal --no-modify-path \
+	    && command -v $(CARGO) > /dev/null; \
+	} || { \
+	  echo "That failed. Install Rust as https://rustup.rs says and run make again;"; \
+	  echo "the version that rust-toolchain.toml names then installs itself."; \
 	  exit 1; } >&2
 	@command -v cc > /dev/null || { \
 	  echo "Building needs a linker, and cc was not found. Install it with"; \
