@@ -123,9 +123,12 @@ impl Hosts {
         self.send(flow.0, now, network, events, watch);
     }
 
-    /// No data follows. Whether the transfer ended with that.
-    pub fn stop(&mut self, flow: FlowId) -> bool {
-        self.flows[flow.0 as usize].sender.stop()
+    /// No data follows, which ends the transfer if all is acknowledged.
+    pub fn stop<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
+        let slot = &mut self.flows[flow.0 as usize];
+        if slot.sender.stop() {
+            watch.on(now, &slot.completed(flow, now));
+        }
     }
 
     /// A packet arrives at its host.
@@ -188,10 +191,8 @@ impl Hosts {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
         if heard.done {
-            let (began, delivered, size) = (flow.began, flow.delivered.min(now), flow.sender.acked());
-            let owner = flow.owner;
-            watch.on(now, &Event::Completed { flow: id, began, delivered, size });
-            return Some((id, owner));
+            watch.on(now, &flow.completed(id, now));
+            return Some((id, flow.owner));
         }
         self.send(packet.flow, now, network, events, watch);
         None
@@ -278,6 +279,12 @@ impl Flow {
             delivered: Time::NEVER,
             rng,
         }
+    }
+
+    /// What there is to tell of a transfer that ended.
+    fn completed(&self, flow: FlowId, now: Time) -> Event<'static> {
+        let delivered = self.delivered.min(now);
+        Event::Completed { flow, began: self.began, delivered, size: self.sender.acked() }
     }
 
     #[inline]

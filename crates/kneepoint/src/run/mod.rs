@@ -252,9 +252,7 @@ impl State<'_> {
         while let Some((_, cue)) = self.script.pop_if(|(at, _)| *at <= now) {
             match cue {
                 Cue::Start(flow) => self.hosts.start(flow, now, &mut self.network, &mut self.events, watch),
-                Cue::Stop(flow) => {
-                    self.hosts.stop(flow);
-                }
+                Cue::Stop(flow) => self.hosts.stop(flow, now, watch),
             }
         }
         self.cue_script();
