@@ -118,6 +118,9 @@ impl Hosts {
         watch: &mut O,
     ) {
         let slot = &mut self.flows[flow.0 as usize];
+        if slot.sender.done() {
+            return; // It was stopped before it began.
+        }
         slot.began = now;
         watch.on(now, &Event::Started { flow, web: slot.owner.map(|(group, _)| group) });
         self.send(flow.0, now, network, events, watch);
@@ -126,7 +129,7 @@ impl Hosts {
     /// No data follows, which ends the transfer if all is acknowledged.
     pub fn stop<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
         let slot = &mut self.flows[flow.0 as usize];
-        if slot.sender.stop() {
+        if slot.sender.stop() && slot.began != Time::NEVER {
             watch.on(now, &slot.completed(flow, now));
         }
     }
@@ -275,7 +278,7 @@ impl Flow {
             epoch: 0,
             header: task.options.header.0 as u16,
             owner: task.owner,
-            began: Time::ZERO,
+            began: Time::NEVER,
             delivered: Time::NEVER,
             rng,
         }
