@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A link at work: its queue, kept in the cheapest way that answers what is asked of it.
 
-use std::collections::VecDeque;
-
+use super::flight::Flight;
 use crate::aqm::{Facts, Fifo, Limit, Reason, Verdict};
 use crate::link::{Line, Tail, Transmitter};
 use crate::packet::Packet;
@@ -29,21 +28,13 @@ pub(super) struct Ruled {
     pub(super) rng: Rng,
 }
 
-/// A packet on its way, in a cache line of its own.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct InFlight {
-    pub(super) arrival: Time,
-    pub(super) packet: Packet,
-}
-
 /// A link at work; two cache lines, for a thousand flows have four thousand of them.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) queue: Queue,
     pub(super) transmitter: Transmitter,
     pub(super) line: Line,
-    pub(super) flight: VecDeque<InFlight>,
+    pub(super) flight: Flight,
     pub(super) measured: bool,
     pub(super) served: u64,
 }
@@ -71,7 +62,7 @@ impl Link {
             queue,
             transmitter: Transmitter::new(spec.rate),
             line: Line::new(spec.delay, spec.jitter, spec.loss, Rng::stream(seed, "line", index)),
-            flight: VecDeque::new(),
+            flight: Flight::EMPTY,
             measured: spec.measured,
             served: 0,
         }
@@ -125,8 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_fits_two_cache_lines_and_a_packet_on_its_way_one() {
+    fn a_link_fits_two_cache_lines() {
         assert!(size_of::<Link>() <= 128, "{}", size_of::<Link>());
-        assert_eq!(size_of::<InFlight>(), 64);
     }
 }

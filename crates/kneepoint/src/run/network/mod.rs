@@ -8,6 +8,7 @@
 //! is known (`Step::Reach`). Both are exact, for nothing else can come between; measured links stay out of it, so
 //! that what they tell is in order.
 
+mod flight;
 mod link;
 mod paths;
 
@@ -17,13 +18,15 @@ use crate::event::{Entity, EventQueue};
 use crate::packet::Packet;
 use crate::scenario::LinkSpec;
 use crate::units::{Bytes, Time};
-use link::{InFlight, Link, Queue};
+use flight::Pool;
+use link::{Link, Queue};
 use paths::{Hop, Step};
 
 /// All links, and the table of hops through which packets find their way.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     links: Vec<Link>,
+    pool: Pool,
     hops: Vec<Hop>,
     /// The last hop of each path whose receiver answers every packet, and the first link of the way back.
     answered: Vec<(u32, u32)>,
@@ -184,10 +187,9 @@ impl Network {
         watch: &mut O,
     ) -> Option<Reached> {
         let entity = self.arrival(link);
-        let flight = &mut self.links[link].flight;
-        let InFlight { mut packet, .. } = flight.pop_front()?;
-        if let Some(next) = flight.front() {
-            events.schedule(entity, next.arrival);
+        let (mut packet, next) = self.pool.pop(&mut self.links[link].flight)?;
+        if let Some(next) = next {
+            events.schedule(entity, next);
         }
         if self.hops[packet.hop as usize].step == Step::Arrive {
             return Some((packet, now));
@@ -199,10 +201,9 @@ impl Network {
     /// Puts a packet on its way to the end of a link.
     #[inline]
     fn launch(&mut self, link: usize, packet: Packet, arrival: Time, events: &mut EventQueue) {
-        if self.links[link].flight.is_empty() {
+        if self.pool.push(&mut self.links[link].flight, arrival, packet) {
             events.schedule(self.arrival(link), arrival);
         }
-        self.links[link].flight.push_back(InFlight { arrival, packet });
     }
 
     /// A packet joins a queue that a discipline rules.
