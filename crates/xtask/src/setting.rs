@@ -169,7 +169,7 @@ fn options(text: &mut String, setup: &Setup) {
 }
 
 /// Controls that ns-2 takes from Linux, whose hosts always send timestamps.
-const LINUX: [&str; 3] = ["reno", "cubic", "vegasL"];
+const LINUX: [&str; 2] = ["reno", "cubic"];
 
 /// Vegas times every packet, whether or not it carries a timestamp, and repairs without selective
 /// acknowledgements, but looks beyond the first loss of a window. Its first packet opens the window to two and
@@ -181,7 +181,6 @@ const VEGAS: &str = "[flows.tcp]\npayload = \"960b\"\nheader = \"40b\"\ntimestam
 fn control(text: &mut String, setup: &Setup) {
     let control = match setup.scheme().0 {
         "vegas" => "\"vegas\"",
-        "vegasL" => "{ kind = \"vegas\", alpha = 2, beta = 4, loss_decrease = 0.5, rounding = false }",
         "cubic" => "{ kind = \"cubic\", era = \"2006\" }",
         _ => "\"reno\"",
     };

@@ -22,7 +22,7 @@ pub fn charts(rows: &[Row]) -> BTreeMap<String, String> {
     for row in rows {
         groups.entry(row.group.clone()).or_default().push(row);
     }
-    groups.into_iter().map(|(group, rows)| (group, chart(&rows))).collect()
+    groups.into_iter().map(|(group, own)| (group, chart(&own))).collect()
 }
 
 fn chart(rows: &[&Row]) -> String {

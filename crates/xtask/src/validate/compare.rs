@@ -161,8 +161,8 @@ mod tests {
     fn a_handful_of_drops_or_an_unknown_figure_is_no_ground_for_comparison() {
         let pair = metric("drops").compare(&dropped(29.0, 1e-5), &dropped(3.0, 1e-6));
         assert_eq!(pair.verdict, Verdict::Silent);
-        let pair = metric("drops").compare(&dropped(31.0, 1e-5), &dropped(0.0, 0.0));
-        assert_eq!(pair.verdict, Verdict::Differs);
+        let several = metric("drops").compare(&dropped(31.0, 1e-5), &dropped(0.0, 0.0));
+        assert_eq!(several.verdict, Verdict::Differs);
         assert_eq!(
             metric("goodput").compare(&dropped(0.0, 0.0), &dropped(0.0, 0.0)).verdict,
             Verdict::Silent
