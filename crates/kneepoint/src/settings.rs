@@ -282,8 +282,13 @@ macro_rules! choice {
             const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc.trim_ascii()), )*];
             const JSON: &'static [&'static str] = &["string"];
             fn read(raw: &$crate::settings::Raw) -> Result<$name, String> {
-                match raw {
-                    $( $crate::settings::Raw::Text(text) if text == $text => Ok($name::$variant), )*
+                // A name may look like a number, as `2006` does.
+                let written = match raw {
+                    $crate::settings::Raw::Text(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                match written.as_str() {
+                    $( $text => Ok($name::$variant), )*
                     _ => Err(format!("{raw} is not one of {}", [$($text),*].join(", "))),
                 }
             }

@@ -22,6 +22,9 @@
 //! * "Once per RTT": until what was sent before a response is acknowledged (`once_per_round_trip`).
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
+//! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of a few packets, the average
+//!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
+//!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
 use super::delay::Delay;

@@ -41,6 +41,9 @@ struct Link {
     marks: u64,
     served_packets: u64,
     served_bytes: u64,
+    /// The last transmission that began before the window, and the last in it: when, and of how many bytes.
+    before: (Time, u16),
+    latest: (Time, u16),
     queue: Occupancy,
     waited: Recorder,
 }
@@ -101,7 +104,7 @@ impl Meter {
         let window = self.window.span();
         Summary {
             window_s: window.as_secs_f64(),
-            links: self.links.into_iter().flatten().map(|link| link.finish(window)).collect(),
+            links: self.links.into_iter().flatten().map(|link| link.finish(self.window)).collect(),
             groups: (self.groups.iter().enumerate())
                 .map(|(group, transfers)| transfers.finish_group(group, &self.flows, window))
                 .collect(),
@@ -200,6 +203,13 @@ impl Observer for Meter {
             self.open(*flow, *web);
         }
         if !self.window.contains(at) {
+            // What is in transmission when the window begins takes up some of it.
+            if let Event::Service { link, packet, .. } = event
+                && at < self.window.from
+                && let Some(link) = self.link(*link)
+            {
+                link.before = (at, packet.size);
+            }
             return;
         }
         match event {
@@ -213,6 +223,7 @@ impl Observer for Meter {
                 if let Some(link) = self.link(*link) {
                     link.served_packets += 1;
                     link.served_bytes += u64::from(packet.size);
+                    link.latest = (at, packet.size);
                     link.waited.record(*waited);
                 }
             }
@@ -246,6 +257,8 @@ impl Link {
             marks: 0,
             served_packets: 0,
             served_bytes: 0,
+            before: (Time::ZERO, 0),
+            latest: (Time::ZERO, 0),
             queue: Occupancy::new(window),
             waited: Recorder::new(),
         }
@@ -260,7 +273,18 @@ impl Link {
         }
     }
 
-    fn finish(mut self, window: Span) -> LinkSummary {
+    /// The bits that passed in the window: of a transmission across its edge, only the part inside.
+    fn bits(&self, window: Interval) -> f64 {
+        let Some(rate) = self.rate else { return f64::NAN };
+        let beyond = |(began, size): (Time, u16), edge: Time| {
+            let end = began + rate.time_for(Bytes(u64::from(size)));
+            rate.as_f64() * end.since(edge).as_secs_f64()
+        };
+        8.0 * self.served_bytes as f64 + beyond(self.before, window.from) - beyond(self.latest, window.to)
+    }
+
+    fn finish(mut self, window: Interval) -> LinkSummary {
+        let bits = self.bits(window);
         self.queue.close();
         let packets = self.queue.mean_packets();
         let bytes = self.queue.mean_bytes();
@@ -269,7 +293,7 @@ impl Link {
             Limit::Bytes(limit) => (Some(limit.0 as f64 / self.full_packet.0 as f64), bytes / limit.0 as f64),
             Limit::Unlimited => (None, f64::NAN),
         };
-        let capacity = self.rate.map_or(f64::NAN, |rate| rate.as_f64() * window.as_secs_f64());
+        let capacity = self.rate.map_or(f64::NAN, |rate| rate.as_f64() * window.span().as_secs_f64());
         LinkSummary {
             name: self.name,
             queue_mean_packets: packets,
@@ -283,7 +307,7 @@ impl Link {
             marks: self.marks,
             served_packets: self.served_packets,
             served_bytes: self.served_bytes,
-            utilization: 8.0 * self.served_bytes as f64 / capacity,
+            utilization: bits / capacity,
         }
     }
 }

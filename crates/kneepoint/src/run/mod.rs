@@ -54,6 +54,9 @@ struct Population {
     free: Vec<FlowId>,
 }
 
+/// The links that hold noisy hosts' packets back, in the order of flows, then of web pairs.
+type Jitters = std::vec::IntoIter<Option<u32>>;
+
 /// A run in progress.
 pub struct Simulation<'a, O> {
     state: State<'a>,
@@ -138,9 +141,10 @@ impl<'a> State<'a> {
             handled: 0,
         };
         let mut routes = Routes::new(&valid.network);
-        state.add_flows(&mut routes, &jitters, seed);
+        let mut jitters = jitters.into_iter();
+        state.add_flows(&mut routes, &mut jitters, seed);
         state.add_sources(&mut routes, seed);
-        state.add_web(&mut routes, seed);
+        state.add_web(&mut routes, &mut jitters, seed);
         state.network.fuse();
         state.script.sort_unstable_by(|a, b| b.cmp(a));
         state.cue_script();
@@ -150,13 +154,12 @@ impl<'a> State<'a> {
         state
     }
 
-    fn add_flows(&mut self, routes: &mut Routes, jitters: &[Option<u32>], seed: u64) {
+    fn add_flows(&mut self, routes: &mut Routes, jitters: &mut Jitters, seed: u64) {
         let mut starts = Rng::stream(seed, "start", 0);
-        let mut jitters = jitters.iter();
         for group in &self.valid.flows {
             let options = Arc::new(group.tcp.clone());
             for flow in &group.flows {
-                let jitter = jitters.next().copied().flatten();
+                let jitter = jitters.next().flatten();
                 let paths = self.add_paths(routes, flow.from, flow.to, jitter);
                 if !options.delayed_ack {
                     self.network.add_answer(paths.forward, paths.backward);
@@ -190,11 +193,12 @@ impl<'a> State<'a> {
         }
     }
 
-    fn add_web(&mut self, routes: &mut Routes, seed: u64) {
+    fn add_web(&mut self, routes: &mut Routes, jitters: &mut Jitters, seed: u64) {
         for (index, group) in self.valid.web.iter().enumerate() {
             let mut starts = Rng::stream(seed, "start-web", index as u64);
+            let paths = group.pairs.iter();
             let paths =
-                group.pairs.iter().map(|&(from, to)| self.add_paths(routes, from, to, None)).collect();
+                paths.map(|&(from, to)| self.add_paths(routes, from, to, jitters.next().flatten())).collect();
             self.populations.push(Population {
                 options: Arc::new(group.tcp.clone()),
                 paths,
@@ -327,18 +331,21 @@ impl View for State<'_> {
     }
 }
 
-/// The scenario's links, then one for each flow whose host is noisy; and which flow has which.
+/// The scenario's links, then one for each noisy host; and which flow, then which web pair, has which.
 fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
     let mut links = valid.network.links.clone();
-    let flows = valid.flows.iter().flat_map(|group| group.flows.iter().map(move |flow| (group, flow)));
-    let jitters = flows.map(|(group, flow)| {
-        (group.tcp.jitter > Span::ZERO).then(|| {
-            links.push(LinkSpec::noise(flow.from, group.tcp.jitter));
+    let flows =
+        valid.flows.iter().flat_map(|group| group.flows.iter().map(|flow| (flow.from, group.tcp.jitter)));
+    let servers =
+        valid.web.iter().flat_map(|group| group.pairs.iter().map(|&(from, _)| (from, group.tcp.jitter)));
+    let noise = flows.chain(servers).map(|(from, jitter)| {
+        (jitter > Span::ZERO).then(|| {
+            links.push(LinkSpec::noise(from, jitter));
             links.len() as u32 - 1
         })
     });
-    let jitters = jitters.collect();
-    (links, jitters)
+    let noise = noise.collect();
+    (links, noise)
 }
 
 /// About the time between two events: a packet's on the fastest measured link, in eighths.

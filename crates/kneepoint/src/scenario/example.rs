@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A scenario that explains itself: every section, every field with its default, range and sentence.
 
-use super::outline::{HEAD, Member, Part, SECTIONS, Section, default, members, sentence};
+use super::outline::{HEAD, Part, SECTIONS, Section, default, members, sentence};
 use crate::settings::{Field, Settings};
 use crate::tcp;
 
@@ -80,7 +80,12 @@ impl Page {
             for member in &members {
                 self.comment(&format!("\"{}\": {}", member.name, member.about));
                 for field in (member.fields)() {
-                    self.comment(&format!("    {} = {}  {}", field.name, default(field), remark(field)));
+                    self.comment(&format!(
+                        "    {} = {}  {}",
+                        field.name,
+                        member.default(field),
+                        remark(field)
+                    ));
                 }
             }
         } else {
@@ -95,15 +100,19 @@ impl Page {
 
     /// A section that is one of a family: the first with its fields, the others as alternatives.
     fn choice(&mut self, part: Part, off: &str) {
-        for (place, Member { name, about, fields, .. }) in members(part).iter().enumerate() {
+        for (place, member) in members(part).iter().enumerate() {
             let off = if place == 0 { off } else { "#" };
-            self.comment(about);
-            self.text.push_str(&format!("{off}kind = \"{name}\"\n"));
-            self.fields(fields(), off, &[]);
+            self.comment(&member.about);
+            self.text.push_str(&format!("{off}kind = \"{}\"\n", member.name));
+            self.lines((member.fields)(), off, &[], |field| member.default(field));
         }
     }
 
     fn fields(&mut self, fields: &[Field], off: &str, shown: &[&str]) {
+        self.lines(fields, off, shown, default);
+    }
+
+    fn lines(&mut self, fields: &[Field], off: &str, shown: &[&str], default: impl Fn(&Field) -> String) {
         for field in fields.iter().filter(|field| !shown.contains(&field.name)) {
             self.comment(&remark(field));
             for (name, about) in field.choices {

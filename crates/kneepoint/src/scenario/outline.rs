@@ -46,6 +46,16 @@ pub(super) struct Member {
     pub about: String,
     pub fields: Fields,
     pub required: &'static [&'static str],
+    /// The defaults that a preset changes.
+    pub set: &'static [(&'static str, &'static str)],
+}
+
+impl Member {
+    /// A field's default as TOML, as this member has it.
+    pub fn default(&self, field: &Field) -> String {
+        let set = self.set.iter().find(|(name, _)| *name == field.name);
+        set.map_or_else(|| default(field), |(_, value)| (*value).to_string())
+    }
 }
 
 const PLAIN: Section = Section {
@@ -154,6 +164,7 @@ pub(super) fn members(part: Part) -> Vec<Member> {
                 about: one.about.into(),
                 fields: one.fields,
                 required: one.required,
+                set: &[],
             };
             TOPOLOGIES.iter().map(member).collect()
         }
@@ -163,6 +174,7 @@ pub(super) fn members(part: Part) -> Vec<Member> {
                 about: one.about.into(),
                 fields: one.fields,
                 required: &[],
+                set: &[],
             };
             CHANNELS.iter().map(member).collect()
         }
@@ -180,13 +192,14 @@ fn registered(
         about: entry.summary(),
         fields: entry.fields,
         required: &[],
+        set: &[],
     };
     let mut members: Vec<Member> = registry.iter().map(member).collect();
     for preset in presets {
         let base = registry.iter().find(|entry| entry.name == preset.of);
         if let Some(base) = base.filter(|_| registry.iter().all(|entry| entry.name != preset.name)) {
             let (name, about) = (preset.name, preset.about.into());
-            members.push(Member { name, about, fields: base.fields, required: &[] });
+            members.push(Member { name, about, fields: base.fields, required: &[], set: preset.set });
         }
     }
     members
