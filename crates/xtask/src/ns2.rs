@@ -8,8 +8,13 @@ use serde_json::Value;
 
 use crate::setting::Setup;
 
-/// What to install where `ns` is missing.
-pub const PACKAGE: &str = "ns2";
+/// What to say, loudly, where `ns` is missing.
+pub fn missing(what: &str) -> String {
+    let line = "=".repeat(70);
+    format!(
+        "{line}\n{what}: ns-2 is not here, `ns` is not on the path.\nOn Debian: apt-get install ns2\n{line}"
+    )
+}
 
 /// Whether `ns` is on the path.
 pub fn installed() -> bool {

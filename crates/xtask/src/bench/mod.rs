@@ -73,10 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
     let beside = !arguments.quick && !arguments.no_ns2;
     if beside && !ns2::installed() {
-        eprintln!(
-            "ns-2 is not here, so nothing is compared with it: on Debian, `apt-get install {}`",
-            ns2::PACKAGE
-        );
+        eprintln!("{}", ns2::missing("NO COMPARISON"));
     }
     let beside = beside && ns2::installed();
     let (repeat, seconds) = if arguments.quick { (1, 20) } else { (arguments.repeat.max(1), SECONDS) };

@@ -17,7 +17,7 @@ const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 const PANELS: [(usize, &str); 2] = [(0, "queue / buffer"), (5, "Jain index")];
 
 /// The drawing of each group.
-pub fn charts(rows: &[Row]) -> BTreeMap<String, String> {
+pub fn charts(rows: &[&Row]) -> BTreeMap<String, String> {
     let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
     for row in rows {
         groups.entry(row.group.clone()).or_default().push(row);

@@ -48,8 +48,8 @@ pub struct Arguments {
     /// A few points with one seed, in less than a minute; writes no page.
     #[arg(long)]
     quick: bool,
-    /// Run ns-2 here and now, beside ours; writes no page.
-    #[arg(long, conflicts_with = "quick")]
+    /// Run ns-2 here and now too, with settings that were not recorded.
+    #[arg(long)]
     live: bool,
     /// Run only points whose name contains this; writes no page.
     #[arg(long)]
@@ -81,20 +81,24 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let measured = pool.install(|| runs::run(&points, seeds))?;
     let rows = table::rows(&points, &measured, &explanations);
     print(&rows);
-    if !arguments.quick && !arguments.live && arguments.only.is_none() {
-        write(&rows, &explanations, seeds)?;
-        warn_of_stale(&rows, &explanations);
+    if !arguments.quick && arguments.only.is_none() {
+        let recorded: Vec<&Row> = rows.iter().filter(|row| row.group != live::GROUP).collect();
+        write(&recorded, &explanations, seeds)?;
+        warn_of_stale(&recorded, &explanations);
     }
     Ok(report(&rows))
 }
 
 fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
-    let points = if arguments.live { live::points()? } else { record::read(RESULTS)? };
+    let mut points = record::read(RESULTS)?;
     let wanted = |point: &Point| {
         arguments.only.as_ref().is_none_or(|only| point.name().contains(only))
             && (!arguments.quick || QUICK.contains(&point.name().as_str()))
     };
-    let points: Vec<Point> = points.into_iter().filter(wanted).collect();
+    points.retain(wanted);
+    if arguments.live {
+        points.extend(live::points()?);
+    }
     if points.is_empty() {
         return Err("no point has such a name; --scenarios lists them".into());
     }
@@ -120,7 +124,7 @@ fn print(rows: &[Row]) {
     }
 }
 
-fn write(rows: &[Row], explanations: &Explanations, seeds: u64) -> Result<(), String> {
+fn write(rows: &[&Row], explanations: &Explanations, seeds: u64) -> Result<(), String> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let put = |name: String, text: String| {
         std::fs::write(docs.join(&name), text).map_err(|error| format!("docs/{name}: {error}"))
@@ -135,7 +139,7 @@ fn write(rows: &[Row], explanations: &Explanations, seeds: u64) -> Result<(), St
 }
 
 /// An explanation of something that no longer differs misleads.
-fn warn_of_stale(rows: &[Row], explanations: &Explanations) {
+fn warn_of_stale(rows: &[&Row], explanations: &Explanations) {
     for number in 0..explanations.len() {
         if !rows.iter().any(|row| row.because.contains(&Some(number))) {
             println!(
@@ -150,7 +154,7 @@ fn warn_of_stale(rows: &[Row], explanations: &Explanations) {
 /// Says what has no explanation. Whether nothing has none.
 fn report(rows: &[Row]) -> bool {
     for (place, metric) in METRICS.iter().enumerate() {
-        let (agree, all) = table::agreement(rows, place);
+        let (agree, all) = table::agreement(rows.iter(), place);
         println!("{:22} {agree:3} of {all:3} within tolerance", metric.title);
     }
     let mut explained = true;

@@ -50,11 +50,11 @@ is tuned to agree.
 ";
 
 /// The whole page.
-pub fn page(rows: &[Row], explanations: &Explanations, seeds: u64) -> String {
+pub fn page(rows: &[&Row], explanations: &Explanations, seeds: u64) -> String {
     let mut page = METHOD.to_string();
     summary(&mut page, rows, seeds);
     for (group, title) in GROUPS {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.group == group).collect();
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.group == group).collect();
         if !rows.is_empty() {
             let _ =
                 write!(page, "\n## {group}. {title}\n\n![queue and fairness](validation-{group}.svg)\n\n");
@@ -65,8 +65,8 @@ pub fn page(rows: &[Row], explanations: &Explanations, seeds: u64) -> String {
     page
 }
 
-fn summary(page: &mut String, rows: &[Row], seeds: u64) {
-    let differing = |row: &&Row| row.pairs.iter().any(|pair| pair.verdict == Verdict::Differs);
+fn summary(page: &mut String, rows: &[&Row], seeds: u64) {
+    let differing = |row: &&&Row| row.pairs.iter().any(|pair| pair.verdict == Verdict::Differs);
     let _ = write!(
         page,
         "\n## Agreement\n\n{} places of {} runs of ns-2's settings, {seeds} seeds each; {} have a figure that differs.\n\n",
@@ -76,7 +76,7 @@ fn summary(page: &mut String, rows: &[Row], seeds: u64) {
     );
     page.push_str("| figure | tolerance | within | median difference |\n|---|---|---|---|\n");
     for (place, metric) in METRICS.iter().enumerate() {
-        let (agree, all) = agreement(rows, place);
+        let (agree, all) = agreement(rows.iter().copied(), place);
         let tolerance = match metric.tolerance {
             Tolerance::Fraction(fraction) => format!("{} %", 100.0 * fraction),
             Tolerance::Factor(factor) => format!("factor {factor}"),
@@ -141,7 +141,7 @@ fn number(value: f64) -> String {
     }
 }
 
-fn reasons(page: &mut String, rows: &[Row], explanations: &Explanations) {
+fn reasons(page: &mut String, rows: &[&Row], explanations: &Explanations) {
     let used = |number: usize| rows.iter().any(|row| row.because.contains(&Some(number)));
     page.push_str("\n## Why what differs differs\n");
     for number in (0..explanations.len()).filter(|number| used(*number)) {

@@ -63,8 +63,8 @@ pub fn rows(points: &[Point], measured: &[Measured], explanations: &Explanations
 }
 
 /// How many figures of a metric agree, and how many say anything.
-pub fn agreement(rows: &[Row], metric: usize) -> (usize, usize) {
-    let verdicts = || rows.iter().map(|row| row.pairs[metric].verdict);
+pub fn agreement<'a>(rows: impl Iterator<Item = &'a Row> + Clone, metric: usize) -> (usize, usize) {
+    let verdicts = || rows.clone().map(|row| row.pairs[metric].verdict);
     let agree = verdicts().filter(|verdict| *verdict == Verdict::Agrees).count();
     (agree, verdicts().filter(|verdict| *verdict != Verdict::Silent).count())
 }
