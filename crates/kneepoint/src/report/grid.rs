@@ -53,9 +53,42 @@ impl Cell {
 }
 
 impl Comparison {
-    /// What the numbers are: `means and 95 % confidence intervals over 3 seeds (1, 2, 3)`.
+    /// What the numbers are: `means and 95 % confidence intervals over 3 seeds (1, 2, 3)`, and what is missing.
     pub(super) fn caption(&self) -> String {
+        let missing = self.without_a_run();
+        match missing.as_slice() {
+            [] => self.extent(),
+            names => format!("{} Without a run: {}.", self.extent(), names.join(", ")),
+        }
+    }
+
+    /// Schemes that were planned, each with a scenario of its own, and have not come to run.
+    fn without_a_run(&self) -> Vec<&str> {
+        let scenarios = &self.manifest.scenario;
+        let ran = |name: &str| self.schemes.iter().any(|scheme| scheme.scheme == name);
+        // Rows of a single scenario's sweep have names that are not the scenario's.
+        let planned = scenarios.iter().filter(|_| scenarios.len() > 1).map(|(name, _)| name.as_str());
+        planned.filter(|name| !ran(name)).collect()
+    }
+
+    /// Over how many runs the numbers are.
+    fn extent(&self) -> String {
         let seeds = &self.manifest.seeds;
+        let runs = || self.schemes.iter().map(|scheme| scheme.runs.len());
+        let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+        if least < seeds.len() && !self.schemes.is_empty() {
+            let planned = format!("of {} planned seeds", seeds.len());
+            return match (least, most) {
+                (_, 1) => format!("One run {planned}: no confidence interval."),
+                _ => {
+                    let done = if least < most { format!("{least} to {most}") } else { most.to_string() };
+                    let lone = if least == 1 { " One run: no confidence interval." } else { "" };
+                    format!(
+                        "Means and half widths of their 95 % confidence intervals over {done} {planned}.{lone}"
+                    )
+                }
+            };
+        }
         let list = match seeds.as_slice() {
             [] => "no seed".into(),
             [one] => format!("seed {one}"),

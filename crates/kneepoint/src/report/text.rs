@@ -74,8 +74,34 @@ mod tests {
         let mut comparison = example::comparison();
         assert!(super::render(&comparison).contains("over 3 seeds (1, 2, 3)"));
         comparison.manifest.seeds = vec![4, 5, 6, 7];
+        assert!(super::render(&comparison).contains("over 3 of 4 planned seeds"));
+        for scheme in &mut comparison.schemes {
+            scheme.runs.push(scheme.runs[0].clone());
+        }
         assert!(super::render(&comparison).contains("over 4 seeds (4 to 7)"));
         comparison.manifest.seeds = vec![9];
         assert!(super::render(&comparison).contains("One run, seed 9"));
+    }
+
+    #[test]
+    fn the_caption_says_what_an_interrupted_study_finished() {
+        let mut comparison = example::comparison();
+        comparison.schemes[0].runs.truncate(2);
+        comparison.schemes[1].runs.truncate(1);
+        let planned = ["reno/droptail", "prert/pi", "late"];
+        comparison.manifest.scenario = planned.map(|name| (name.to_string(), String::new())).to_vec();
+        for said in [
+            super::render(&comparison),
+            super::super::markdown::render(&comparison),
+            super::super::html::render(&comparison),
+        ] {
+            for part in
+                ["1 to 2 of 3 planned seeds", "One run: no confidence interval", "Without a run: late."]
+            {
+                assert!(said.contains(part), "{part}");
+            }
+        }
+        comparison.schemes[0].runs.truncate(1);
+        assert!(super::render(&comparison).contains("One run of 3 planned seeds: no confidence interval."));
     }
 }
