@@ -17,6 +17,8 @@ pub struct Dumbbell<'a> {
     pub buffer: &'a str,
     pub flows: u32,
     pub reverse: u32,
+    /// Whether every link is simulated, as captures want it.
+    pub full: bool,
     pub web: u32,
     pub duration: Span,
     pub measure: Interval,
@@ -53,6 +55,7 @@ impl Dumbbell<'_> {
         // Acknowledgements of a minimal network come back on a link of their own. That is the same and faster,
         // unless other data travels their way: then they must share its bottleneck, which is like ours.
         match self.reverse {
+            0 if self.full => writeln!(text, "access = \"full\"")?,
             0 => writeln!(text, "access = \"minimal\"")?,
             _ => writeln!(text, "access = \"full\"\nreverse_buffer = {}", quoted(self.buffer))?,
         }
@@ -118,6 +121,7 @@ mod tests {
             buffer: "77pkt",
             flows: 5,
             reverse: 3,
+            full: false,
             web: 7,
             duration: Span::from_secs(40),
             measure: Interval { from: Time(10_000_000_000), to: Time(30_000_000_000) },

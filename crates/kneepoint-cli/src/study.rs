@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use kneepoint::measure::{Meter, Series, Table};
 use kneepoint::report::{self, Comparison, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
-use kneepoint::scenario::Valid;
+use kneepoint::scenario::{LinkSpec, Valid};
 use kneepoint::units::Span;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -35,9 +35,16 @@ pub struct Settings {
     /// Formats of the sampled series
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "csv,parquet")]
     series: Vec<Format>,
-    /// Write the packets of this bottleneck to a pcapng file per run, for Wireshark (repeatable)
+    /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     #[arg(long, value_name = "LINK")]
     pcap: Vec<String>,
+}
+
+impl Settings {
+    /// Whether packets of some link are to be written.
+    pub fn captures(&self) -> bool {
+        !self.pcap.is_empty()
+    }
 }
 
 /// How series are written.
@@ -58,7 +65,45 @@ pub struct Study {
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
     /// Where everything goes.
-    pub out: PathBuf,
+    pub out: Out,
+}
+
+/// A directory to write to.
+pub enum Out {
+    /// This one, whatever is in it.
+    Given(PathBuf),
+    /// This one if there is none yet, or the first that is free of those numbered from 2.
+    Free(PathBuf),
+}
+
+impl Out {
+    /// What was asked for, or else a free one called like `default`.
+    pub fn or_free(given: Option<&Path>, default: PathBuf) -> Out {
+        given.map_or(Out::Free(default), |given| Out::Given(given.to_path_buf()))
+    }
+
+    /// The directory itself.
+    fn path(&self) -> &Path {
+        match self {
+            Out::Given(path) | Out::Free(path) => path,
+        }
+    }
+
+    /// Settles on one, and says so if it is not the usual one.
+    fn settle(self) -> PathBuf {
+        let base = match self {
+            Out::Given(path) => return path,
+            Out::Free(path) => path,
+        };
+        let taken = |path: &Path| path.symlink_metadata().is_ok();
+        if !taken(&base) {
+            return base;
+        }
+        let numbered = |place: u64| PathBuf::from(format!("{}-{place}", base.display()));
+        let free = (2..).map(numbered).find(|path| !taken(path)).unwrap_or_else(|| base.clone());
+        tell(format!("{} exists already; writing to {}", base.display(), free.display()));
+        free
+    }
 }
 
 /// One row of the report.
@@ -81,12 +126,18 @@ type Kept = (RunResult, Option<Table>);
 
 impl Study {
     /// Runs everything, writes everything, and prints the result.
-    pub fn conduct(self, settings: &Settings, as_json: bool) -> Result<(), Failure> {
-        self.check(settings)?;
+    pub fn conduct(mut self, settings: &Settings, as_json: bool) -> Result<(), Failure> {
+        self.check()?;
+        self.open(&settings.pcap)?;
+        self.out = Out::Given(self.out.settle());
         // Before the first file, so that from then on an interrupt finds us prepared.
         interrupt::listen()?;
-        for (name, text) in &self.scenarios {
-            files::write(&self.directory("scenarios")?.join(format!("{}.toml", slug(name))), text)?;
+        let names = self.scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+        for (place, (_, text)) in self.scenarios.iter().enumerate() {
+            files::write(
+                &self.directory("scenarios")?.join(format!("{}.toml", numbered(&names, place))),
+                text,
+            )?;
         }
         let (runs, series) = (self.directory("runs")?, self.directory("series")?);
         // Seed by seed, so that an interrupted study still compares all rows on some seeds.
@@ -125,36 +176,56 @@ impl Study {
     }
 
     /// Whether it can be run at all, before anything is written.
-    fn check(&self, settings: &Settings) -> Result<(), Failure> {
-        for row in &self.rows {
-            let measured = row.valid.network.links.iter().filter(|link| link.measured);
-            let links = measured.map(|link| link.name.as_str()).collect::<Vec<_>>();
-            if let Some(stray) = settings.pcap.iter().find(|name| !links.contains(&name.as_str())) {
-                let message = format!("--pcap: no bottleneck of `{}` is called `{stray}`", row.name);
-                return Err(Failure::usage(message, format!("there is {}", links.join(", "))));
+    fn check(&self) -> Result<(), Failure> {
+        match self.rows.iter().find_map(|row| too_many_samples(&row.valid)) {
+            Some((message, remedy)) => Err(Failure::usage(message, remedy)),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets links that only carry tell of their packets too. The first that is measured stays what it was.
+    fn open(&mut self, captured: &[String]) -> Result<(), Failure> {
+        for (place, name) in captured.iter().enumerate() {
+            if captured[..place].contains(name) {
+                return Err(Failure::usage(
+                    format!("--pcap: the link `{name}` is given twice"),
+                    "name each link once",
+                ));
             }
-            let schedule = row.valid.schedule;
-            let least = Span(schedule.duration.0.div_ceil(MOST_SAMPLES).max(1));
-            if schedule.sample.is_some_and(|sample| sample < least) {
-                let message = format!("sampling so often makes more than {MOST_SAMPLES} samples of a run");
-                return Err(Failure::usage(message, format!("sample every {least} or less often")));
+            for row in &mut self.rows {
+                let links = &mut row.valid.network.links;
+                let Some(at) = links.iter().position(|link| link.name == *name) else {
+                    let message = format!("--pcap: no link of `{}` is called `{name}`", row.name);
+                    return Err(Failure::usage(message, format!("there is {}", some_names(links))));
+                };
+                let bottleneck = links.iter().position(|link| link.measured);
+                if !links[at].measured && bottleneck.is_none_or(|first| at < first) {
+                    let message = format!(
+                        "--pcap: `{name}` comes before every measured link of `{}`, and the first one is \
+                         taken for the bottleneck",
+                        row.name
+                    );
+                    return Err(Failure::usage(
+                        message,
+                        "capture a later link, or let the scenario name the bottleneck first",
+                    ));
+                }
+                links[at].measured = true;
             }
         }
         Ok(())
     }
 
     fn directory(&self, name: &str) -> Result<PathBuf, Failure> {
-        let directory = self.out.join(name);
+        let directory = self.out.path().join(name);
         files::make_directory(&directory)?;
         Ok(directory)
     }
 
     /// What the files of a run are called, different for each.
     fn label(&self, job: &Job) -> String {
-        let name = slug(&self.rows[job.case].name);
-        let same = self.rows.iter().filter(|row| slug(&row.name) == name).count();
-        let place = if same > 1 { format!("-{}", job.case + 1) } else { String::new() };
-        format!("{name}{place}-seed{}", job.seed)
+        let names = self.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>();
+        format!("{}-seed{}", numbered(&names, job.case), job.seed)
     }
 
     /// Stores a run under the hash of what determines it.
@@ -194,8 +265,14 @@ impl Study {
             schemes[case].runs.push(result);
             schemes[case].series = schemes[case].series.take().or(table);
         }
+        let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
+        let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
+        // Where each row has a scenario of its own, the report knows by itself.
+        if !missing.is_empty() && self.scenarios.len() == 1 {
+            notes.push(format!("without a run: {}", missing.join(", ")));
+        }
         schemes.retain(|scheme| !scheme.runs.is_empty());
-        let out = self.out.clone();
+        let out = self.out.path().to_path_buf();
         let comparison = Comparison { title: self.title.clone(), schemes, manifest: self.manifest(notes) };
         let json = report::json::render(&comparison);
         files::write(&out.join("summary.json"), &json)?;
@@ -257,10 +334,61 @@ fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The slug of a name, with its place if another has the same.
+fn numbered(names: &[&str], place: usize) -> String {
+    let name = slug(names[place]);
+    match names.iter().filter(|other| slug(other) == name).count() {
+        0 | 1 => name,
+        _ => format!("{name}-{}", place + 1),
+    }
+}
+
+/// The names of the first few links.
+fn some_names(links: &[LinkSpec]) -> String {
+    const SHOWN: usize = 8;
+    let names = links.iter().take(SHOWN).map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
+    match links.len().saturating_sub(SHOWN) {
+        0 => names,
+        more => format!("{names}, and {more} more"),
+    }
+}
+
+/// What is wrong with how often a run is sampled, if it is, and what to do.
+pub fn too_many_samples(valid: &Valid) -> Option<(String, String)> {
+    let schedule = valid.schedule;
+    let least = Span(schedule.duration.0.div_ceil(MOST_SAMPLES).max(1));
+    schedule.sample.filter(|sample| *sample < least).map(|_| {
+        let message = format!("sampling so often makes more than {MOST_SAMPLES} samples of a run");
+        (message, format!("sample every {least} or less often"))
+    })
+}
+
 /// A name as a file may have it: `sack/red-ecn` becomes `sack-red-ecn`.
 pub fn slug(name: &str) -> String {
     let safe = name.chars().map(|c| if c.is_ascii_alphanumeric() || "._=".contains(c) { c } else { '-' });
     let safe = safe.take(100).collect::<String>();
     let trimmed = safe.trim_matches(['-', '.']);
     if trimmed.is_empty() { "unnamed".to_string() } else { trimmed.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_share_a_file_get_their_places() {
+        let names = ["a/b", "c", "a:b"];
+        assert_eq!([0, 1, 2].map(|place| numbered(&names, place)), ["a-b-1", "c", "a-b-3"]);
+    }
+
+    #[test]
+    fn a_directory_that_exists_is_used_only_if_it_is_given() {
+        let here = tempfile::tempdir().unwrap();
+        let base = here.path().join("compare");
+        assert_eq!(Out::or_free(None, base.clone()).settle(), base);
+        std::fs::create_dir(&base).unwrap();
+        std::fs::create_dir(here.path().join("compare-2")).unwrap();
+        assert_eq!(Out::or_free(None, base.clone()).settle(), here.path().join("compare-3"));
+        assert_eq!(Out::or_free(Some(&base), PathBuf::new()).settle(), base);
+    }
 }

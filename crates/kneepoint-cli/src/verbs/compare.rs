@@ -13,7 +13,7 @@ use kneepoint::units::{Interval, Rate, Span, Time};
 use crate::catalogue::nearest;
 use crate::dumbbell::Dumbbell;
 use crate::failure::Failure;
-use crate::study::{self, Row, Study};
+use crate::study::{self, Out, Row, Study};
 
 /// What to compare, and on what.
 #[derive(Args)]
@@ -71,9 +71,9 @@ pub struct Arguments {
     /// How often the state is sampled for the series; 0s for never
     #[arg(long, default_value = "100ms", value_name = "TIME")]
     sample: Span,
-    /// Directory for report, summary and series
-    #[arg(long, default_value = "out/compare", value_name = "DIR")]
-    out: PathBuf,
+    /// Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     settings: study::Settings,
 }
@@ -97,6 +97,12 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 "`knee list controllers queues` shows what there is; `sack/red-ecn` is a sender and a queue",
             )
         })?;
+        if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {
+            return Err(Failure::usage(
+                format!("--tcp recovery: the scheme `{name}` says the recovery already"),
+                "leave out --tcp recovery, or name schemes such as `reno` that leave the recovery open",
+            ));
+        }
         let text = dumbbell(arguments, &title, &scheme, &tcp).to_toml();
         let mut plan = scenario::parse(&text).map_err(|faults| Failure::Scenario {
             origin: format!("the scenario that these arguments make for {name}"),
@@ -116,7 +122,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         scenarios,
         rows,
         seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
-        out: arguments.out.clone(),
+        out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out/compare")),
     };
     study.conduct(&arguments.settings, as_json)
 }
@@ -129,6 +135,9 @@ fn title(arguments: &Arguments) -> String {
     }
     if *reverse > 0 {
         title += &format!(", {reverse} flows in reverse");
+    }
+    if !arguments.tcp.is_empty() {
+        title += &format!(", {}", arguments.tcp.join(", "));
     }
     title
 }
@@ -149,6 +158,7 @@ fn dumbbell<'a>(
         buffer: &arguments.buffer,
         flows: arguments.flows,
         reverse: arguments.reverse,
+        full: arguments.settings.captures(),
         web: arguments.web,
         duration: arguments.duration,
         // 100s..300s and 0s..50s of the default of 400s.

@@ -4,12 +4,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::scenario::{self, Case};
+use kneepoint::scenario::{self, Case, Valid};
 use kneepoint::units::Span;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::study::{self, Row, Study};
+use crate::study::{self, Out, Row, Study};
+
+/// What a scenario without a name is called.
+const UNNAMED: &str = "untitled";
 
 /// What to run.
 #[derive(Args)]
@@ -24,7 +27,7 @@ A report has one row for each case of the scenario's sweep.")]
 pub struct Arguments {
     /// A scenario in TOML; `-` for standard input
     file: PathBuf,
-    /// Directory for report, summary and series [default: out/ and the file's name]
+    /// Directory for report, summary and series [default: out/ and the file's name, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How many seeds, instead of those of the scenario
@@ -33,7 +36,9 @@ pub struct Arguments {
     /// The first seed, instead of those of the scenario
     #[arg(long, value_name = "SEED")]
     seed: Option<u32>,
-    /// Sample the state so often, instead of as the scenario says
+    /// Sample the state so often, instead of as the scenario says; 0s for never
+    ///
+    /// Where neither says it, every 100 ms, or less often in runs of more than 400 s.
     #[arg(long, value_name = "TIME")]
     sample: Option<Span>,
     #[command(flatten)]
@@ -50,20 +55,37 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     };
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
+    let title = if plan.name == UNNAMED { name.clone() } else { plan.name.clone() };
+    let never = says_never(&text);
     let row = |case: Case| {
         let mut valid = case.valid;
+        let usual = Some(usual_sample(&valid)).filter(|_| !never);
         valid.schedule.sample =
-            arguments.sample.or(valid.schedule.sample).filter(|sample| *sample > Span::ZERO);
-        Row { name: row_name(&plan.name, &case.settings), scenario: 0, valid }
+            arguments.sample.or(valid.schedule.sample).or(usual).filter(|sample| *sample > Span::ZERO);
+        Row { name: row_name(&title, &case.settings), scenario: 0, valid }
     };
     let study = Study {
-        title: plan.name.clone(),
         scenarios: vec![(name.clone(), text)],
         seeds: seeds(arguments, &plan.seeds),
         rows: plan.cases.into_iter().map(row).collect(),
-        out: arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(study::slug(&name))),
+        out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(study::slug(&name))),
+        title,
     };
     study.conduct(&arguments.settings, as_json)
+}
+
+/// Whether a scenario says itself that it is not sampled.
+fn says_never(text: &str) -> bool {
+    let mut settings = text.lines().filter_map(|line| line.split_once('='));
+    settings.any(|(key, value)| {
+        key.trim().rsplit('.').next() == Some("sample")
+            && value.trim().trim_matches(['"', '\'']).starts_with("never")
+    })
+}
+
+/// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.
+fn usual_sample(valid: &Valid) -> Span {
+    Span::from_millis(100).max(Span(valid.schedule.duration.0 / 4000))
 }
 
 /// The scenario's seeds, or as many as asked for from the first asked for.

@@ -170,3 +170,29 @@ fn data_in_reverse_delays_acknowledgements() {
     let (alone, shared) = (rtt(&["--json"]), rtt(&["--json", "--reverse", "4"]));
     assert!(shared > alone + 0.010 && shared < 0.060 * 3.2, "{alone} s, {shared} s");
 }
+
+#[test]
+fn any_link_can_be_captured() {
+    let here = tempfile::tempdir().unwrap();
+    let output = knee(here.path(), &small("out", &["--pcap", "r1-r2", "--pcap", "r2-r1"]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let captures = names(&here.path().join("out/captures"));
+    assert_eq!(captures.len(), 8, "{captures:?}");
+    for name in captures {
+        assert!(std::fs::metadata(here.path().join("out/captures").join(name)).unwrap().len() > 100_000);
+    }
+}
+
+#[test]
+fn a_run_without_name_sampling_or_place_gets_all_three() {
+    let here = tempfile::tempdir().unwrap();
+    let text = "[run]\nduration = \"4s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\nrtt = \"60ms\"\n\
+                [[flows]]\ncount = 1\ncc = \"reno\"\n";
+    std::fs::write(here.path().join("mine.toml"), text).unwrap();
+    let first = json(&knee(here.path(), &["run", "mine.toml", "--json"]));
+    assert_eq!((&first["title"], &first["schemes"][0]["scheme"]), (&"mine".into(), &"mine".into()));
+    assert_eq!(names(&here.path().join("out/mine/series")), ["mine-seed1.csv", "mine-seed1.parquet"]);
+    let again = knee(here.path(), &["run", "mine.toml", "--sample", "0s"]);
+    assert!(stderr(&again).contains("out/mine exists already; writing to out/mine-2"), "{}", stderr(&again));
+    assert!(names(&here.path().join("out/mine-2/series")).is_empty());
+}
