@@ -50,8 +50,8 @@ enum Verb {
     /// Write an annotated scenario to begin with
     #[command(after_help = "Example:\n  knee init my.toml && knee check my.toml && knee run my.toml")]
     Init(init::Arguments),
-    /// Check a scenario without running it
-    #[command(after_help = "Example:\n  knee check my.toml")]
+    /// Check scenarios without running them
+    #[command(after_help = "Example:\n  knee check my.toml yours.toml")]
     Check(check::Arguments),
     /// Tell what this machine can do
     Doctor,

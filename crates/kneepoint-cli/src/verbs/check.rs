@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee check`: whether a scenario is valid, without running it.
 
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::scenario::{self, Fault, Plan};
@@ -9,34 +10,109 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, line_and_column};
 use crate::files;
+use crate::study::too_many_samples;
 
 /// What to check.
 #[derive(Args)]
 pub struct Arguments {
-    /// A scenario; `-` for standard input
-    file: PathBuf,
+    /// Scenarios; `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
 }
 
-/// Checks.
+/// Checks all of them. One answers with an object in JSON, several with a list.
 pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let text = files::read_text(&arguments.file)?;
-    let origin = arguments.file.display().to_string();
-    match scenario::parse(&text) {
-        Ok(plan) if as_json => files::print_json(&json!({
-            "valid": true,
-            "name": plan.name,
-            "cases": plan.cases.len(),
-            "seeds": plan.seeds,
-            "faults": [],
-        })),
-        Ok(plan) => files::print(format!("{origin}: valid, {}", extent(&plan))),
-        Err(faults) if as_json => {
-            let faults = faults.iter().map(|fault| fault_json(&text, fault)).collect::<Vec<_>>();
-            files::print_json(&json!({"valid": false, "faults": faults}))?;
-            Err(Failure::Said(2))
+    if let [file] = &arguments.files[..] {
+        let (answer, failure) = check_one(file)?;
+        match (as_json, failure) {
+            (true, failure) => {
+                files::print_json(&answer)?;
+                failure.map_or(Ok(()), |_| Err(Failure::Said(2)))
+            }
+            (false, Some(failure)) => Err(failure),
+            (false, None) => files::print(said(&answer)),
         }
-        Err(faults) => Err(Failure::Scenario { origin, text, faults }),
+    } else {
+        check_all(&arguments.files, as_json)
     }
+}
+
+fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
+    let (mut answers, mut status) = (Vec::new(), 0);
+    for path in paths {
+        match check_one(path) {
+            Ok((answer, failure)) => {
+                if let Some(failure) = failure {
+                    status = 2;
+                    if !as_json {
+                        failure.report();
+                    }
+                } else if !as_json {
+                    files::print(said(&answer))?;
+                }
+                answers.push(answer);
+            }
+            Err(failure) => {
+                status = status.max(1);
+                failure.report();
+            }
+        }
+    }
+    if as_json {
+        files::print_json(&Value::from(answers))?;
+    }
+    if status == 0 { Ok(()) } else { Err(Failure::Said(status)) }
+}
+
+/// What is to be said of a file: in JSON, and as a failure if it is not valid.
+fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
+    let text = files::read_text(path)?;
+    let origin = path.display().to_string();
+    let checked = scenario::parse(&text).and_then(|plan| {
+        match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
+            Some((message, help)) => {
+                Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
+            }
+            None => Ok(plan),
+        }
+    });
+    Ok(match checked {
+        Ok(plan) => {
+            let answer = json!({
+                "file": origin,
+                "valid": true,
+                "name": plan.name,
+                "cases": plan.cases.len(),
+                "seeds": plan.seeds,
+                "extent": extent(&plan),
+                "faults": [],
+            });
+            (answer, None)
+        }
+        Err(faults) => {
+            let list = faults.iter().map(|fault| fault_json(&text, fault)).collect::<Vec<_>>();
+            let answer = json!({"file": origin, "valid": false, "faults": list});
+            (answer, Some(Failure::Scenario { origin, text, faults }))
+        }
+    })
+}
+
+/// A valid file's line.
+fn said(answer: &Value) -> String {
+    let part = |key: &str| answer[key].as_str().unwrap_or_default();
+    format!("{}: valid, {}", part("file"), part("extent"))
+}
+
+/// Where a scenario says how often it is sampled.
+fn sample_place(text: &str) -> Range<usize> {
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("sample") {
+            return begin..begin + line.trim_end().len();
+        }
+        begin += line.len();
+    }
+    0..0
 }
 
 fn extent(plan: &Plan) -> String {

@@ -52,12 +52,35 @@ fn arguments_name_the_value_and_the_allowed_form() {
         (&["compare", "pert", "pert"], &["given twice"]),
         (&["compare", "--duratoin", "1s"], &["--duratoin", "--duration"]),
         (&["compare", "--pcap", "nowhere", "reno"], &["nowhere", "there is "]),
+        (&["compare", "tahoe", "--tcp", "recovery=sack"], &["--tcp recovery", "`tahoe`"]),
         (&["cmpare"], &["cmpare", "compare"]),
         (&["list", "controler"], &["controler", "controllers"]),
     ] {
         let output = knee(here.path(), arguments);
         assert_refuses(&output, 2, sayings);
         assert!(names(here.path()).is_empty(), "{arguments:?} left {:?}", names(here.path()));
+    }
+}
+
+#[test]
+fn check_looks_at_all_files_it_is_given() {
+    let here = tempfile::tempdir().unwrap();
+    assert!(knee(here.path(), &["init", "good.toml"]).status.success());
+    std::fs::write(here.path().join("bad.toml"), "name = [").unwrap();
+    let output = knee(here.path(), &["check", "bad.toml", "good.toml", "missing.toml"]);
+    assert_refuses(&output, 2, &["bad.toml:1", "missing.toml"]);
+    assert!(stdout(&output).contains("good.toml: valid"));
+    assert!(knee(here.path(), &["check", "good.toml", "good.toml"]).status.success());
+}
+
+#[test]
+fn check_refuses_more_samples_than_run_would_make() {
+    let here = tempfile::tempdir().unwrap();
+    let text = "[run]\nduration = \"1000s\"\nsample = \"200us\"\n[topology]\nkind = \"dumbbell\"\n\
+                rate = \"1mbit\"\n[[flows]]\ncount = 1\ncc = \"reno\"\n";
+    std::fs::write(here.path().join("often.toml"), text).unwrap();
+    for verb in ["check", "run"] {
+        assert_refuses(&knee(here.path(), &[verb, "often.toml"]), 2, &["samples", "less often"]);
     }
 }
 
