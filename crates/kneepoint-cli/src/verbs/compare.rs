@@ -97,7 +97,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 "`knee list controllers queues` shows what there is; `sack/red-ecn` is a sender and a queue",
             )
         })?;
-        if scheme.recovery.is_some() && tcp.iter().any(|(name, _)| name == "recovery") {
+        if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {
             return Err(Failure::usage(
                 format!("--tcp recovery: the scheme `{name}` says the recovery already"),
                 "leave out --tcp recovery, or name schemes such as `reno` that leave the recovery open",

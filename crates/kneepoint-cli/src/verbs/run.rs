@@ -36,7 +36,7 @@ pub struct Arguments {
     /// The first seed, instead of those of the scenario
     #[arg(long, value_name = "SEED")]
     seed: Option<u32>,
-    /// Sample the state so often, instead of as the scenario says; 0s for never
+    /// Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never
     ///
     /// Where neither says it, every 100 ms, or less often in runs of more than 400 s.
     #[arg(long, value_name = "TIME")]
@@ -56,12 +56,11 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
     let title = if plan.name == UNNAMED { name.clone() } else { plan.name.clone() };
-    let never = says_never(&text);
     let row = |case: Case| {
         let mut valid = case.valid;
-        let usual = Some(usual_sample(&valid)).filter(|_| !never);
-        valid.schedule.sample =
-            arguments.sample.or(valid.schedule.sample).or(usual).filter(|sample| *sample > Span::ZERO);
+        let usual = usual_sample(&valid);
+        let sample = arguments.sample.or(valid.schedule.sample).unwrap_or(usual);
+        valid.schedule.sample = Some(sample).filter(|sample| *sample > Span::ZERO);
         Row { name: row_name(&title, &case.settings), scenario: 0, valid }
     };
     let study = Study {
@@ -72,15 +71,6 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         title,
     };
     study.conduct(&arguments.settings, as_json)
-}
-
-/// Whether a scenario says itself that it is not sampled.
-fn says_never(text: &str) -> bool {
-    let mut settings = text.lines().filter_map(|line| line.split_once('='));
-    settings.any(|(key, value)| {
-        key.trim().rsplit('.').next() == Some("sample")
-            && value.trim().trim_matches(['"', '\'']).starts_with("never")
-    })
 }
 
 /// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.

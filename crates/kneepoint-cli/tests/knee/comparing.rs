@@ -187,7 +187,7 @@ fn any_link_can_be_captured() {
 fn a_run_without_name_sampling_or_place_gets_all_three() {
     let here = tempfile::tempdir().unwrap();
     let text = "[run]\nduration = \"4s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\nrtt = \"60ms\"\n\
-                [[flows]]\ncount = 1\n";
+                [[flows]]\ncount = 1\ncc = \"reno\"\n";
     std::fs::write(here.path().join("mine.toml"), text).unwrap();
     let first = json(&knee(here.path(), &["run", "mine.toml", "--json"]));
     assert_eq!((&first["title"], &first["schemes"][0]["scheme"]), (&"mine".into(), &"mine".into()));

@@ -77,7 +77,7 @@ fn check_looks_at_all_files_it_is_given() {
 fn check_refuses_more_samples_than_run_would_make() {
     let here = tempfile::tempdir().unwrap();
     let text = "[run]\nduration = \"1000s\"\nsample = \"200us\"\n[topology]\nkind = \"dumbbell\"\n\
-                rate = \"1mbit\"\n[[flows]]\ncount = 1\n";
+                rate = \"1mbit\"\n[[flows]]\ncount = 1\ncc = \"reno\"\n";
     std::fs::write(here.path().join("often.toml"), text).unwrap();
     for verb in ["check", "run"] {
         assert_refuses(&knee(here.path(), &[verb, "often.toml"]), 2, &["samples", "less often"]);
