@@ -43,7 +43,7 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
     let case = Case::named(&arguments.case).ok_or_else(|| format!("no case is called {}", arguments.case))?;
     let valid = case.scenario(arguments.seconds)?;
     let before = cpu_ns();
-    let outcome = if case.minimal { run(&valid, 1, ()).1 } else { run(&valid, 1, Meter::new(&valid)).1 };
+    let outcome = if case.watched { run(&valid, 1, Meter::new(&valid)).1 } else { run(&valid, 1, ()).1 };
     let timing = Timing {
         cpu_ns: cpu_ns() - before,
         packets: outcome.bottleneck_packets,

@@ -83,8 +83,8 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         for one in &mut timed {
             eprintln!("round {round} of {repeat}: {}", one.case.name);
             one.ours.push(timing(one.case, seconds)?);
-            if beside {
-                one.theirs.push(ns2_ns_per_packet(one.case)?);
+            if let Some(seconds) = one.case.ns2_seconds.filter(|_| beside) {
+                one.theirs.push(ns2_ns_per_packet(one.case, seconds)?);
             }
         }
     }
@@ -143,8 +143,8 @@ fn timing(case: &Case, seconds: u32) -> Result<Timing, String> {
 }
 
 /// User time of ns-2 for each packet that its bottleneck served.
-fn ns2_ns_per_packet(case: &Case) -> Result<f64, String> {
-    let run = ns2::run(&case.setup(case.ns2_seconds), 1)?;
+fn ns2_ns_per_packet(case: &Case, seconds: u32) -> Result<f64, String> {
+    let run = ns2::run(&case.setup(seconds), 1)?;
     let packets = run.row["departures_total"].as_f64().ok_or("ns printed no departures")?;
     Ok(1e9 * run.user_seconds / packets)
 }
