@@ -83,8 +83,8 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         for one in &mut timed {
             eprintln!("round {round} of {repeat}: {}", one.case.name);
             one.ours.push(timing(one.case, seconds)?);
-            if let Some(seconds) = one.case.ns2_seconds.filter(|_| beside) {
-                one.theirs.push(ns2_ns_per_packet(one.case, seconds)?);
+            if let Some(theirs) = one.case.ns2_seconds.filter(|_| beside) {
+                one.theirs.push(ns2_ns_per_packet(one.case, theirs)?);
             }
         }
     }
