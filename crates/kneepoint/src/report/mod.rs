@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
 
-mod chart;
+pub mod chart;
 pub mod csv;
 mod figures;
 mod grid;

@@ -7,7 +7,7 @@ mod traffic;
 use std::fmt::{self, Write};
 
 use super::Comparison;
-use super::chart::{Escaped, STYLE, scheme_class};
+use super::chart::{Escaped, scheme_class, style};
 use super::figures::{self, Figure};
 use super::grid::Grid;
 use crate::measure::Summary;
@@ -29,8 +29,9 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE}</style>\n</head>\n<body>\n<main>\n\
+         <style>\n{}{PAGE}</style>\n</head>\n<body>\n<main>\n\
          <header>\n<p class=\"eyebrow\">Kneepoint report</p>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n</header>\n",
+        style(),
         Escaped(&sentence(comparison))
     )?;
     write_headline(page, comparison)?;
