@@ -101,9 +101,9 @@ pub(crate) fn point(
     (settings, tree)
 }
 
-/// Whether a path leads to a field; a name of fields that change together does not.
+/// Whether a path leads to a field; a name of fields that change together does not, and no scheme is a table.
 fn is_field(path: &Key) -> bool {
-    path.text.contains('.') || path.text == "scheme" || TOP.contains(&path.text.as_str())
+    path.text.contains('.') || TOP.contains(&path.text.as_str())
 }
 
 /// Writes several fields: paths and values. A path that begins with `sweep.` gives an axis other values.
