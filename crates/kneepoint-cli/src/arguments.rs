@@ -4,13 +4,14 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, run, schema};
+use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, reproduce, run, schema};
 
 const EXAMPLES: &str = "\
 Examples:
   knee compare                              four schemes on one bottleneck, with a report to look at
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms
   knee init my.toml && knee run my.toml     an experiment of your own
+  knee reproduce pert --quick               a paper's figures, and which of its claims hold
   knee list controllers
   knee explain pert
 
@@ -41,6 +42,8 @@ enum Verb {
     Compare(compare::Arguments),
     /// Run a scenario file, with every case of its sweep
     Run(run::Arguments),
+    /// Reproduce published figures and tables, and test what was claimed
+    Reproduce(reproduce::Arguments),
     /// List controllers, queues, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
@@ -74,6 +77,7 @@ impl Knee {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Run(arguments) => run::run(arguments, self.json),
+            Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

@@ -20,12 +20,14 @@
 pub mod claim;
 pub mod expression;
 pub mod frame;
+mod outcome;
 mod read;
 mod sections;
 pub mod work;
 
 pub use claim::{Claim, Comparison, Judgement, Verdict};
 pub use frame::{Frame, Labels, Row, quantity};
+pub use outcome::Outcome;
 pub use read::parse;
 pub use sections::{Figure, Scale};
 pub use work::{Packets, Watch};
