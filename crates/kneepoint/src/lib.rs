@@ -20,6 +20,7 @@
 //! | [`scenario`] | TOML text to a valid network with traffic |
 //! | [`run`] | a valid scenario to events |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
+//! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
 //! | [`report`] | summaries to bytes: text, json, csv, svg, html, markdown, pcapng |
 //!
 //! The one law: data flows one way, down this list.
@@ -29,6 +30,7 @@ pub mod settings;
 pub mod aqm;
 pub mod cc;
 pub mod event;
+pub mod experiment;
 pub mod link;
 pub mod measure;
 pub mod packet;
