@@ -4,7 +4,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, run, schema};
+use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, predict, run, schema};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,9 @@ enum Verb {
     Compare(compare::Arguments),
     /// Run a scenario file, with every case of its sweep
     Run(run::Arguments),
-    /// List controllers, queues, topologies, recoveries
+    /// Tell which congestion predictor works, in a simulation or on a packet capture
+    Predict(predict::Arguments),
+    /// List controllers, queues, predictors, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
     /// Explain an algorithm: equations, source, parameters
@@ -74,6 +76,7 @@ impl Knee {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Run(arguments) => run::run(arguments, self.json),
+            Verb::Predict(arguments) => predict::predict(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

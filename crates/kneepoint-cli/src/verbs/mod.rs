@@ -9,5 +9,6 @@ pub mod explain;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod predict;
 pub mod run;
 pub mod schema;

@@ -50,6 +50,15 @@ pub struct Score {
     pub queue_at_false_positives: Vec<f64>,
 }
 
+impl Score {
+    /// Precision and recall in one, 2 n2 / (2 n2 + n5 + n4): 1 for a predictor that says high before every loss and at no
+    /// other time. Not a number where nothing was said and nothing lost.
+    pub fn balance(&self) -> f64 {
+        let [_, predicted, _, missed, vain, _] = self.counts;
+        share(2 * predicted, vain + missed)
+    }
+}
+
 /// A number; what does not exist is written as null.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Option::<f64>::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN))
@@ -217,6 +226,7 @@ mod tests {
         assert_eq!((flow.efficiency, flow.false_positives), (0.0, 1.0));
         assert_eq!((queue.efficiency, queue.false_negatives), (1.0, 0.0));
         assert!(flow.false_negatives.is_nan());
+        assert_eq!((flow.balance(), queue.balance()), (0.0, 1.0));
     }
 
     #[test]
