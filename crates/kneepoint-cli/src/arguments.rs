@@ -4,7 +4,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, reproduce, run, schema};
+use crate::verbs::{
+    check, compare, completions, doctor, explain, init, list, man, predict, reproduce, run, schema,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +46,9 @@ enum Verb {
     Run(run::Arguments),
     /// Reproduce published figures and tables, and test what was claimed
     Reproduce(reproduce::Arguments),
-    /// List controllers, queues, topologies, recoveries
+    /// Tell which congestion predictor works, in a simulation or on a packet capture
+    Predict(predict::Arguments),
+    /// List controllers, queues, predictors, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
     /// Explain an algorithm: equations, source, parameters
@@ -78,6 +82,7 @@ impl Knee {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Run(arguments) => run::run(arguments, self.json),
             Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
+            Verb::Predict(arguments) => predict::predict(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

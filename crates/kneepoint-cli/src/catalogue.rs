@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{aqm, cc, tcp, traffic};
+use kneepoint::{aqm, cc, predict, tcp, traffic};
 use serde_json::{Value, json};
 
 /// What kind of thing a name names.
@@ -15,6 +15,8 @@ pub enum Kind {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Congestion predictors.
+    Predictors,
     /// Names from papers for an algorithm with certain settings.
     Presets,
     /// Shapes of networks.
@@ -29,9 +31,10 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Controllers,
         Kind::Queues,
+        Kind::Predictors,
         Kind::Presets,
         Kind::Topologies,
         Kind::Recoveries,
@@ -44,6 +47,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
+            Kind::Predictors => "predictor",
             Kind::Presets => "preset",
             Kind::Topologies => "topology",
             Kind::Recoveries => "recovery",
@@ -57,6 +61,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
+            Kind::Predictors => "predictors",
             Kind::Presets => "presets",
             Kind::Topologies => "topologies",
             Kind::Recoveries => "recoveries",
@@ -100,8 +105,13 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => aqm::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {
-            PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about))).collect()
+            let schemes = PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about)));
+            let predictors = predict::PRESETS.iter().map(|preset| {
+                stands_for(plain(preset.name, preset.about), "predictor", preset.of, settings(preset.set))
+            });
+            schemes.chain(predictors).collect()
         }
         Kind::Topologies => TOPOLOGIES.iter().map(|one| with(one.name, one.about, (one.fields)())).collect(),
         Kind::Recoveries => tcp::Recovery::CHOICES.iter().map(|(name, about)| plain(name, about)).collect(),
@@ -114,17 +124,24 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     }
 }
 
-/// What a preset stands for, in a sentence of its own.
 fn preset_item(preset: &Preset, item: Item) -> Item {
     let family = match preset.family {
         Of::Control => "controller",
         Of::Queue => "queue",
     };
-    let mut with = preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
+    let mut with = settings(preset.set);
     with.extend(preset.recovery.map(|recovery| format!("recovery = {recovery}")));
-    let header =
-        format!("{}\n\nStands for the {family} `{}` with {}.", preset.about, preset.of, with.join(", "));
+    stands_for(item, family, preset.of, with)
+}
+
+/// What a preset stands for, in a sentence of its own.
+fn stands_for(item: Item, family: &str, of: &str, with: Vec<String>) -> Item {
+    let header = format!("{}\n\nStands for the {family} `{of}` with {}.", item.summary, with.join(", "));
     Item { header, ..item }
+}
+
+fn settings(set: &[(&str, &str)]) -> Vec<String> {
+    set.iter().map(|(name, value)| format!("{name} = {value}")).collect()
 }
 
 fn registered(kind: Kind, entry: &Entry) -> Item {

@@ -14,6 +14,7 @@
 //! | [`cc`] | congestion controls, one file each |
 //! | [`aqm`] | queue disciplines, one file each |
 //! | [`link`] | queue, transmitter, delay, loss |
+//! | [`predict`] | congestion predictors, one file each, and what they are worth |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | bulk, web, constant rate |
 //! | [`scenario`] | TOML text to a valid network with traffic |
@@ -33,6 +34,7 @@ pub mod experiment;
 pub mod link;
 pub mod measure;
 pub mod packet;
+pub mod predict;
 pub mod report;
 pub mod rng;
 pub mod run;

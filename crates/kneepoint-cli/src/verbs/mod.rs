@@ -9,6 +9,7 @@ pub mod explain;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod predict;
 pub mod reproduce;
 pub mod run;
 pub mod schema;

@@ -5,9 +5,10 @@ use serde_json::Value as Json;
 
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
-use super::sections::{Alternative, Figure, Head, Names, Silence, Statement, Words};
-use super::work::Packets;
+use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
+use super::work::{Packets, Watched};
 use super::{Experiment, Pace, Point, Reading, Variant};
+use crate::predict;
 use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::write_all;
@@ -85,9 +86,45 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 
 /// The points of one variant, and its seeds.
 fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(Variant, Vec<u64>)> {
-    let plan = scenario::plan(body, faults)?;
-    let point = |case: scenario::Case| Point { labels: case.settings, work: Packets { valid: case.valid } };
-    Some((Variant { name, points: plan.cases.into_iter().map(point).collect() }, plan.seeds))
+    let watched = body.get("predict").map(|_| predict(body, faults));
+    let mut network = body.clone();
+    network.entries.retain(|(key, _)| key.text != "predict");
+    let plan = scenario::plan(&network, faults)?;
+    let mut points = Vec::new();
+    for case in plan.cases {
+        let work = match &watched {
+            None => Packets { valid: case.valid, watched: None },
+            Some((predict, predictors)) => match Watched::new(&case.valid, predict, predictors) {
+                Ok(watched) => Packets { valid: case.valid, watched: Some(watched) },
+                Err(message) => {
+                    let table = section(body, "predict", faults);
+                    faults.add_with_help(
+                        table.place("flow"),
+                        message,
+                        "name a group and a place in it: `tagged/0`",
+                    );
+                    continue;
+                }
+            },
+        };
+        points.push(Point { labels: case.settings, work });
+    }
+    Some((Variant { name, points }, plan.seeds))
+}
+
+/// Which predictors watch, and what they are.
+fn predict(body: &Table, faults: &mut Faults) -> (Predict, Vec<(String, predict::Config)>) {
+    let table = section(body, "predict", faults);
+    let shape = Shape { place: "[predict]", besides: &[], required: &["flow", "predictors"] };
+    let settings: Predict = settings(&table, shape, faults);
+    let mut predictors = Vec::new();
+    for text in &settings.predictors.0 {
+        match predict::parse(text) {
+            Ok(predictor) => predictors.push(predictor),
+            Err(message) => faults.add(table.place("predictors"), message),
+        }
+    }
+    (settings, predictors)
 }
 
 fn reading(table: &Table, faults: &mut Faults) -> Reading {

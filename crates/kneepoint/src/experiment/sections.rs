@@ -99,6 +99,20 @@ crate::settings! {
 }
 
 crate::settings! {
+    /// Which predictors watch which flow.
+    pub struct Predict {
+        /// The flow: its group and its place there, as in `tagged/0`.
+        flow: Words = Words::default();
+        /// The predictors, with settings as in `ewma:history=0.9`.
+        predictors: Names = Names::default();
+        /// Round trips without a drop after which an episode of losses is over.
+        hold_off: f64 = 1.0, 0.0..=1000.0;
+        /// Steps in which the queue at false positives is counted.
+        bins: u32 = 10, 1..=1000;
+    }
+}
+
+crate::settings! {
     /// What is claimed.
     pub struct Statement {
         /// The claim's name within the experiment.

@@ -2,8 +2,10 @@
 //! What has to be done at one point of an experiment, and the rows that come of it.
 
 use super::frame::Row;
-use crate::measure::{METRICS, Meter, Series, Summary, Table, jain_index};
-use crate::run::{Event, Observer};
+use super::sections::Predict;
+use crate::measure::{METRICS, Meter, Prediction, Series, Summary, Table, jain_index};
+use crate::predict::{Config, Judge, Score};
+use crate::run::{Event, FlowId, Observer, Roster, Slot};
 use crate::scenario::Valid;
 use crate::units::Time;
 
@@ -12,19 +14,57 @@ use crate::units::Time;
 pub struct Packets {
     /// What to run.
     pub valid: Valid,
+    /// Which flow predictors watch, if they do.
+    pub watched: Option<Watched>,
+}
+
+/// Predictors on a flow.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    flow: FlowId,
+    predictors: Vec<(String, Config)>,
+    hold_off: f64,
+    bins: usize,
+}
+
+impl Watched {
+    /// Predictors on the flow that `predict` names; the error says why there is no such flow.
+    pub fn new(valid: &Valid, predict: &Predict, predictors: &[(String, Config)]) -> Result<Watched, String> {
+        let wanted =
+            predict.flow.0.rsplit_once('/').and_then(|(name, place)| Some((name, place.parse().ok()?)));
+        let is_wanted = |slot: &Slot| match slot {
+            Slot::Flow { group, index } => wanted == Some((valid.flows[*group].name.as_str(), *index)),
+            Slot::Web { .. } | Slot::Cbr { .. } => false,
+        };
+        let place = Roster::new(valid).fixed().iter().position(is_wanted);
+        let flow = place.ok_or_else(|| format!("flow: there is no `{}`", predict.flow))?;
+        let watched = Watched {
+            flow: FlowId(flow as u32),
+            predictors: predictors.to_vec(),
+            hold_off: predict.hold_off,
+            bins: predict.bins as usize,
+        };
+        watched.prediction(valid).map(|_| watched)
+    }
+
+    fn prediction(&self, valid: &Valid) -> Result<Prediction, String> {
+        Prediction::new(valid, self.flow, &self.predictors, self.hold_off, self.bins)
+    }
 }
 
 impl Packets {
     /// Everything that its rows depend on, but for the seed and the program.
     pub fn identity(&self) -> String {
-        format!("{:?}", self.valid)
+        format!("{:?} {:?}", self.valid, self.watched)
     }
 
     /// Who watches a run of it.
     pub fn watch(&self) -> Watch {
         // Windows of single flows are for looking at, and no claim is about one.
         let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, 0));
-        Watch { meter: Meter::new(&self.valid), series }
+        // What cannot be watched was refused when it was read.
+        let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
+        Watch { meter: Meter::new(&self.valid), series, prediction }
     }
 }
 
@@ -32,6 +72,7 @@ impl Packets {
 pub struct Watch {
     meter: Meter,
     series: Option<Series>,
+    prediction: Option<Prediction>,
 }
 
 impl Observer for Watch {
@@ -39,6 +80,7 @@ impl Observer for Watch {
     fn on(&mut self, at: Time, event: &Event) {
         self.meter.on(at, event);
         self.series.on(at, event);
+        self.prediction.on(at, event);
     }
 }
 
@@ -47,6 +89,7 @@ impl Watch {
     pub fn rows(self) -> Vec<Row> {
         let mut rows = summary(&self.meter.finish());
         rows.extend(self.series.map(Series::table).iter().flat_map(series));
+        rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
         rows
     }
 }
@@ -92,6 +135,33 @@ fn series(table: &Table) -> Vec<Row> {
     table.rows.iter().flat_map(|row| at(row)).collect()
 }
 
+/// What a predictor was worth, and where the queue was when it was wrong.
+fn score(score: &Score) -> Vec<Row> {
+    let judge = match score.judged_by {
+        Judge::Flow => "flow",
+        Judge::Queue => "queue",
+    };
+    let row = |bin: Option<String>| {
+        let labels = [("predictor", score.predictor.clone()), ("judge", judge.to_string())];
+        Row::new(labels.into_iter().chain(bin.map(|bin| ("bin", bin))))
+    };
+    let counted = (1..)
+        .zip(score.counts)
+        .fold(row(None), |row, (number, count)| row.with(format!("n{number}"), count as f64));
+    let whole = counted
+        .with("efficiency", score.efficiency)
+        .with("false_positives", score.false_positives)
+        .with("false_negatives", score.false_negatives);
+    let lengths = &score.queue_at_false_positives;
+    // Without a false positive there is no distribution, which is not the same as one of zeros.
+    let known = lengths.iter().any(|share| *share > 0.0);
+    let bins = lengths.iter().enumerate().filter(|_| known).map(|(place, share)| {
+        let middle = (place as f64 + 0.5) / lengths.len() as f64;
+        row(Some(format!("{middle:.4}"))).with("density", *share)
+    });
+    std::iter::once(whole).chain(bins).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,7 +173,7 @@ mod tests {
         let text = "[run]\nduration = '4s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
                     [[flows]]\nname = 'long'\ncount = 2\ncc = 'pert'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
-        let packets = Packets { valid };
+        let packets = Packets { valid, watched: None };
         let (watch, _) = run(&packets.valid, 1, packets.watch());
         let rows = watch.rows();
         let find = |axis: &[&str]| {
@@ -122,7 +192,7 @@ mod tests {
             let text = format!(
                 "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '{rtt}'\n[[flows]]\ncc = 'pert'\n"
             );
-            Packets { valid: parse(&text).unwrap().cases.remove(0).valid }.identity()
+            Packets { valid: parse(&text).unwrap().cases.remove(0).valid, watched: None }.identity()
         };
         assert_eq!(identity("60ms"), identity("60ms"));
         assert_ne!(identity("60ms"), identity("61ms"));

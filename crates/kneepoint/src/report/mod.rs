@@ -10,6 +10,7 @@ pub mod json;
 pub mod markdown;
 mod number;
 pub mod pcapng;
+pub mod predictions;
 pub mod reproduction;
 pub mod svg;
 pub mod text;
