@@ -16,6 +16,7 @@
 //! | [`link`] | queue, transmitter, delay, loss |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | bulk, web, constant rate |
+//! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`scenario`] | TOML text to a valid network with traffic |
 //! | [`run`] | a valid scenario to events |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
@@ -28,6 +29,7 @@ pub mod settings;
 pub mod aqm;
 pub mod cc;
 pub mod event;
+pub mod fluid;
 pub mod link;
 pub mod measure;
 pub mod packet;
