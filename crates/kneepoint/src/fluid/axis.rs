@@ -34,14 +34,18 @@ impl FromStr for Axis {
 
     fn from_str(text: &str) -> Result<Axis, String> {
         let wrong = |why: &str| {
-            format!("`{text}` is not a range of a parameter: {why}; write it as `rtt=50ms..300ms`, `rtt=50ms..300ms:40` or `delta=1us..1s:40:log`")
+            format!(
+                "`{text}` is not a range of a parameter: {why}; write it as `rtt=50ms..300ms`, `rtt=50ms..300ms:40` or `delta=1us..1s:40:log`"
+            )
         };
         let (name, range) = text.split_once('=').ok_or_else(|| wrong("it has no `=`"))?;
         let mut parts = range.split(':');
         let ends = parts.next().unwrap_or_default();
         let (from, to) = ends.split_once("..").ok_or_else(|| wrong("it has no `..`"))?;
         let number = |text: &str| {
-            number_and_unit(text).map(|(n, unit)| (n, unit.to_string())).ok_or_else(|| wrong("an end is no number"))
+            number_and_unit(text)
+                .map(|(n, unit)| (n, unit.to_string()))
+                .ok_or_else(|| wrong("an end is no number"))
         };
         let ((from, first), (to, unit)) = (number(from)?, number(to)?);
         if !first.is_empty() && first != unit {
@@ -51,7 +55,10 @@ impl FromStr for Axis {
         for part in parts {
             match part {
                 "log" => log = true,
-                _ => points = part.parse().map_err(|_| wrong(&format!("`{part}` is neither a count nor `log`")))?,
+                _ => {
+                    points =
+                        part.parse().map_err(|_| wrong(&format!("`{part}` is neither a count nor `log`")))?
+                }
             }
         }
         let name = name.trim().replace('-', "_");

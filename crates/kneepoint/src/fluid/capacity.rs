@@ -42,8 +42,11 @@ impl Setting for Capacity {
     const JSON: &'static [&'static str] = &["string"];
 
     fn read(raw: &Raw) -> Result<Capacity, String> {
-        let wrong =
-            || format!("{raw} is not a capacity: write packets per second, as in `100pps`, or a rate, as in `1mbit`");
+        let wrong = || {
+            format!(
+                "{raw} is not a capacity: write packets per second, as in `100pps`, or a rate, as in `1mbit`"
+            )
+        };
         let Raw::Text(text) = raw else { return Err(wrong()) };
         let capacity = match text.trim().strip_suffix("pps") {
             Some(number) => Capacity::Packets(number.trim().parse().map_err(|_| wrong())?),

@@ -70,7 +70,9 @@ impl<const N: usize> Trajectory<N> {
         let (h, s) = (b.at - a.at, (at - a.at) / (b.at - a.at));
         let (left, right) = ((1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s), s * s * (3.0 - 2.0 * s));
         let (begin, end) = (h * s * (1.0 - s) * (1.0 - s), h * s * s * (s - 1.0));
-        std::array::from_fn(|i| left * a.state[i] + right * b.state[i] + begin * a.slope[i] + end * b.slope[i])
+        std::array::from_fn(|i| {
+            left * a.state[i] + right * b.state[i] + begin * a.slope[i] + end * b.slope[i]
+        })
     }
 
     /// Where one state turns: the extrema of its polynomials inside the stretch of time, each with its value.
@@ -110,7 +112,9 @@ pub fn integrate<const N: usize, const L: usize>(
     step: f64,
 ) -> Result<Trajectory<N>, String> {
     if !(step > 0.0 && end > 0.0 && end / step <= MOST_STEPS) {
-        return Err(format!("{end} s in steps of {step} s are too many steps; at most {MOST_STEPS} are taken"));
+        return Err(format!(
+            "{end} s in steps of {step} s are too many steps; at most {MOST_STEPS} are taken"
+        ));
     }
     let mut run = Run { equations, before, path: Trajectory { nodes: Vec::new(), diverged: false } };
     let start = before(0.0);
@@ -171,8 +175,7 @@ impl<const N: usize, const L: usize, E: Delayed<N, L>> Run<'_, N, L, E> {
 
     /// One step of Runge-Kutta.
     fn stride(&self, from: &Node<N>, h: f64, cursors: &mut [usize; L]) -> Node<N> {
-        let along =
-            |k: &[f64; N], h: f64| -> [f64; N] { std::array::from_fn(|i| from.state[i] + h * k[i]) };
+        let along = |k: &[f64; N], h: f64| -> [f64; N] { std::array::from_fn(|i| from.state[i] + h * k[i]) };
         let half = from.at + 0.5 * h;
         let k1 = from.slope;
         let k2 = self.slope(half, &along(&k1, 0.5 * h), cursors);

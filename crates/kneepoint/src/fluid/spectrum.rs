@@ -36,7 +36,8 @@ pub fn rightmost(linear: &Linear) -> Option<C64> {
 
 fn modes_with(linear: &Linear, intervals: usize) -> Vec<C64> {
     let mut near = eigen::eigenvalues(generator(linear, intervals));
-    near.retain(|one| one.im >= 0.0);
+    // A real one may have been rounded off the axis.
+    near.retain(|one| one.im >= -1e-6 * size(*one));
     near.sort_by(|a, b| b.re.total_cmp(&a.re));
     let mut found: Vec<C64> = Vec::new();
     for start in near.into_iter().take(CANDIDATES) {
@@ -65,16 +66,16 @@ fn polish(linear: &Linear, start: C64) -> Option<C64> {
         }
     }
     let strayed = size(root - start) > 0.2 * (1.0 / linear.delay + size(start));
-    let upper = C64::new(root.re, if root.im.abs() < 1e-9 * (1.0 + root.re.abs()) { 0.0 } else { root.im.abs() });
+    let upper =
+        C64::new(root.re, if root.im.abs() < 1e-9 * (1.0 + root.re.abs()) { 0.0 } else { root.im.abs() });
     (!strayed).then_some(upper)
 }
 
 /// The matrix that carries the last delay's worth of solution forward, on Chebyshev points from θ = 0 to θ = -τ.
 fn generator(linear: &Linear, intervals: usize) -> Vec<Vec<f64>> {
     let points = intervals + 1;
-    let at: Vec<f64> = (0..points)
-        .map(|i| libm::cos(std::f64::consts::PI * i as f64 / intervals as f64))
-        .collect();
+    let at: Vec<f64> =
+        (0..points).map(|i| libm::cos(std::f64::consts::PI * i as f64 / intervals as f64)).collect();
     let weight = |i: usize| {
         let end = if i == 0 || i == intervals { 2.0 } else { 1.0 };
         if i.is_multiple_of(2) { end } else { -end }
@@ -133,4 +134,53 @@ pub fn roots_right_of(linear: &Linear, sigma: f64) -> usize {
 /// The angle of a complex number in (-π, π].
 pub fn argument(z: C64) -> f64 {
     libm::atan2(z.im, z.re)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x' = -a x(t - 1), beside two states of their own.
+    fn scalar(a: f64) -> Linear {
+        let mut linear = Linear {
+            a0: [[0.0; 3]; 3],
+            a1: [[0.0; 3]; 3],
+            b: [1.0, 0.0, 0.0],
+            c: [-a, 0.0, 0.0],
+            delay: 1.0,
+        };
+        linear.a0[1][1] = -30.0;
+        linear.a0[2][2] = -40.0;
+        linear
+    }
+
+    #[test]
+    fn a_delayed_decay_swings_above_1_over_e_and_grows_above_half_pi() {
+        // At a = π/2 the mode is jπ/2; at a = 1/e it is -1, twice.
+        let at = |a: f64| rightmost(&scalar(a)).unwrap();
+        let boundary = at(std::f64::consts::FRAC_PI_2);
+        assert!(size(boundary - C64::new(0.0, std::f64::consts::FRAC_PI_2)) < 1e-12, "{boundary}");
+        assert!(at(1.57).re < 0.0 && at(1.572).re > 0.0);
+        let e = libm::exp(1.0);
+        assert!(at(0.999 / e).im == 0.0 && at(1.001 / e).im > 0.0);
+        assert!((at(1.0 / e).re + 1.0).abs() < 1e-6, "{}", at(1.0 / e));
+        // s = -e^(-s) at a = 1: -0.31813 + 1.33724j, the known value of Lambert's W at -1.
+        assert!(size(at(1.0) - C64::new(-0.318131505204764, 1.337235701430689)) < 1e-12, "{}", at(1.0));
+    }
+
+    #[test]
+    fn every_mode_is_a_root_and_the_argument_principle_counts_as_many() {
+        for a in [0.2, 0.36, 0.5, 1.0, 1.6, 3.0, 8.0] {
+            let linear = scalar(a);
+            let found = modes(&linear);
+            for sigma in [-1.5, -0.5, 0.0, 0.7] {
+                let right: usize = found
+                    .iter()
+                    .filter(|mode| mode.re > sigma)
+                    .map(|mode| if mode.im > 0.0 { 2 } else { 1 })
+                    .sum();
+                assert_eq!(roots_right_of(&linear, sigma), right, "a = {a}, right of {sigma}: {found:?}");
+            }
+        }
+    }
 }

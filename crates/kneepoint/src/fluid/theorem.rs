@@ -128,7 +128,10 @@ pub fn theorem2(at: Bottleneck, k: f64, m: f64) -> Theorem {
         right: most,
         assumptions: vec![
             (format!("W* = {window:.2} is well above 2, say 10"), window >= 10.0),
-            (format!("m = {m:.4} rad/s is the window's pole, {zero:.4} rad/s"), (m / zero - 1.0).abs() < 1e-6),
+            (
+                format!("m = {m:.4} rad/s is the window's pole, {zero:.4} rad/s"),
+                (m / zero - 1.0).abs() < 1e-6,
+            ),
         ],
     }
 }
