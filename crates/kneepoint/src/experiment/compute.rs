@@ -7,7 +7,8 @@ use crate::cc::{self, Ack, Start};
 use crate::fluid::axis::Axis;
 use crate::fluid::boundary::{Change, boundary};
 use crate::fluid::dde::Trajectory;
-use crate::fluid::{self, Any, Local, theorem};
+use crate::fluid::theorem::Theorem;
+use crate::fluid::{self, Local};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -103,6 +104,7 @@ impl Computation {
             row.with(format!("{}_rest", model.states()[state]), local.equilibrium.state[state])
         });
         let row = row
+            .with("least_interval_over_delta", stretch(&theorem))
             .with("probability_rest", local.equilibrium.probability)
             .with("mode_real_per_s", local.mode().re)
             .with("mode_imaginary_per_s", local.mode().im)
@@ -110,10 +112,7 @@ impl Computation {
             .with("phase_margin_degrees", phase)
             .with("theorem_left", theorem.left)
             .with("theorem_right", theorem.right);
-        Ok(vec![match model.least_interval() {
-            Some(interval) => row.with("least_interval_s", interval),
-            None => row,
-        }])
+        Ok(vec![row])
     }
 
     fn boundary(&self) -> Result<Vec<Row>, String> {
@@ -153,11 +152,12 @@ impl Computation {
     }
 }
 
-impl Any {
-    /// Equation (13), for a model whose average has a sampling interval.
-    fn least_interval(&self) -> Option<f64> {
-        self.law().map(|(slope, alpha)| theorem::least_interval(self.bottleneck(), slope, alpha))
-    }
+/// By how much the sampling interval must be multiplied to make both sides of Theorem 1 equal; zero if any will do.
+///
+/// Equation (13) is the interval itself: the right side of (11) is sqrt(wg²/K² + 1), and K is inverse to the interval.
+fn stretch(theorem: &Theorem) -> f64 {
+    let excess = |side: f64| (side * side - 1.0).max(0.0);
+    (excess(theorem.left) / excess(theorem.right)).sqrt()
 }
 
 /// How one state of a trajectory moves.
@@ -176,7 +176,8 @@ impl Motion {
         // Closer to the equilibrium than this, the turns are those of rounding.
         let near = 1e-6 * rest.abs();
         let turns = trajectory.extrema(state, 0.0, end);
-        let heights: Vec<f64> = turns.iter().map(|(_, value)| value - rest).filter(|off| off.abs() > near).collect();
+        let heights: Vec<f64> =
+            turns.iter().map(|(_, value)| value - rest).filter(|off| off.abs() > near).collect();
         let peaks: Vec<f64> = heights.iter().copied().filter(|height| *height > 0.0).collect();
         let (least, greatest) = trajectory.range(state, 0.8 * end);
         Motion {
@@ -184,6 +185,64 @@ impl Motion {
             greatest,
             turns: heights.len(),
             growth: peaks.windows(2).map(|pair| pair[1] / pair[0]).fold(f64::NAN, f64::max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::theorem::{Bottleneck, least_interval, theorem1};
+    use crate::settings::Raw;
+
+    fn computation(what: What) -> Computation {
+        let settings = Settings { what, ..Settings::default() };
+        Computation {
+            settings,
+            model: fluid::Config::default(),
+            controller: cc::Config::named("pert").unwrap(),
+        }
+    }
+
+    fn number(rows: &[Row], metric: &str) -> f64 {
+        rows[0].values[metric].unwrap_or(f64::NAN)
+    }
+
+    #[test]
+    fn the_stretched_interval_is_equation_13() {
+        let at = Bottleneck { capacity: 1000.0, flows: 10.0, rtt: 0.2, decrease: 0.5 };
+        let theorem = theorem1(at, 2.0, libm::log(0.99) / 1.0, 0.1);
+        assert!((stretch(&theorem) - least_interval(at, 2.0, 0.99)).abs() < 1e-9);
+        assert!((stretch(&theorem) - 8.0378).abs() < 1e-4, "{}", stretch(&theorem));
+    }
+
+    #[test]
+    fn a_trajectory_tells_where_it_ends_and_whether_its_peaks_grow() {
+        let rows = computation(What::Trajectory).rows().unwrap();
+        // 160 ms: W* = 3.2, with peaks of 4.232, 3.934, 3.745, …
+        assert!((number(&rows, "window_packets_rest") - 3.2).abs() < 1e-9);
+        assert!((number(&rows, "window_packets_end") - 3.2).abs() < 1e-3);
+        let growth = number(&rows, "window_packets_growth");
+        assert!((0.7..1.0).contains(&growth), "{growth}");
+        assert_eq!(rows.len(), 501);
+    }
+
+    #[test]
+    fn a_boundary_has_the_unit_of_its_axis() {
+        let mut computation = computation(What::Boundary);
+        computation.settings.along = Words("rtt=120ms..200ms:20".into());
+        let boundary = number(&computation.rows().unwrap(), "boundary_rtt_ms");
+        assert!((boundary - 165.83).abs() < 0.01, "{boundary}");
+    }
+
+    #[test]
+    fn a_controller_without_memory_answers_by_its_curve() {
+        let mut computation = computation(What::Response);
+        computation.controller.set("history", &Raw::Float(0.0)).unwrap();
+        for (micros, expected) in [(5_000, 0.0), (7_500, 0.025), (15_000, 0.525), (50_000, 1.0)] {
+            computation.settings.queueing = Span::from_micros(micros);
+            let probability = number(&computation.rows().unwrap(), "probability");
+            assert!((probability - expected).abs() < 1e-9, "{micros}: {probability}");
         }
     }
 }
