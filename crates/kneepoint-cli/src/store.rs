@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finished runs, each in a file called by the hash of what determines it, so that nothing is run twice.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use kneepoint::experiment::Row;
@@ -77,11 +77,6 @@ impl Store {
             Failure::run(format!("cannot write down a run: {error}"), "please report this with the command")
         })?;
         files::write(&self.path(name), text)
-    }
-
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 }
 
