@@ -153,7 +153,7 @@ fn what_cannot_be_is_refused_at_its_place() {
     };
     refuse(
         ("utilization > 0.1", "utilization >"),
-        &["bad.toml:43:", "expected a number, a metric", "found the end"],
+        &["bad.toml:47:23", "expected a number, a metric", "found the end"],
     );
     refuse(
         ("each = \"scheme\"", "need = \"mots\""),
