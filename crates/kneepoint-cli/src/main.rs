@@ -4,11 +4,13 @@
 //! | room | what it does |
 //! |---|---|
 //! | [`machine`] | the only place that looks at a clock, a host name, a kernel |
+//! | [`manifest`] | where results come from |
 //! | [`failure`] | what can go wrong, how it reads, its exit status |
 //! | [`files`] | reading whole, writing whole, printing |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | everything that has a name |
 //! | [`parquet`] | tables to Parquet |
+//! | [`png`] | charts to PNG |
 //! | [`campaign`] | many runs over all cores, each stored the moment it ends |
 //! | [`captures`] | packets of a link, for Wireshark |
 //! | [`study`] | rows × seeds, run, stored and reported in a directory |
@@ -29,7 +31,9 @@ mod files;
 mod interrupt;
 mod library;
 mod machine;
+mod manifest;
 mod parquet;
+mod png;
 mod reproduction;
 mod store;
 mod study;

@@ -4,6 +4,7 @@
 mod comparing;
 mod fuzz;
 mod refusing;
+mod reproducing;
 mod stopping;
 mod telling;
 
