@@ -2,15 +2,31 @@
 //! Tables to Parquet: one row group, each column under its own name, of doubles or of texts.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use kneepoint::measure::{Cell, Records, Table};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
-use parquet::errors::Result;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+
+use crate::failure::Failure;
+use crate::files::Pending;
+
+type Result<T, E = ParquetError> = std::result::Result<T, E>;
+
+/// Writes a file whole; `write` is one of those below.
+pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Result<(), Failure> {
+    let mut pending = Pending::create(path)?;
+    write(&mut pending).map_err(|error| {
+        let message = format!("cannot write `{}`: {error}", path.display());
+        Failure::run(message, "the same numbers are in the CSV beside it")
+    })?;
+    pending.commit()
+}
 
 /// Writes `table` to `sink`.
 pub fn write(table: &Table, sink: impl Write + Send) -> Result<()> {
@@ -19,10 +35,6 @@ pub fn write(table: &Table, sink: impl Write + Send) -> Result<()> {
 }
 
 /// Writes `records` to `sink`: each column as texts if it has one, or else as doubles.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the tables of experiments are going to be written with it")
-)]
 pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
     let column = |place: usize| {
         let cells = records.rows.iter().map(|row| &row[place]);

@@ -326,15 +326,7 @@ fn write_series(table: &Table, formats: &[Format], stem: &Path) -> Result<(), Fa
         files::write(&named("csv"), report::csv::table(table))?;
     }
     if formats.contains(&Format::Parquet) {
-        let path = named("parquet");
-        let mut pending = files::Pending::create(&path)?;
-        parquet::write(table, &mut pending).map_err(|error| {
-            Failure::run(
-                format!("cannot write `{}`: {error}", path.display()),
-                "leave it out with --series csv",
-            )
-        })?;
-        pending.commit()?;
+        parquet::save(&named("parquet"), |sink| parquet::write(table, sink))?;
     }
     Ok(())
 }
