@@ -32,3 +32,31 @@ fn every_experiment_can_be_read_at_both_paces_and_is_named_as_its_file() {
         }
     }
 }
+
+/// A tagged flow that predictors watch.
+fn predicted(predictors: &str) -> String {
+    format!(
+        "[experiment]\nid = \"a-b\"\ntitle = \"c\"\nsource = \"d\"\n\
+         [run]\nduration = \"2s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\n\
+         [[flows]]\nname = \"tagged\"\ncc = \"reno\"\n\
+         [predict]\nflow = \"tagged/0\"\npredictors = [{predictors}]\n\
+         [[claim]]\nid = \"a\"\ntext = \"b\"\ncheck = \"1 < 2\"\n"
+    )
+}
+
+#[test]
+fn predictors_go_by_their_names_alone_where_no_two_share_one() {
+    let called = |predictors: &str| {
+        let experiment = parse(&predicted(predictors), Pace::Full).unwrap();
+        let work = &experiment.variants[0].points[0].work;
+        let (watch, _) = kneepoint::run::run(&work.valid, 1, work.watch());
+        let mut names = Vec::new();
+        for row in watch.rows() {
+            names.extend(row.labels.get("predictor").filter(|name| !names.contains(name)).cloned());
+        }
+        names
+    };
+    assert_eq!(called("\"rtt:absolute=65ms\", \"ewma:history=0.9\""), ["rtt", "ewma"]);
+    let two = "\"ewma:history=0.9\", \"ewma:history=0.5\"";
+    assert_eq!(called(two), ["ewma:history=0.9", "ewma:history=0.5"]);
+}
