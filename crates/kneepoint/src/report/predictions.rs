@@ -76,28 +76,35 @@ impl Watched {
         Estimate::of(&values)
     }
 
-    /// The predictor that tells losses from their absence best, and how well; none if no loss was ever judged.
-    pub fn best(&self, judge: Judge) -> Option<(&str, f64)> {
-        let balance = |name| (name, self.estimate(name, judge, Score::balance).mean);
-        let all = self.predictors().into_iter().map(balance).filter(|(_, balance)| *balance > 0.0);
-        // Of equals the first.
-        all.fold(None, |best: Option<(&str, f64)>, one| match best {
-            Some(known) if known.1 >= one.1 => best,
-            _ => Some(one),
-        })
+    /// The predictors that tell losses from their absence best, and how well; none if nothing was foreseen.
+    pub fn best(&self, judge: Judge) -> (Vec<&str>, f64) {
+        let mut best = (Vec::new(), 0.0);
+        for name in self.predictors() {
+            let balance = self.estimate(name, judge, Score::balance).mean;
+            if balance > best.1 {
+                best = (Vec::new(), balance);
+            }
+            if balance > 0.0 && balance >= best.1 {
+                best.0.push(name);
+            }
+        }
+        best
     }
 
-    /// The sentence about the best one.
+    /// The sentence about the best.
     pub(super) fn verdict(&self, judge: Judge) -> String {
         let losses = spoken(judge);
-        match self.best(judge) {
-            Some((name, balance)) => format!(
-                "Held against {losses}, {name} would have worked best: balance {} of 1, the harmonic mean of efficiency \
-                 and of the losses predicted.",
-                number::significant(balance, 3)
-            ),
-            None => format!("Held against {losses}, no predictor foresaw anything."),
+        let (names, balance) = self.best(judge);
+        if names.is_empty() {
+            return format!("Held against {losses}, no predictor foresaw anything.");
         }
+        let which = if names.len() > 1 { "worked best, and equally well" } else { "worked best" };
+        format!(
+            "Held against {losses}, {} would have {which}: balance {} of 1, the harmonic mean of efficiency and of the \
+             losses predicted.",
+            names.join(", "),
+            number::significant(balance, 3)
+        )
     }
 }
 
@@ -214,7 +221,10 @@ pub(super) mod tests {
     fn text_has_a_line_for_each_predictor_and_judge_and_says_which_was_best() {
         let text = render_text(&predictions());
         assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
-        assert!(text.contains("the flow's own losses, rtt would have worked best: balance 1 of 1"), "{text}");
+        assert!(
+            text.contains("the flow's own losses, rtt would have worked best: balance 1.00 of 1"),
+            "{text}"
+        );
         assert!(text.contains("all drops at the queue, no predictor foresaw anything"), "{text}");
         assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
     }
