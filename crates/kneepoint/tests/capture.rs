@@ -209,11 +209,11 @@ fn whatever_the_bytes_the_reader_answers() {
     for case in 0..cases {
         let mut file = both[case % 2].to_vec();
         for _ in 0..rng.below(8) {
-            let at = rng.below(file.len() as u32) as usize;
+            let at = rng.below(file.len() as u64) as usize;
             file[at] ^= 1 << rng.below(8);
         }
         if rng.chance(0.5) {
-            file.truncate(rng.below(file.len() as u32 + 1) as usize);
+            file.truncate(rng.below(file.len() as u64 + 1) as usize);
         }
         let mut capture = Capture::default();
         if let Err(fault) = capture.read(&file) {

@@ -3,6 +3,7 @@
 
 mod comparing;
 mod fuzz;
+mod predicting;
 mod refusing;
 mod stopping;
 mod telling;
