@@ -18,6 +18,7 @@
 //! | [`capture`] | captures of real traffic to what a sender could have known |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | bulk, web, constant rate |
+//! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`scenario`] | TOML text to a valid network with traffic |
 //! | [`run`] | a valid scenario to events |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
@@ -33,6 +34,7 @@ pub mod capture;
 pub mod cc;
 pub mod event;
 pub mod experiment;
+pub mod fluid;
 pub mod link;
 pub mod measure;
 pub mod packet;

@@ -18,6 +18,8 @@ const LARGEST: u64 = 2 << 30;
 const SHOWN: usize = 6;
 /// The part of the round trip that may lie behind the point of capture without a word about it.
 const UNSEEN: f64 = 0.1;
+/// What a host itself may take to answer.
+const HOST: Span = Span::from_micros(200);
 
 /// Whether a file is a capture.
 pub(super) fn is_capture(path: &Path) -> Result<bool, Failure> {
@@ -99,7 +101,7 @@ fn notes(transfer: &Transfer, others: u64) -> Vec<String> {
     if *holes > 0 {
         notes.push(format!(
             "{holes} packets came after later ones and had not been seen before: reordered, or lost before they came \
-             here. They count as no loss; at the sender there would be none."
+             here. They count as no loss; a capture at the sender has none of them."
         ));
     }
     notes.push(match clock {
@@ -133,8 +135,8 @@ fn place(vantage: Option<Vantage>) -> String {
     );
     let whole = (to_sender.0 + to_receiver.0).max(1) as f64;
     let unseen = to_sender.0 as f64 / whole;
-    if unseen <= UNSEEN {
-        format!("{here}: captured at the sender.")
+    if unseen <= UNSEEN || to_sender <= HOST {
+        format!("{here}: taken to be captured at the sender.")
     } else if unseen < 1.0 - UNSEEN {
         format!(
             "{here}: captured in the middle. The round trips are those from here to the receiver; what waits before is unseen."

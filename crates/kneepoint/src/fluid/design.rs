@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which settings of a model are stable with a margin, exactly, and which the published theorem would have allowed.
+
+use super::axis::Axis;
+use super::boundary::stretches;
+use super::{Config, Local};
+
+/// What is wanted of a design.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// The least phase margin, degrees.
+    pub phase: f64,
+    /// The least gain margin, as a ratio.
+    pub gain: f64,
+    /// The least damping ratio of the rightmost mode.
+    pub damping: f64,
+}
+
+impl Goal {
+    /// Stability and nothing more.
+    pub const STABLE: Goal = Goal { phase: 0.0, gain: 1.0, damping: 0.0 };
+
+    /// Whether a model meets it.
+    pub fn met(&self, local: &Local) -> bool {
+        if !(local.stable() && local.damping() >= self.damping) {
+            return false;
+        }
+        if self.phase <= 0.0 && self.gain <= 1.0 {
+            return true;
+        }
+        let margins = local.margins();
+        margins.phase.is_none_or(|(phase, _)| phase >= self.phase)
+            && margins.gain.is_none_or(|(gain, _)| gain >= self.gain)
+    }
+}
+
+/// One parameter's values that meet a goal, the others being as they are.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// The parameter and the values tried.
+    pub axis: Axis,
+    /// The stretches that meet the goal, in the axis's unit.
+    pub exact: Vec<(f64, f64)>,
+    /// The stretches that the published condition allows, with whatever margin.
+    pub theorem: Vec<(f64, f64)>,
+    /// The stretches where, moreover, everything that the theorem assumes holds.
+    pub assumed: Vec<(f64, f64)>,
+}
+
+/// The values of a parameter that meet the goal.
+pub fn design(config: &Config, axis: Axis, goal: Goal) -> Result<Design, String> {
+    let model = |value: f64| axis.set(config, value).map(|config| config.build(()));
+    model(axis.from).or_else(|_| model(axis.to))?;
+    let theorem = |value: f64| model(value).map(|model| model.theorem());
+    Ok(Design {
+        exact: stretches(&axis, |value| {
+            model(value).and_then(|model| model.local()).is_ok_and(|local| goal.met(&local))
+        }),
+        theorem: stretches(&axis, |value| theorem(value).is_ok_and(|theorem| theorem.holds())),
+        assumed: stretches(&axis, |value| {
+            theorem(value)
+                .is_ok_and(|theorem| theorem.holds() && theorem.assumptions.iter().all(|(_, holds)| *holds))
+        }),
+        axis,
+    })
+}
