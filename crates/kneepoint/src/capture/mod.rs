@@ -87,8 +87,8 @@ impl Capture {
 
     /// Every direction in which data travelled, with its bytes, the most first.
     pub fn senders(&self) -> Vec<(Direction, u64)> {
-        let bytes = |segments: &[Segment]| segments.iter().map(|segment| u64::from(segment.payload)).sum();
-        let all = self.segments.iter().map(|(direction, segments)| (*direction, bytes(segments)));
+        let carried = |segments: &[Segment]| segments.iter().map(|segment| u64::from(segment.payload)).sum();
+        let all = self.segments.iter().map(|(direction, segments)| (*direction, carried(segments)));
         let mut all: Vec<(Direction, u64)> = all.filter(|(_, bytes)| *bytes > 0).collect();
         all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         all

@@ -97,9 +97,9 @@ impl Outstanding {
         let start = self.unwrapped(segment.seq);
         let end = start + u64::from(segment.payload);
         let stamp = segment.timestamps.map(|(value, _)| value);
-        let new = |start, end, again| Piece {
-            start,
-            end,
+        let new = |from, to, again| Piece {
+            start: from,
+            end: to,
             sent: segment.at,
             first: stamp,
             last: stamp,

@@ -181,7 +181,7 @@ fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
 /// Ticks per second of the timestamps in these segments, if they are near what hosts use.
 fn clock(segments: &[Segment]) -> Option<f64> {
     let stamped = || segments.iter().filter_map(|segment| Some((segment.at, segment.timestamps?.0)));
-    let ((begin, first), (end, last)) = (stamped().next()?, stamped().last()?);
+    let ((begin, first), (end, last)) = (stamped().next()?, stamped().next_back()?);
     let seconds = end.since(begin).as_secs_f64();
     let measured = f64::from(last.wrapping_sub(first)) / seconds;
     let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;

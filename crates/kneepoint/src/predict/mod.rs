@@ -141,13 +141,13 @@ fn named(name: &str) -> Option<Config> {
 /// Reads `NAME[:key=value,key=value]`; the error says what is wrong and what there is.
 pub fn parse(text: &str) -> Result<(String, Config), String> {
     let text = text.trim();
-    let (name, settings) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let (name, settings) = text.split_once(':').map_or((text, None), |(before, after)| (before, Some(after)));
     let Some(mut config) = named(name) else {
         let names = REGISTRY.iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name));
         let names = names.collect::<Vec<_>>().join(", ");
         return Err(format!("there is no predictor called `{name}`; there is {names}"));
     };
-    for setting in settings.into_iter().flat_map(|settings| settings.split(',')) {
+    for setting in settings.into_iter().flat_map(|list| list.split(',')) {
         let Some((field, value)) = setting.split_once('=') else {
             return Err(format!(
                 "{name}: `{setting}` sets nothing; write settings as in `ewma:history=0.99`"
@@ -158,7 +158,7 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
             Err(Refusal::Value(message)) => return Err(format!("{name}: {field}: {message}")),
             Err(Refusal::Unknown) => {
                 let entry = REGISTRY.iter().find(|entry| entry.name == config.name());
-                let fields = entry.map_or(&[][..], |entry| (entry.fields)());
+                let fields = entry.map_or(&[][..], |known| (known.fields)());
                 let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
                 return Err(format!("{name} has no parameter `{field}`; it has {fields}"));
             }
