@@ -5,6 +5,7 @@ mod comparing;
 mod fuzz;
 mod predicting;
 mod refusing;
+mod reproducing;
 mod stopping;
 mod telling;
 
