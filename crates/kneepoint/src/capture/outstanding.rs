@@ -223,8 +223,8 @@ mod tests {
             let told = out.hear(&ack(50, at(200), (0, 0), 1));
             assert_eq!((sent(told), told.flight, told.acked), (Some(11), 300, 200));
             // Half of a packet that a network card put together.
-            let told = out.hear(&ack(51, at(250), (0, 0), 1));
-            assert_eq!((sent(told), told.flight, told.acked), (Some(12), 100, 50));
+            let half = out.hear(&ack(51, at(250), (0, 0), 1));
+            assert_eq!((sent(half), half.flight, half.acked), (Some(12), 100, 50));
         }
     }
 
@@ -240,8 +240,8 @@ mod tests {
         assert_eq!(out.send(&data(61, 101, 2)), Seen::Needless);
         // And again: it was the retransmission that was lost.
         assert_eq!(out.send(&data(90, 1, 3)), Seen::Lost(Time(60)));
-        let told = out.hear(&ack(120, 401, (0, 0), 3));
-        assert_eq!((sent(told), told.flight, told.acked), (Some(90), 100, 400));
+        let filled = out.hear(&ack(120, 401, (0, 0), 3));
+        assert_eq!((sent(filled), filled.flight, filled.acked), (Some(90), 100, 400));
         assert_eq!(out.send(&data(130, 301, 4)), Seen::Needless);
     }
 

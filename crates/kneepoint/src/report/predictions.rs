@@ -241,7 +241,7 @@ pub(super) mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
         assert!(text.contains("balance 1.00 of 1"), "{text}");
         assert!(text.contains("all drops at the queue, no predictor foresaw anything"), "{text}");
-        assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
+        assert!(text.contains("100.0 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
     }
 
     #[test]
