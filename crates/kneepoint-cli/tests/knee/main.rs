@@ -3,6 +3,7 @@
 
 mod comparing;
 mod fuzz;
+mod predicting;
 mod refusing;
 mod reproducing;
 mod stopping;
