@@ -4,7 +4,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::verbs::{check, compare, completions, doctor, explain, init, list, man, run, schema};
+use crate::verbs::{check, compare, completions, doctor, explain, fluid, init, list, man, run, schema};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,6 +41,9 @@ enum Verb {
     Compare(compare::Arguments),
     /// Run a scenario file, with every case of its sweep
     Run(run::Arguments),
+    /// Fluid models: trajectories, exact stability, boundaries, designs
+    #[command(after_help = fluid::EXAMPLES)]
+    Fluid(fluid::Arguments),
     /// List controllers, queues, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
@@ -74,6 +77,7 @@ impl Knee {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Run(arguments) => run::run(arguments, self.json),
+            Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{aqm, cc, tcp, traffic};
+use kneepoint::{aqm, cc, fluid, tcp, traffic};
 use serde_json::{Value, json};
 
 /// What kind of thing a name names.
@@ -15,6 +15,8 @@ pub enum Kind {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Fluid models.
+    Models,
     /// Names from papers for an algorithm with certain settings.
     Presets,
     /// Shapes of networks.
@@ -29,9 +31,10 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Controllers,
         Kind::Queues,
+        Kind::Models,
         Kind::Presets,
         Kind::Topologies,
         Kind::Recoveries,
@@ -44,6 +47,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
+            Kind::Models => "fluid model",
             Kind::Presets => "preset",
             Kind::Topologies => "topology",
             Kind::Recoveries => "recovery",
@@ -57,6 +61,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
+            Kind::Models => "models",
             Kind::Presets => "presets",
             Kind::Topologies => "topologies",
             Kind::Recoveries => "recoveries",
@@ -100,6 +105,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => aqm::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {
             PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about))).collect()
         }

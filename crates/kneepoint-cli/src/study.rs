@@ -90,7 +90,7 @@ impl Out {
     }
 
     /// Settles on one, and says so if it is not the usual one.
-    fn settle(self) -> PathBuf {
+    pub fn settle(self) -> PathBuf {
         let base = match self {
             Out::Given(path) => return path,
             Out::Free(path) => path,

@@ -13,6 +13,7 @@ pub mod dde;
 pub mod design;
 pub mod law;
 pub mod linear;
+pub mod map;
 pub mod margins;
 pub mod spectrum;
 pub mod theorem;

@@ -8,7 +8,7 @@ use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::traffic::{cbr, web};
-use kneepoint::{aqm, cc};
+use kneepoint::{aqm, cc, fluid};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -27,6 +27,8 @@ pub fn page() -> String {
     names(&mut page, cc::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Queue disciplines](#queue-disciplines): ");
     names(&mut page, aqm::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Fluid models](#fluid-models): ");
+    names(&mut page, fluid::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Names from papers](#names-from-papers): ");
     names(&mut page, PRESETS.iter().map(|preset| preset.name));
     page.push_str("* [Loss recovery](#loss-recovery): ");
@@ -38,6 +40,7 @@ pub fn page() -> String {
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", aqm::REGISTRY);
+    family(&mut page, "Fluid models", fluid::REGISTRY);
     presets(&mut page);
     page.push_str(
         "\n## Loss recovery\n\nWhat `recovery` in `[tcp]` may be.\n\n| name | what it does |\n|---|---|\n",
