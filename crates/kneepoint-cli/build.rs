@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tells the binary which revision it is built from, where there is one to tell.
+//! Tells the binary which revision it is built from, what its results depend on, and which experiments it carries.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs, io};
 
-fn main() {
+fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     for path in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {
             // A path that does not exist would make every build start over.
-            if std::path::Path::new(&path).exists() {
+            if Path::new(&path).exists() {
                 println!("cargo::rerun-if-changed={path}");
             }
         }
     }
     let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_string());
     println!("cargo::rustc-env=KNEE_REVISION={revision}");
+    println!("cargo::rustc-env=KNEE_FINGERPRINT={:016x}", fingerprint()?);
+    embed_experiments()
 }
 
 /// What git answers; nothing without git or outside a repository.
@@ -22,4 +27,45 @@ fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?.trim().to_string();
     (output.status.success() && !text.is_empty()).then_some(text)
+}
+
+/// The files below a folder, in order.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { found.extend(files(&path)?) } else { found.push(path) }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Everything that a stored run depends on besides its scenario and seed: the laboratory up to its reports, and the
+/// versions of the libraries under it.
+fn fingerprint() -> io::Result<u64> {
+    let root = Path::new("../kneepoint/src");
+    let mut hash = DefaultHasher::new();
+    for path in files(root)? {
+        if !path.starts_with(root.join("report")) {
+            path.hash(&mut hash);
+            fs::read(path)?.hash(&mut hash);
+        }
+    }
+    println!("cargo::rerun-if-changed=../../Cargo.lock");
+    fs::read("../../Cargo.lock")?.hash(&mut hash);
+    Ok(hash.finish())
+}
+
+/// Writes the table of all experiments: their paths below `experiments/`, and their texts.
+fn embed_experiments() -> io::Result<()> {
+    let root = Path::new("../../experiments").canonicalize()?;
+    let mut table = String::from("[\n");
+    for path in files(&root)?.iter().filter(|path| path.extension().is_some_and(|end| end == "toml")) {
+        let name = path.strip_prefix(&root).unwrap_or(path).to_string_lossy().into_owned();
+        table.push_str(&format!("({name:?}, include_str!({:?})),\n", path.to_string_lossy()));
+    }
+    table.push_str("]\n");
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    fs::write(Path::new(&out).join("experiments.rs"), table)
 }

@@ -4,13 +4,16 @@
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::verbs::{check, compare, completions, doctor, explain, fluid, init, list, man, run, schema};
+use crate::verbs::{
+    check, compare, completions, doctor, explain, fluid, init, list, man, predict, reproduce, run, schema,
+};
 
 const EXAMPLES: &str = "\
 Examples:
   knee compare                              four schemes on one bottleneck, with a report to look at
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms
   knee init my.toml && knee run my.toml     an experiment of your own
+  knee reproduce pert --quick               a paper's figures, and which of its claims hold
   knee list controllers
   knee explain pert
 
@@ -41,10 +44,14 @@ enum Verb {
     Compare(compare::Arguments),
     /// Run a scenario file, with every case of its sweep
     Run(run::Arguments),
+    /// Reproduce published figures and tables, and test what was claimed
+    Reproduce(reproduce::Arguments),
+    /// Tell which congestion predictor works, in a simulation or on a packet capture
+    Predict(predict::Arguments),
     /// Fluid models: trajectories, exact stability, boundaries, designs
     #[command(after_help = fluid::EXAMPLES)]
     Fluid(fluid::Arguments),
-    /// List controllers, queues, topologies, recoveries
+    /// List controllers, queues, predictors, models, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
     /// Explain an algorithm: equations, source, parameters
@@ -77,6 +84,8 @@ impl Knee {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Run(arguments) => run::run(arguments, self.json),
+            Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
+            Verb::Predict(arguments) => predict::predict(arguments, self.json),
             Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),

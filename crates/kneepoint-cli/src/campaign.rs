@@ -114,7 +114,7 @@ impl Campaign {
             }
             let until = end.min(now + SLICE);
             simulation.advance(until);
-            self.bar.inc(millis(until.since(now)));
+            self.bar.inc(work(job.valid, until.since(now)));
             now = until;
         }
         let (observer, outcome) = simulation.finish();
@@ -128,9 +128,9 @@ impl Campaign {
     }
 }
 
-/// A bar that counts simulated milliseconds, which costs the same for runs that finish and runs that begin.
+/// A bar that counts what bottlenecks can carry, so that a fast link is known to take longer than a slow one.
 fn progress_bar(jobs: &[Job]) -> ProgressBar {
-    let total = jobs.iter().map(|job| millis(job.valid.schedule.duration.since(Time::ZERO))).sum();
+    let total = jobs.iter().map(|job| work(job.valid, job.valid.schedule.duration.since(Time::ZERO))).sum();
     let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {
@@ -144,8 +144,10 @@ fn progress_bar(jobs: &[Job]) -> ProgressBar {
     bar
 }
 
-fn millis(span: Span) -> u64 {
-    span.0 / 1_000_000
+/// About how much there is to do: kilobytes that measured links can carry in `span`.
+fn work(valid: &Valid, span: Span) -> u64 {
+    let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
 }
 
 /// A lock that a worker's panic does not poison for the others.

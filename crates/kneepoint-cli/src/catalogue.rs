@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{aqm, cc, fluid, tcp, traffic};
+use kneepoint::{aqm, cc, fluid, predict, tcp, traffic};
 use serde_json::{Value, json};
 
 /// What kind of thing a name names.
@@ -15,6 +15,8 @@ pub enum Kind {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Congestion predictors.
+    Predictors,
     /// Fluid models.
     Models,
     /// Names from papers for an algorithm with certain settings.
@@ -31,9 +33,10 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Controllers,
         Kind::Queues,
+        Kind::Predictors,
         Kind::Models,
         Kind::Presets,
         Kind::Topologies,
@@ -47,6 +50,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
+            Kind::Predictors => "predictor",
             Kind::Models => "fluid model",
             Kind::Presets => "preset",
             Kind::Topologies => "topology",
@@ -61,6 +65,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
+            Kind::Predictors => "predictors",
             Kind::Models => "models",
             Kind::Presets => "presets",
             Kind::Topologies => "topologies",
@@ -105,9 +110,14 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => aqm::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {
-            PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about))).collect()
+            let schemes = PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about)));
+            let predictors = predict::PRESETS.iter().map(|preset| {
+                stands_for(plain(preset.name, preset.about), "predictor", preset.of, settings(preset.set))
+            });
+            schemes.chain(predictors).collect()
         }
         Kind::Topologies => TOPOLOGIES.iter().map(|one| with(one.name, one.about, (one.fields)())).collect(),
         Kind::Recoveries => tcp::Recovery::CHOICES.iter().map(|(name, about)| plain(name, about)).collect(),
@@ -120,17 +130,24 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     }
 }
 
-/// What a preset stands for, in a sentence of its own.
 fn preset_item(preset: &Preset, item: Item) -> Item {
     let family = match preset.family {
         Of::Control => "controller",
         Of::Queue => "queue",
     };
-    let mut with = preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
+    let mut with = settings(preset.set);
     with.extend(preset.recovery.map(|recovery| format!("recovery = {recovery}")));
-    let header =
-        format!("{}\n\nStands for the {family} `{}` with {}.", preset.about, preset.of, with.join(", "));
+    stands_for(item, family, preset.of, with)
+}
+
+/// What a preset stands for, in a sentence of its own.
+fn stands_for(item: Item, family: &str, of: &str, with: Vec<String>) -> Item {
+    let header = format!("{}\n\nStands for the {family} `{of}` with {}.", item.summary, with.join(", "));
     Item { header, ..item }
+}
+
+fn settings(set: &[(&str, &str)]) -> Vec<String> {
+    set.iter().map(|(name, value)| format!("{name} = {value}")).collect()
 }
 
 fn registered(kind: Kind, entry: &Entry) -> Item {

@@ -12,6 +12,9 @@
 //! | [`campaign`] | many runs over all cores, each stored the moment it ends |
 //! | [`captures`] | packets of a link, for Wireshark |
 //! | [`study`] | rows × seeds, run, stored and reported in a directory |
+//! | [`library`] | the published experiments |
+//! | [`store`] | finished runs by the hash of what determines them |
+//! | [`reproduction`] | experiments × points × seeds, run or remembered |
 //! | [`dumbbell`] | the arguments of `knee compare` as a scenario |
 //! | [`verbs`] | one file for each verb |
 //! | [`arguments`] | the verbs together |
@@ -24,8 +27,11 @@ mod dumbbell;
 mod failure;
 mod files;
 mod interrupt;
+mod library;
 mod machine;
 mod parquet;
+mod reproduction;
+mod store;
 mod study;
 mod verbs;
 

@@ -14,12 +14,14 @@
 //! | [`cc`] | congestion controls, one file each |
 //! | [`aqm`] | queue disciplines, one file each |
 //! | [`link`] | queue, transmitter, delay, loss |
+//! | [`predict`] | congestion predictors, one file each, and what they are worth |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | bulk, web, constant rate |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`scenario`] | TOML text to a valid network with traffic |
 //! | [`run`] | a valid scenario to events |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
+//! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
 //! | [`report`] | summaries to bytes: text, json, csv, svg, html, markdown, pcapng |
 //!
 //! The one law: data flows one way, down this list.
@@ -29,10 +31,12 @@ pub mod settings;
 pub mod aqm;
 pub mod cc;
 pub mod event;
+pub mod experiment;
 pub mod fluid;
 pub mod link;
 pub mod measure;
 pub mod packet;
+pub mod predict;
 pub mod report;
 pub mod rng;
 pub mod run;

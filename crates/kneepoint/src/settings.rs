@@ -335,7 +335,7 @@ impl Entry {
 #[macro_export]
 macro_rules! registry {
     (
-        trait $trait:ident($context:ty);
+        trait $trait:ident $(($context:ty))?;
         each $each:ident;
         algorithms { $( $module:ident::$type:ident $(as $alias:literal)?, )* }
     ) => {
@@ -381,10 +381,14 @@ macro_rules! registry {
                 match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
             }
             /// The algorithm itself.
-            pub fn build(&self, context: $context) -> Any {
-                match self {
-                    $( Config::$type(params) => Any::$type(<$module::$type as $trait>::new(params.clone(), context)), )*
+            pub fn build(&self $(, context: $context)?) -> Any {
+                // What every algorithm of the family is given besides its parameters, if anything.
+                macro_rules! make {
+                    ($kind:ty, $params:expr) => {
+                        <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
+                    };
                 }
+                match self { $( Config::$type(params) => Any::$type(make!($module::$type, params)), )* }
             }
         }
 
@@ -397,6 +401,7 @@ macro_rules! registry {
             ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
         }
     };
+    (@context $context:ident $type:ty) => { $context };
     (@name $module:ident) => { stringify!($module) };
     (@name $module:ident $alias:literal) => { $alias };
 }

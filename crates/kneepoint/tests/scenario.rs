@@ -218,6 +218,16 @@ fn a_sweep_over_schemes_sets_control_and_recovery_and_queue() {
 }
 
 #[test]
+fn a_scheme_of_a_sweep_may_be_called_by_another_name() {
+    let schemes = "[{ name = \"tahoe\", scheme = \"tahoe:decrease=0.4\" }, \"reno\"]";
+    let plan = plan(&format!("{DUMBBELL}{FLOWS}[sweep]\nscheme = {schemes}\n"));
+    let called: Vec<_> = plan.cases.iter().map(|case| case.settings[0].1.as_str()).collect();
+    assert_eq!(called, ["tahoe", "reno"]);
+    let cc::Config::Reno(params) = &plan.cases[0].valid.flows[0].cc else { panic!() };
+    assert_eq!(params.decrease, 0.4);
+}
+
+#[test]
 fn a_fault_in_a_swept_value_points_into_the_sweep() {
     let sweep = |line: &str| format!("{DUMBBELL}{FLOWS}name = \"long\"\n[sweep]\n{line}\n");
     refuses(&sweep("\"topology.rate\" = [\"1mbit\", \"0bit\"]"), "\"0bit\"", &["rate", "1bit to"]);

@@ -173,7 +173,7 @@ fn every_file_is_part_of_the_crate() {
         });
         children.entry(folder.to_string()).or_default().extend(declared.map(str::to_string));
     }
-    for family in ["cc", "aqm", "fluid"] {
+    for family in ["cc", "aqm", "predict", "fluid"] {
         children.entry(family.to_string()).or_default().extend(registered(&sources, family));
     }
     let orphan = |source: &&Source| {
@@ -191,8 +191,12 @@ fn every_file_is_part_of_the_crate() {
 fn every_algorithm_is_registered() {
     let sources = sources();
     let mut faults = Vec::new();
-    let families =
-        [("cc", "impl Controller for "), ("aqm", "impl Discipline for "), ("fluid", "impl Model for ")];
+    let families = [
+        ("cc", "impl Controller for "),
+        ("aqm", "impl Discipline for "),
+        ("predict", "impl Predictor for "),
+        ("fluid", "impl Model for "),
+    ];
     for (family, implements) in families {
         let registered = registered(&sources, family);
         for source in sources.iter().filter(|source| source.room() == family) {

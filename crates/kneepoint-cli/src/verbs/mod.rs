@@ -10,5 +10,7 @@ pub mod fluid;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod predict;
+pub mod reproduce;
 pub mod run;
 pub mod schema;

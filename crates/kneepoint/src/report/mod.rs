@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
 
-mod chart;
+pub mod chart;
 pub mod csv;
 mod figures;
 mod grid;
@@ -10,6 +10,8 @@ pub mod json;
 pub mod markdown;
 mod number;
 pub mod pcapng;
+pub mod predictions;
+pub mod reproduction;
 pub mod svg;
 pub mod text;
 

@@ -29,7 +29,7 @@ fn heading(first: &'static str, rest: impl Iterator<Item = &'static str>) -> Vec
 }
 
 /// The first column to the left, the others to the right, two spaces between.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(super) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let length = |cell: &String| cell.chars().count();
     let widths: Vec<usize> = (0..columns)

@@ -189,7 +189,8 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow as usize];
         let id = FlowId(packet.flow);
         let heard = flow.sender.on_ack(packet, now, &mut flow.rng);
-        watch.on(now, &Event::Acked { flow: id, acked: heard.acked, rtt: heard.rtt });
+        let window = flow.sender.window();
+        watch.on(now, &Event::Acked { flow: id, acked: heard.acked, rtt: heard.rtt, window });
         if heard.repair {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }

@@ -68,6 +68,8 @@ pub enum Event<'a> {
         acked: Bytes,
         /// The round-trip time it measured.
         rtt: Option<Span>,
+        /// The congestion window in packets, from now on.
+        window: f64,
     },
     /// A sender begins to repair losses.
     Repair {

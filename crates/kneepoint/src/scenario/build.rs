@@ -22,7 +22,7 @@ pub(super) struct Built {
 }
 
 /// Every section's name.
-const TOP: &[&str] = &[
+pub(super) const TOP: &[&str] = &[
     "run",
     "topology",
     "node",

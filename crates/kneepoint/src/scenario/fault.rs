@@ -16,14 +16,14 @@ pub struct Fault {
 
 /// The faults found so far; reading goes on after each, so that one look shows them all.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<Fault>);
+pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
-    pub(super) fn add(&mut self, span: &Range<usize>, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, span: &Range<usize>, message: impl Into<String>) {
         self.push(span, message.into(), None);
     }
 
-    pub(super) fn add_with_help(
+    pub(crate) fn add_with_help(
         &mut self,
         span: &Range<usize>,
         message: impl Into<String>,
@@ -37,12 +37,12 @@ impl Faults {
     }
 
     /// Whether so many are found that more would tell nothing new.
-    pub(super) fn enough(&self) -> bool {
+    pub(crate) fn enough(&self) -> bool {
         self.0.len() >= 100
     }
 
     /// Takes the faults of another reading, without those that it has already.
-    pub(super) fn join(&mut self, other: Faults) {
+    pub(crate) fn join(&mut self, other: Faults) {
         if self.is_empty() {
             self.0 = other.0;
             return;
@@ -54,16 +54,16 @@ impl Faults {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// In order of place, each once, none outside `text` or inside one of its characters.
-    pub(super) fn finish(mut self, text: &str) -> Vec<Fault> {
+    pub(crate) fn finish(mut self, text: &str) -> Vec<Fault> {
         for fault in &mut self.0 {
             let start = text.floor_char_boundary(fault.span.start);
             fault.span = start..text.ceil_char_boundary(fault.span.end).clamp(start, text.len());
@@ -77,7 +77,7 @@ impl Faults {
 }
 
 /// A sentence with the name among `known` that `word` was probably meant to be, and all of them.
-pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
+pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
     match closest(word, known) {
         Some(name) => format!("did you mean `{name}`? There is {}", list(known)),
         None if known.is_empty() => "there is none".into(),

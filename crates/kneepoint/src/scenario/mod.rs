@@ -13,18 +13,18 @@ mod build;
 mod channel;
 mod choose;
 mod example;
-mod fault;
+pub(crate) mod fault;
 mod forms;
 mod outline;
 mod presets;
-mod reader;
+pub(crate) mod reader;
 mod schema;
 pub mod scheme;
 mod sections;
-mod sweep;
+pub(crate) mod sweep;
 mod topology;
 mod traffic;
-mod tree;
+pub(crate) mod tree;
 mod valid;
 
 pub use channel::{CHANNELS, Channel};
@@ -73,22 +73,29 @@ pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
 }
 
 fn read(text: &str, faults: &mut Faults) -> Option<Plan> {
+    let root = root(text, faults)?;
+    plan(&root, faults)
+}
+
+/// The text as a tree.
+pub(crate) fn root(text: &str, faults: &mut Faults) -> Option<tree::Table> {
     if text.len() > LONGEST_TEXT {
-        faults.add_with_help(&(0..0), "the scenario is longer than a megabyte", "split it");
+        faults.add_with_help(&(0..0), "the text is longer than a megabyte", "split it");
         return None;
     }
-    let root = tree::read(text, faults);
-    if !faults.is_empty() {
-        return None;
-    }
-    let axes = sweep::axes(&root, faults);
+    Some(tree::read(text, faults)).filter(|_| faults.is_empty())
+}
+
+/// Every case of a tree.
+pub(crate) fn plan(root: &tree::Table, faults: &mut Faults) -> Option<Plan> {
+    let axes = sweep::axes(root, faults);
     if !faults.is_empty() {
         return None;
     }
     let mut plan: Option<Plan> = None;
     let mut bytes = 0;
     for index in 0..sweep::combinations(&axes) {
-        let (settings, tree) = sweep::point(&root, &axes, index, faults);
+        let (settings, tree) = sweep::point(root, &axes, index, faults);
         let mut found = Faults::default();
         let built = build::build(&tree, &mut found);
         faults.join(found);

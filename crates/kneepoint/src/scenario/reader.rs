@@ -6,7 +6,7 @@ use super::tree::{Node, Table, Value};
 use crate::settings::{Field, Raw, Refusal, Settings};
 
 /// Something whose declared fields a table can set.
-pub(super) trait Assign {
+pub(crate) trait Assign {
     fn declared(&self) -> &'static [Field];
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
     fn agree(&self) -> Result<(), String>;
@@ -26,7 +26,7 @@ impl<S: Settings> Assign for S {
 
 /// What a table is for, apart from the fields it sets.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Shape<'s> {
+pub(crate) struct Shape<'s> {
     /// How messages call the table: `[topology]`.
     pub place: &'s str,
     /// Keys that somebody else reads.
@@ -36,7 +36,7 @@ pub(super) struct Shape<'s> {
 }
 
 /// Sets the fields of `targets` from `table`; a field belongs to the first target that knows it.
-pub(super) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign], faults: &mut Faults) {
+pub(crate) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign], faults: &mut Faults) {
     let before = faults.len();
     for (key, node) in &table.entries {
         let name = key.text.as_str();
@@ -79,14 +79,14 @@ pub(super) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign],
 }
 
 /// Reads a table into one declared struct.
-pub(super) fn settings<S: Settings>(table: &Table, shape: Shape, faults: &mut Faults) -> S {
+pub(crate) fn settings<S: Settings>(table: &Table, shape: Shape, faults: &mut Faults) -> S {
     let mut settings = S::default();
     fill(table, shape, &mut [&mut settings], faults);
     settings
 }
 
 /// The table under `key`, an empty one if there is none, a fault if it is something else.
-pub(super) fn section(root: &Table, key: &str, faults: &mut Faults) -> Table {
+pub(crate) fn section(root: &Table, key: &str, faults: &mut Faults) -> Table {
     match root.get(key) {
         None => Table { span: root.span.clone(), entries: Vec::new() },
         Some(Node { value: Value::Table(table), .. }) => table.clone(),
@@ -105,7 +105,7 @@ fn culprit<'n>(target: &mut dyn Assign, name: &str, node: &'n Node) -> &'n Node 
     nodes.iter().find(refused).unwrap_or(node)
 }
 
-pub(super) fn field<'f>(fields: &'f [Field], name: &str) -> Option<&'f Field> {
+pub(crate) fn field<'f>(fields: &'f [Field], name: &str) -> Option<&'f Field> {
     fields.iter().find(|field| field.name == name)
 }
 

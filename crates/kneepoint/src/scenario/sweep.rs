@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sweeps: every combination of the values that `[sweep]` gives to fields, each written into the tree.
+//!
+//! Fields that change together are one axis with a name of its own, whose values are tables of paths and values;
+//! a point of it is called by the first of them:
+//!
+//! ```text
+//! [sweep]
+//! bandwidth = [{ "topology.rate" = "1mbit", "flows.long.count" = 5 }, { "topology.rate" = "1gbit", … }]
+//! ```
 
+use super::build::TOP;
 use super::fault::{Faults, did_you_mean};
 use super::scheme;
 use super::traffic::{SECTIONS, label};
@@ -9,14 +18,14 @@ use super::tree::{Key, Node, Table, Value};
 /// More cases would take days to run and gigabytes to list.
 const GREATEST_PRODUCT: usize = 10_000;
 
-/// A field and the values it takes.
-pub(super) struct Axis {
+/// A field and the values it takes, or a name for fields that change together.
+pub(crate) struct Axis {
     path: Key,
     values: Vec<Node>,
 }
 
 /// The axes of `[sweep]`, in order.
-pub(super) fn axes(root: &Table, faults: &mut Faults) -> Vec<Axis> {
+pub(crate) fn axes(root: &Table, faults: &mut Faults) -> Vec<Axis> {
     let mut axes = Vec::new();
     let Some((key, node)) = root.entries.iter().find(|(key, _)| key.text == "sweep") else { return axes };
     match &node.value {
@@ -57,12 +66,12 @@ fn collect(prefix: &str, table: &Table, axes: &mut Vec<Axis>, faults: &mut Fault
 }
 
 /// How many combinations there are.
-pub(super) fn combinations(axes: &[Axis]) -> usize {
+pub(crate) fn combinations(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.values.len()).product()
 }
 
 /// The settings of one combination, and the tree with them written in; the last axis turns fastest.
-pub(super) fn point(
+pub(crate) fn point(
     root: &Table,
     axes: &[Axis],
     mut index: usize,
@@ -77,10 +86,35 @@ pub(super) fn point(
     chosen.reverse();
     let mut settings = Vec::new();
     for (axis, value) in chosen {
-        settings.push((axis.path.text.clone(), value.show()));
-        write(&mut tree, &axis.path, value, faults);
+        match &value.value {
+            Value::Table(together) if !is_field(&axis.path) => {
+                let first = together.entries.first().map(|(_, value)| value.show());
+                settings.push((axis.path.text.clone(), first.unwrap_or_default()));
+                write_all(&mut tree, together, faults);
+            }
+            _ => {
+                settings.push((axis.path.text.clone(), value.show()));
+                write(&mut tree, &axis.path, value, faults);
+            }
+        }
     }
     (settings, tree)
+}
+
+/// Whether a path leads to a field; a name of fields that change together does not, and no scheme is a table.
+fn is_field(path: &Key) -> bool {
+    path.text.contains('.') || TOP.contains(&path.text.as_str())
+}
+
+/// Writes several fields: paths and values. A path that begins with `sweep.` gives an axis other values.
+pub(crate) fn write_all(tree: &mut Table, settings: &Table, faults: &mut Faults) {
+    for (path, value) in &settings.entries {
+        let value = Node { swept: true, ..value.clone() };
+        match path.text.strip_prefix("sweep.") {
+            Some(axis) => assign(tree, &["sweep", axis], path, &value, faults),
+            None => write(tree, path, &value, faults),
+        }
+    }
 }
 
 fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {

@@ -10,7 +10,7 @@ use crate::settings::Raw;
 
 /// A value with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub span: Range<usize>,
     /// Whether a sweep put it here: where two values disagree, this is the one to point at.
     pub swept: bool,
@@ -19,7 +19,7 @@ pub(super) struct Node {
 
 /// What a value is.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Scalar(Raw),
     List(Vec<Node>),
     Table(Table),
@@ -29,25 +29,25 @@ pub(super) enum Value {
 
 /// Keys and values, in order of place.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     pub span: Range<usize>,
     pub entries: Vec<(Key, Node)>,
 }
 
 /// A key with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(crate) struct Key {
     pub text: String,
     pub span: Range<usize>,
 }
 
 impl Node {
-    pub(super) fn text(text: &str, span: &Range<usize>) -> Node {
+    pub(crate) fn text(text: &str, span: &Range<usize>) -> Node {
         Node { span: span.clone(), swept: false, value: Value::Scalar(Raw::Text(text.into())) }
     }
 
     /// The value as a setting reads it, unless it is a table or holds one.
-    pub(super) fn raw(&self) -> Option<Raw> {
+    pub(crate) fn raw(&self) -> Option<Raw> {
         match &self.value {
             Value::Scalar(raw) => Some(raw.clone()),
             Value::List(nodes) => nodes.iter().map(Node::raw).collect::<Option<_>>().map(Raw::List),
@@ -55,7 +55,7 @@ impl Node {
         }
     }
 
-    pub(super) fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(Raw::Text(text)) => Some(text),
             _ => None,
@@ -63,7 +63,7 @@ impl Node {
     }
 
     /// How the value reads in a message or a table of results.
-    pub(super) fn show(&self) -> String {
+    pub(crate) fn show(&self) -> String {
         match &self.value {
             Value::Scalar(Raw::Text(text)) => text.clone(),
             Value::Scalar(raw) => raw.to_string(),
@@ -80,21 +80,21 @@ impl Node {
 }
 
 impl Table {
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entries.iter().find(|(one, _)| one.text == key).map(|(_, node)| node)
     }
 
-    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.entries.iter_mut().find(|(one, _)| one.text == key).map(|(_, node)| node)
     }
 
     /// The value's place, or the table's where the value is not given.
-    pub(super) fn place(&self, key: &str) -> &Range<usize> {
+    pub(crate) fn place(&self, key: &str) -> &Range<usize> {
         self.get(key).map_or(&self.span, |node| &node.span)
     }
 
     /// The tables under `key`, where it holds one table or a list of them; anything else is a fault.
-    pub(super) fn tables(&self, key: &str, faults: &mut Faults) -> Vec<&Table> {
+    pub(crate) fn tables(&self, key: &str, faults: &mut Faults) -> Vec<&Table> {
         let wrong = format!("`{key}` is a list of tables");
         let help = format!("write each under a line `[[{key}]]`");
         let mut tables = Vec::new();
@@ -114,7 +114,7 @@ impl Table {
 }
 
 /// Reads TOML; what it cannot read becomes faults.
-pub(super) fn read(text: &str, faults: &mut Faults) -> Table {
+pub(crate) fn read(text: &str, faults: &mut Faults) -> Table {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         faults.add(&error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()));

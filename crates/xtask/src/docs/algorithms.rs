@@ -8,7 +8,7 @@ use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::traffic::{cbr, web};
-use kneepoint::{aqm, cc, fluid};
+use kneepoint::{aqm, cc, fluid, predict};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -27,10 +27,13 @@ pub fn page() -> String {
     names(&mut page, cc::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Queue disciplines](#queue-disciplines): ");
     names(&mut page, aqm::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Congestion predictors](#congestion-predictors): ");
+    names(&mut page, predict::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Fluid models](#fluid-models): ");
     names(&mut page, fluid::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Names from papers](#names-from-papers): ");
-    names(&mut page, PRESETS.iter().map(|preset| preset.name));
+    let predictors = predict::PRESETS.iter().map(|preset| preset.name);
+    names(&mut page, PRESETS.iter().map(|preset| preset.name).chain(predictors));
     page.push_str("* [Loss recovery](#loss-recovery): ");
     names(&mut page, Recovery::CHOICES.iter().map(|(name, _)| *name));
     page.push_str("* [Topologies](#topologies): ");
@@ -40,6 +43,7 @@ pub fn page() -> String {
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", aqm::REGISTRY);
+    family(&mut page, "Congestion predictors", predict::REGISTRY);
     family(&mut page, "Fluid models", fluid::REGISTRY);
     presets(&mut page);
     page.push_str(
@@ -98,18 +102,22 @@ fn presets(page: &mut String) {
             Of::Control => "congestion control",
             Of::Queue => "queue discipline",
         };
-        let settings: Vec<String> =
-            preset.set.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
         let recovery = preset.recovery.map(|recovery| format!("`{recovery}`")).unwrap_or_default();
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {family} | `{}` | {recovery} | {} |",
-            preset.name,
-            cell(preset.about),
-            preset.of,
-            settings.join(", ")
-        );
+        preset_row(page, [preset.name, preset.about, family, preset.of, &recovery], preset.set);
     }
+    for preset in predict::PRESETS {
+        preset_row(page, [preset.name, preset.about, "congestion predictor", preset.of, ""], preset.set);
+    }
+}
+
+fn preset_row(page: &mut String, [name, about, family, of, recovery]: [&str; 5], set: &[(&str, &str)]) {
+    let settings: Vec<String> = set.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+    let _ = writeln!(
+        page,
+        "| `{name}` | {} | {family} | `{of}` | {recovery} | {} |",
+        cell(about),
+        settings.join(", ")
+    );
 }
 
 fn section(page: &mut String, name: &str, about: &str, fields: &[Field]) {

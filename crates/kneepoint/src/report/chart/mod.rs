@@ -4,19 +4,34 @@
 //! A scheme has one colour everywhere: the palette of Okabe and Ito, which colour-blind readers can tell apart,
 //! adjusted for contrast. From the ninth scheme on colours repeat with dashed lines.
 
+mod axis;
 mod bars;
+mod contour;
+mod frame;
+mod groups;
+mod lines;
+mod map;
+mod palette;
 mod panel;
 mod scale;
 mod scatter;
+mod sheet;
+mod space;
+
+pub use axis::{Axis, Spacing};
+pub use contour::contour;
+pub use frame::Mark;
+pub use groups::{Group, Groups, groups};
+pub use lines::{Line, Lines, lines};
+pub use map::{Colours, Contour, Map, map};
+pub use sheet::sheet;
 
 pub(super) use bars::{Bar, bars};
+pub(super) use palette::style;
 pub(super) use panel::{Curve, Panel};
 pub(super) use scatter::{Dot, scatter};
 
 use std::fmt::{Display, Write};
-
-/// The look of every chart, for a page or for a file of its own.
-pub(super) const STYLE: &str = include_str!("chart.css");
 
 /// Where a text is anchored.
 #[derive(Clone, Copy)]
@@ -27,42 +42,76 @@ pub(super) enum Anchor {
 }
 
 /// A drawing in pixels, the origin at the top left.
-pub(super) struct Drawing {
+pub struct Drawing {
     width: f64,
     height: f64,
-    /// What a screen reader says.
+    /// What a screen reader says, and the title where the chart stands alone.
     label: String,
     body: String,
 }
+
+/// Paper around a drawing that stands alone.
+const MARGIN: f64 = 14.0;
+const TITLE_LINE: f64 = 20.0;
 
 impl Drawing {
     fn new(width: f64, height: f64, label: &str) -> Drawing {
         Drawing { width, height, label: label.into(), body: String::new() }
     }
 
-    /// For a page that has [`STYLE`].
+    /// For a page that has the style: the page gives it a title.
     pub(super) fn inline(&self) -> String {
-        self.element("", "")
-    }
-
-    /// For a file of its own.
-    pub(super) fn standalone(&self) -> String {
-        let size = format!(
-            " xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"",
-            Pixels(self.width),
-            Pixels(self.height)
-        );
-        self.element(&size, &format!("<style>{STYLE}</style>\n")) + "\n"
-    }
-
-    fn element(&self, attributes: &str, style: &str) -> String {
+        let (width, height) = (Pixels(self.width), Pixels(self.height));
+        let label = Escaped(&self.label);
         format!(
-            "<svg class=\"chart\"{attributes} viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{style}{}</svg>",
-            Pixels(self.width),
-            Pixels(self.height),
-            Escaped(&self.label),
+            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n{}</svg>",
             self.body
         )
+    }
+
+    /// For a file of its own: with its title, its paper and its style.
+    pub fn standalone(&self) -> String {
+        let title = space::wrapped(&self.label, self.width, 15.0);
+        let above = MARGIN + TITLE_LINE * title.len() as f64;
+        let mut whole = Drawing::new(self.width + 2.0 * MARGIN, self.height + above + MARGIN, "");
+        whole.rect("paper", (0.0, 0.0), (whole.width, whole.height), 0.0);
+        for (place, line) in title.iter().enumerate() {
+            let at = (MARGIN, MARGIN + 12.0 + TITLE_LINE * place as f64);
+            whole.text("title", Anchor::Start, at, line);
+        }
+        whole.place(self, (MARGIN, above));
+        let (width, height) = (Pixels(whole.width), Pixels(whole.height));
+        let label = Escaped(&self.label);
+        format!(
+            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n<style>\n{}</style>\n{}</svg>\n",
+            palette::written_out(),
+            whole.body
+        )
+    }
+
+    /// Another drawing with its origin at this place.
+    fn place(&mut self, other: &Drawing, at: (f64, f64)) {
+        self.add(format_args!("<g transform=\"translate({} {})\">", Pixels(at.0), Pixels(at.1)));
+        self.body.push_str(&other.body);
+        self.add(format_args!("</g>"));
+    }
+
+    /// What `draw` draws, with words for who points at it.
+    fn with_tip(&mut self, tip: &str, draw: impl FnOnce(&mut Drawing)) {
+        self.add(format_args!("<g><title>{}</title>", Escaped(tip)));
+        draw(self);
+        self.add(format_args!("</g>"));
+    }
+
+    /// What `draw` draws, as far as it is inside a rectangle.
+    fn clipped(&mut self, at: (f64, f64), size: (f64, f64), draw: impl FnOnce(&mut Drawing)) {
+        let (x, y, width, height) = (Pixels(at.0), Pixels(at.1), Pixels(size.0), Pixels(size.1));
+        self.add(format_args!(
+            "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" viewBox=\"{x} {y} {width} {height}\">"
+        ));
+        draw(self);
+        self.add(format_args!("</svg>"));
     }
 
     fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {

@@ -2,6 +2,7 @@
 //! Two metrics against each other: a dot per scheme with its name and both confidence intervals.
 
 use super::scale::{Scale, from_zero};
+use super::space::{self, Space};
 use super::{Anchor, Drawing};
 
 /// A scheme's dot.
@@ -62,30 +63,6 @@ pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) 
     drawing
 }
 
-/// What a name or a dot covers.
-#[derive(Clone, Copy)]
-struct Space {
-    from: (f64, f64),
-    to: (f64, f64),
-}
-
-impl Space {
-    fn around((x, y): (f64, f64)) -> Space {
-        Space { from: (x - 7.0, y - 7.0), to: (x + 7.0, y + 7.0) }
-    }
-
-    fn meets(&self, other: &Space) -> bool {
-        self.from.0 < other.to.0
-            && other.from.0 < self.to.0
-            && self.from.1 < other.to.1
-            && other.from.1 < self.to.1
-    }
-
-    fn inside(&self) -> bool {
-        self.from.0 >= LEFT && self.to.0 <= SIZE.0 && self.from.1 >= 14.0 && self.to.1 <= SIZE.1 - BELOW
-    }
-}
-
 /// The first place next to a dot where its name meets nothing; right of it if there is none.
 fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64, f64), Space) {
     let length = 7.5 * name.chars().count() as f64;
@@ -99,18 +76,8 @@ fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64,
         (Anchor::Middle, (x, y - 24.0)),
         (Anchor::Middle, (x, y + 34.0)),
     ];
-    let covered = candidates.map(|(anchor, at)| {
-        let left = match anchor {
-            Anchor::Start => at.0,
-            Anchor::Middle => at.0 - length / 2.0,
-            Anchor::End => at.0 - length,
-        };
-        (anchor, at, Space { from: (left, at.1 - 12.0), to: (left + length, at.1 + 4.0) })
-    });
-    let free = covered
-        .into_iter()
-        .find(|(_, _, space)| space.inside() && !taken.iter().any(|other| other.meets(space)));
-    free.unwrap_or(covered[0])
+    let inside = Space { from: (LEFT, 14.0), to: (SIZE.0, SIZE.1 - BELOW) };
+    space::free(candidates, length, inside, taken)
 }
 
 #[cfg(test)]

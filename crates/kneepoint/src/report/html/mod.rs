@@ -2,12 +2,15 @@
 //! A report in one file: it loads nothing, runs nothing, and reads well on paper, on a phone and in the dark.
 
 mod manifest;
+mod predictions;
 mod traffic;
+
+pub use predictions::render as render_predictions;
 
 use std::fmt::{self, Write};
 
 use super::Comparison;
-use super::chart::{Escaped, STYLE, scheme_class};
+use super::chart::{Escaped, scheme_class, style};
 use super::figures::{self, Figure};
 use super::grid::Grid;
 use crate::measure::Summary;
@@ -23,16 +26,7 @@ pub fn render(comparison: &Comparison) -> String {
 }
 
 fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
-    let title = Escaped(&comparison.title);
-    write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE}</style>\n</head>\n<body>\n<main>\n\
-         <header>\n<p class=\"eyebrow\">Kneepoint report</p>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n</header>\n",
-        Escaped(&sentence(comparison))
-    )?;
+    open(page, &comparison.title, &sentence(comparison))?;
     write_headline(page, comparison)?;
     let knee = figures::knee(comparison).filter(|_| comparison.schemes.len() > 1);
     let glance: Vec<Figure> = knee.into_iter().chain(figures::distribution(comparison)).collect();
@@ -48,8 +42,28 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
     write_section(page, "Congestion windows", &lead, "grid", &figures::windows(comparison))?;
     traffic::write(page, comparison)?;
     manifest::write(page, &comparison.manifest)?;
-    page.push_str("</main>\n</body>\n</html>\n");
+    end(page);
     Ok(())
+}
+
+/// Everything up to the first section.
+fn open(page: &mut String, title: &str, lead: &str) -> fmt::Result {
+    let title = Escaped(title);
+    write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+         <style>\n{}{PAGE}</style>\n</head>\n<body>\n<main>\n\
+         <header>\n<p class=\"eyebrow\">Kneepoint report</p>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n</header>\n",
+        style(),
+        Escaped(lead)
+    )
+}
+
+/// Everything after the last section.
+fn end(page: &mut String) {
+    page.push_str("</main>\n</body>\n</html>\n");
 }
 
 /// What was compared.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The published experiments that the program carries, and those that people bring along.
+
+use std::path::Path;
+
+use kneepoint::experiment::{self, Experiment, Pace};
+
+use crate::catalogue::nearest;
+use crate::failure::Failure;
+use crate::files;
+
+/// Paths below `experiments/`, and texts.
+const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
+
+/// An experiment with the text it was read from.
+pub struct Volume {
+    /// Where the text is from.
+    pub origin: String,
+    /// The publication: the folder it is in.
+    pub paper: String,
+    /// The experiment.
+    pub experiment: Experiment,
+}
+
+/// Every experiment that `names` name: publications, figures, files; all that are carried if there is no name.
+pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
+    let all = carried(pace)?;
+    if names.is_empty() {
+        return Ok(all);
+    }
+    let mut found: Vec<Volume> = Vec::new();
+    for name in names {
+        let before = found.len();
+        found.extend(all.iter().filter(|volume| volume.answers_to(name)).map(Volume::again));
+        if found.len() == before {
+            found.push(from_file(name, &all, pace)?);
+        }
+    }
+    let mut once: Vec<Volume> = Vec::new();
+    for volume in found {
+        if !once.iter().any(|other| other.experiment.id == volume.experiment.id) {
+            once.push(volume);
+        }
+    }
+    Ok(once)
+}
+
+fn carried(pace: Pace) -> Result<Vec<Volume>, Failure> {
+    let mut all = CARRIED.iter().map(|(path, text)| read(path, text, pace)).collect::<Result<Vec<_>, _>>()?;
+    all.sort_by_key(|volume| (volume.paper.clone(), place(&volume.experiment.id)));
+    Ok(all)
+}
+
+/// Figures in the order of their numbers: `fig6` before `fig13a`.
+fn place(id: &str) -> (String, u32, String) {
+    let digits = |c: char| c.is_ascii_digit();
+    let start = id.find(digits).unwrap_or(id.len());
+    let end = id[start..].find(|c: char| !digits(c)).map_or(id.len(), |end| start + end);
+    (id[..start].to_string(), id[start..end].parse().unwrap_or(0), id[end..].to_string())
+}
+
+fn read(path: &str, text: &str, pace: Pace) -> Result<Volume, Failure> {
+    let paper = Path::new(path).parent().and_then(Path::file_name);
+    match experiment::parse(text, pace) {
+        Ok(experiment) => Ok(Volume {
+            origin: path.to_string(),
+            paper: paper.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            experiment,
+        }),
+        Err(faults) => Err(Failure::Scenario { origin: path.to_string(), text: text.to_string(), faults }),
+    }
+}
+
+fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> {
+    let path = Path::new(name);
+    if name != "-" && path.extension().is_none_or(|end| end != "toml") {
+        let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
+        let close = nearest(name, names.iter().map(String::as_str));
+        let meant = close.map_or(String::new(), |close| format!("did you mean `{close}`? "));
+        return Err(Failure::usage(
+            format!("there is no experiment called `{name}`"),
+            format!("{meant}`knee reproduce --list` shows all; a file of your own ends in .toml"),
+        ));
+    }
+    read(name, &files::read_text(path)?, pace)
+}
+
+impl Volume {
+    /// Whether a name on the command line means this one: `pert`, `pert.fig6`, `pert-fig6`.
+    fn answers_to(&self, name: &str) -> bool {
+        name == self.paper || name == self.experiment.id || name == self.experiment.name()
+    }
+
+    fn again(&self) -> Volume {
+        Volume { origin: self.origin.clone(), paper: self.paper.clone(), experiment: self.experiment.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn figures_come_in_the_order_of_their_numbers() {
+        let mut ids = ["pert-fig13a", "pert-tab1", "pert-fig6", "pert-fig11"];
+        ids.sort_by_key(|id| super::place(id));
+        assert_eq!(ids, ["pert-fig6", "pert-fig11", "pert-fig13a", "pert-tab1"]);
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee predict`: which congestion predictor foresees losses, in a simulation or on somebody's own path.
+
+mod simulation;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kneepoint::predict::{self, Config};
+use kneepoint::report::html;
+use kneepoint::report::predictions::{self, Predictions};
+
+use crate::failure::Failure;
+use crate::files::{self, tell};
+use crate::study::Out;
+
+/// What to watch.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  knee predict                              the tagged flow of the PERT paper, shortened
+  knee predict my.toml --flow long/3 --seeds 5
+  knee predict my.toml --predictors rtt,srtt-0.99,ewma:history=0.95,threshold=2ms
+  knee predict --json | jq '.cases[].runs[].scores[]'
+
+A predictor says low or high with each acknowledgement. Efficiency is the share of its highs that a loss
+followed, false positives the rest; false negatives are the losses that came from low.
+`knee list predictors` names them, `knee explain NAME` gives their equations.")]
+pub struct Arguments {
+    /// A scenario in TOML, `-` for standard input [default: the PERT paper's tagged flow, shortened]
+    file: Option<PathBuf>,
+    /// The flow to watch: a group of the scenario and a place in it from 0 [default: the first flow]
+    #[arg(long, value_name = "GROUP/PLACE")]
+    flow: Option<String>,
+    /// Predictors, each with settings after a colon [default: all]
+    #[arg(long, value_name = "NAME,…")]
+    predictors: Option<String>,
+    /// Round trips from the last loss of an episode to its end
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    hold_off: f64,
+    /// How many seeds, instead of those of the scenario
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+    /// The first seed, instead of those of the scenario
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u32>,
+    /// Runs side by side [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Directory for report.html, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// The predictors that are to watch.
+    fn configs(&self) -> Result<Vec<(String, Config)>, Failure> {
+        let Some(text) = &self.predictors else { return Ok(predict::standard()) };
+        let remedy = "`knee list predictors presets` shows what there is, `knee explain NAME` its settings";
+        let configs = predict::parse_list(text)
+            .map_err(|message| Failure::usage(format!("--predictors: {message}"), remedy))?;
+        let twice =
+            (1..configs.len()).find(|place| configs[..*place].iter().any(|one| one.0 == configs[*place].0));
+        match twice {
+            Some(place) => Err(Failure::usage(
+                format!("--predictors: `{}` is given twice", configs[place].0),
+                "name each once",
+            )),
+            None => Ok(configs),
+        }
+    }
+}
+
+/// Watches and reports.
+pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    if !(0.0..=1000.0).contains(&arguments.hold_off) {
+        let message = format!("--hold-off {} is outside the allowed range, 0 to 1000", arguments.hold_off);
+        return Err(Failure::usage(message, "write round trips, as in `--hold-off 1`"));
+    }
+    report(simulation::watch(arguments)?, arguments, as_json)
+}
+
+fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle();
+    files::make_directory(&out)?;
+    let json = predictions::render_json(&predictions);
+    files::write(&out.join("scores.json"), &json)?;
+    files::write(&out.join("scores.csv"), predictions::render_csv(&predictions))?;
+    let page = out.join("report.html");
+    files::write(&page, html::render_predictions(&predictions))?;
+    files::print(if as_json { json } else { predictions::render_text(&predictions) })?;
+    tell(format!("report: {}", page.display()));
+    Ok(())
+}

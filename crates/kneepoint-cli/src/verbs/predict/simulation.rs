@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Predictors that watch a flow of a simulation.
+
+use kneepoint::measure::Prediction;
+use kneepoint::predict::{Config, Judge};
+use kneepoint::report::predictions::{Predictions, Watch, Watched};
+use kneepoint::run::FlowId;
+use kneepoint::scenario::{self, Case, Plan, Valid};
+
+use super::Arguments;
+use crate::campaign::{self, Finished, Job};
+use crate::failure::Failure;
+use crate::{files, interrupt, machine};
+
+/// Steps of the queue's length in which false positives are counted.
+const BINS: usize = 20;
+
+/// The PERT paper's tagged flow, §2.2, in less time. The paper leaves the other flows' round trips open.
+const TAGGED: &str = r#"
+name = "the PERT paper's tagged flow"
+queue = "droptail"
+
+[run]
+duration = "100s"
+measure = "20s..100s"
+
+[topology]
+kind = "dumbbell"
+rate = "100mbit"
+rtt = "60ms"
+delay = "20ms"
+buffer = "750pkt"
+access_rate = "500mbit"
+
+[tcp]
+recovery = "sack"
+
+[[flows]]
+name = "tagged"
+count = 1
+cc = "reno"
+rtt = "60ms"
+start = "0s..10s"
+
+[[flows]]
+name = "long"
+count = 49
+cc = "reno"
+rtt = ["44ms", "60ms", "80ms", "100ms", "120ms"]
+start = "0s..10s"
+
+[[flows]]
+name = "back"
+direction = "reverse"
+count = 50
+cc = "reno"
+rtt = ["44ms", "60ms", "80ms", "100ms", "120ms"]
+start = "0s..10s"
+
+[[web]]
+name = "web"
+sessions = 100
+cc = "reno"
+start = "0s..10s"
+
+[[web]]
+name = "web-back"
+direction = "reverse"
+sessions = 100
+cc = "reno"
+start = "0s..10s"
+"#;
+
+const ABOUT_TAGGED: &str = "This is the setting of the PERT paper's Figures 2 to 4, first case, in 100 s instead of 1000: 100 Mbit/s, \
+     20 ms, 750 packets, 50 SACK flows and 100 web sessions each way; the round trips of the other flows, 44 to 120 ms, \
+     are ours. `knee predict FILE.toml` watches a flow of yours.";
+
+/// Runs every case of the scenario with every seed.
+pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
+    let (origin, text) = match &arguments.file {
+        Some(file) => (file.display().to_string(), files::read_text(file)?),
+        None => ("the tagged flow".to_string(), TAGGED.to_string()),
+    };
+    let plan = match scenario::parse(&text) {
+        Ok(plan) => plan,
+        Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
+    };
+    let notes = if arguments.file.is_none() { vec![ABOUT_TAGGED.to_string()] } else { Vec::new() };
+    let configs = arguments.configs()?;
+    let seeds = seeds(arguments, &plan);
+    let tagged = plan.cases.iter().map(|case| tagged(&case.valid, arguments.flow.as_deref()));
+    let tagged = tagged.collect::<Result<Vec<_>, _>>()?;
+    // What cannot be watched is refused before anything runs.
+    for (case, (flow, _)) in plan.cases.iter().zip(&tagged) {
+        observer(&case.valid, *flow, &configs, arguments.hold_off)?;
+    }
+    let jobs =
+        plan.cases.iter().enumerate().flat_map(|(case, one)| {
+            seeds.iter().map(move |seed| Job { case, valid: &one.valid, seed: *seed })
+        });
+    let jobs = jobs.collect::<Vec<_>>();
+    interrupt::listen()?;
+    let workers = arguments.jobs.map_or_else(machine::cores, usize::from);
+    let watch = |job: &Job| observer(job.valid, tagged[job.case].0, &configs, arguments.hold_off);
+    let keep = |job: &Job, finished: Finished<Prediction>| {
+        Ok((job.case, Watch { seed: Some(job.seed), scores: finished.observer.finish() }))
+    };
+    let kept = campaign::run(&jobs, workers, watch, keep)?;
+    let mut cases = plan.cases.iter().zip(tagged).map(|(case, (_, flow))| Watched {
+        case: name(case),
+        flow,
+        judges: Judge::ALL.to_vec(),
+        runs: Vec::new(),
+    });
+    let mut cases = cases.by_ref().collect::<Vec<_>>();
+    let planned = kept.len();
+    for (case, run) in kept.into_iter().flatten() {
+        cases[case].runs.push(run);
+    }
+    let done: usize = cases.iter().map(|case| case.runs.len()).sum();
+    if done < planned {
+        let message = format!("stopped: {done} of {planned} runs finished, and nothing was written");
+        return Err(Failure::Interrupted(message));
+    }
+    Ok(Predictions { title: plan.name, cases, notes })
+}
+
+fn observer(
+    valid: &Valid,
+    flow: FlowId,
+    configs: &[(String, Config)],
+    hold_off: f64,
+) -> Result<Prediction, Failure> {
+    Prediction::new(valid, flow, configs, hold_off, BINS)
+        .map_err(|message| Failure::usage(message, "choose another flow with --flow GROUP/PLACE"))
+}
+
+/// The scenario's seeds, or as many as asked for from the first asked for.
+fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
+    let first = arguments.seed.map(u64::from).or(plan.seeds.first().copied()).unwrap_or(1);
+    let count = arguments.seeds.unwrap_or(plan.seeds.len() as u64);
+    (0..count).map(|place| first.saturating_add(place)).collect()
+}
+
+/// The flow asked for, and what to call it.
+fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
+    let groups = || {
+        let group = valid.flows.iter().map(|group| format!("{}/0 to {}", group.name, group.flows.len() - 1));
+        group.collect::<Vec<_>>().join(", ")
+    };
+    let Some(asked) = asked else {
+        return match valid.flows.first() {
+            Some(group) => Ok((FlowId(0), format!("{}/0", group.name))),
+            None => Err(Failure::usage(
+                "the scenario has no long transfers to watch",
+                "add a group of [[flows]]; short web transfers tell predictors too little",
+            )),
+        };
+    };
+    let wrong =
+        || Failure::usage(format!("--flow: there is no flow `{asked}`"), format!("there is {}", groups()));
+    let (group, place) = asked.rsplit_once('/').unwrap_or((asked, "0"));
+    let place: usize = place.parse().map_err(|_| wrong())?;
+    let mut before = 0;
+    for one in &valid.flows {
+        if one.name == group && place < one.flows.len() {
+            return Ok((FlowId((before + place) as u32), format!("{group}/{place}")));
+        }
+        before += one.flows.len();
+    }
+    Err(wrong())
+}
+
+/// A case's place in the sweep.
+fn name(case: &Case) -> String {
+    case.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+}

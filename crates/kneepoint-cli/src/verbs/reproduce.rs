@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee reproduce`: published figures and tables, run again, and what became of each claim.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kneepoint::experiment::{Outcome, Pace};
+use kneepoint::report::reproduction;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::files::{self, tell};
+use crate::library::{self, Volume};
+use crate::reproduction::{Manner, conduct};
+use crate::store::Store;
+use crate::{interrupt, machine};
+
+/// What to reproduce.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  knee reproduce --list
+  knee reproduce pert --quick
+  knee reproduce pert.fig6 pert.tab1
+  knee reproduce pert --json | jq '.[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
+  knee reproduce my-figure.toml
+
+Each run is kept in OUT/runs the moment it ends; what is kept is not run again.
+A claim that fails is a result: the exit status is 0.")]
+pub struct Arguments {
+    /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default
+    names: Vec<String>,
+    /// List the experiments
+    #[arg(long)]
+    list: bool,
+    /// Shortened runs, for a first look; alternative readings are left out
+    #[arg(long)]
+    quick: bool,
+    /// Leave alternative readings out, as --quick does; `--alternatives true` with --quick runs them
+    #[arg(long, value_name = "BOOL")]
+    alternatives: Option<bool>,
+    /// Run again what is kept
+    #[arg(long)]
+    fresh: bool,
+    /// Directory for figures, tables and finished runs [default: out/reproduce, or out/quick with --quick]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Runs side by side [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+/// Reproduces.
+pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
+    let volumes = library::find(&arguments.names, pace)?;
+    if arguments.list {
+        return list(&volumes, as_json);
+    }
+    interrupt::listen()?;
+    let out = arguments.out.clone();
+    let out =
+        out.unwrap_or_else(|| PathBuf::from(if arguments.quick { "out/quick" } else { "out/reproduce" }));
+    let store = Store::open(out.join("runs"))?;
+    let manner = Manner {
+        pace,
+        alternatives: arguments.alternatives.unwrap_or(pace == Pace::Full),
+        workers: arguments.jobs.map_or_else(machine::cores, usize::from),
+        fresh: arguments.fresh,
+    };
+    let (outcomes, left) = conduct(volumes, &store, &manner)?;
+    for outcome in &outcomes {
+        write(outcome, &out)?;
+    }
+    if as_json {
+        files::print(lines(&reproduction::json::claims(&outcomes)))?;
+    } else {
+        for outcome in &outcomes {
+            files::print(reproduction::text::render(outcome))?;
+        }
+    }
+    let judgements: Vec<_> = outcomes.iter().flat_map(Outcome::judgements).collect();
+    let summary = format!(
+        "{}\n{}; kept in {}",
+        reproduction::tally(judgements.iter()),
+        reproduction::effort(&outcomes),
+        store.folder().display()
+    );
+    if left > 0 {
+        return Err(Failure::Interrupted(format!(
+            "{summary}\nstopped: {left} runs were not finished; the same command goes on where it stopped"
+        )));
+    }
+    tell(summary);
+    Ok(())
+}
+
+fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let one = |volume: &Volume| {
+            let experiment = &volume.experiment;
+            json!({
+                "name": experiment.name(),
+                "id": experiment.id,
+                "paper": volume.paper,
+                "title": experiment.title,
+                "source": experiment.source,
+                "claims": experiment.claims.len(),
+                "file": volume.origin,
+            })
+        };
+        return files::print_json(&volumes.iter().map(one).collect());
+    }
+    let line = |volume: &Volume| {
+        let experiment = &volume.experiment;
+        format!("{:<16} {:>2} claims  {}\n", experiment.name(), experiment.claims.len(), experiment.title)
+    };
+    files::print(volumes.iter().map(line).collect::<String>())
+}
+
+/// Writes what an experiment observed and what became of its claims.
+fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
+    let folder = out.join(outcome.experiment.name());
+    files::make_directory(&folder)?;
+    files::write(&folder.join("claims.json"), lines(&reproduction::json::of(outcome)))?;
+    files::write(&folder.join("data.csv"), reproduction::csv::estimates(outcome))
+}
+
+/// A JSON array with one object on each line: a document for one reader, lines for another.
+fn lines(objects: &[serde_json::Value]) -> String {
+    let objects = objects.iter().map(serde_json::Value::to_string).collect::<Vec<_>>();
+    format!("[\n{}\n]\n", objects.join(",\n"))
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A published claim, and what our runs say to it.
+//!
+//! The verdict is that of the means over seeds. How far it is to be trusted is told by the margin, the distance of
+//! the two sides, whose confidence interval is computed seed by seed: schemes run under the same random numbers,
+//! so their difference varies less than either.
+
+use serde_json::Value;
+
+use super::expression::{Check, Expression, Reference, Scope};
+use super::frame::{Frame, Labels};
+use crate::measure::Estimate;
+
+crate::choice! {
+    /// At how many of its points a claim has to hold.
+    pub enum Need {
+        /// At every point.
+        All = "all",
+        /// At more than half of them.
+        Most = "most",
+        /// At one of them.
+        Any = "any",
+        /// On the average over all points.
+        Mean = "mean",
+    }
+}
+
+/// What a publication says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// Its name within the experiment.
+    pub id: String,
+    /// What it says, in our words.
+    pub text: String,
+    /// Comparisons, all of which have to hold; none if it cannot be tested.
+    pub checks: Vec<Check>,
+    /// The axes at whose every value the checks are held against what was observed.
+    pub each: Vec<String>,
+    /// At how many of these points they have to hold.
+    pub need: Need,
+    /// The tolerance in the checks, and where it is from.
+    pub tolerance: String,
+    /// Numbers of ours to show beside the published ones, by name.
+    pub ours: Vec<(String, Expression)>,
+    /// The published numbers.
+    pub published: Option<Value>,
+    /// Why we believe that it does not hold, or cannot be tested.
+    pub reason: Option<String>,
+}
+
+crate::choice! {
+    /// What became of a claim.
+    pub enum Verdict {
+        /// Our runs agree.
+        Holds = "holds",
+        /// They do not.
+        Fails = "fails",
+        /// They cannot tell.
+        Untestable = "untestable",
+    }
+}
+
+/// A claim held against what was observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Whether the confidence intervals leave no doubt about it.
+    pub certain: bool,
+    /// Our numbers: those that the claim asks to show, or else those that it compares.
+    pub ours: Vec<(String, Estimate)>,
+    /// Every comparison at every point.
+    pub points: Vec<Comparison>,
+    /// What was not observed, if something was not.
+    pub missing: Option<String>,
+}
+
+/// One comparison at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Where: values of the claim's axes.
+    pub at: Labels,
+    /// As it was written.
+    pub check: String,
+    /// What stands before the sign, from means over seeds.
+    pub left: f64,
+    /// What stands after it.
+    pub right: f64,
+    /// By how much it holds, negative where it does not: from means over seeds, with the interval of the seeds.
+    pub margin: Estimate,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+impl Comparison {
+    /// Whether the interval of the margin lies on one side of zero.
+    fn certain(&self) -> bool {
+        self.margin.half_width.is_none_or(|half_width| self.margin.mean.abs() >= half_width)
+    }
+}
+
+impl Claim {
+    /// Holds the claim against what was observed.
+    pub fn judge(&self, frame: &Frame) -> Judgement {
+        let points = points(frame, &self.each);
+        let compared = self.compare(frame, &points);
+        let ours = self.numbers(frame, &points);
+        let untestable = |missing| Judgement {
+            verdict: Verdict::Untestable,
+            certain: true,
+            ours: ours.clone(),
+            points: Vec::new(),
+            missing,
+        };
+        match compared {
+            Err(missing) => untestable(Some(missing.to_string())),
+            Ok(compared) if compared.is_empty() => untestable(None),
+            Ok(compared) => {
+                let holds = |compared: &Comparison| compared.holds;
+                let sure = |compared: &Comparison| compared.holds && compared.certain();
+                let maybe = |compared: &Comparison| compared.holds || !compared.certain();
+                let met = self.met(&compared, holds);
+                let certain = met == self.met(&compared, sure) && met == self.met(&compared, maybe);
+                let verdict = if met { Verdict::Holds } else { Verdict::Fails };
+                Judgement { verdict, certain, ours, points: compared, missing: None }
+            }
+        }
+    }
+
+    /// Whether enough points hold, if `holds` says which comparisons do.
+    fn met(&self, compared: &[Comparison], holds: impl Fn(&Comparison) -> bool) -> bool {
+        // A point holds if all its comparisons do; they stand together.
+        let at_points = compared.chunk_by(|a, b| a.at == b.at).map(|point| point.iter().all(&holds));
+        let verdicts: Vec<bool> = at_points.collect();
+        let good = verdicts.iter().filter(|good| **good).count();
+        match self.need {
+            Need::All | Need::Mean => good == verdicts.len(),
+            Need::Most => 2 * good > verdicts.len(),
+            Need::Any => good > 0,
+        }
+    }
+
+    fn compare(&self, frame: &Frame, points: &[Labels]) -> Result<Vec<Comparison>, Reference> {
+        let mut compared = Vec::new();
+        if self.need == Need::Mean {
+            for check in &self.checks {
+                compared.push(comparison(check, frame, points, Labels::new())?);
+            }
+            return Ok(compared);
+        }
+        for point in points {
+            for check in &self.checks {
+                compared.push(comparison(check, frame, std::slice::from_ref(point), point.clone())?);
+            }
+        }
+        Ok(compared)
+    }
+
+    /// The numbers to show.
+    fn numbers(&self, frame: &Frame, points: &[Labels]) -> Vec<(String, Estimate)> {
+        if !self.ours.is_empty() {
+            let shown = self.ours.iter().map(|(name, expression)| {
+                let estimate = estimate(expression, frame, &Labels::new());
+                (name.clone(), estimate)
+            });
+            return shown.collect();
+        }
+        let mut numbers: Vec<(String, Estimate)> = Vec::new();
+        for point in points {
+            let scope = Scope { frame, labels: point, seed: None };
+            for reference in self.checks.iter().flat_map(Check::references) {
+                let bound = scope.bound(reference);
+                let name = bound.to_string();
+                let known = numbers.iter().any(|(other, _)| *other == name);
+                let estimate = frame.estimate(&bound.metric, &bound.labels).filter(|_| !known);
+                numbers.extend(estimate.map(|estimate| (name, estimate)));
+            }
+        }
+        numbers
+    }
+}
+
+/// Every combination of the labels of some axes; one without labels if there is no axis.
+fn points(frame: &Frame, axes: &[String]) -> Vec<Labels> {
+    axes.iter().fold(vec![Labels::new()], |points, axis| {
+        let with = |point: &Labels, label: &String| {
+            let mut point = point.clone();
+            point.insert(axis.clone(), label.clone());
+            point
+        };
+        points
+            .iter()
+            .flat_map(|point| frame.labels(axis).iter().map(move |label| with(point, label)))
+            .collect()
+    })
+}
+
+/// A comparison of means over `points`.
+fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Result<Comparison, Reference> {
+    let mean = |side: &Expression, seed| -> Result<f64, Reference> {
+        let values = points.iter().map(|labels| side.value(Scope { frame, labels, seed }));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        Ok(values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let (left, right) = (mean(&check.left, None)?, mean(&check.right, None)?);
+    let by_seed = frame.seeds().iter().filter_map(|seed| {
+        let (left, right) = (mean(&check.left, Some(*seed)).ok()?, mean(&check.right, Some(*seed)).ok()?);
+        Some(check.sign.margin(left, right))
+    });
+    let spread = Estimate::of(&by_seed.collect::<Vec<_>>());
+    Ok(Comparison {
+        at,
+        check: check.text.clone(),
+        left,
+        right,
+        margin: Estimate { mean: check.sign.margin(left, right), half_width: spread.half_width },
+        holds: check.sign.holds(left, right),
+    })
+}
+
+/// What an expression amounts to over the seeds; not a number where something is missing.
+fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) -> Estimate {
+    let by_seed = frame
+        .seeds()
+        .iter()
+        .filter_map(|seed| expression.value(Scope { frame, labels, seed: Some(*seed) }).ok());
+    Estimate::of(&by_seed.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::Row;
+    use super::*;
+
+    /// Two schemes at three rates under two seeds: RED's queue is 20, PERT's 10, 18 and 30 and one more each seed.
+    fn frame() -> Frame {
+        let mut frame = Frame::default();
+        for seed in [1, 2] {
+            for (scheme, queues) in [("pert", [10.0, 18.0, 30.0]), ("red", [20.0; 3])] {
+                for (rate, queue) in ["1mbit", "10mbit", "100mbit"].into_iter().zip(queues) {
+                    let point = [("scheme".to_string(), scheme.to_string()), ("rate".into(), rate.into())];
+                    let queue = if scheme == "pert" { queue + seed as f64 } else { queue };
+                    frame.add(&point, seed, &[Row::new([]).with("queue", queue)]);
+                }
+            }
+        }
+        frame
+    }
+
+    fn claim(check: &str, need: Need) -> Claim {
+        Claim {
+            id: "a".into(),
+            text: String::new(),
+            checks: vec![Check::parse(check).unwrap()],
+            each: vec!["rate".into()],
+            need,
+            tolerance: String::new(),
+            ours: Vec::new(),
+            published: None,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn two_points_of_three_are_most_and_some_but_not_all() {
+        let below = "queue[scheme=pert] < queue[scheme=red]";
+        for (need, verdict) in [
+            (Need::All, Verdict::Fails),
+            (Need::Most, Verdict::Holds),
+            (Need::Any, Verdict::Holds),
+            (Need::Mean, Verdict::Fails),
+        ] {
+            assert_eq!(claim(below, need).judge(&frame()).verdict, verdict, "{need}");
+        }
+    }
+
+    #[test]
+    fn a_margin_within_its_interval_leaves_doubt() {
+        let judged = claim("queue[scheme=pert] < queue[scheme=red]", Need::Most).judge(&frame());
+        let margins: Vec<f64> = judged.points.iter().map(|point| point.margin.mean).collect();
+        assert_eq!(margins, [8.5, 0.5, -11.5]);
+        // 19 and 20 of 20: a half width of 12.7 · 0.707 / 1.414.
+        assert!((judged.points[1].margin.half_width.unwrap() - 6.353).abs() < 1e-3);
+        assert!(!judged.certain);
+        let clear = claim("queue[scheme=pert] < 5 * queue[scheme=red]", Need::All).judge(&frame());
+        assert_eq!((clear.verdict, clear.certain), (Verdict::Holds, true));
+    }
+
+    #[test]
+    fn the_numbers_compared_are_shown_once_each() {
+        let judged =
+            claim("queue[scheme=pert] < queue[scheme=red] + queue[scheme=pert]", Need::All).judge(&frame());
+        let names: Vec<&str> = judged.ours.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names.len(), 6);
+        assert_eq!(names[0], "queue[rate=1mbit, scheme=pert]");
+        assert_eq!(judged.ours[0].1.mean, 11.5);
+    }
+
+    #[test]
+    fn what_was_not_observed_cannot_be_tested() {
+        let judged = claim("queue[scheme=vegas] < 1", Need::Any).judge(&frame());
+        assert_eq!(judged.verdict, Verdict::Untestable);
+        assert_eq!(judged.missing.as_deref(), Some("queue[rate=1mbit, scheme=vegas]"));
+        let nothing = Claim { checks: Vec::new(), ..claim("1 < 2", Need::All) };
+        assert_eq!(nothing.judge(&frame()).verdict, Verdict::Untestable);
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads an experiment: its own sections here, the rest as a scenario.
+
+use serde_json::Value as Json;
+
+use super::claim::Claim;
+use super::expression::{Check, Expression, Wrong};
+use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
+use super::work::{Packets, Watched};
+use super::{Experiment, Pace, Point, Reading, Variant};
+use crate::predict;
+use crate::scenario::fault::Faults;
+use crate::scenario::reader::{Shape, section, settings};
+use crate::scenario::sweep::write_all;
+use crate::scenario::tree::{Node, Table, Value};
+use crate::scenario::{self, Fault};
+use crate::settings::Raw;
+
+/// The sections that a scenario does not have.
+const OWN: [&str; 5] = ["experiment", "figure", "claim", "reading", "quick"];
+
+/// Reads an experiment. The error holds every fault found, in order of place.
+pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
+    let mut faults = Faults::default();
+    let experiment = scenario::root(text, &mut faults).and_then(|root| experiment(&root, pace, &mut faults));
+    match experiment {
+        Some(experiment) if faults.is_empty() => Ok(experiment),
+        _ => Err(faults.finish(text)),
+    }
+}
+
+fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experiment> {
+    let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
+    let head: Head = settings(&section(root, "experiment", faults), shape, faults);
+    let figure = root.get("figure").map(|_| {
+        let shape = Shape { place: "[figure]", besides: &[], required: &["x", "panels"] };
+        settings::<Figure>(&section(root, "figure", faults), shape, faults)
+    });
+    let claims = root.tables("claim", faults).into_iter().filter_map(|table| claim(table, faults));
+    let claims = claims.collect::<Vec<_>>();
+    let silences = root.tables("reading", faults);
+    let readings = silences.iter().map(|table| reading(table, faults)).collect();
+
+    let mut body = root.clone();
+    body.entries.retain(|(key, _)| !OWN.contains(&key.text.as_str()));
+    let quick = section(root, "quick", faults);
+    let (seeds, quick) = shortened(&quick);
+    if pace == Pace::Quick {
+        write_all(&mut body, &quick, faults);
+        if let Some(seeds) = seeds {
+            replace(&mut body, "run", "seeds", seeds);
+        }
+    }
+    let (taken, seeds) = variant(None, &body, faults)?;
+    let mut variants = vec![taken];
+    for silence in silences {
+        for table in silence.tables("alternative", faults) {
+            let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
+            let Alternative { name: Words(name) } = settings(table, shape, faults);
+            let mut changed = body.clone();
+            write_all(&mut changed, &section(table, "set", faults), faults);
+            variants.extend(variant(Some(name), &changed, faults).map(|(variant, _)| variant));
+        }
+    }
+    let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
+    Some(Experiment { id, title, source, figure, claims, readings, seeds, variants })
+}
+
+/// The seeds apart from what is written into fields: a scenario does not let seeds be written from outside.
+fn shortened(quick: &Table) -> (Option<Node>, Table) {
+    let mut fields = quick.clone();
+    fields.entries.retain(|(key, _)| key.text != "seeds");
+    (quick.get("seeds").cloned(), fields)
+}
+
+fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
+    let Some(Node { value: Value::Table(table), .. }) = root.get_mut(section) else { return };
+    match table.get_mut(key) {
+        Some(node) => *node = value,
+        None => {
+            let key = crate::scenario::tree::Key { text: key.into(), span: value.span.clone() };
+            table.entries.push((key, value));
+        }
+    }
+}
+
+/// The points of one variant, and its seeds.
+fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(Variant, Vec<u64>)> {
+    let watched = body.get("predict").map(|_| predict(body, faults));
+    let mut network = body.clone();
+    network.entries.retain(|(key, _)| key.text != "predict");
+    let plan = scenario::plan(&network, faults)?;
+    let mut points = Vec::new();
+    for case in plan.cases {
+        let work = match &watched {
+            None => Packets { valid: case.valid, watched: None },
+            Some((predict, predictors)) => match Watched::new(&case.valid, predict, predictors) {
+                Ok(watched) => Packets { valid: case.valid, watched: Some(watched) },
+                Err(message) => {
+                    let table = section(body, "predict", faults);
+                    faults.add_with_help(
+                        table.place("flow"),
+                        message,
+                        "name a group and a place in it: `tagged/0`",
+                    );
+                    continue;
+                }
+            },
+        };
+        points.push(Point { labels: case.settings, work });
+    }
+    Some((Variant { name, points }, plan.seeds))
+}
+
+/// Which predictors watch, and what they are.
+fn predict(body: &Table, faults: &mut Faults) -> (Predict, Vec<(String, predict::Config)>) {
+    let table = section(body, "predict", faults);
+    let shape = Shape { place: "[predict]", besides: &[], required: &["flow", "predictors"] };
+    let settings: Predict = settings(&table, shape, faults);
+    let mut predictors = Vec::new();
+    for text in &settings.predictors.0 {
+        match predict::parse(text) {
+            Ok(predictor) => predictors.push(predictor),
+            Err(message) => faults.add(table.place("predictors"), message),
+        }
+    }
+    (settings, predictors)
+}
+
+fn reading(table: &Table, faults: &mut Faults) -> Reading {
+    let shape = Shape { place: "[[reading]]", besides: &["alternative"], required: &["about", "taken"] };
+    let Silence { about: Words(about), taken: Words(taken) } = settings(table, shape, faults);
+    Reading { about, taken }
+}
+
+fn claim(table: &Table, faults: &mut Faults) -> Option<Claim> {
+    let before = faults.len();
+    let shape = Shape { place: "[[claim]]", besides: &["ours", "published"], required: &["id", "text"] };
+    let statement: Statement = settings(table, shape, faults);
+    let Names(texts) = &statement.check;
+    let checks = texts.iter().enumerate().filter_map(|(place, text)| {
+        Check::parse(text).map_err(|wrong| point_at(table.get("check"), place, &wrong, faults)).ok()
+    });
+    let checks = checks.collect::<Vec<_>>();
+    let mut ours = Vec::new();
+    for (key, node) in &section(table, "ours", faults).entries {
+        match Expression::parse(node.as_text().unwrap_or_default()) {
+            Ok(expression) => ours.push((key.text.clone(), expression)),
+            Err(wrong) => point_at(Some(node), 0, &wrong, faults),
+        }
+    }
+    if checks.is_empty() && statement.reason.0.is_empty() && faults.len() == before {
+        let help = "add a `check`, or say as its `reason` why it cannot be tested";
+        faults.add_with_help(&table.span, "the claim has no check", help);
+    }
+    (faults.len() == before).then(|| Claim {
+        id: statement.id.0,
+        text: statement.text.0,
+        checks,
+        each: statement.each.0,
+        need: statement.need,
+        tolerance: statement.tolerance.0,
+        ours,
+        published: table.get("published").map(|node| json(&node.value)),
+        reason: Some(statement.reason.0).filter(|reason| !reason.is_empty()),
+    })
+}
+
+/// Says what is wrong with a text at its place: the `place`-th of a list, or the one that is there.
+fn point_at(node: Option<&Node>, place: usize, wrong: &Wrong, faults: &mut Faults) {
+    let node = match node.map(|node| (&node.value, node)) {
+        Some((Value::List(nodes), whole)) => nodes.get(place).unwrap_or(whole),
+        Some((_, alone)) => alone,
+        None => return,
+    };
+    // The text begins after its quotation mark, and nobody needs escapes to write a comparison.
+    let start = node.span.start + 1 + wrong.span.start;
+    let span = start.min(node.span.end)..(start + wrong.span.len()).min(node.span.end);
+    faults.add_with_help(&span, &wrong.message, "write it as in `utilization[scheme=pert] >= 0.9`");
+}
+
+/// A published number, text, list or table as it is.
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Scalar(raw) => scalar(raw),
+        Value::List(nodes) => nodes.iter().map(|node| json(&node.value)).collect(),
+        Value::Table(table) => {
+            table.entries.iter().map(|(key, node)| (key.text.clone(), json(&node.value))).collect()
+        }
+        Value::Foreign(text) => text.clone().into(),
+    }
+}
+
+fn scalar(raw: &Raw) -> Json {
+    match raw {
+        Raw::Bool(value) => (*value).into(),
+        Raw::Integer(value) => (*value).into(),
+        Raw::Float(value) => (*value).into(),
+        Raw::Text(text) => text.clone().into(),
+        Raw::List(several) => several.iter().map(scalar).collect(),
+    }
+}

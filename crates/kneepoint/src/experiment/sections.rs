@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The sections of an experiment, declared field by field.
+
+use std::fmt;
+
+use super::claim::Need;
+use crate::settings::{Raw, Setting};
+
+/// Words for people: a sentence, a title.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Words(pub String);
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Setting for Words {
+    const KIND: &'static str = "text";
+    const JSON: &'static [&'static str] = &["string"];
+    fn read(raw: &Raw) -> Result<Words, String> {
+        match raw {
+            Raw::Text(text) if text.len() > 4000 => Err("the text is longer than 4000 bytes".into()),
+            // A text over several lines of the file is one line for its reader.
+            Raw::Text(text) => Ok(Words(text.split_whitespace().collect::<Vec<_>>().join(" "))),
+            _ => Err(format!("{raw} is not text: put it in quotes")),
+        }
+    }
+}
+
+/// Names in a list, or one alone.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Names(pub Vec<String>);
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
+impl Setting for Names {
+    const KIND: &'static str = "list of names";
+    const JSON: &'static [&'static str] = &["string", "array"];
+    fn read(raw: &Raw) -> Result<Names, String> {
+        let one = |raw: &Raw| match raw {
+            Raw::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
+            _ => Err(format!("{raw} is not a name: put it in quotes")),
+        };
+        match raw {
+            Raw::List(several) => several.iter().map(one).collect::<Result<_, _>>().map(Names),
+            alone => one(alone).map(|name| Names(vec![name])),
+        }
+    }
+}
+
+crate::choice! {
+    /// How an axis of a figure is divided.
+    pub enum Scale {
+        /// Evenly.
+        Linear = "linear",
+        /// By powers of ten.
+        Log = "log",
+    }
+}
+
+crate::settings! {
+    /// What an experiment is.
+    pub struct Head {
+        /// What files and reports call it, as in `pert-fig6`.
+        id: Words = Words::default();
+        /// What it is about.
+        title: Words = Words::default();
+        /// Publication, section, figure.
+        source: Words = Words::default();
+    }
+}
+
+crate::settings! {
+    /// How the figure of an experiment is drawn.
+    pub struct Figure {
+        /// The axis of the sweep, or `time`, along which it is drawn; names that are no numbers become bars.
+        x: Words = Words::default();
+        /// What the reader calls that axis, with its unit.
+        label: Words = Words::default();
+        /// How that axis is divided.
+        scale: Scale = Scale::Linear;
+        /// The axis each of whose labels has a line of its own.
+        series: Words = Words("scheme".into());
+        /// The metrics, each in a panel of its own.
+        panels: Names = Names::default();
+        /// Metrics whose panels are divided by powers of ten.
+        log_panels: Names = Names::default();
+        /// Only what has these labels, as in `judge=queue`.
+        only: Names = Names::default();
+        /// Axes over whose labels the mean is taken.
+        mean_over: Names = Names::default();
+    }
+}
+
+crate::settings! {
+    /// Which predictors watch which flow.
+    pub struct Predict {
+        /// The flow: its group and its place there, as in `tagged/0`.
+        flow: Words = Words::default();
+        /// The predictors, with settings as in `ewma:history=0.9`.
+        predictors: Names = Names::default();
+        /// Round trips without a drop after which an episode of losses is over.
+        hold_off: f64 = 1.0, 0.0..=1000.0;
+        /// Steps in which the queue at false positives is counted.
+        bins: u32 = 10, 1..=1000;
+    }
+}
+
+crate::settings! {
+    /// What is claimed.
+    pub struct Statement {
+        /// The claim's name within the experiment.
+        id: Words = Words::default();
+        /// What it says, in our words.
+        text: Words = Words::default();
+        /// The comparisons that test it.
+        check: Names = Names::default();
+        /// The axes at whose every value it is tested.
+        each: Names = Names::default();
+        /// At how many of these points it has to hold.
+        need: Need = Need::All;
+        /// The tolerance in the comparisons, and where it is from.
+        tolerance: Words = Words::default();
+        /// Why we believe that it does not hold, or cannot be tested.
+        reason: Words = Words::default();
+    }
+}
+
+crate::settings! {
+    /// Where the publication is silent.
+    pub struct Silence {
+        /// What it does not say.
+        about: Words = Words::default();
+        /// What we took.
+        taken: Words = Words::default();
+    }
+}
+
+crate::settings! {
+    /// What else could have been meant.
+    pub struct Alternative {
+        /// What is different.
+        name: Words = Words::default();
+    }
+}

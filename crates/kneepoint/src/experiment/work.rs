@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What has to be done at one point of an experiment, and the rows that come of it.
+
+use super::frame::Row;
+use super::sections::Predict;
+use crate::measure::{METRICS, Meter, Prediction, Series, Summary, Table, jain_index};
+use crate::predict::{Config, Judge, Score};
+use crate::run::{Event, FlowId, Observer, Roster, Slot};
+use crate::scenario::Valid;
+use crate::units::Time;
+
+/// A simulation to be watched.
+#[derive(Clone, Debug)]
+pub struct Packets {
+    /// What to run.
+    pub valid: Valid,
+    /// Which flow predictors watch, if they do.
+    pub watched: Option<Watched>,
+}
+
+/// Predictors on a flow.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    flow: FlowId,
+    predictors: Vec<(String, Config)>,
+    hold_off: f64,
+    bins: usize,
+}
+
+impl Watched {
+    /// Predictors on the flow that `predict` names; the error says why there is no such flow.
+    pub fn new(valid: &Valid, predict: &Predict, predictors: &[(String, Config)]) -> Result<Watched, String> {
+        let wanted =
+            predict.flow.0.rsplit_once('/').and_then(|(name, place)| Some((name, place.parse().ok()?)));
+        let is_wanted = |slot: &Slot| match slot {
+            Slot::Flow { group, index } => wanted == Some((valid.flows[*group].name.as_str(), *index)),
+            Slot::Web { .. } | Slot::Cbr { .. } => false,
+        };
+        let place = Roster::new(valid).fixed().iter().position(is_wanted);
+        let flow = place.ok_or_else(|| format!("flow: there is no `{}`", predict.flow))?;
+        let watched = Watched {
+            flow: FlowId(flow as u32),
+            predictors: predictors.to_vec(),
+            hold_off: predict.hold_off,
+            bins: predict.bins as usize,
+        };
+        watched.prediction(valid).map(|_| watched)
+    }
+
+    fn prediction(&self, valid: &Valid) -> Result<Prediction, String> {
+        Prediction::new(valid, self.flow, &self.predictors, self.hold_off, self.bins)
+    }
+}
+
+impl Packets {
+    /// Everything that its rows depend on, but for the seed and the program.
+    pub fn identity(&self) -> String {
+        format!("{:?} {:?}", self.valid, self.watched)
+    }
+
+    /// Who watches a run of it.
+    pub fn watch(&self) -> Watch {
+        // Windows of single flows are for looking at, and no claim is about one.
+        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, 0));
+        // What cannot be watched was refused when it was read.
+        let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
+        Watch { meter: Meter::new(&self.valid), series, prediction }
+    }
+}
+
+/// Watches a run of an experiment.
+pub struct Watch {
+    meter: Meter,
+    series: Option<Series>,
+    prediction: Option<Prediction>,
+}
+
+impl Observer for Watch {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        self.meter.on(at, event);
+        self.series.on(at, event);
+        self.prediction.on(at, event);
+    }
+}
+
+impl Watch {
+    /// What was observed.
+    pub fn rows(self) -> Vec<Row> {
+        let mut rows = summary(&self.meter.finish());
+        rows.extend(self.series.map(Series::table).iter().flat_map(series));
+        rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
+        rows
+    }
+}
+
+/// The headline figures, those of every measured link, and those of every group of flows.
+fn summary(summary: &Summary) -> Vec<Row> {
+    let headline =
+        METRICS.iter().fold(Row::new([]), |row, metric| row.with(metric.key, (metric.of)(summary)));
+    let links = summary.links.iter().map(|link| {
+        Row::new([("link", link.name.clone())])
+            .with("queue_mean_packets", link.queue_mean_packets)
+            .with("queue_mean_normalized", link.queue_mean_normalized)
+            .with("queueing_delay_mean_ms", 1e3 * link.queueing_delay.mean)
+            .with("drop_ratio", link.drop_ratio())
+            .with("mark_ratio", link.mark_ratio())
+            .with("utilization", link.utilization)
+    });
+    let groups = summary.groups.iter().map(|group| {
+        Row::new([("group", group.name.clone())])
+            .with("jain_index", jain_index(&group.goodput_bps))
+            .with("goodput_bps", group.goodput_bps.iter().sum())
+            .with("timeouts", group.timeouts as f64)
+            .with("repairs", group.repairs as f64)
+    });
+    std::iter::once(headline).chain(links).chain(groups).collect()
+}
+
+/// The sampled state: a row for each instant, and one for each link and group at it.
+fn series(table: &Table) -> Vec<Row> {
+    let queues =
+        table.columns_of("queue_packets").into_iter().map(|column| (column, "queue_packets", "link"));
+    let groups =
+        table.columns_of("throughput_bps").into_iter().map(|column| (column, "throughput_bps", "group"));
+    let columns: Vec<_> = queues.chain(groups).collect();
+    let at = |row: &[f64]| -> Vec<Row> {
+        let time = row.first().copied().unwrap_or(f64::NAN).to_string();
+        let one = |(column, metric, axis): &(usize, &str, &'static str)| {
+            let subject = table.subject(*column).to_string();
+            Row::new([("time", time.clone()), (*axis, subject)]).with(*metric, row[*column])
+        };
+        columns.iter().map(one).collect()
+    };
+    table.rows.iter().flat_map(|row| at(row)).collect()
+}
+
+/// What a predictor was worth, and where the queue was when it was wrong.
+fn score(score: &Score) -> Vec<Row> {
+    let judge = match score.judged_by {
+        Judge::Flow => "flow",
+        Judge::Queue => "queue",
+    };
+    let row = |bin: Option<String>| {
+        let labels = [("predictor", score.predictor.clone()), ("judge", judge.to_string())];
+        Row::new(labels.into_iter().chain(bin.map(|bin| ("bin", bin))))
+    };
+    let counted = (1..)
+        .zip(score.counts)
+        .fold(row(None), |row, (number, count)| row.with(format!("n{number}"), count as f64));
+    let whole = counted
+        .with("efficiency", score.efficiency)
+        .with("false_positives", score.false_positives)
+        .with("false_negatives", score.false_negatives);
+    let lengths = &score.queue_at_false_positives;
+    // Without a false positive there is no distribution, which is not the same as one of zeros.
+    let known = lengths.iter().any(|share| *share > 0.0);
+    let bins = lengths.iter().enumerate().filter(|_| known).map(|(place, share)| {
+        let middle = (place as f64 + 0.5) / lengths.len() as f64;
+        row(Some(format!("{middle:.4}"))).with("density", *share)
+    });
+    std::iter::once(whole).chain(bins).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::run;
+    use crate::scenario::parse;
+
+    #[test]
+    fn a_run_gives_rows_for_the_whole_for_links_for_groups_and_over_time() {
+        let text = "[run]\nduration = '4s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
+                    [[flows]]\nname = 'long'\ncount = 2\ncc = 'pert'\n";
+        let valid = parse(text).unwrap().cases.remove(0).valid;
+        let packets = Packets { valid, watched: None };
+        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let rows = watch.rows();
+        let find = |axis: &[&str]| {
+            rows.iter().find(|row| row.labels.keys().eq(axis.iter())).unwrap_or_else(|| panic!("{axis:?}"))
+        };
+        assert!(find(&[]).values["utilization"].is_some_and(|used| used > 0.5));
+        assert_eq!(find(&["link"]).values["utilization"], find(&[]).values["utilization"]);
+        assert!(find(&["group"]).values["jain_index"].is_some_and(|index| index > 0.4));
+        let later = rows.iter().filter(|row| row.labels.get("time").is_some_and(|time| time == "3"));
+        assert_eq!(later.count(), 2);
+    }
+
+    #[test]
+    fn another_scenario_is_another_identity() {
+        let identity = |rtt: &str| {
+            let text = format!(
+                "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '{rtt}'\n[[flows]]\ncc = 'pert'\n"
+            );
+            Packets { valid: parse(&text).unwrap().cases.remove(0).valid, watched: None }.identity()
+        };
+        assert_eq!(identity("60ms"), identity("60ms"));
+        assert_ne!(identity("60ms"), identity("61ms"));
+    }
+}

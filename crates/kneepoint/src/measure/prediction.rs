@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The observer that lets congestion predictors watch one flow of a run.
+//!
+//! Acknowledgements come in the order of their times, but a loss in a channel is told ahead of it, and a drop-tail queue
+//! tells that a packet left only when the next one arrives. So drops wait until an acknowledgement passes their
+//! time, and a false positive waits for the first change of the queue after it. Nothing else is kept: a run may be as
+//! long as it likes.
+//!
+//! Predictors hear their flow from its first packet on; what they said is counted inside the measurement window.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::aqm::{Limit, Reason, Verdict};
+use crate::packet::{Flags, Packet};
+use crate::predict::{Config, Judge, Laboratory, Sample, Score};
+use crate::run::{Event, FlowId, LinkId, Observer, Roster, Routes, Slot};
+use crate::scenario::Valid;
+use crate::units::{Bytes, Interval, Span, Time};
+
+/// Lets predictors watch one flow.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    laboratory: Laboratory,
+    flow: FlowId,
+    bottleneck: LinkId,
+    payload: Bytes,
+    window: Interval,
+    /// Whether the measurement window has begun.
+    begun: bool,
+    drops: BinaryHeap<Reverse<(Time, Judge)>>,
+    /// When packets of the flow were sent that have arrived, and how long they took.
+    arrived: VecDeque<(Time, Span)>,
+}
+
+impl Prediction {
+    /// Predictors for one run of `valid`, on a transfer that it lists. Its bottleneck is the first measured link
+    /// that its data crosses. The rest is as [`Laboratory::new`] takes it.
+    pub fn new(
+        valid: &Valid,
+        tagged: FlowId,
+        configs: &[(String, Config)],
+        hold_off: f64,
+        bins: usize,
+    ) -> Result<Prediction, String> {
+        let Some(Slot::Flow { group, index }) = Roster::new(valid).slot(tagged) else {
+            return Err(format!("flow {} is not one of the transfers that the scenario lists", tagged.0));
+        };
+        let flow = valid.flows[group].flows[index];
+        let path = Routes::new(&valid.network).path(flow.from, flow.to).unwrap_or_default();
+        let measured = |link: &&u32| valid.network.links[**link as usize].measured;
+        let Some(&bottleneck) = path.iter().find(measured) else {
+            return Err(format!("no link that `{}` crosses is measured", valid.flows[group].name));
+        };
+        let buffer = match valid.network.links[bottleneck as usize].limit {
+            Limit::Packets(packets) => f64::from(packets),
+            Limit::Bytes(bytes) => bytes.0 as f64 / valid.full_packet().0 as f64,
+            Limit::Unlimited => f64::INFINITY,
+        };
+        Ok(Prediction {
+            laboratory: Laboratory::new(configs, hold_off, buffer, bins),
+            flow: tagged,
+            bottleneck: LinkId(bottleneck),
+            payload: valid.flows[group].tcp.payload,
+            window: valid.schedule.measure,
+            begun: false,
+            drops: BinaryHeap::new(),
+            arrived: VecDeque::new(),
+        })
+    }
+
+    /// What the predictors were worth.
+    pub fn finish(mut self) -> Vec<Score> {
+        self.pass(Time::NEVER);
+        self.laboratory.finish()
+    }
+
+    /// All drops before `end` happen, and with the first instant of the window the measurement begins.
+    fn pass(&mut self, end: Time) {
+        if !self.begun && end >= self.window.from {
+            self.drop_before(self.window.from);
+            self.laboratory.forget();
+            self.begun = true;
+        }
+        self.drop_before(end.min(self.window.to));
+    }
+
+    fn drop_before(&mut self, end: Time) {
+        while let Some(&Reverse((at, judge))) = self.drops.peek()
+            && at < end
+        {
+            self.drops.pop();
+            self.laboratory.lose(at, judge);
+        }
+    }
+
+    fn acked(&mut self, now: Time, acked: Bytes, rtt: Span, window: f64) {
+        if now >= self.window.to {
+            return;
+        }
+        self.pass(now);
+        let one_way = self.one_way(now, rtt);
+        let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
+        self.laboratory.observe(&Sample { now, rtt, window, one_way, acked });
+    }
+
+    /// How long the packet took whose round trip took `rtt` until `now`.
+    fn one_way(&mut self, now: Time, rtt: Span) -> Option<Span> {
+        let sent = Time(now.0.saturating_sub(rtt.0));
+        while self.arrived.front().is_some_and(|(earlier, _)| *earlier < sent) {
+            self.arrived.pop_front();
+        }
+        self.arrived.pop_front_if(|(at, _)| *at == sent).map(|(_, took)| took)
+    }
+
+    /// A packet reached its end somewhere.
+    fn fate(&mut self, at: Time, link: LinkId, packet: &Packet, verdict: Verdict) {
+        let Verdict::Dropped(reason) = verdict else { return };
+        if self.is_own(packet) {
+            self.drops.push(Reverse((at, Judge::Flow)));
+        }
+        // What a channel loses says nothing of the queue before it.
+        if link == self.bottleneck && reason != Reason::Channel {
+            // A measured queue tells of its drops as they happen: no sample from before this one is still to come.
+            self.pass(at);
+            self.drops.push(Reverse((at, Judge::Queue)));
+        }
+    }
+
+    #[inline]
+    fn is_own(&self, packet: &Packet) -> bool {
+        packet.flow == self.flow.0 && !packet.flags.has(Flags::ACK)
+    }
+}
+
+impl Observer for Prediction {
+    #[inline(always)]
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Acked { flow, acked, rtt: Some(rtt), window } if *flow == self.flow => {
+                self.acked(at, *acked, *rtt, *window);
+            }
+            Event::Arrival { link, packet, verdict } | Event::Fate { link, packet, verdict } => {
+                self.fate(at, *link, packet, *verdict);
+            }
+            Event::Queue { link, backlog } if *link == self.bottleneck && at < self.window.to => {
+                self.laboratory.queue(at, backlog.packets);
+            }
+            Event::Delivered { packet } if self.is_own(packet) => {
+                self.arrived.push_back((packet.sent, at.since(packet.sent)));
+            }
+            _ => {}
+        }
+    }
+}

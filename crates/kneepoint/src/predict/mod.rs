@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Congestion predictors: what a sender can tell from its round trips, each a machine of its own, and their judges.
+//!
+//! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.
+//!
+//! A predictor hears a [`Sample`] with each acknowledgement and answers whether it sees congestion coming. It never
+//! acts, so all of them can watch one flow and be compared on the same losses: a [`Laboratory`] does that.
+//!
+//! To add one: write `predict/NAME.rs` like `predict/dual.rs` and add its line to the registry below.
+
+mod laboratory;
+mod round;
+mod transitions;
+
+pub use laboratory::{Judge, Laboratory, Score};
+pub use transitions::Machine;
+
+use crate::settings::{Raw, Refusal, Settings};
+use crate::units::{Span, Time};
+
+/// What an acknowledgement tells a sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// When it arrived.
+    pub now: Time,
+    /// The round-trip time that it measures.
+    pub rtt: Span,
+    /// The congestion window in packets.
+    pub window: f64,
+    /// How long its packet travelled one way, where that is known; an unknown constant may be added to all of them.
+    pub one_way: Option<Span>,
+    /// Packets that it newly acknowledges in order.
+    pub acked: u32,
+}
+
+/// What a predictor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No congestion.
+    Low,
+    /// Congestion: a loss is coming.
+    High,
+}
+
+impl State {
+    /// High where it is so.
+    #[inline]
+    fn high(so: bool) -> State {
+        if so { State::High } else { State::Low }
+    }
+}
+
+/// A congestion predictor.
+pub trait Predictor: Clone + std::fmt::Debug {
+    /// Its parameters.
+    type Params: Settings;
+
+    /// A predictor that has seen nothing.
+    fn new(params: Self::Params) -> Self;
+    /// An acknowledgement measured a round trip: what it says from now on.
+    fn observe(&mut self, sample: &Sample) -> State;
+}
+
+crate::registry! {
+    trait Predictor;
+    each each;
+    algorithms {
+        card::Card,
+        tri_s::TriS as "tri-s",
+        dual::Dual,
+        vegas::Vegas,
+        cim::Cim,
+        rtt::Rtt,
+        moving_average::MovingAverage as "moving-average",
+        ewma::Ewma,
+        tcp_bfa::TcpBfa as "tcp-bfa",
+        sync_tcp::SyncTcp as "sync-tcp",
+    }
+}
+
+impl Any {
+    /// [`Predictor::observe`], for whichever predictor this is.
+    #[inline]
+    pub fn observe(&mut self, sample: &Sample) -> State {
+        each!(self, one => one.observe(sample))
+    }
+}
+
+/// A name from the paper for a predictor with certain settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// The predictor's name in the registry.
+    pub of: &'static str,
+    /// The parameters it sets.
+    pub set: &'static [(&'static str, &'static str)],
+}
+
+/// Every preset.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "ewma-7/8",
+        about: "The round-trip time smoothed as TCP does for its timeout.",
+        of: "ewma",
+        set: &[("history", "0.875")],
+    },
+    Preset {
+        name: "srtt-0.99",
+        about: "The round-trip time smoothed over a hundred samples, as PERT does.",
+        of: "ewma",
+        set: &[("history", "0.99")],
+    },
+];
+
+/// Every predictor with its defaults, under the names of the paper where it has names of its own for settings.
+pub fn standard() -> Vec<(String, Config)> {
+    let names = REGISTRY.iter().flat_map(|entry| {
+        let presets: Vec<&str> =
+            PRESETS.iter().filter(|preset| preset.of == entry.name).map(|preset| preset.name).collect();
+        if presets.is_empty() { vec![entry.name] } else { presets }
+    });
+    names.filter_map(|name| Some((name.to_string(), named(name)?))).collect()
+}
+
+/// The predictor of this name, from the registry or the presets.
+fn named(name: &str) -> Option<Config> {
+    let preset = || {
+        let preset = PRESETS.iter().find(|preset| preset.name == name)?;
+        let mut config = Config::named(preset.of)?;
+        for (field, value) in preset.set {
+            config.set(field, &Raw::guess(value)).ok()?;
+        }
+        Some(config)
+    };
+    Config::named(name).or_else(preset)
+}
+
+/// Reads `NAME[:key=value,key=value]`; the error says what is wrong and what there is.
+pub fn parse(text: &str) -> Result<(String, Config), String> {
+    let text = text.trim();
+    let (name, settings) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let Some(mut config) = named(name) else {
+        let names = REGISTRY.iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        return Err(format!("there is no predictor called `{name}`; there is {names}"));
+    };
+    for setting in settings.into_iter().flat_map(|settings| settings.split(',')) {
+        let Some((field, value)) = setting.split_once('=') else {
+            return Err(format!(
+                "{name}: `{setting}` sets nothing; write settings as in `ewma:history=0.99`"
+            ));
+        };
+        match config.set(field.trim(), &Raw::guess(value.trim())) {
+            Ok(()) => {}
+            Err(Refusal::Value(message)) => return Err(format!("{name}: {field}: {message}")),
+            Err(Refusal::Unknown) => {
+                let entry = REGISTRY.iter().find(|entry| entry.name == config.name());
+                let fields = entry.map_or(&[][..], |entry| (entry.fields)());
+                let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+                return Err(format!("{name} has no parameter `{field}`; it has {fields}"));
+            }
+        }
+    }
+    config.check().map_err(|message| format!("{name}: {message}"))?;
+    Ok((text.to_string(), config))
+}
+
+/// Reads predictors with commas between; what holds `=` but no `:` is one more setting of the predictor before.
+pub fn parse_list(text: &str) -> Result<Vec<(String, Config)>, String> {
+    let mut written: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match written.last_mut() {
+            Some(last) if part.contains('=') && !part.contains(':') => *last += &format!(",{part}"),
+            _ => written.push(part.to_string()),
+        }
+    }
+    written.iter().map(|one| parse(one)).collect()
+}
+
+/// When a signal of the unit of a round-trip time counts as high.
+#[derive(Clone, Copy, Debug)]
+struct Threshold {
+    above: Span,
+    absolute: Span,
+}
+
+impl Threshold {
+    #[inline]
+    fn judge(self, signal: Span, least: Span) -> State {
+        let limit = if self.absolute > Span::ZERO { self.absolute } else { least + self.above };
+        State::high(signal > limit)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Samples of round-trip times in milliseconds and windows, each a round of its own: what is said after each.
+    pub(crate) fn rounds<P: Predictor>(params: P::Params, samples: &[(f64, f64)]) -> Vec<State> {
+        let mut predictor = P::new(params);
+        let mut now = Time::ZERO;
+        let mut observe = |&(millis, window): &(f64, f64)| {
+            let rtt = Span::from_secs_f64(millis / 1e3);
+            now = now + rtt;
+            predictor.observe(&Sample { now, rtt, window, one_way: None, acked: 1 })
+        };
+        samples.iter().map(&mut observe).collect()
+    }
+
+    /// The same, of round-trip times alone.
+    pub(crate) fn trips<P: Predictor>(params: P::Params, millis: &[f64]) -> Vec<State> {
+        rounds::<P>(params, &millis.iter().map(|millis| (*millis, 10.0)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_standard_predictors_are_those_of_figure_3_and_two_that_the_paper_only_names() {
+        let names: Vec<String> = standard().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            names.join(" "),
+            "card tri-s dual vegas cim rtt moving-average ewma-7/8 srtt-0.99 tcp-bfa sync-tcp"
+        );
+    }
+
+    #[test]
+    fn a_predictor_is_written_with_its_settings_and_several_with_commas() {
+        let (name, config) = parse("srtt-0.99:threshold=3ms").unwrap();
+        assert_eq!(name, "srtt-0.99:threshold=3ms");
+        let Config::Ewma(params) = config else { panic!("{config:?}") };
+        assert_eq!((params.history, params.threshold), (0.99, Span::from_millis(3)));
+        let list = parse_list("rtt,ewma:history=0.5,threshold=2ms,dual").unwrap();
+        let names: Vec<&str> = list.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["rtt", "ewma:history=0.5,threshold=2ms", "dual"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_there_is() {
+        for (text, said) in [
+            ("vega", "vegas"),
+            ("ewma:past=1", "history"),
+            ("ewma:history=2", "0 to 0.9999"),
+            ("ewma:history", "sets nothing"),
+            ("cim:short=30", "short = 30"),
+        ] {
+            let message = parse(text).unwrap_err();
+            assert!(message.contains(said), "{text}: {message}");
+        }
+    }
+}

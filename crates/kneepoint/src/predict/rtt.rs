@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Instantaneous RTT: congestion is a round trip that takes longer than the shortest one by a fixed time.
+//!
+//! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.2, §2.4.
+//!
+//! ```text
+//! high:  RTT > P + 5 ms      every acknowledgement;  P the smallest sample
+//! ```
+//!
+//! Reading: the paper's threshold is 65 ms for a flow whose end-to-end delay is 60 ms, and its PERT responds from P + 5 ms:
+//! the same number. Here it is relative, so that it serves any path; `absolute=65ms` is the paper's to the letter, and
+//! differs where the path was never seen empty.
+
+use super::{Predictor, Sample, State, Threshold};
+use crate::units::Span;
+
+crate::settings! {
+    /// The instantaneous RTT's parameters.
+    pub struct Params {
+        /// How far above the smallest round-trip time congestion begins.
+        threshold: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
+        /// A round-trip time that is high whatever the smallest, instead of `threshold`; `0s` for none.
+        absolute: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
+    }
+}
+
+/// The instantaneous RTT.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    threshold: Threshold,
+    least: Span,
+}
+
+impl Predictor for Rtt {
+    type Params = Params;
+
+    fn new(params: Params) -> Rtt {
+        let threshold = Threshold { above: params.threshold, absolute: params.absolute };
+        Rtt { threshold, least: Span::MAX }
+    }
+
+    #[inline]
+    fn observe(&mut self, sample: &Sample) -> State {
+        self.least = self.least.min(sample.rtt);
+        self.threshold.judge(sample.rtt, self.least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State::{High, Low};
+    use super::super::tests::trips;
+    use super::*;
+
+    #[test]
+    fn five_milliseconds_above_the_least_are_not_yet_high() {
+        let said = trips::<Rtt>(Params::default(), &[60.0, 65.0, 65.001, 64.0, 58.0, 64.0]);
+        assert_eq!(said, [Low, Low, High, Low, Low, High]);
+    }
+
+    #[test]
+    fn an_absolute_threshold_needs_no_empty_path() {
+        let params = Params { absolute: Span::from_millis(65), ..Params::default() };
+        assert_eq!(trips::<Rtt>(params, &[66.0, 68.0, 65.0, 50.0]), [High, High, Low, Low]);
+        assert_eq!(trips::<Rtt>(Params::default(), &[66.0, 68.0, 65.0, 50.0]), [Low; 4]);
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Vegas: congestion is when more than β packets of the flow's own wait in the queue.
+//!
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2.
+//!
+//! ```text
+//! once per round trip:  diff = W (1 - baseRTT / RTT)      high:  diff > β
+//! ```
+//!
+//! `W` window and β in packets; RTT the mean of the round's samples, baseRTT the smallest sample.
+//!
+//! Readings: β = 3 is ns-2's, the paper's is 4. Vegas shrinks its window above β; that it grows below α is no prediction.
+//! The window is the controller's, where Vegas itself counts what it has sent.
+
+use super::round::Round;
+use super::{Predictor, Sample, State};
+use crate::units::Span;
+
+crate::settings! {
+    /// Vegas's parameters as a predictor.
+    pub struct Params {
+        /// Packets of its own that may wait in the queue.
+        beta: f64 = 3.0, 0.0..=1000.0;
+    }
+}
+
+/// Vegas as a predictor.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    beta: f64,
+    round: Round,
+    base_rtt: Span,
+    state: State,
+}
+
+impl Predictor for Vegas {
+    type Params = Params;
+
+    fn new(params: Params) -> Vegas {
+        Vegas { beta: params.beta, round: Round::new(1), base_rtt: Span::MAX, state: State::Low }
+    }
+
+    #[inline]
+    fn observe(&mut self, sample: &Sample) -> State {
+        self.base_rtt = self.base_rtt.min(sample.rtt);
+        if let Some(rtt) = self.round.observe(sample) {
+            let diff = sample.window * (1.0 - self.base_rtt.0 as f64 / rtt.0 as f64);
+            self.state = State::high(diff > self.beta);
+        }
+        self.state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State::{High, Low};
+    use super::super::tests::rounds;
+    use super::*;
+
+    #[test]
+    fn it_is_high_when_more_than_three_packets_wait() {
+        // The mean of a round is its first sample here, so each says what the sample before it showed:
+        // 40 (1 - 100 / 108) = 2.96, 40 (1 - 100 / 109) = 3.3.
+        let said = rounds::<Vegas>(Params::default(), &[(100.0, 40.0), (108.0, 40.0), (109.0, 40.0), (100.0, 40.0)]);
+        assert_eq!(said, [Low, Low, Low, High]);
+        // Twice the window, twice the packets.
+        let said = rounds::<Vegas>(Params::default(), &[(100.0, 80.0), (104.0, 80.0), (100.0, 80.0), (100.0, 80.0)]);
+        assert_eq!(said, [Low, Low, High, Low]);
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What an axis shows, and which range of it.
+
+use super::scale::{Scale, round_step};
+
+/// How the numbers of an axis are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// Equal differences.
+    Linear,
+    /// Equal ratios. Zero has a place of its own at the edge; what is negative is not shown.
+    Log,
+}
+
+/// One axis of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The quantity with its unit: `bandwidth, bit/s`.
+    pub label: String,
+    /// How its numbers are spaced.
+    pub spacing: Spacing,
+    /// What it shows at least, so that several charts can have one scale; all the data in any case.
+    pub holds: Option<(f64, f64)>,
+}
+
+/// Pixels between the least positive number of a logarithmic axis and the edge that shows zero.
+const ZERO_ROOM: f64 = 20.0;
+
+impl Axis {
+    /// Of equal differences.
+    pub fn linear(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), spacing: Spacing::Linear, holds: None }
+    }
+
+    /// Of equal ratios.
+    pub fn log(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), spacing: Spacing::Log, holds: None }
+    }
+
+    /// The same, showing all from `least` to `greatest` at least.
+    pub fn holding(self, least: f64, greatest: f64) -> Axis {
+        Axis { holds: Some((least, greatest)), ..self }
+    }
+
+    /// Whether a number has a place on it.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        value.is_finite() && (self.spacing == Spacing::Linear || value >= 0.0)
+    }
+
+    /// A number as it is spaced.
+    pub(super) fn spaced(&self, value: f64) -> f64 {
+        match self.spacing {
+            Spacing::Linear => value,
+            Spacing::Log => libm::log10(value),
+        }
+    }
+
+    /// The scale that shows `values` between two pixels, ending at round numbers if it may be `roomy`.
+    pub(super) fn scale(&self, values: &[f64], pixels: (f64, f64), roomy: bool) -> Scale {
+        let held = self.holds.iter().flat_map(|(least, greatest)| [*least, *greatest]);
+        let shown: Vec<f64> = values.iter().copied().chain(held).filter(|value| self.shows(*value)).collect();
+        match self.spacing {
+            Spacing::Linear => Scale::new(linear_range(&shown, roomy), pixels),
+            Spacing::Log => {
+                let room = if shown.contains(&0.0) { ZERO_ROOM } else { 0.0 };
+                let start = pixels.0 + room * (pixels.1 - pixels.0).signum();
+                Scale::log(log_range(&shown, roomy), (start, pixels.1), pixels.0)
+            }
+        }
+    }
+}
+
+fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
+        (least.min(value), greatest.max(value))
+    })
+}
+
+/// From zero unless the values are far from it.
+fn linear_range(values: &[f64], roomy: bool) -> (f64, f64) {
+    let (least, greatest) = extremes(values.iter().copied());
+    if values.is_empty() || (least == 0.0 && greatest == 0.0) {
+        return (0.0, 1.0);
+    }
+    let near = if roomy { 0.5 } else { 0.25 };
+    let least = if least > 0.0 && (least <= near * greatest || least == greatest) { 0.0 } else { least };
+    let greatest = if greatest < 0.0 && greatest >= near * least { 0.0 } else { greatest };
+    if !roomy {
+        return (least, greatest);
+    }
+    let step = round_step((greatest - least) / 8.0);
+    (step * libm::floor(least / step + 1e-9), step * libm::ceil(greatest / step - 1e-9))
+}
+
+/// The positive values with a little room, or some decade if there is none.
+fn log_range(values: &[f64], roomy: bool) -> (f64, f64) {
+    let (least, greatest) = extremes(values.iter().copied().filter(|value| *value > 0.0));
+    if least > greatest {
+        return (1.0, 10.0);
+    }
+    if least == greatest {
+        return (least / 2.0, greatest * 2.0);
+    }
+    let room = if roomy { libm::pow(greatest / least, 0.04) } else { 1.0 };
+    (least / room, greatest * room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_linear_axis_begins_at_zero_unless_that_wastes_half_of_it() {
+        assert_eq!(linear_range(&[3.0, 47.0], true), (0.0, 50.0));
+        assert_eq!(linear_range(&[97.2, 99.9], true), (97.0, 100.0));
+        assert_eq!(linear_range(&[-3.0, 5.0], true), (-3.0, 5.0));
+        assert_eq!(linear_range(&[0.8, 0.8], true), (0.0, 0.8));
+        assert_eq!(linear_range(&[], true), (0.0, 1.0));
+    }
+
+    #[test]
+    fn zero_on_a_logarithmic_axis_is_at_the_edge_and_the_rest_is_above_it() {
+        let scale = Axis::log("loss").scale(&[0.0, 1e-4, 1e-2, f64::NAN, -1.0], (200.0, 20.0), false);
+        assert_eq!([0.0, 1e-4, 1e-2].map(|value| scale.at(value).round()), [200.0, 180.0, 20.0]);
+        let without = Axis::log("loss").scale(&[1e-4, 1e-2], (200.0, 20.0), false);
+        assert_eq!(without.at(1e-4).round(), 200.0);
+    }
+
+    #[test]
+    fn an_axis_holds_what_it_is_told_and_all_the_data() {
+        let scale = Axis::linear("").holding(0.0, 100.0).scale(&[50.0, 160.0], (0.0, 160.0), true);
+        assert_eq!((scale.at(0.0), scale.at(160.0)), (0.0, 160.0));
+    }
+}

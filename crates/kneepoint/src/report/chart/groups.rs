@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A quantity of several things in several cases: a group of upright bars for each thing, a bar for each case.
+
+use super::axis::Axis;
+use super::frame::{ABOVE, BELOW, Frame, Mark, TICK, room_for};
+use super::lines::{low_end, tip_number};
+use super::{Anchor, Drawing, Escaped, Pixels, scheme_class, space};
+use crate::measure::Estimate;
+
+/// Groups of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    /// What they show.
+    pub title: String,
+    /// The quantity.
+    pub y: Axis,
+    /// The names of the bars of every group.
+    pub series: Vec<String>,
+    /// From left to right.
+    pub groups: Vec<Group>,
+    /// Numbers to compare with; upright ones have no place here.
+    pub marks: Vec<Mark>,
+}
+
+/// What has a group of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What stands below it.
+    pub name: String,
+    /// A bar for each series; one that is not a number is left out.
+    pub bars: Vec<Estimate>,
+}
+
+const WIDTH: f64 = 520.0;
+const PLOT: f64 = 256.0;
+const RIGHT: f64 = 14.0;
+/// How far names lean that do not fit side by side.
+const LEAN: f64 = -35.0;
+
+/// The chart.
+pub fn groups(chart: &Groups) -> Drawing {
+    let marks: Vec<Mark> = chart.marks.iter().filter(|mark| mark.on_y().is_some()).cloned().collect();
+    let mut frame = framed(chart, &marks);
+    frame.draw_y(&chart.y, true);
+    let slot = (frame.right - frame.left) / chart.groups.len().max(1) as f64;
+    let thick = (slot * 0.8 / chart.series.len().max(1) as f64).min(40.0);
+    for (place, group) in chart.groups.iter().enumerate() {
+        let middle = frame.left + slot * (place as f64 + 0.5);
+        let first = middle - thick * chart.series.len() as f64 / 2.0;
+        for (series, (bar, name)) in group.bars.iter().zip(&chart.series).enumerate() {
+            if chart.y.shows(bar.mean) {
+                let tip = format!("{}, {name}: {}", group.name, tip_number(bar.mean));
+                let left = first + thick * series as f64;
+                draw_bar(&mut frame, series, bar, (left, thick), &tip);
+            }
+        }
+    }
+    let zero = frame.y.at(0.0);
+    frame.drawing.line("axis", (frame.left, zero), (frame.right, zero));
+    frame.draw_marks(&marks);
+    frame.name_marks(&marks, Vec::new());
+    let deep = name_groups(&mut frame, chart, slot);
+    frame.bottom += deep - BELOW;
+    frame.drawing.height = frame.bottom + BELOW;
+    let names: Vec<&str> = chart.series.iter().map(String::as_str).collect();
+    let names = if names.len() > 1 { &names[..] } else { &[] };
+    frame.draw_key(names, |drawing, place, (x, y)| {
+        drawing.rect(&format!("fill {}", scheme_class(place)), (x + 6.0, y - 6.0), (12.0, 12.0), 2.0);
+    });
+    frame.drawing
+}
+
+fn framed(chart: &Groups, marks: &[Mark]) -> Frame {
+    let bars = chart.groups.iter().flat_map(|group| &group.bars);
+    let ends = bars.flat_map(|bar| [bar.mean, low_end(bar), bar.interval().1]);
+    let base = if chart.y.spacing == super::Spacing::Linear { Some(0.0) } else { None };
+    let ys: Vec<f64> = ends.chain(marks.iter().filter_map(Mark::on_y)).chain(base).collect();
+    let (top, bottom, right) = (ABOVE, ABOVE + PLOT, WIDTH - RIGHT);
+    let y = chart.y.scale(&ys, (bottom, top), true);
+    let left = room_for(&y.ticks(6));
+    let x = super::scale::Scale::new((0.0, chart.groups.len() as f64), (left, right));
+    Frame { drawing: Drawing::new(WIDTH, bottom + BELOW, &chart.title), x, y, left, right, top, bottom }
+}
+
+fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f64, f64), words: &str) {
+    let (zero, end) = (frame.y.at(0.0), frame.y.at(bar.mean));
+    let (low, high) = bar.interval();
+    let (low, high, bottom) = (frame.y.at(low).min(frame.bottom), frame.y.at(high), frame.bottom);
+    frame.drawing.with_tip(words, |drawing| {
+        let (top, height) = (zero.min(end), (zero - end).abs());
+        drawing.rect(
+            &format!("fill {}", scheme_class(series)),
+            (left + 0.5, top),
+            (thick - 1.0, height),
+            1.0,
+        );
+        // Shorter than this it would only look like dirt.
+        if low - high > 2.0 && low <= bottom {
+            let middle = left + thick / 2.0;
+            let cap = (thick / 4.0).min(3.5);
+            for class in ["halo", "whisker"] {
+                drawing.line(class, (middle, low), (middle, high));
+                for tip in [low, high] {
+                    drawing.line(class, (middle - cap, tip), (middle + cap, tip));
+                }
+            }
+        }
+    });
+}
+
+/// The names below the groups, leaning if they do not fit. How much room they take.
+fn name_groups(frame: &mut Frame, chart: &Groups, slot: f64) -> f64 {
+    let longest = chart.groups.iter().map(|group| space::length(&group.name, TICK)).fold(0.0, f64::max);
+    let lean = longest > slot - 6.0;
+    for (place, group) in chart.groups.iter().enumerate() {
+        let x = frame.left + slot * (place as f64 + 0.5);
+        if lean {
+            let (x, y) = (Pixels(x + 4.0), Pixels(frame.bottom + 14.0));
+            frame.drawing.add(format_args!(
+                "<text class=\"tick\" text-anchor=\"end\" x=\"{x}\" y=\"{y}\" transform=\"rotate({LEAN} {x} {y})\">{}</text>",
+                Escaped(&group.name)
+            ));
+        } else {
+            frame.drawing.text("tick", Anchor::Middle, (x, frame.bottom + 16.0), &group.name);
+        }
+    }
+    // The sine of the lean, and the height of the letters.
+    if lean { 18.0 + 0.58 * longest } else { 22.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(names: &[&str]) -> Groups {
+        let bar = |mean| Estimate { mean, half_width: Some(0.1) };
+        let group =
+            |name: &&str| Group { name: name.to_string(), bars: vec![bar(0.5), bar(f64::NAN), bar(0.25)] };
+        Groups {
+            title: "Shares".into(),
+            y: Axis::linear("share"),
+            series: ["low", "middle", "high"].map(String::from).to_vec(),
+            groups: names.iter().map(group).collect(),
+            marks: vec![Mark::y(1.0, "all")],
+        }
+    }
+
+    #[test]
+    fn a_bar_reaches_from_zero_to_its_number() {
+        let chart = shares(&["a", "b"]);
+        let frame = framed(&chart, &chart.marks);
+        assert_eq!((frame.y.at(0.0), frame.y.at(1.0)), (ABOVE + PLOT, ABOVE));
+        let body = groups(&chart).body;
+        assert_eq!(body.matches("<rect class=\"fill s0\"").count(), 2 + 1);
+        assert_eq!(body.matches("<rect class=\"fill s1\"").count(), 1, "only in the key");
+        assert_eq!(body.matches(&format!("height=\"{}\"", PLOT / 2.0)).count(), 2);
+        assert_eq!(body.matches(&format!("height=\"{}\"", PLOT / 4.0)).count(), 2);
+        assert!(body.contains("<title>b, high: 0.2500</title>") && !body.contains("NaN"));
+    }
+
+    #[test]
+    fn names_that_do_not_fit_lean_and_make_room() {
+        let short = groups(&shares(&["a", "b"]));
+        let long = groups(&shares(&["a rather long name"; 9]));
+        assert!(!short.body.contains("rotate") && long.body.matches("rotate").count() == 9);
+        assert!(long.height > short.height + 50.0);
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Quantities over a parameter or over time: a line per series, with a spot and a whisker for each estimate.
+
+use super::axis::{Axis, Spacing};
+use super::frame::{ABOVE, BELOW, Frame, Mark, room_for, spot};
+use super::space::Space;
+use super::{Drawing, scheme_class};
+use crate::measure::Estimate;
+use crate::report::number;
+
+/// A line chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// What it shows.
+    pub title: String,
+    /// The parameter.
+    pub x: Axis,
+    /// The quantity.
+    pub y: Axis,
+    /// A line each.
+    pub series: Vec<Line>,
+    /// Numbers to compare with.
+    pub marks: Vec<Mark>,
+}
+
+/// A series of a line chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What the key calls it; a single series without a name has no key.
+    pub name: String,
+    /// In the order in which they are joined. One that is not a number is a gap.
+    pub points: Vec<(f64, Estimate)>,
+}
+
+impl Line {
+    /// Without confidence intervals: a theory, a trajectory.
+    pub fn exact(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
+        let exact = |(x, mean)| (x, Estimate { mean, half_width: None });
+        Line { name: name.into(), points: points.into_iter().map(exact).collect() }
+    }
+}
+
+const WIDTH: f64 = 520.0;
+const HEIGHT: f64 = 320.0;
+const RIGHT: f64 = 14.0;
+/// Spots at either end stay off the frame.
+const INSET: f64 = 8.0;
+/// More points than this are a curve without spots.
+const MOST_SPOTS: usize = 48;
+
+/// The chart.
+pub fn lines(chart: &Lines) -> Drawing {
+    let mut frame = framed(chart);
+    frame.draw_y(&chart.y, true);
+    frame.draw_x(&chart.x);
+    frame.draw_marks(&chart.marks);
+    let mut taken = Vec::new();
+    for (place, series) in chart.series.iter().enumerate() {
+        draw_whiskers(&mut frame, chart, place, series);
+        draw_line(&mut frame, chart, place, series);
+    }
+    for (place, series) in chart.series.iter().enumerate() {
+        taken.extend(draw_spots(&mut frame, chart, place, series));
+    }
+    frame.name_marks(&chart.marks, taken);
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    let named = if names.iter().all(|name| name.is_empty()) { &[] } else { &names[..] };
+    frame.draw_key(named, |drawing, place, (x, y)| {
+        drawing.path(&format!("line {}", scheme_class(place)), [(x, y), (x + 24.0, y)].into_iter(), false);
+        if has_spots(&chart.series[place]) {
+            spot(drawing, place, (x + 12.0, y));
+        }
+    });
+    frame.drawing
+}
+
+fn framed(chart: &Lines) -> Frame {
+    let points = || chart.series.iter().flat_map(|series| &series.points).filter(|point| shown(chart, point));
+    let xs: Vec<f64> =
+        points().map(|point| point.0).chain(chart.marks.iter().filter_map(Mark::on_x)).collect();
+    let ends = points().flat_map(|(_, estimate)| match chart.y.spacing {
+        Spacing::Linear => [estimate.mean, low_end(estimate), estimate.interval().1],
+        // An interval that nearly reaches zero would stretch the axis over decades without data.
+        Spacing::Log => [estimate.mean, estimate.mean, estimate.interval().1],
+    });
+    let ys: Vec<f64> = ends.chain(chart.marks.iter().filter_map(Mark::on_y)).collect();
+    let (top, bottom, right) = (ABOVE, HEIGHT - BELOW, WIDTH - RIGHT);
+    let y = chart.y.scale(&ys, (bottom, top), true);
+    let left = room_for(&y.ticks(6));
+    let x = chart.x.scale(&xs, (left + INSET, right - INSET), false);
+    Frame { drawing: Drawing::new(WIDTH, HEIGHT, &chart.title), x, y, left, right, top, bottom }
+}
+
+/// Where an interval begins that shall be seen: what cannot be negative has no room below zero.
+pub(super) fn low_end(estimate: &Estimate) -> f64 {
+    let low = estimate.interval().0;
+    if estimate.mean >= 0.0 { low.max(0.0) } else { low }
+}
+
+fn shown(chart: &Lines, (x, estimate): &(f64, Estimate)) -> bool {
+    chart.x.shows(*x) && chart.y.shows(estimate.mean)
+}
+
+fn has_spots(series: &Line) -> bool {
+    series.points.len() <= MOST_SPOTS
+}
+
+fn draw_line(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
+    let class = format!("line {}", scheme_class(place));
+    for stretch in series.points.split(|point| !shown(chart, point)).filter(|stretch| stretch.len() > 1) {
+        let points = stretch.iter().map(|(x, estimate)| (frame.x.at(*x), frame.y.at(estimate.mean)));
+        frame.drawing.path(&class, points, false);
+    }
+}
+
+fn draw_whiskers(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
+    let class = format!("error {}", scheme_class(place));
+    let certain = |estimate: &Estimate| estimate.half_width.is_none_or(|half_width| !half_width.is_finite());
+    for (at, estimate) in series.points.iter().filter(|point| shown(chart, point) && !certain(&point.1)) {
+        let x = frame.x.at(*at);
+        let (low, high) = estimate.interval();
+        let (low, high) = (frame.y.at(low).min(frame.bottom), frame.y.at(high));
+        // Shorter than its spot it would only look like dirt.
+        if low - high > 8.0 {
+            frame.drawing.line(&class, (x, low), (x, high));
+            for end in [low, high] {
+                frame.drawing.line(&class, (x - 3.0, end), (x + 3.0, end));
+            }
+        }
+    }
+}
+
+/// Draws the spots, and tells what they cover.
+fn draw_spots(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) -> Vec<Space> {
+    if !has_spots(series) {
+        return Vec::new();
+    }
+    let mut covered = Vec::new();
+    for point in series.points.iter().filter(|point| shown(chart, point)) {
+        let at = (frame.x.at(point.0), frame.y.at(point.1.mean));
+        frame.drawing.with_tip(&tip(&series.name, point), |drawing| spot(drawing, place, at));
+        covered.push(Space::around(at));
+    }
+    covered
+}
+
+fn tip(name: &str, (x, estimate): &(f64, Estimate)) -> String {
+    let value = match number::estimate(estimate, 1.0) {
+        (mean, Some(half_width)) if readable(estimate.mean) => format!("{mean} ± {half_width}"),
+        _ => tip_number(estimate.mean),
+    };
+    let name = if name.is_empty() { String::new() } else { format!("{name}, ") };
+    format!("{name}{}: {value}", tip_number(*x))
+}
+
+/// Whether a number reads well without an exponent.
+fn readable(value: f64) -> bool {
+    value == 0.0 || (1e-4..1e7).contains(&value.abs())
+}
+
+/// A number for who points at something.
+pub(super) fn tip_number(value: f64) -> String {
+    match value {
+        _ if !readable(value) && value.is_finite() => format!("{value:.3e}"),
+        _ if value == value.round() => number::count(value),
+        _ => number::significant(value, 4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(mean: f64, half_width: f64) -> Estimate {
+        Estimate { mean, half_width: Some(half_width) }
+    }
+
+    fn loss() -> Lines {
+        let points =
+            vec![(1e6, estimate(0.1, 0.05)), (1e7, estimate(0.0, 0.0)), (1e8, estimate(0.001, 0.002))];
+        Lines {
+            title: "Loss <rate>".into(),
+            x: Axis::log("bandwidth, bit/s"),
+            y: Axis::log("loss"),
+            series: vec![
+                Line { name: "pert".into(), points },
+                Line::exact("theory", [(1e6, 0.01), (1e8, 0.01)]),
+            ],
+            marks: vec![Mark::y(0.05, "threshold"), Mark::x(3e6, "knee")],
+        }
+    }
+
+    #[test]
+    fn a_zero_on_a_logarithmic_axis_is_a_spot_at_the_bottom_edge() {
+        let drawing = lines(&loss());
+        assert_eq!(drawing.body.matches("<circle class=\"spot s0\"").count(), 3 + 1, "with the key");
+        let bottom = format!("cy=\"{}\"", HEIGHT - BELOW);
+        assert_eq!(drawing.body.matches(&bottom).count(), 1, "{}", drawing.body);
+        assert!(drawing.body.contains(">0</text>"));
+    }
+
+    #[test]
+    fn each_point_tells_its_numbers_and_each_series_is_in_the_key() {
+        let body = lines(&loss()).body;
+        assert!(body.contains("<title>pert, 1000000: 0.100 ± 0.050</title>"), "{body}");
+        for name in ["pert", "theory", "threshold", "knee", "1 M", "10 M", "100 M"] {
+            assert!(body.contains(&format!(">{name}</text>")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_gap_splits_the_line_and_leaves_no_spot() {
+        let mut chart = loss();
+        chart.series =
+            vec![Line::exact("", [(1.0, 1.0), (2.0, 2.0), (3.0, f64::NAN), (4.0, 1.0), (5.0, 3.0)])];
+        let body = lines(&chart).body;
+        assert_eq!(body.matches("<path class=\"line s0\"").count(), 2);
+        assert_eq!(body.matches("<circle class=\"spot s0\"").count(), 4);
+        assert!(!body.contains("NaN") && !body.contains("inf"));
+    }
+
+    #[test]
+    fn a_linear_chart_puts_a_point_where_it_can_be_computed() {
+        let series = vec![Line::exact("", [(0.0, 0.0), (5.0, 40.0), (10.0, 80.0)])];
+        let chart =
+            Lines { x: Axis::linear("t"), y: Axis::linear("q"), series, marks: vec![], title: "".into() };
+        let frame = framed(&chart);
+        let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
+        assert_eq!((frame.x.at(5.0), frame.y.at(40.0)), middle);
+    }
+
+    #[test]
+    fn nothing_to_show_is_still_a_chart() {
+        let chart = Lines { series: vec![], marks: vec![], ..loss() };
+        let svg = lines(&chart).standalone();
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+        assert!(svg.contains("Loss &lt;rate&gt;"));
+    }
+}

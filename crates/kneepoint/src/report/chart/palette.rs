@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The colours of the charts, by day and by night.
+//!
+//! A page holds them as CSS variables, so that a chart follows it. A file of its own has them written out: only
+//! browsers know variables, while drawing programs and renderers know plain rules and skip the media query.
+
+/// The rules of every chart, in terms of the colours' names.
+const RULES: &str = include_str!("chart.css");
+
+/// Names and colours: light, dark.
+const COLOURS: [(&str, &str, &str); 13] = [
+    ("paper", "#ffffff", "#12161d"),
+    ("ink", "#1c2330", "#e7eaf0"),
+    ("muted", "#5d6778", "#98a2b3"),
+    ("faint", "#e6e9ee", "#2a313c"),
+    ("track", "#f1f3f6", "#1d232c"),
+    ("s0", "#0072b2", "#4aa8e0"),
+    ("s1", "#d55e00", "#ff8b47"),
+    ("s2", "#009e73", "#2bc596"),
+    ("s3", "#c2639b", "#e596c3"),
+    ("s4", "#d28f00", "#f0b73d"),
+    ("s5", "#3fa0d8", "#8ad0f7"),
+    ("s6", "#7a5195", "#b493d3"),
+    ("s7", "#6b7280", "#a3abb8"),
+];
+
+/// The look of the charts inside a page, and the variables for the rest of it.
+pub(in super::super) fn style() -> String {
+    let variables = |dark: bool| {
+        let one = |&(name, day, night): &(&str, &str, &str)| {
+            format!(" --{name}: {};", if dark { night } else { day })
+        };
+        COLOURS.iter().map(one).collect::<String>()
+    };
+    format!(
+        ":root {{{} }}\n@media (prefers-color-scheme: dark) {{ :root {{{} }} }}\n{RULES}",
+        variables(false),
+        variables(true)
+    )
+}
+
+/// The look of a chart in a file of its own.
+pub(super) fn written_out() -> String {
+    let coloured = RULES.lines().filter(|rule| rule.contains("var(")).collect::<Vec<_>>().join("\n");
+    let resolved = |rules: &str, dark: bool| {
+        COLOURS.iter().fold(rules.to_string(), |text, (name, day, night)| {
+            text.replace(&format!("var(--{name})"), if dark { night } else { day })
+        })
+    };
+    format!(
+        "{}@media (prefers-color-scheme: dark) {{\n{}\n}}\n",
+        resolved(RULES, false),
+        resolved(&coloured, true)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_its_own_needs_no_variable_and_knows_both_lights() {
+        let written = written_out();
+        assert!(!written.contains("var(") && !written.contains("--"));
+        let (day, night) = written.split_once("@media").unwrap();
+        for (name, light, dark) in COLOURS {
+            assert!(day.contains(light) && !day.contains(dark), "{name}");
+            assert!(night.contains(dark), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_rule_is_a_line_of_its_own() {
+        // The rules for the dark are picked line by line.
+        for line in RULES.lines() {
+            assert!(line.matches('{').count() == line.matches('}').count() && line.contains('{'), "{line}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Several charts as one: the panels of a figure.
+
+use super::{Anchor, Drawing, space};
+
+const GAP: (f64, f64) = (40.0, 30.0);
+const HEADING: f64 = 18.0;
+
+/// The drawings row by row, each below its title.
+pub fn sheet(title: &str, drawings: &[Drawing], columns: usize) -> Drawing {
+    let columns = columns.clamp(1, drawings.len().max(1));
+    let width = drawings.iter().map(|drawing| drawing.width).fold(0.0, f64::max);
+    let row_width = columns as f64 * (width + GAP.0) - GAP.0;
+    let mut whole = Drawing::new(row_width, 0.0, title);
+    let mut top = 8.0;
+    for row in drawings.chunks(columns) {
+        let headings: Vec<_> = row.iter().map(|one| space::wrapped(&one.label, width, 13.0)).collect();
+        let above = 8.0 + HEADING * headings.iter().map(Vec::len).max().unwrap_or(0) as f64;
+        for (place, (drawing, heading)) in row.iter().zip(&headings).enumerate() {
+            let left = place as f64 * (width + GAP.0);
+            for (line, text) in heading.iter().enumerate() {
+                whole.text("heading", Anchor::Start, (left, top + 13.0 + HEADING * line as f64), text);
+            }
+            whole.place(drawing, (left, top + above));
+        }
+        top += above + row.iter().map(|drawing| drawing.height).fold(0.0, f64::max) + GAP.1;
+    }
+    whole.height = (top - GAP.1).max(8.0);
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_panels_in_two_columns_do_not_overlap() {
+        let panels: Vec<Drawing> =
+            ["a", "b", "c", "d"].map(|title| Drawing::new(100.0, 50.0, title)).into_iter().collect();
+        let whole = sheet("figure", &panels, 2);
+        let row = 8.0 + HEADING + 50.0;
+        assert_eq!((whole.width, whole.height), (240.0, 8.0 + 2.0 * row + GAP.1));
+        for origin in ["0 34", "140 34", "0 140", "140 140"] {
+            assert!(whole.body.contains(&format!("translate({origin})")), "{origin}: {}", whole.body);
+        }
+        assert_eq!(whole.standalone().matches("<svg").count(), 1);
+    }
+
+    #[test]
+    fn no_panel_is_no_mistake() {
+        assert_eq!(sheet("nothing", &[], 2).height, 8.0);
+    }
+}

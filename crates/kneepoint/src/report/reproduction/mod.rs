@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What became of published claims: for people, for machines, and as pictures.
+
+pub mod csv;
+pub mod json;
+pub mod text;
+
+use super::number;
+use crate::experiment::{Claim, Comparison, Judgement, Labels, Outcome, Verdict};
+use crate::measure::Estimate;
+
+/// Why the verdict is what it is, in a sentence or two.
+pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
+    let believed = claim.reason.as_deref();
+    match judgement.verdict {
+        Verdict::Untestable => match &judgement.missing {
+            Some(missing) => format!("nothing was observed of {missing}"),
+            None => believed.unwrap_or("nothing to test was observed").to_string(),
+        },
+        Verdict::Holds => evidence(judgement),
+        Verdict::Fails => {
+            format!("{}. {}", evidence(judgement), believed.unwrap_or("The reason is not known yet"))
+        }
+    }
+}
+
+/// At how many points a claim holds, and the comparison that is closest to failing or fails by most.
+fn evidence(judgement: &Judgement) -> String {
+    let points: Vec<bool> = judgement
+        .points
+        .chunk_by(|a, b| a.at == b.at)
+        .map(|point| point.iter().all(|comparison| comparison.holds))
+        .collect();
+    let good = points.iter().filter(|good| **good).count();
+    let by_margin = |a: &&Comparison, b: &&Comparison| relative(a).total_cmp(&relative(b));
+    let Some(worst) = judgement.points.iter().min_by(by_margin) else { return String::new() };
+    let place = match worst.at.is_empty() {
+        true => String::new(),
+        false => format!(" at {}", at(&worst.at)),
+    };
+    let count = match points.len() {
+        1 => String::new(),
+        all => format!("at {good} of {all} points; "),
+    };
+    let doubt = if judgement.certain { "" } else { ", within the noise of the seeds" };
+    format!(
+        "{count}{} against {}, a margin of {}{place}{doubt}",
+        number::significant(worst.left, 3),
+        number::significant(worst.right, 3),
+        shown(&worst.margin),
+    )
+}
+
+/// A margin as a fraction of what is compared, so that comparisons of different things can be ordered.
+fn relative(comparison: &Comparison) -> f64 {
+    comparison.margin.mean / comparison.left.abs().max(comparison.right.abs()).max(1e-12)
+}
+
+/// `bandwidth=1mbit, link=r1-r2`
+fn at(labels: &Labels) -> String {
+    labels.iter().map(|(axis, label)| format!("{axis}={label}")).collect::<Vec<_>>().join(", ")
+}
+
+/// `0.28 ± 0.01`
+pub(super) fn shown(estimate: &Estimate) -> String {
+    match number::estimate(estimate, 1.0) {
+        (mean, Some(half_width)) => format!("{mean} ± {half_width}"),
+        (mean, None) => mean,
+    }
+}
+
+/// `12 hold, 3 fail, 1 untestable`, over all claims.
+pub fn tally<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> String {
+    let verdicts: Vec<Verdict> = judgements.map(|judgement| judgement.verdict).collect();
+    let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
+    let (holds, fails) = (count(Verdict::Holds), count(Verdict::Fails));
+    format!(
+        "{} claims: {holds} hold, {fails} fail, {} untestable",
+        verdicts.len(),
+        count(Verdict::Untestable)
+    )
+}
+
+/// What it took: `96 runs of 1.3 G packets, 210 s of CPU`.
+pub fn effort(outcomes: &[Outcome]) -> String {
+    let sum = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>();
+    format!(
+        "{} runs of {} M packets, {} s of CPU",
+        sum(|outcome| outcome.runs as f64),
+        number::significant(sum(|outcome| outcome.packets as f64) / 1e6, 3),
+        number::significant(sum(|outcome| outcome.cpu_seconds), 3),
+    )
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The published experiments: each can be read, has claims, and can be told from the others.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use kneepoint::experiment::{Experiment, Pace, parse};
+
+fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut found = Vec::new();
+    for paper in std::fs::read_dir(&root).expect("a folder of experiments") {
+        for file in std::fs::read_dir(paper.expect("a paper").path()).expect("a folder for each paper") {
+            let path = file.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("text");
+            let experiment =
+                parse(&text, pace).unwrap_or_else(|faults| panic!("{}: {faults:#?}", path.display()));
+            found.push((path.file_stem().expect("a name").to_string_lossy().into_owned(), experiment));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_experiment_can_be_read_at_both_paces_and_is_named_as_its_file() {
+    for pace in [Pace::Full, Pace::Quick] {
+        for (stem, experiment) in experiments(pace) {
+            assert!(experiment.id.ends_with(&format!("-{stem}")), "{}: {stem}", experiment.id);
+            assert!(!experiment.claims.is_empty(), "{}", experiment.id);
+            let ids: BTreeSet<&str> = experiment.claims.iter().map(|claim| claim.id.as_str()).collect();
+            assert_eq!(ids.len(), experiment.claims.len(), "{}: two claims share a name", experiment.id);
+        }
+    }
+}

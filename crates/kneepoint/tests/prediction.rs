@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Predictors that watch a run as it goes hear what they would hear from a tape of it, put in order afterwards.
+
+#[allow(dead_code)]
+#[path = "common/dumbbell.rs"]
+mod dumbbell;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use dumbbell::{bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
+use kneepoint::aqm::{Reason, Verdict};
+use kneepoint::link::Loss;
+use kneepoint::measure::Prediction;
+use kneepoint::packet::Flags;
+use kneepoint::predict::{self, Judge, Laboratory, Sample, Score};
+use kneepoint::run::{self, Event, FlowId, LinkId, Observer};
+use kneepoint::scenario::Valid;
+use kneepoint::units::{Rate, Span, Time};
+
+const TAGGED: FlowId = FlowId(0);
+const BINS: usize = 20;
+const BUFFER: f64 = 50.0;
+
+/// All that concerns flow 0 and link 0, as it was told.
+#[derive(Default)]
+struct Tape {
+    acked: Vec<(Time, Span, f64, u64)>,
+    drops: Vec<(Time, Judge)>,
+    queue: Vec<(Time, u32)>,
+    transits: BTreeMap<Time, VecDeque<Span>>,
+}
+
+impl Observer for Tape {
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), window } => {
+                self.acked.push((at, *rtt, *window, acked.0));
+            }
+            Event::Arrival { link, packet, verdict: Verdict::Dropped(reason) }
+            | Event::Fate { link, packet, verdict: Verdict::Dropped(reason) } => {
+                if packet.flow == TAGGED.0 && !packet.flags.has(Flags::ACK) {
+                    self.drops.push((at, Judge::Flow));
+                }
+                if *link == LinkId(0) && *reason != Reason::Channel {
+                    self.drops.push((at, Judge::Queue));
+                }
+            }
+            Event::Queue { link: LinkId(0), backlog } => self.queue.push((at, backlog.packets)),
+            Event::Delivered { packet } if packet.flow == TAGGED.0 && !packet.flags.has(Flags::ACK) => {
+                self.transits.entry(packet.sent).or_default().push_back(at.since(packet.sent));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What can happen, in the order of what comes first at one instant.
+enum Line {
+    Queue(u32),
+    Sample(Sample),
+    Drop(Judge),
+}
+
+impl Tape {
+    /// Plays everything that happened before `end` in order, and counts from `begin` on.
+    fn play(mut self, begin: Time, end: Time) -> Vec<Score> {
+        let mut lines: Vec<((Time, u8), Line)> = Vec::new();
+        lines.extend(self.drops.iter().map(|&(at, judge)| ((at, 2), Line::Drop(judge))));
+        for (now, rtt, window, bytes) in self.acked {
+            let sent = Time(now.0 - rtt.0);
+            let one_way = self.transits.get_mut(&sent).and_then(VecDeque::pop_front);
+            let acked = bytes.div_ceil(1000) as u32;
+            lines.push(((now, 1), Line::Sample(Sample { now, rtt, window, one_way, acked })));
+        }
+        lines.extend(self.queue.iter().map(|&(at, packets)| ((at, 0), Line::Queue(packets))));
+        lines.sort_by_key(|(place, _)| *place);
+        let mut laboratory = Laboratory::new(&predict::standard(), 1.0, BUFFER, BINS);
+        let mut counting = false;
+        for ((at, _), line) in lines.into_iter().filter(|((at, _), _)| *at < end) {
+            if at >= begin && !counting {
+                laboratory.forget();
+                counting = true;
+            }
+            match line {
+                Line::Drop(judge) => laboratory.lose(at, judge),
+                Line::Sample(sample) => laboratory.observe(&sample),
+                Line::Queue(packets) => laboratory.queue(at, packets),
+            }
+        }
+        laboratory.finish()
+    }
+}
+
+/// The scores, live and from the tape, which must agree.
+fn scores(valid: &Valid, seed: u64) -> Vec<Score> {
+    let live = Prediction::new(valid, TAGGED, &predict::standard(), 1.0, BINS).unwrap();
+    let ((tape, live), _) = run::run(valid, seed, (Tape::default(), live));
+    let (live, window) = (live.finish(), valid.schedule.measure);
+    let taped = tape.play(window.from, window.to);
+    // NaN is not equal to itself, and its text is.
+    for (live, taped) in live.iter().zip(&taped) {
+        assert_eq!(format!("{live:?}"), format!("{taped:?}"));
+    }
+    assert_eq!(live.len(), 2 * predict::standard().len());
+    live
+}
+
+fn busy(mut valid: Valid) -> Valid {
+    valid.schedule.duration = dumbbell::at(60.0);
+    valid.schedule.measure = interval(5.0, 50.0);
+    valid
+}
+
+#[test]
+fn a_live_observer_hears_what_the_tape_says_whatever_the_queue() {
+    for queue in disciplines() {
+        for valid in [minimal(&queue, 3), full(&queue, 4)] {
+            let scores = scores(&busy(valid), 3);
+            let counted: u64 = scores.iter().flat_map(|score| score.counts).sum();
+            assert!(counted > 1000, "{}: {counted} transitions", queue.name());
+        }
+    }
+}
+
+/// Two flows whose access links come after the bottleneck, and lose what they carry ahead of time.
+fn lossy() -> Valid {
+    let queue = disciplines().next().unwrap();
+    let mut access = link(1, 2, Some(Rate::from_mbit(100)), Span::from_millis(3));
+    access.loss = Loss::Uniform(0.002);
+    let mut out = bottleneck(0, 1, &queue);
+    out.loss = Loss::Uniform(0.001);
+    let mut valid = scenario(3, vec![out, access, link(2, 0, None, Span::from_millis(10))]);
+    valid.flows = vec![group("reno", vec![flow(0, 2, None), flow(0, 2, None)])];
+    valid
+}
+
+#[test]
+fn losses_outside_the_queue_count_for_the_flow_alone() {
+    let scores = scores(&busy(lossy()), 1);
+    let losses = |judge| {
+        let of = scores.iter().find(|score| score.predictor == "rtt" && score.judged_by == judge).unwrap();
+        of.counts[1] + of.counts[3]
+    };
+    assert!(losses(Judge::Flow) > 20, "{}", losses(Judge::Flow));
+    assert!(losses(Judge::Flow) > losses(Judge::Queue), "{} {}", losses(Judge::Flow), losses(Judge::Queue));
+}
+
+#[test]
+fn efficiency_and_false_positives_are_one_and_false_positives_lie_in_the_buffer() {
+    let queue = disciplines().next().unwrap();
+    for score in scores(&busy(full(&queue, 4)), 2) {
+        let [_, n2, _, n4, n5, _] = score.counts;
+        assert_eq!(score.efficiency.is_nan(), n2 + n5 == 0);
+        assert_eq!(score.false_negatives.is_nan(), n2 + n4 == 0);
+        if n2 + n5 > 0 {
+            assert!((score.efficiency + score.false_positives - 1.0).abs() < 1e-12, "{score:?}");
+        }
+        let mass: f64 = score.queue_at_false_positives.iter().sum();
+        assert!((mass - f64::from(u8::from(n5 > 0))).abs() < 1e-9, "{score:?}");
+    }
+}
+
+#[test]
+fn a_flow_that_sees_all_drops_is_judged_alike_by_itself_and_by_its_queue() {
+    let queue = disciplines().next().unwrap();
+    let scores = scores(&busy(minimal(&queue, 1)), 1);
+    for pair in scores.chunks(2) {
+        assert_eq!((pair[0].counts, &pair[0].predictor), (pair[1].counts, &pair[1].predictor));
+    }
+    let instantaneous = scores.iter().find(|score| score.predictor == "rtt").unwrap();
+    // Alone on a drop-tail queue, the delay grows until it overflows: every loss is predicted.
+    assert_eq!((instantaneous.efficiency, instantaneous.false_negatives), (1.0, 0.0));
+}
+
+#[test]
+fn only_a_listed_transfer_over_a_measured_link_can_be_watched() {
+    let queue = disciplines().next().unwrap();
+    let mut valid = minimal(&queue, 2);
+    let prediction =
+        |valid: &Valid, flow| Prediction::new(valid, FlowId(flow), &predict::standard(), 1.0, BINS);
+    assert!(prediction(&valid, 1).is_ok());
+    assert!(prediction(&valid, 2).unwrap_err().contains("flow 2"));
+    valid.network.links[0].measured = false;
+    assert!(prediction(&valid, 0).unwrap_err().contains("measured"));
+}
