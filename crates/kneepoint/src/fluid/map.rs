@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Stability over two parameters, point by point.
 
-use super::Config;
 use super::axis::Axis;
 use super::linear::C64;
+use super::theorem::ROUNDING;
+use super::{Config, damping};
 
 /// What a model is at one point of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,8 +15,8 @@ pub struct Cell {
     pub y: f64,
     /// The rightmost mode; nothing where the model has no equilibrium, or refuses the values.
     pub mode: Option<C64>,
-    /// Whether the inequality of the published condition holds.
-    pub theorem: bool,
+    /// The left side of the published condition over the right one: it holds up to 1.
+    pub theorem: f64,
     /// Whether all that it assumes holds, too.
     pub assumptions: bool,
 }
@@ -25,15 +26,27 @@ impl Cell {
     pub fn at(config: &Config, (x_axis, x): (&Axis, f64), (y_axis, y): (&Axis, f64)) -> Cell {
         let model =
             x_axis.set(config, x).and_then(|config| y_axis.set(&config, y)).map(|config| config.build(()));
-        let Ok(model) = model else { return Cell { x, y, mode: None, theorem: false, assumptions: false } };
+        let Ok(model) = model else {
+            return Cell { x, y, mode: None, theorem: f64::NAN, assumptions: false };
+        };
         let theorem = model.theorem();
         Cell {
             x,
             y,
             mode: model.local().ok().map(|local| local.mode()),
-            theorem: theorem.holds(),
+            theorem: theorem.left / theorem.right,
             assumptions: theorem.assumptions.iter().all(|(_, holds)| *holds),
         }
+    }
+
+    /// The damping ratio of the rightmost mode: 1 if it does not swing, negative if it grows.
+    pub fn damping(&self) -> Option<f64> {
+        self.mode.map(damping)
+    }
+
+    /// Whether the inequality of the published condition holds; not where the model refuses the values.
+    pub fn allowed(&self) -> bool {
+        self.theorem <= ROUNDING
     }
 
     /// Whether the model is stable there.

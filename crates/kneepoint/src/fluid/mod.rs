@@ -118,13 +118,18 @@ impl Local {
 
     /// The damping ratio of the rightmost mode: 1 if it does not swing, negative if it grows.
     pub fn damping(&self) -> f64 {
-        -self.mode().re / linear::size(self.mode())
+        damping(self.mode())
     }
 
     /// How far the loop is from instability.
     pub fn margins(&self) -> Margins {
         margins::margins(|frequency| self.linear.gain(frequency), self.rtt)
     }
+}
+
+/// The damping ratio of a mode.
+fn damping(mode: C64) -> f64 {
+    -mode.re / linear::size(mode)
 }
 
 impl Any {

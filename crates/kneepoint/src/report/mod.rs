@@ -4,6 +4,7 @@
 pub mod chart;
 pub mod csv;
 mod figures;
+pub mod fluid;
 mod grid;
 pub mod html;
 pub mod json;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kneepoint::fluid::dde::Trajectory;
 use kneepoint::fluid::{Any, State};
+use kneepoint::report;
 use kneepoint::units::Span;
 use serde_json::{Map, Value, json};
 
@@ -37,7 +38,7 @@ pub struct Arguments {
     /// Print the trajectory as CSV instead of a summary
     #[arg(long)]
     csv: bool,
-    /// Directory for trajectory.csv
+    /// Directory for trajectory.csv and trajectory.svg
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -71,7 +72,10 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if let Some(out) = &arguments.out {
         files::make_directory(out)?;
         files::write(&out.join("trajectory.csv"), csv(&model, &rows))?;
-        tell(format!("wrote {}", out.join("trajectory.csv").display()));
+        let rest = model.local().ok().map(|local| local.equilibrium);
+        let picture = report::fluid::trajectory(&arguments.chosen.title(), &model, &rows, rest.as_ref());
+        files::write(&out.join("trajectory.svg"), picture.standalone())?;
+        tell(format!("wrote trajectory.csv and trajectory.svg to {}", out.display()));
     }
     if arguments.csv {
         files::print(csv(&model, &rows))
@@ -89,13 +93,9 @@ fn rows(path: &Trajectory<3>, every: f64) -> Vec<(f64, State)> {
 }
 
 fn csv(model: &Any, rows: &[(f64, State)]) -> String {
-    let mut text = format!(
-        "time_s,{},queue_packets\n",
-        model.states().join(",").replace("queue_packets,", "backlog_packets,")
-    );
-    for (at, state) in rows {
-        let [a, b, c] = state;
-        text += &format!("{at},{a},{b},{c},{}\n", model.queue(state));
+    let mut text = format!("time_s,{}\n", model.states().join(","));
+    for (at, [a, b, c]) in rows {
+        text += &format!("{at},{a},{b},{c}\n");
     }
     text
 }
@@ -196,8 +196,10 @@ mod tests {
         let rows = rows(&path, 0.1);
         assert_eq!(rows.len(), 11);
         assert!((rows[10].0 - 1.0).abs() < 1e-9 && rows[0].1 == [1.0; 3]);
-        assert!(csv(&model, &rows).starts_with(
-            "time_s,window_packets,queueing_delay_s,average_delay_s,queue_packets\n0,1,1,1,100\n"
-        ));
+        let csv = csv(&model, &rows);
+        assert!(
+            csv.starts_with("time_s,window_packets,queueing_delay_s,average_delay_s\n0,1,1,1\n"),
+            "{csv}"
+        );
     }
 }

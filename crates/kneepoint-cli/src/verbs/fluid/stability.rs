@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::fluid::Config;
 use kneepoint::fluid::axis::Axis;
 use kneepoint::fluid::map::Cell;
+use kneepoint::report;
 use serde_json::json;
 
 use super::parameters::Chosen;
@@ -28,8 +29,8 @@ Examples:
   knee fluid stability tcp-red --x flows=10..200 --y weight=0.0000001..0.1:40:log --json
   knee fluid stability pert --variable-rtt true --flows 40 --capacity 1000pps --y delta=0.1ms..10s:40:log
 
-OUT/stability.csv has one line for each point: the rightmost mode, what becomes of a small deviation, and what the
-published theorem says.")]
+OUT/stability.svg is the map. OUT/stability.csv has one line for each point: the rightmost mode, what becomes of a
+small deviation, and the left side of the published condition over the right one, which holds up to 1.")]
 pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
@@ -39,7 +40,7 @@ pub struct Arguments {
     /// The parameter along y: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "flows=1..100:40:log", value_parser = axis)]
     y: Axis,
-    /// Directory for stability.csv [default: out/stability, or the first free of out/stability-2, …]
+    /// Directory for the map [default: out/stability, or the first free of out/stability-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -72,12 +73,14 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::make_directory(&out)?;
     let table = out.join("stability.csv");
     files::write(&table, csv(x, y, &cells))?;
+    let picture = out.join("stability.svg");
+    files::write(&picture, report::fluid::stability(&chosen.title(), x, y, &cells).standalone())?;
     let count = |of: &dyn Fn(&Cell) -> bool| cells.iter().filter(|cell| of(cell)).count();
     let known = count(&|cell| cell.mode.is_some());
     let stable = count(&Cell::stable);
-    let both = count(&|cell| cell.stable() && cell.theorem);
-    let mistaken = count(&|cell| cell.mode.is_some() && !cell.stable() && cell.theorem);
-    let assumed = count(&|cell| cell.mode.is_some() && !cell.stable() && cell.theorem && cell.assumptions);
+    let both = count(&|cell| cell.stable() && cell.allowed());
+    let mistaken = count(&|cell| cell.mode.is_some() && !cell.stable() && cell.allowed());
+    let assumed = count(&|cell| cell.mode.is_some() && !cell.stable() && cell.allowed() && cell.assumptions);
     if as_json {
         return files::print_json(&json!({
             "model": chosen.name(),
@@ -92,6 +95,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             "unstable_though_allowed_by_theorem": mistaken,
             "unstable_though_allowed_with_assumptions": assumed,
             "csv": table.display().to_string(),
+            "svg": picture.display().to_string(),
         }));
     }
     let theorem = config.build(()).theorem().name;
@@ -103,7 +107,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
          stable, but refused by the theorem    {:>6}\n\
          unstable, but allowed by the theorem  {mistaken:>6}, of which {assumed} satisfy its assumptions\n\
          The theorem is {theorem}.\n\
-         {}\n",
+         {}\n{}\n",
         chosen.title(),
         cells.len(),
         x.name,
@@ -112,6 +116,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         cells.len() - known,
         stable - both,
         table.display(),
+        picture.display(),
     ))
 }
 
@@ -153,7 +158,7 @@ fn progress_bar(rows: usize) -> ProgressBar {
 
 fn csv(x: &Axis, y: &Axis, cells: &[Cell]) -> String {
     let mut text = format!(
-        "{},{},real_per_s,imaginary_rad_s,behaviour,theorem_holds,assumptions_hold\n",
+        "{},{},real_per_s,imaginary_rad_s,behaviour,theorem_ratio,assumptions_hold\n",
         x.column(),
         y.column()
     );
