@@ -19,7 +19,7 @@ fn config(name: &str, settings: &str) -> Config {
 }
 
 fn model(name: &str, settings: &str) -> Any {
-    config(name, settings).build(())
+    config(name, settings).build()
 }
 
 fn close(got: f64, expected: f64, within: f64, what: &str) {
@@ -296,13 +296,12 @@ fn a_small_deviation_moves_as_the_rightmost_mode_says() {
 #[test]
 fn a_design_meets_its_goal_at_its_ends_and_not_beyond() {
     let base = config("tcp-pi", "");
-    let knob = base.build(()).knobs()[0];
+    let knob = base.build().knobs()[0];
     let goal = Goal { phase: 45.0, ..Goal::STABLE };
     let design = design(&base, Axis::of(&knob, 30).unwrap(), goal).unwrap();
     let [(_, most)] = design.exact[..] else { panic!("{design:?}") };
-    let phase = |gain: f64| {
-        design.axis.set(&base, gain).unwrap().build(()).local().unwrap().margins().phase.unwrap().0
-    };
+    let phase =
+        |gain: f64| design.axis.set(&base, gain).unwrap().build().local().unwrap().margins().phase.unwrap().0;
     close(phase(most), 45.0, 1e-3, "margin at the greatest gain");
     assert!(phase(1.1 * most) < 45.0);
     // The gain of Hollot et al. leaves 75 degrees.
@@ -314,7 +313,7 @@ fn a_design_meets_its_goal_at_its_ends_and_not_beyond() {
 #[test]
 fn larger_intervals_only_destabilise_equation_14_whatever_the_theorem_asks_for() {
     let base = config("pert", "rtt=165ms");
-    let knob = base.build(()).knobs()[0];
+    let knob = base.build().knobs()[0];
     let design = design(&base, Axis::of(&knob, 30).unwrap(), Goal::STABLE).unwrap();
     let [(least, most)] = design.exact[..] else { panic!("{design:?}") };
     assert!(least == 0.001 && (0.1..0.2).contains(&most), "{design:?}");

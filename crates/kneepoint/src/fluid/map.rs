@@ -25,7 +25,7 @@ impl Cell {
     /// The point (x, y) of a map.
     pub fn at(config: &Config, (x_axis, x): (&Axis, f64), (y_axis, y): (&Axis, f64)) -> Cell {
         let model =
-            x_axis.set(config, x).and_then(|config| y_axis.set(&config, y)).map(|config| config.build(()));
+            x_axis.set(config, x).and_then(|config| y_axis.set(&config, y)).map(|config| config.build());
         let Ok(model) = model else {
             return Cell { x, y, mode: None, theorem: f64::NAN, assumptions: false };
         };

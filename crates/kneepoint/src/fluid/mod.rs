@@ -55,7 +55,7 @@ pub trait Model: Clone + std::fmt::Debug {
     const KNOBS: &'static [Knob];
 
     /// A model with these parameters.
-    fn new(params: Self::Params, nothing: ()) -> Self;
+    fn new(params: Self::Params) -> Self;
     /// The states up to time 0, unless someone wants others.
     fn start(&self) -> State;
     /// The round-trip time in seconds: how long ago the past was.
@@ -77,7 +77,7 @@ pub trait Model: Clone + std::fmt::Debug {
 }
 
 crate::registry! {
-    trait Model(());
+    trait Model;
     each each_model;
     algorithms {
         pert::Pert,

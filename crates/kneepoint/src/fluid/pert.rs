@@ -101,7 +101,7 @@ impl Model for Pert {
         Knob { name: "pmax", range: ("0.0001", "1") },
     ];
 
-    fn new(params: Params, (): ()) -> Pert {
+    fn new(params: Params) -> Pert {
         Pert {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,

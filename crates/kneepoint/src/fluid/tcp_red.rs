@@ -90,7 +90,7 @@ impl Model for TcpRed {
         Knob { name: "max_p", range: ("0.0001", "1") },
     ];
 
-    fn new(params: Params, (): ()) -> TcpRed {
+    fn new(params: Params) -> TcpRed {
         let capacity = params.capacity.packets(params.packet);
         let interval = params.delta.as_secs_f64();
         let interval = if interval == 0.0 { 1.0 / capacity } else { interval };

@@ -75,7 +75,7 @@ mod tests {
         for part in ["stable within", "theorem", "oscillates beyond", "rtt, ms", "delta, ms"] {
             assert!(svg.contains(part), "{part}");
         }
-        let model = pert.build(());
+        let model = pert.build();
         let path = model.run(model.start(), 2.0).unwrap();
         let rows: Vec<_> = path.steps().map(|(at, state)| (at, *state)).collect();
         let rest = model.local().unwrap().equilibrium;

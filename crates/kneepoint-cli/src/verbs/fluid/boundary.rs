@@ -72,7 +72,7 @@ pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         Some(Change { at, .. }) => format!("{at:.4}{}", along.unit),
     };
     let none = "nowhere on this range";
-    let theorem = config.build(()).theorem();
+    let theorem = config.build().theorem();
     let mut text = format!("{}\n", chosen.title());
     text += &format!("smallest unstable {:<12} {}\n", along.name, said(found.unstable, none));
     if let Some(mode) = found.mode {

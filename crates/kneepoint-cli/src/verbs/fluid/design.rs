@@ -53,7 +53,7 @@ const POINTS: usize = 60;
 pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let chosen = &arguments.chosen;
     let config = chosen.config()?;
-    let model = config.build(());
+    let model = config.build();
     let goal =
         Goal { phase: arguments.phase_margin, gain: arguments.gain_margin, damping: arguments.damping };
     let axes = if arguments.vary.is_empty() {

@@ -50,7 +50,7 @@ const MOST_ROWS: u64 = 1_000_000;
 
 /// Integrates.
 pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let model = arguments.chosen.config()?.build(());
+    let model = arguments.chosen.config()?.build();
     let start: State = match arguments.start[..] {
         [] => model.start(),
         [a, b, c] if [a, b, c].iter().all(|value| value.is_finite()) => [a, b, c],
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_trajectory_are_evenly_spaced_and_end_with_it() {
-        let model = Config::named("pert").unwrap().build(());
+        let model = Config::named("pert").unwrap().build();
         let path = model.run(model.start(), 1.0).unwrap();
         let rows = rows(&path, 0.1);
         assert_eq!(rows.len(), 11);

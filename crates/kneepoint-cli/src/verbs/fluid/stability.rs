@@ -98,7 +98,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             "svg": picture.display().to_string(),
         }));
     }
-    let theorem = config.build(()).theorem().name;
+    let theorem = config.build().theorem().name;
     files::print(format!(
         "{}, {} points over {} and {}\n\
          stable                                {stable:>6}\n\
