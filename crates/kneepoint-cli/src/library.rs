@@ -13,9 +13,12 @@ use crate::files;
 const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
 
 /// An experiment with the text it was read from.
+#[derive(Clone)]
 pub struct Volume {
     /// Where the text is from.
     pub origin: String,
+    /// The text.
+    pub text: String,
     /// The publication: the folder it is in.
     pub paper: String,
     /// The experiment.
@@ -31,7 +34,7 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
     let mut found: Vec<Volume> = Vec::new();
     for name in names {
         let before = found.len();
-        found.extend(all.iter().filter(|volume| volume.answers_to(name)).map(Volume::again));
+        found.extend(all.iter().filter(|volume| volume.answers_to(name)).cloned());
         if found.len() == before {
             found.push(from_file(name, &all, pace)?);
         }
@@ -64,6 +67,7 @@ fn read(path: &str, text: &str, pace: Pace) -> Result<Volume, Failure> {
     match experiment::parse(text, pace) {
         Ok(experiment) => Ok(Volume {
             origin: path.to_string(),
+            text: text.to_string(),
             paper: paper.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
             experiment,
         }),
@@ -89,10 +93,6 @@ impl Volume {
     /// Whether a name on the command line means this one: `pert`, `pert.fig6`, `pert-fig6`.
     fn answers_to(&self, name: &str) -> bool {
         name == self.paper || name == self.experiment.id || name == self.experiment.name()
-    }
-
-    fn again(&self) -> Volume {
-        Volume { origin: self.origin.clone(), paper: self.paper.clone(), experiment: self.experiment.clone() }
     }
 }
 

@@ -4,6 +4,7 @@
 //! | room | what it does |
 //! |---|---|
 //! | [`machine`] | the only place that looks at a clock, a host name, a kernel |
+//! | [`manifest`] | where results come from |
 //! | [`failure`] | what can go wrong, how it reads, its exit status |
 //! | [`files`] | reading whole, writing whole, printing |
 //! | [`interrupt`] | Ctrl-C |
@@ -29,6 +30,7 @@ mod files;
 mod interrupt;
 mod library;
 mod machine;
+mod manifest;
 mod parquet;
 mod reproduction;
 mod store;

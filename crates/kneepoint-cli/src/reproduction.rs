@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kneepoint::experiment::{Frame, Outcome, Pace, Packets};
+use kneepoint::experiment::{Frame, Outcome, Pace, Variant, Watch, Work};
 
 use crate::campaign::{self, Finished, Job};
 use crate::failure::Failure;
 use crate::library::Volume;
+use crate::machine;
 use crate::store::{Record, Store};
 
 /// How to run.
@@ -23,7 +24,7 @@ pub struct Manner {
 }
 
 /// What is to be run: by name, so that experiments share what they have in common.
-type Wanted<'v> = BTreeMap<String, (&'v Packets, u64)>;
+type Wanted<'v> = BTreeMap<String, (&'v Work, u64)>;
 
 /// Runs what has to be run and gives what was observed, and how many runs were not finished.
 pub fn conduct(
@@ -45,8 +46,11 @@ pub fn conduct(
     if !manner.fresh {
         known.extend(order.iter().filter_map(|name| Some((name.clone(), store.get(name)?))));
     }
-    let missing: Vec<&String> = order.iter().filter(|name| !known.contains_key(*name)).collect();
-    known.extend(simulate(&missing, &wanted, store, manner.workers)?);
+    let missing =
+        order.iter().filter(|name| !known.contains_key(*name)).map(|name| (name.as_str(), wanted[name]));
+    let missing: Vec<(&str, (&Work, u64))> = missing.collect();
+    known.extend(compute(&missing, store)?);
+    known.extend(simulate(&missing, store, manner.workers)?);
     let left = order.len() - known.len();
     let outcome = |volume: Volume| outcome(volume, &known, manner);
     Ok((volumes.into_iter().map(outcome).collect(), left))
@@ -54,7 +58,7 @@ pub fn conduct(
 
 /// The runs of an experiment: name, what to run, seed. Seed by seed, so that an interrupted experiment has all
 /// points on some seeds.
-fn runs<'v>(volume: &'v Volume, manner: &Manner) -> Vec<(String, &'v Packets, u64)> {
+fn runs<'v>(volume: &'v Volume, manner: &Manner) -> Vec<(String, &'v Work, u64)> {
     let experiment = &volume.experiment;
     let variants = &experiment.variants[..if manner.alternatives { experiment.variants.len() } else { 1 }];
     let points = || variants.iter().flat_map(|variant| &variant.points);
@@ -63,33 +67,45 @@ fn runs<'v>(volume: &'v Volume, manner: &Manner) -> Vec<(String, &'v Packets, u6
     experiment.seeds.iter().flat_map(|seed| one(*seed)).collect()
 }
 
+/// Computations take no time to speak of, so they come first.
+fn compute(missing: &[(&str, (&Work, u64))], store: &Store) -> Result<Vec<(String, Record)>, Failure> {
+    let mut kept = Vec::new();
+    for (name, (work, seed)) in missing {
+        let Work::Computation(computation) = work else { continue };
+        let began = machine::thread_cpu_time();
+        let rows = computation.rows().map_err(|why| {
+            Failure::run(format!("nothing can be computed: {why}"), "change the parameters under [compute]")
+        })?;
+        let cpu = machine::thread_cpu_time().saturating_sub(began);
+        let record = Record::new(*seed, cpu, 0, rows);
+        store.put(name, &record)?;
+        kept.push((name.to_string(), record));
+    }
+    Ok(kept)
+}
+
 fn simulate(
-    missing: &[&String],
-    wanted: &Wanted,
+    missing: &[(&str, (&Work, u64))],
     store: &Store,
     workers: usize,
 ) -> Result<Vec<(String, Record)>, Failure> {
-    let jobs = missing.iter().enumerate().map(|(case, name)| {
-        let (work, seed) = wanted[*name];
-        Job { case, valid: &work.valid, seed }
+    let simulations = missing.iter().filter_map(|(name, (work, seed))| match work {
+        Work::Packets(packets) => Some((*name, packets, *seed)),
+        Work::Computation(_) => None,
     });
-    let jobs = jobs.collect::<Vec<_>>();
-    let watch = |job: &Job| Ok(wanted[missing[job.case]].0.watch());
-    let keep = |job: &Job, finished: Finished<_>| {
+    let simulations: Vec<_> = simulations.collect();
+    let jobs = simulations.iter().enumerate();
+    let jobs = jobs.map(|(case, (_, packets, seed))| Job { case, valid: &packets.valid, seed: *seed });
+    let jobs: Vec<Job> = jobs.collect();
+    let watch = |job: &Job| Ok(simulations[job.case].1.watch());
+    let keep = |job: &Job, finished: Finished<Watch>| {
         let Finished { observer, outcome, cpu } = finished;
-        let watch: kneepoint::experiment::Watch = observer;
-        let record = Record {
-            tool_version: env!("CARGO_PKG_VERSION").to_string(),
-            seed: job.seed,
-            cpu_seconds: cpu.as_secs_f64(),
-            bottleneck_packets: outcome.bottleneck_packets,
-            rows: watch.rows(),
-        };
-        store.put(missing[job.case], &record)?;
+        let record = Record::new(job.seed, cpu, outcome.bottleneck_packets, observer.rows());
+        store.put(simulations[job.case].0, &record)?;
         Ok(record)
     };
     let kept = campaign::run(&jobs, workers, watch, keep)?;
-    let named = missing.iter().map(|name| name.to_string()).zip(kept);
+    let named = simulations.iter().map(|(name, ..)| name.to_string()).zip(kept);
     Ok(named.filter_map(|(name, record)| Some((name, record?))).collect())
 }
 
@@ -97,7 +113,7 @@ fn outcome(volume: Volume, known: &BTreeMap<String, Record>, manner: &Manner) ->
     let wanted: BTreeSet<String> = runs(&volume, manner).into_iter().map(|(name, ..)| name).collect();
     let finished: Vec<&Record> = wanted.iter().filter_map(|name| known.get(name)).collect();
     let experiment = volume.experiment;
-    let frame = |variant: &kneepoint::experiment::Variant| {
+    let frame = |variant: &Variant| {
         let mut frame = Frame::default();
         for seed in &experiment.seeds {
             for point in &variant.points {

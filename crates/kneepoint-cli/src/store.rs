@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finished runs, each in a file called by the hash of what determines it, so that nothing is run twice.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use kneepoint::experiment::Row;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,14 @@ pub struct Record {
     pub bottleneck_packets: u64,
     /// What was observed.
     pub rows: Vec<Row>,
+}
+
+impl Record {
+    /// What this program observed.
+    pub fn new(seed: u64, cpu: Duration, bottleneck_packets: u64, rows: Vec<Row>) -> Record {
+        let tool_version = env!("CARGO_PKG_VERSION").to_string();
+        Record { tool_version, seed, cpu_seconds: cpu.as_secs_f64(), bottleneck_packets, rows }
+    }
 }
 
 /// A folder of finished runs.
@@ -69,11 +78,6 @@ impl Store {
         })?;
         files::write(&self.path(name), text)
     }
-
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
 }
 
 #[cfg(test)]
@@ -87,13 +91,7 @@ mod tests {
         let name = Store::name("a network", 1);
         assert!(store.get(&name).is_none());
         let rows = vec![Row::new([("link", "r1-r2".into())]).with("queue", 0.1).with("none", f64::NAN)];
-        let record = Record {
-            tool_version: "0".into(),
-            seed: 1,
-            cpu_seconds: 0.5,
-            bottleneck_packets: 7,
-            rows: rows.clone(),
-        };
+        let record = Record::new(1, Duration::from_millis(500), 7, rows.clone());
         store.put(&name, &record).unwrap();
         assert_eq!(store.get(&name).map(|record| record.rows), Some(rows));
         std::fs::write(store.path(&name), "{").unwrap();

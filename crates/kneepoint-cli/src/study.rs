@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kneepoint::measure::{Meter, Series, Table};
-use kneepoint::report::{self, Comparison, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
+use kneepoint::report::{self, Comparison, RunResult, SCHEMA_VERSION, SchemeResult};
 use kneepoint::scenario::{LinkSpec, Valid};
 use kneepoint::units::Span;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::campaign::{self, Finished, Job};
 use crate::captures::Captures;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::{interrupt, machine, parquet};
+use crate::manifest::digest;
+use crate::{interrupt, machine, manifest, parquet};
 
 /// What every study can be told.
 #[derive(Args)]
@@ -273,7 +273,8 @@ impl Study {
         }
         schemes.retain(|scheme| !scheme.runs.is_empty());
         let out = self.out.path().to_path_buf();
-        let comparison = Comparison { title: self.title.clone(), schemes, manifest: self.manifest(notes) };
+        let manifest = manifest::of(self.scenarios, self.seeds, notes);
+        let comparison = Comparison { title: self.title, schemes, manifest };
         let json = report::json::render(&comparison);
         files::write(&out.join("summary.json"), &json)?;
         files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
@@ -288,23 +289,6 @@ impl Study {
         }
         tell(place);
         Ok(())
-    }
-
-    fn manifest(self, notes: Vec<String>) -> Manifest {
-        let revision = env!("KNEE_REVISION");
-        Manifest {
-            schema_version: SCHEMA_VERSION,
-            tool_version: env!("CARGO_PKG_VERSION").to_string(),
-            git_revision: (revision != "unknown").then(|| revision.to_string()),
-            scenario_hash: digest(self.scenarios.iter().map(|(_, text)| text.as_str())),
-            scenario: self.scenarios,
-            seeds: self.seeds,
-            host: Some(machine::host()),
-            kernel: Some(machine::kernel()),
-            created: Some(machine::now()),
-            command: Some(machine::command_line()),
-            notes,
-        }
     }
 }
 
@@ -325,13 +309,6 @@ fn write_series(table: &Table, formats: &[Format], stem: &Path) -> Result<(), Fa
         pending.commit()?;
     }
     Ok(())
-}
-
-/// SHA-256 over texts in order: `sha256:` is left to the reader, the digits are what `sha256sum` prints.
-fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let mut hash = Sha256::new();
-    texts.for_each(|text| hash.update(text));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The slug of a name, with its place if another has the same.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee reproduce`: published figures and tables, run again, and what became of each claim.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,7 +14,7 @@ use crate::files::{self, tell};
 use crate::library::{self, Volume};
 use crate::reproduction::{Manner, conduct};
 use crate::store::Store;
-use crate::{interrupt, machine};
+use crate::{interrupt, machine, manifest};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -25,6 +26,7 @@ Examples:
   knee reproduce pert --json | jq '.[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
   knee reproduce my-figure.toml
 
+OUT/report.html has each figure with its claims; figures/ and data/ have them one by one.
 Each run is kept in OUT/runs the moment it ends; what is kept is not run again.
 A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
@@ -68,12 +70,21 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         workers: arguments.jobs.map_or_else(machine::cores, usize::from),
         fresh: arguments.fresh,
     };
+    let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
     let (outcomes, left) = conduct(volumes, &store, &manner)?;
     for outcome in &outcomes {
         write(outcome, &out)?;
     }
+    let notes =
+        if left > 0 { vec![format!("Interrupted: {left} runs were not finished.")] } else { Vec::new() };
+    let manifest = manifest::of(texts, seeds(&outcomes), notes);
+    let claims = lines(&reproduction::json::claims(&outcomes));
+    files::write(&out.join("claims.json"), &claims)?;
+    files::write(&out.join("report.html"), reproduction::html(&outcomes))?;
+    files::write(&out.join("reproduction.md"), reproduction::markdown::render(&outcomes, &manifest))?;
+    files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     if as_json {
-        files::print(lines(&reproduction::json::claims(&outcomes)))?;
+        files::print(claims)?;
     } else {
         for outcome in &outcomes {
             files::print(reproduction::text::render(outcome))?;
@@ -81,10 +92,10 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     let judgements: Vec<_> = outcomes.iter().flat_map(Outcome::judgements).collect();
     let summary = format!(
-        "{}\n{}; kept in {}",
+        "{}\n{}\nreport: {}",
         reproduction::tally(judgements.iter()),
         reproduction::effort(&outcomes),
-        store.folder().display()
+        out.join("report.html").display()
     );
     if left > 0 {
         return Err(Failure::Interrupted(format!(
@@ -93,6 +104,12 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     tell(summary);
     Ok(())
+}
+
+/// Every seed that some experiment ran with.
+fn seeds(outcomes: &[Outcome]) -> Vec<u64> {
+    let seeds = outcomes.iter().flat_map(|outcome| &outcome.experiment.seeds);
+    seeds.copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
@@ -118,12 +135,22 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
     files::print(volumes.iter().map(line).collect::<String>())
 }
 
-/// Writes what an experiment observed and what became of its claims.
+/// Writes what an experiment observed, as a figure and as a table.
 fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
-    let folder = out.join(outcome.experiment.name());
-    files::make_directory(&folder)?;
-    files::write(&folder.join("claims.json"), lines(&reproduction::json::of(outcome)))?;
-    files::write(&folder.join("data.csv"), reproduction::csv::estimates(outcome))
+    let id = &outcome.experiment.id;
+    files::write(&directory(out, "data")?.join(format!("{id}.csv")), reproduction::csv::estimates(outcome))?;
+    match reproduction::figure::render(outcome) {
+        Some(drawing) => {
+            files::write(&directory(out, "figures")?.join(format!("{id}.svg")), drawing.standalone())
+        }
+        None => Ok(()),
+    }
+}
+
+fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let path = out.join(name);
+    files::make_directory(&path)?;
+    Ok(path)
 }
 
 /// A JSON array with one object on each line: a document for one reader, lines for another.

@@ -219,7 +219,7 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
 }
 
 /// What an expression amounts to over the seeds; not a number where something is missing.
-fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) -> Estimate {
+pub(crate) fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) -> Estimate {
     let by_seed = frame
         .seeds()
         .iter()

@@ -14,10 +14,14 @@
 //! [quick]         what to shorten for a first look
 //! ```
 //!
+//! A section `[predict]` lets congestion predictors watch a flow of the scenario; a section `[compute]` takes the
+//! scenario's place where there are no packets.
+//!
 //! Each alternative of a reading is run too: whether a verdict depends on how the silence is read is part of the
 //! result.
 
 pub mod claim;
+pub mod compute;
 pub mod expression;
 pub mod frame;
 mod outcome;
@@ -26,6 +30,7 @@ mod sections;
 pub mod work;
 
 pub use claim::{Claim, Comparison, Judgement, Verdict};
+pub use compute::Computation;
 pub use frame::{Frame, Labels, Row, quantity};
 pub use outcome::Outcome;
 pub use read::parse;
@@ -94,5 +99,24 @@ pub struct Point {
     /// Axes and their values.
     pub labels: Vec<(String, String)>,
     /// What has to be done.
-    pub work: Packets,
+    pub work: Work,
+}
+
+/// What has to be done at a point.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// A simulation.
+    Packets(Box<Packets>),
+    /// A computation, which takes no seed and little time.
+    Computation(Box<Computation>),
+}
+
+impl Work {
+    /// Everything that its rows depend on, but for the seed and the program.
+    pub fn identity(&self) -> String {
+        match self {
+            Work::Packets(packets) => packets.identity(),
+            Work::Computation(computation) => computation.identity(),
+        }
+    }
 }

@@ -7,14 +7,15 @@ use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
 use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
 use super::work::{Packets, Watched};
-use super::{Experiment, Pace, Point, Reading, Variant};
-use crate::predict;
+use super::{Computation, Experiment, Pace, Point, Reading, Variant, Work, compute};
+use crate::scenario::choose::{Precedence, choose};
 use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
-use crate::scenario::sweep::write_all;
+use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Node, Table, Value};
 use crate::scenario::{self, Fault};
 use crate::settings::Raw;
+use crate::{fluid, predict};
 
 /// The sections that a scenario does not have.
 const OWN: [&str; 5] = ["experiment", "figure", "claim", "reading", "quick"];
@@ -86,6 +87,10 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 
 /// The points of one variant, and its seeds.
 fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(Variant, Vec<u64>)> {
+    if body.get("compute").is_some() {
+        let points = computations(body, faults);
+        return Some((Variant { name, points }, vec![1]));
+    }
     let watched = body.get("predict").map(|_| predict(body, faults));
     let mut network = body.clone();
     network.entries.retain(|(key, _)| key.text != "predict");
@@ -107,9 +112,45 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
                 }
             },
         };
-        points.push(Point { labels: case.settings, work });
+        points.push(Point { labels: case.settings, work: Work::Packets(Box::new(work)) });
     }
     Some((Variant { name, points }, plan.seeds))
+}
+
+/// A computation for each point of the sweep.
+fn computations(body: &Table, faults: &mut Faults) -> Vec<Point> {
+    let axes = sweep::axes(body, faults);
+    let points = (0..sweep::combinations(&axes)).map(|index| {
+        let mut found = Faults::default();
+        let (labels, tree) = sweep::point(body, &axes, index, &mut found);
+        let work = Work::Computation(Box::new(computation(&tree, &mut found)));
+        faults.join(found);
+        Point { labels, work }
+    });
+    points.collect()
+}
+
+fn computation(tree: &Table, faults: &mut Faults) -> Computation {
+    for (key, _) in
+        tree.entries.iter().filter(|(key, _)| !["compute", "sweep", "name"].contains(&key.text.as_str()))
+    {
+        let help = "leave it out: a computation has no network";
+        faults.add_with_help(&key.span, format!("`{}` means nothing beside [compute]", key.text), help);
+    }
+    let table = section(tree, "compute", faults);
+    let shape = Shape { place: "[compute]", besides: &["model", "controller"], required: &["what"] };
+    let settings: compute::Settings = settings(&table, shape, faults);
+    if let Err(message) = settings.along.0.parse::<fluid::axis::Axis>() {
+        faults.add(table.place("along"), message);
+    }
+    let model = table.get("model").and_then(|node| choose(node, "model", Precedence::Members, faults));
+    let controller =
+        table.get("controller").and_then(|node| choose(node, "controller", Precedence::Members, faults));
+    Computation {
+        settings,
+        model: model.map(|chosen| chosen.config).unwrap_or_default(),
+        controller: controller.map(|chosen| chosen.config).unwrap_or_default(),
+    }
 }
 
 /// Which predictors watch, and what they are.

@@ -179,7 +179,7 @@ mod tests {
         let find = |axis: &[&str]| {
             rows.iter().find(|row| row.labels.keys().eq(axis.iter())).unwrap_or_else(|| panic!("{axis:?}"))
         };
-        assert!(find(&[]).values["utilization"].is_some_and(|used| used > 0.5));
+        assert!(find(&[]).values["utilization"].is_some_and(|used| used > 0.1));
         assert_eq!(find(&["link"]).values["utilization"], find(&[]).values["utilization"]);
         assert!(find(&["group"]).values["jain_index"].is_some_and(|index| index > 0.4));
         let later = rows.iter().filter(|row| row.labels.get("time").is_some_and(|time| time == "3"));

@@ -8,10 +8,10 @@ use super::presets::{PRESETS, Preset};
 use super::reader::{Assign, Shape, fill};
 use super::tree::{Key, Node, Table, Value};
 use crate::settings::{Entry, Field, Raw, Refusal};
-use crate::{aqm, cc, tcp};
+use crate::{aqm, cc, fluid, tcp};
 
 /// A family of algorithms of which a scenario chooses.
-pub(super) trait Family: Assign + Sized {
+pub(crate) trait Family: Assign + Sized {
     /// What messages call a member.
     const WHAT: &'static str;
     /// The names that stand for a member with certain settings.
@@ -49,7 +49,7 @@ macro_rules! registered {
             const WHAT: &'static str = $what;
             fn presets() -> Vec<&'static Preset> {
                 // A preset exists if what it is made of does.
-                let made = |preset: &&Preset| preset.family == $kind && Self::member(preset.of).is_some();
+                let made = |preset: &&Preset| Some(preset.family) == $kind && Self::member(preset.of).is_some();
                 PRESETS.iter().filter(made).collect()
             }
             fn members() -> Vec<&'static str> {
@@ -62,25 +62,26 @@ macro_rules! registered {
     )* };
 }
 registered! {
-    cc::Config, cc::REGISTRY, "congestion control", super::presets::Of::Control;
-    aqm::Config, aqm::REGISTRY, "queue discipline", super::presets::Of::Queue;
+    cc::Config, cc::REGISTRY, "congestion control", Some(super::presets::Of::Control);
+    aqm::Config, aqm::REGISTRY, "queue discipline", Some(super::presets::Of::Queue);
+    fluid::Config, fluid::REGISTRY, "fluid model", None;
 }
 
 /// Whether a name means a preset before it means a member: `reno` is both.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Precedence {
+pub(crate) enum Precedence {
     Members,
     Presets,
 }
 
 /// What was chosen, and the recovery that came with it.
-pub(super) struct Chosen<F> {
+pub(crate) struct Chosen<F> {
     pub config: F,
     pub recovery: Option<tcp::Recovery>,
 }
 
 /// Reads a choice; `None` after a fault.
-pub(super) fn choose<F: Family>(
+pub(crate) fn choose<F: Family>(
     node: &Node,
     place: &str,
     precedence: Precedence,
@@ -137,7 +138,7 @@ fn named<F: Family>(name: &str, precedence: Precedence) -> Option<Chosen<F>> {
 }
 
 /// The long form of a choice: a table with a `kind`.
-pub(super) fn unfold(node: &Node, place: &str, faults: &mut Faults) -> Option<Table> {
+pub(crate) fn unfold(node: &Node, place: &str, faults: &mut Faults) -> Option<Table> {
     let mut table = match (&node.value, node.as_text()) {
         (Value::Table(table), _) => table.clone(),
         (_, Some(text)) => {

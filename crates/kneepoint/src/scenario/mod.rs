@@ -11,7 +11,7 @@
 
 mod build;
 mod channel;
-mod choose;
+pub(crate) mod choose;
 mod example;
 pub(crate) mod fault;
 mod forms;

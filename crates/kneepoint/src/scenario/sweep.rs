@@ -2,7 +2,7 @@
 //! Sweeps: every combination of the values that `[sweep]` gives to fields, each written into the tree.
 //!
 //! Fields that change together are one axis with a name of its own, whose values are tables of paths and values;
-//! a point of it is called by the first of them:
+//! a point of it is called by its `name`, or else by the first of them:
 //!
 //! ```text
 //! [sweep]
@@ -88,8 +88,9 @@ pub(crate) fn point(
     for (axis, value) in chosen {
         match &value.value {
             Value::Table(together) if !is_field(&axis.path) => {
-                let first = together.entries.first().map(|(_, value)| value.show());
-                settings.push((axis.path.text.clone(), first.unwrap_or_default()));
+                let first = || together.entries.first().map(|(_, value)| value);
+                let label = together.get("name").or_else(first).map(Node::show);
+                settings.push((axis.path.text.clone(), label.unwrap_or_default()));
                 write_all(&mut tree, together, faults);
             }
             _ => {

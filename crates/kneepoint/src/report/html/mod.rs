@@ -3,9 +3,11 @@
 
 mod manifest;
 mod predictions;
+mod reproduction;
 mod traffic;
 
 pub use predictions::render as render_predictions;
+pub use reproduction::render as render_reproduction;
 
 use std::fmt::{self, Write};
 

@@ -2,8 +2,13 @@
 //! What became of published claims: for people, for machines, and as pictures.
 
 pub mod csv;
+pub mod figure;
 pub mod json;
+pub mod markdown;
 pub mod text;
+
+pub(super) use self::markdown::{ours, published};
+pub use super::html::render_reproduction as html;
 
 use super::number;
 use crate::experiment::{Claim, Comparison, Judgement, Labels, Outcome, Verdict};

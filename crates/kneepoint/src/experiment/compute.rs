@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Computations: experiments without packets, the same for every seed.
+
+use super::frame::Row;
+use super::sections::Words;
+use crate::cc::{self, Ack, Start};
+use crate::fluid::axis::Axis;
+use crate::fluid::boundary::{Change, boundary};
+use crate::fluid::dde::Trajectory;
+use crate::fluid::theorem::Theorem;
+use crate::fluid::{self, Local};
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+
+crate::choice! {
+    /// What is computed.
+    pub enum What {
+        /// How a fluid model moves from its start.
+        Trajectory = "trajectory",
+        /// How a fluid model behaves near its equilibrium, and what the theorem says.
+        Stability = "stability",
+        /// Where along a parameter a fluid model becomes unstable.
+        Boundary = "boundary",
+        /// The probability with which a controller answers a queueing delay.
+        Response = "response",
+    }
+}
+
+crate::settings! {
+    /// A computation.
+    pub struct Settings {
+        /// What is computed.
+        what: What = What::Trajectory;
+        /// How long a trajectory is.
+        until: Span = Span::from_secs(60), Span::from_millis(1)..=Span::from_secs(100_000);
+        /// Samples of a trajectory, for its figure.
+        samples: u32 = 500, 2..=100_000;
+        /// The parameter along which a boundary is sought, as in `rtt=100ms..250ms`.
+        along: Words = Words("rtt=20ms..500ms:200".into());
+        /// The queueing delay that a controller answers.
+        queueing: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
+    }
+}
+
+/// A computation with what it is about.
+#[derive(Clone, Debug)]
+pub struct Computation {
+    /// What is computed.
+    pub settings: Settings,
+    /// The fluid model, where it is about one.
+    pub model: fluid::Config,
+    /// The controller, where it is about one.
+    pub controller: cc::Config,
+}
+
+impl Computation {
+    /// Everything that its rows depend on, but for the program.
+    pub fn identity(&self) -> String {
+        format!("{self:?}")
+    }
+
+    /// The result; the error says why there is none.
+    pub fn rows(&self) -> Result<Vec<Row>, String> {
+        match self.settings.what {
+            What::Trajectory => self.trajectory(),
+            What::Stability => self.stability(),
+            What::Boundary => self.boundary(),
+            What::Response => Ok(vec![self.response()]),
+        }
+    }
+
+    fn trajectory(&self) -> Result<Vec<Row>, String> {
+        let model = self.model.build(());
+        let rest = model.local()?.equilibrium.state;
+        let end = self.settings.until.as_secs_f64();
+        let trajectory = model.run(model.start(), end)?;
+        let whole = (0..3).fold(Row::new([]), |row, state| {
+            let name = model.states()[state];
+            let motion = Motion::of(&trajectory, state, rest[state], end);
+            row.with(format!("{name}_rest"), rest[state])
+                .with(format!("{name}_end"), trajectory.at(trajectory.end())[state])
+                .with(format!("{name}_least"), motion.least)
+                .with(format!("{name}_greatest"), motion.greatest)
+                .with(format!("{name}_turns"), motion.turns as f64)
+                .with(format!("{name}_growth"), motion.growth)
+        });
+        let samples = self.settings.samples;
+        let instants = (0..samples).map(|place| end * f64::from(place) / f64::from(samples - 1));
+        let instants = instants.filter(|at| *at <= trajectory.end());
+        let over_time = instants.map(|at| {
+            let states = trajectory.at(at);
+            let row = Row::new([("time", at.to_string())]);
+            (0..3).fold(row, |row, state| row.with(model.states()[state], states[state]))
+        });
+        Ok(std::iter::once(whole).chain(over_time).collect())
+    }
+
+    fn stability(&self) -> Result<Vec<Row>, String> {
+        let model = self.model.build(());
+        let local = model.local()?;
+        let theorem = model.theorem();
+        let phase = local.margins().phase.map_or(f64::NAN, |(degrees, _)| degrees);
+        let row = (0..3).fold(Row::new([]), |row, state| {
+            row.with(format!("{}_rest", model.states()[state]), local.equilibrium.state[state])
+        });
+        let row = row
+            .with("least_interval_over_delta", stretch(&theorem))
+            .with("probability_rest", local.equilibrium.probability)
+            .with("mode_real_per_s", local.mode().re)
+            .with("mode_imaginary_per_s", local.mode().im)
+            .with("damping", Local::damping(&local))
+            .with("phase_margin_degrees", phase)
+            .with("theorem_left", theorem.left)
+            .with("theorem_right", theorem.right);
+        Ok(vec![row])
+    }
+
+    fn boundary(&self) -> Result<Vec<Row>, String> {
+        let axis: Axis = self.settings.along.0.parse()?;
+        let found = boundary(&self.model, &axis)?;
+        let column = axis.column();
+        let at = |change: Option<Change>| change.map_or(f64::NAN, |change| change.at);
+        Ok(vec![
+            Row::new([])
+                .with(format!("boundary_{column}"), at(found.unstable))
+                .with(format!("theorem_{column}"), at(found.theorem))
+                .with(format!("oscillating_{column}"), at(found.oscillating)),
+        ])
+    }
+
+    /// The controller hears an empty path once, then one with the queue: its average must not remember.
+    fn response(&self) -> Row {
+        const BASE: Span = Span::from_millis(60);
+        let mut controller = self.controller.build(Start { initial_window: 100.0, initial_ssthresh: 2.0 });
+        let mut rng = Rng::stream(1, "response", 0);
+        for (place, rtt) in (1..).zip([BASE, BASE + self.settings.queueing]) {
+            let ack = Ack {
+                now: Time::ZERO + Span::from_millis(place),
+                rtt: Some(rtt),
+                acked: 1,
+                credit: 1.0,
+                una: place,
+                next: place + 100,
+                in_flight: 100,
+                recovering: false,
+            };
+            controller.on_ack(&ack, &mut rng);
+        }
+        let state = controller.state();
+        let probability = state.iter().find(|(name, _)| *name == "probability");
+        Row::new([]).with("probability", probability.map_or(f64::NAN, |(_, value)| *value))
+    }
+}
+
+/// By how much the sampling interval must be multiplied to make both sides of Theorem 1 equal; zero if any will do.
+///
+/// Equation (13) is the interval itself: the right side of (11) is sqrt(wg²/K² + 1), and K is inverse to the interval.
+fn stretch(theorem: &Theorem) -> f64 {
+    let excess = |side: f64| (side * side - 1.0).max(0.0);
+    (excess(theorem.left) / excess(theorem.right)).sqrt()
+}
+
+/// How one state of a trajectory moves.
+struct Motion {
+    /// Its range in the last fifth.
+    least: f64,
+    greatest: f64,
+    /// How often it turns.
+    turns: usize,
+    /// The greatest ratio of a peak's height over the equilibrium to that of the peak before.
+    growth: f64,
+}
+
+impl Motion {
+    fn of(trajectory: &Trajectory<3>, state: usize, rest: f64, end: f64) -> Motion {
+        // Closer to the equilibrium than this, the turns are those of rounding.
+        let near = 1e-6 * rest.abs();
+        let turns = trajectory.extrema(state, 0.0, end);
+        let heights: Vec<f64> =
+            turns.iter().map(|(_, value)| value - rest).filter(|off| off.abs() > near).collect();
+        let peaks: Vec<f64> = heights.iter().copied().filter(|height| *height > 0.0).collect();
+        let (least, greatest) = trajectory.range(state, 0.8 * end);
+        Motion {
+            least,
+            greatest,
+            turns: heights.len(),
+            growth: peaks.windows(2).map(|pair| pair[1] / pair[0]).fold(f64::NAN, f64::max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::theorem::{Bottleneck, least_interval, theorem1};
+    use crate::settings::Raw;
+
+    fn computation(what: What) -> Computation {
+        let settings = Settings { what, ..Settings::default() };
+        Computation {
+            settings,
+            model: fluid::Config::default(),
+            controller: cc::Config::named("pert").unwrap(),
+        }
+    }
+
+    fn number(rows: &[Row], metric: &str) -> f64 {
+        rows[0].values[metric].unwrap_or(f64::NAN)
+    }
+
+    #[test]
+    fn the_stretched_interval_is_equation_13() {
+        let at = Bottleneck { capacity: 1000.0, flows: 10.0, rtt: 0.2, decrease: 0.5 };
+        let theorem = theorem1(at, 2.0, libm::log(0.99) / 1.0, 0.1);
+        assert!((stretch(&theorem) - least_interval(at, 2.0, 0.99)).abs() < 1e-9);
+        assert!((stretch(&theorem) - 8.0378).abs() < 1e-4, "{}", stretch(&theorem));
+    }
+
+    #[test]
+    fn a_trajectory_tells_where_it_ends_and_whether_its_peaks_grow() {
+        let rows = computation(What::Trajectory).rows().unwrap();
+        // 160 ms: W* = 3.2, with peaks of 4.232, 3.934, 3.745, …
+        assert!((number(&rows, "window_packets_rest") - 3.2).abs() < 1e-9);
+        assert!((number(&rows, "window_packets_end") - 3.2).abs() < 1e-3);
+        let growth = number(&rows, "window_packets_growth");
+        assert!((0.7..1.0).contains(&growth), "{growth}");
+        assert_eq!(rows.len(), 501);
+    }
+
+    #[test]
+    fn a_boundary_has_the_unit_of_its_axis() {
+        let mut computation = computation(What::Boundary);
+        computation.settings.along = Words("rtt=120ms..200ms:20".into());
+        let boundary = number(&computation.rows().unwrap(), "boundary_rtt_ms");
+        assert!((boundary - 165.83).abs() < 0.01, "{boundary}");
+    }
+
+    #[test]
+    fn a_controller_without_memory_answers_by_its_curve() {
+        let mut computation = computation(What::Response);
+        computation.controller.set("history", &Raw::Float(0.0)).unwrap();
+        for (micros, expected) in [(5_000, 0.0), (7_500, 0.025), (15_000, 0.525), (50_000, 1.0)] {
+            computation.settings.queueing = Span::from_micros(micros);
+            let probability = number(&computation.rows().unwrap(), "probability");
+            assert!((probability - expected).abs() < 1e-9, "{micros}: {probability}");
+        }
+    }
+}
