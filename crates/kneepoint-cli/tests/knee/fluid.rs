@@ -86,3 +86,22 @@ fn what_a_model_cannot_be_is_refused_with_the_option_the_value_and_a_remedy() {
     }
     assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn an_overlay_says_how_far_packets_are_from_their_model_and_who_has_none() {
+    let here = tempfile::tempdir().unwrap();
+    let arguments = "compare pert reno/red cubic --rate 20mbit --flows 10 --duration 60s --seeds 1 --overlay fluid --json --out o";
+    let document = json(&knee(here.path(), &arguments.split_whitespace().collect::<Vec<_>>()));
+    let model = |place: usize| &document["schemes"][place]["fluid"];
+    assert_eq!((&model(0)["model"], &model(1)["model"]), (&"pert".into(), &"tcp-red".into()));
+    assert!(model(2).is_null());
+    // PERT rests a little above its first threshold, 5 ms of 2404 packets/s, and packets are near.
+    let rest = model(0)["rest_packets"].as_f64().unwrap();
+    assert!((12.0..24.0).contains(&rest), "{rest}");
+    let error = model(0)["misfit"]["mean_packets"].as_f64().unwrap();
+    assert!(error.abs() < rest, "{error} from {rest}");
+    let notes = document["manifest"]["notes"].to_string();
+    assert!(notes.contains("no fluid model describes cubic at droptail"), "{notes}");
+    let page = std::fs::read_to_string(here.path().join("o/report.html")).unwrap();
+    assert_eq!(page.matches("line fluid").count(), 2);
+}

@@ -10,6 +10,7 @@ pub mod axis;
 pub mod boundary;
 pub mod capacity;
 pub mod dde;
+pub mod describes;
 pub mod design;
 pub mod law;
 pub mod linear;
@@ -20,6 +21,7 @@ pub mod theorem;
 
 use crate::settings::Settings;
 use dde::Trajectory;
+use describes::Describes;
 use linear::{C64, Linear};
 use margins::Margins;
 use theorem::{Bottleneck, Theorem};
@@ -53,6 +55,8 @@ pub trait Model: Clone + std::fmt::Debug {
     const STATES: [&'static str; 3];
     /// What a designer turns.
     const KNOBS: &'static [Knob];
+    /// Whom it describes, if anybody here.
+    const DESCRIBES: Option<Describes> = None;
 
     /// A model with these parameters.
     fn new(params: Self::Params) -> Self;
@@ -145,6 +149,14 @@ impl Any {
     pub fn knobs(&self) -> &'static [Knob] {
         fn of<M: Model>(_: &M) -> &'static [Knob] {
             M::KNOBS
+        }
+        each_model!(self, model => of(model))
+    }
+
+    /// Whom it describes, if anybody here.
+    pub fn describes(&self) -> Option<Describes> {
+        fn of<M: Model>(_: &M) -> Option<Describes> {
+            M::DESCRIBES
         }
         each_model!(self, model => of(model))
     }

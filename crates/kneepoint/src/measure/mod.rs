@@ -14,6 +14,7 @@ mod series;
 mod statistics;
 mod summary;
 mod table;
+mod theory;
 
 pub use distribution::Distribution;
 pub use headline::{Estimates, METRICS, Metric};
@@ -23,3 +24,4 @@ pub use series::Series;
 pub use statistics::{Estimate, jain_index};
 pub use summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebSummary};
 pub use table::Table;
+pub use theory::{Misfit, Theory};
