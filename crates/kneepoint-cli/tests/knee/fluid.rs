@@ -101,7 +101,7 @@ fn an_overlay_says_how_far_packets_are_from_their_model_and_who_has_none() {
     let error = model(0)["misfit"]["mean_packets"].as_f64().unwrap();
     assert!(error.abs() < rest, "{error} from {rest}");
     let notes = document["manifest"]["notes"].to_string();
-    assert!(notes.contains("no fluid model describes cubic at droptail"), "{notes}");
+    assert!(notes.contains("none describes cubic at droptail"), "{notes}");
     let page = std::fs::read_to_string(here.path().join("o/report.html")).unwrap();
     assert_eq!(page.matches("line fluid").count(), 2);
 }

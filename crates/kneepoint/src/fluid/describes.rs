@@ -55,7 +55,7 @@ pub fn describe(path: &Path) -> Result<Config, String> {
         .filter_map(|config| Some((config.build().describes()?, config)))
         .find(|(describes, _)| (describes.control, describes.queue) == (control, queue))
         .map(|(describes, config)| (config, describes))
-        .ok_or_else(|| format!("no fluid model describes {control} at {queue}"))?;
+        .ok_or_else(|| format!("none describes {control} at {queue}"))?;
     let capacity = path.facts.rate.packets(path.facts.packet);
     let built = path.queue.build(path.facts);
     let mut set = |name: &str, value: String| match config.set(name, &Raw::guess(&value)) {
@@ -118,6 +118,6 @@ mod tests {
 
     #[test]
     fn what_nobody_modelled_is_said() {
-        assert_eq!(described("cubic", "droptail").unwrap_err(), "no fluid model describes cubic at droptail");
+        assert_eq!(described("cubic", "droptail").unwrap_err(), "none describes cubic at droptail");
     }
 }
