@@ -42,8 +42,8 @@ impl FromStr for Axis {
         let mut parts = range.split(':');
         let ends = parts.next().unwrap_or_default();
         let (from, to) = ends.split_once("..").ok_or_else(|| wrong("it has no `..`"))?;
-        let number = |text: &str| {
-            number_and_unit(text)
+        let number = |end: &str| {
+            number_and_unit(end)
                 .map(|(n, unit)| (n, unit.to_string()))
                 .ok_or_else(|| wrong("an end is no number"))
         };

@@ -98,7 +98,7 @@ fn model(valid: &Valid) -> Result<Config, String> {
     let link = &links[at];
     let rate = link.rate.ok_or_else(|| format!("the link {} has no rate", link.name))?;
     let mut routes = Routes::new(&valid.network);
-    let delay = |path: &[u32]| path.iter().map(|link| links[*link as usize].delay.0).sum::<u64>();
+    let delay = |path: &[u32]| path.iter().map(|hop| links[*hop as usize].delay.0).sum::<u64>();
     let (mut round_trips, mut flows, mut groups) = (0, 0, Vec::<&FlowGroup>::new());
     for group in &valid.flows {
         for FlowSpec { from, to, .. } in &group.flows {

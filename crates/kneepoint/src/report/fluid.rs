@@ -71,9 +71,9 @@ mod tests {
             .flat_map(|row| fluid::axis::Axis::values(&x).map(move |at| (at, row)))
             .map(|(at, row)| Cell::at(&pert, (&x, at), (&y, row)))
             .collect();
-        let svg = stability("PERT", &x, &y, &cells).standalone();
+        let chart = stability("PERT", &x, &y, &cells).standalone();
         for part in ["stable within", "theorem", "oscillates beyond", "rtt, ms", "delta, ms"] {
-            assert!(svg.contains(part), "{part}");
+            assert!(chart.contains(part), "{part}");
         }
         let model = pert.build();
         let path = model.run(model.start(), 2.0).unwrap();

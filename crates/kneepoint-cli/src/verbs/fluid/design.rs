@@ -126,16 +126,15 @@ pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::print(text)
 }
 
-/// Stretches as text; an end of the range searched is told as such by its round number.
+/// Stretches as text.
 fn stretches_text(design: &Design, stretches: &[(f64, f64)]) -> String {
     if stretches.is_empty() {
         return "nowhere".into();
     }
     let shown = |value: f64| {
-        let digits = (5 - value.abs().log10().ceil() as i32).clamp(0, 12) as usize;
-        let text = format!("{value:.digits$}");
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        format!("{text}{}", design.axis.unit)
+        // To five digits.
+        let round = format!("{value:.4e}").parse().unwrap_or(value);
+        format!("{round}{}", design.axis.unit)
     };
     let one = |(from, to): &(f64, f64)| format!("{} to {}", shown(*from), shown(*to));
     stretches.iter().map(one).collect::<Vec<_>>().join(", ")

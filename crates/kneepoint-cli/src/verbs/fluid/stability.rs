@@ -164,8 +164,8 @@ fn csv(x: &Axis, y: &Axis, cells: &[Cell]) -> String {
     );
     for cell in cells {
         let mode = cell.mode.map_or(",".to_string(), |mode| format!("{},{}", mode.re, mode.im));
-        let Cell { x, y, theorem, assumptions, .. } = cell;
-        text += &format!("{x},{y},{mode},{},{theorem},{assumptions}\n", cell.behaviour());
+        let Cell { theorem, assumptions, .. } = cell;
+        text += &format!("{},{},{mode},{},{theorem},{assumptions}\n", cell.x, cell.y, cell.behaviour());
     }
     text
 }
