@@ -6,8 +6,12 @@
 //! parameter that exists is documented and one that is documented is checked.
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
 
+mod registry;
+
 use std::fmt;
 use std::ops::RangeInclusive;
+
+pub use registry::Entry;
 
 use crate::units::{Bytes, Interval, Rate, Span, show_range};
 
@@ -171,6 +175,8 @@ pub trait Settings: Default + Clone + fmt::Debug {
     fn fields() -> &'static [Field];
     /// Sets one field by name.
     fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    /// One field by name, as it would be written.
+    fn get(&self, name: &str) -> Option<String>;
     /// Whether the fields agree with one another; the sentence says which do not and what would.
     fn check(&self) -> Result<(), String> {
         Ok(())
@@ -244,6 +250,13 @@ macro_rules! settings {
                     _ => Err($crate::settings::Refusal::Unknown),
                 }
             }
+            #[allow(unused_variables)]
+            fn get(&self, name: &str) -> Option<String> {
+                match name {
+                    $( stringify!($field) => Some(self.$field.to_string()), )*
+                    _ => None,
+                }
+            }
             $( fn check(&self) -> Result<(), String> {
                 let check: fn(&$name) -> Result<(), String> = $check;
                 check(self)
@@ -296,116 +309,6 @@ macro_rules! choice {
     };
 }
 
-/// An algorithm as the registry knows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name in scenarios and on the command line.
-    pub name: &'static str,
-    /// The source file, whose header documents it.
-    pub source: &'static str,
-    /// Its parameters.
-    pub fields: fn() -> &'static [Field],
-}
-
-impl Entry {
-    /// The header of the source file, without its comment marks: title, source, equations, departures.
-    pub fn header(&self) -> String {
-        let lines = self.source.lines().skip_while(|line| !line.starts_with("//!"));
-        let header = lines.map_while(|line| line.strip_prefix("//!"));
-        header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The first sentence of the header: what a list shows.
-    pub fn summary(&self) -> String {
-        self.header().split("\n\n").next().unwrap_or_default().replace('\n', " ")
-    }
-
-    /// The second paragraph of the header: where the algorithm comes from.
-    pub fn citation(&self) -> String {
-        self.header().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
-    }
-}
-
-/// Declares a family of algorithms: modules, names, a `Config` to choose one and an `Any` that is one.
-///
-/// Each line `module::Type,` is all that registers an algorithm; a dash in the name is written
-/// `module::Type as "na-me",`. The enum keeps an algorithm inside its host, without a heap hop. The macro named
-/// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
-/// with whichever algorithm `any` is.
-#[macro_export]
-macro_rules! registry {
-    (
-        trait $trait:ident $(($context:ty))?;
-        each $each:ident;
-        algorithms { $( $module:ident::$type:ident $(as $alias:literal)?, )* }
-    ) => {
-        $( pub mod $module; )*
-
-        /// A chosen algorithm with its parameters.
-        #[allow(missing_docs)]
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Config { $( $type(<$module::$type as $trait>::Params), )* }
-
-        /// Every algorithm of the family, in the order of the registry.
-        pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
-            name: $crate::registry!(@name $module $($alias)?),
-            source: include_str!(concat!(stringify!($module), ".rs")),
-            fields: <<$module::$type as $trait>::Params as $crate::settings::Settings>::fields,
-        }, )*];
-
-        /// The first of the registry, with its defaults.
-        impl Default for Config {
-            fn default() -> Config {
-                Config::named(REGISTRY[0].name).expect("the first of a registry has its name")
-            }
-        }
-
-        impl Config {
-            /// The algorithm of this name with its defaults.
-            pub fn named(name: &str) -> Option<Config> {
-                $( if name == $crate::registry!(@name $module $($alias)?) {
-                    return Some(Config::$type(Default::default()));
-                } )*
-                None
-            }
-            /// The algorithm's name.
-            pub fn name(&self) -> &'static str {
-                match self { $( Config::$type(_) => $crate::registry!(@name $module $($alias)?), )* }
-            }
-            /// Sets one parameter by name.
-            pub fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )* }
-            }
-            /// Whether the parameters agree with one another.
-            pub fn check(&self) -> Result<(), String> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
-            }
-            /// The algorithm itself.
-            pub fn build(&self $(, context: $context)?) -> Any {
-                // What every algorithm of the family is given besides its parameters, if anything.
-                macro_rules! make {
-                    ($kind:ty, $params:expr) => {
-                        <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
-                    };
-                }
-                match self { $( Config::$type(params) => Any::$type(make!($module::$type, params)), )* }
-            }
-        }
-
-        /// Any algorithm of the family.
-        #[allow(missing_docs, clippy::large_enum_variant)]
-        #[derive(Clone, Debug)]
-        pub enum Any { $( $type($module::$type), )* }
-
-        macro_rules! $each {
-            ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
-        }
-    };
-    (@context $context:ident $type:ty) => { $context };
-    (@name $module:ident) => { stringify!($module) };
-    (@name $module:ident $alias:literal) => { $alias };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,6 +335,10 @@ mod tests {
         assert!(message.contains("1.5") && message.contains("0 to 1"), "{message}");
         let Err(Refusal::Value(remedy)) = toy.set("wait", &Raw::Integer(20)) else { panic!() };
         assert!(remedy.contains("60ms"), "{remedy}");
+        assert_eq!(
+            (toy.get("share"), toy.get("wait"), toy.get("shore")),
+            (Some("0.25".into()), Some("20ms".into()), None)
+        );
         assert_eq!(toy.set("shore", &Raw::Float(0.1)), Err(Refusal::Unknown));
     }
 

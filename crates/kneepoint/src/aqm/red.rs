@@ -263,7 +263,18 @@ impl Discipline for Red {
             Unit::Packets => "average_packets",
             Unit::Bytes => "average_bytes",
         };
-        vec![(average, self.average), ("probability", self.probability), ("max_p", self.max_p)]
+        let packets = |threshold: f64| match self.unit {
+            Unit::Packets => threshold,
+            Unit::Bytes => threshold / self.mean_packet,
+        };
+        vec![
+            (average, self.average),
+            ("probability", self.probability),
+            ("max_p", self.max_p),
+            ("min_threshold_packets", packets(self.min)),
+            ("max_threshold_packets", packets(self.max)),
+            ("weight", self.weight),
+        ]
     }
 }
 

@@ -78,7 +78,7 @@ impl Model for PertPi {
         Knob { name: "zero", range: ("0.0001", "1000") },
     ];
 
-    fn new(params: Params, (): ()) -> PertPi {
+    fn new(params: Params) -> PertPi {
         let mut model = PertPi {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,

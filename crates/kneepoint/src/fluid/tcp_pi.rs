@@ -67,7 +67,7 @@ impl Model for TcpPi {
         Knob { name: "zero", range: ("0.0001", "1000") },
     ];
 
-    fn new(params: Params, (): ()) -> TcpPi {
+    fn new(params: Params) -> TcpPi {
         let mut model = TcpPi {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,
