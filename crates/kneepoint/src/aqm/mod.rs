@@ -175,6 +175,7 @@ crate::registry! {
         droptail::DropTail,
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
+        pi::Pi,
     }
 }
 

@@ -8,6 +8,7 @@
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
 pub mod delay;
+pub mod response;
 pub mod window;
 
 use crate::rng::Rng;
@@ -127,6 +128,7 @@ crate::registry! {
     algorithms {
         reno::Reno,
         pert::Pert,
+        response/pi::PertPi as "pert-pi",
         cubic::Cubic,
         vegas::Vegas,
     }
