@@ -4,7 +4,7 @@
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3, Figure 5.
 //!
 //! ```text
-//! q = srtt_0.99 - min RTT                                                   every round-trip sample, §2.4
+//! q = srtt_0.99 - min RTT, or the same of one-way delays                    every sample, §2.4; §7
 //! p = 0                                      q <= t1
 //!     pmax (q - t1) / (t2 - t1)              t1 <= q <= t2                  Figure 5
 //!     pmax + (1 - pmax) (q - t2) / (t3 - t2) t2 <= q <= t3
@@ -26,6 +26,9 @@
 //! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of a few packets, the average
 //!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
 //!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.
+//! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
+//!   takes the receiver's clock less the sender's, as timestamps tell both; what the clocks differ by cancels in q.
+//!   A constant difference, that is: drifting clocks are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
 use super::delay::Delay;
@@ -35,11 +38,23 @@ use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
 
+crate::choice! {
+    /// The delay that PERT watches.
+    pub enum Signal {
+        /// Round-trip times.
+        RoundTrip = "rtt",
+        /// Times from sender to receiver, which queues on the way back do not touch.
+        OneWay = "one-way",
+    }
+}
+
 crate::settings! {
     /// PERT's parameters, beside those of its response.
     pub struct Params<Of> {
         ..response: Of;
-        /// The weight of the past in the smoothed round-trip time.
+        /// The delay whose queueing part is estimated.
+        signal: Signal = Signal::RoundTrip;
+        /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
         /// The fraction of the window that an early response takes off.
         decrease: f64 = 0.35, 0.01..=0.99;
@@ -72,6 +87,7 @@ pub struct Pert<R = Red> {
     decrease: f64,
     loss_decrease: f64,
     min_window: f64,
+    signal: Signal,
     early_in_slow_start: bool,
     once_per_round_trip: bool,
     loss_counts: bool,
@@ -116,6 +132,7 @@ impl<R: Response> Controller for Pert<R> {
             decrease: params.decrease,
             loss_decrease: params.loss_decrease,
             min_window: params.min_window,
+            signal: params.signal,
             early_in_slow_start: params.early_in_slow_start,
             once_per_round_trip: params.once_per_round_trip,
             loss_counts: params.loss_counts,
@@ -129,8 +146,12 @@ impl<R: Response> Controller for Pert<R> {
             self.responded_to_loss(ack.next);
         }
         self.recovering = ack.recovering;
-        if let Some(rtt) = ack.rtt {
-            self.delay.observe(rtt);
+        let sample = match self.signal {
+            Signal::RoundTrip => ack.rtt,
+            Signal::OneWay => ack.one_way,
+        };
+        if let Some(sample) = sample {
+            self.delay.observe(sample);
             self.probability = self.response.probability(self.delay.queueing(), ack.now);
             // Without a probability nothing is drawn, so that an idle path costs no random numbers.
             if self.probability > 0.0 && self.may_respond(ack) && rng.chance(self.probability) {
@@ -158,9 +179,13 @@ impl<R: Response> Controller for Pert<R> {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
+        let [smoothed, least] = match self.signal {
+            Signal::RoundTrip => ["srtt_ms", "min_rtt_ms"],
+            Signal::OneWay => ["smoothed_one_way_ms", "min_one_way_ms"],
+        };
         vec![
-            ("srtt_ms", self.delay.smoothed().as_millis_f64()),
-            ("min_rtt_ms", self.delay.least().unwrap_or_default().as_millis_f64()),
+            (smoothed, self.delay.smoothed().as_millis_f64()),
+            (least, self.delay.least().unwrap_or_default().as_millis_f64()),
             ("queueing_delay_ms", self.delay.queueing().as_millis_f64()),
             ("probability", self.probability),
             ("early_responses", self.early_responses as f64),
@@ -242,5 +267,22 @@ mod tests {
         };
         assert_eq!(held_back(true), 0);
         assert_eq!(held_back(false), 1);
+    }
+
+    #[test]
+    fn one_way_delay_is_blind_to_the_way_back_and_to_the_clocks_difference() {
+        let responses = |signal, one_way: [u64; 2]| {
+            let mut trace = avoiding(100.0, Params { history: 0.0, signal, ..Params::default() });
+            for (rtt, one_way) in [60, 85].into_iter().zip(one_way) {
+                trace.rtt = Span::from_millis(rtt);
+                trace.one_way = Some(Span::from_millis(one_way));
+                trace.ack(Span::from_millis(1));
+            }
+            trace.controller.early_responses
+        };
+        // 25 ms more on the way back, then on the way there.
+        assert_eq!((responses(Signal::RoundTrip, [30, 30]), responses(Signal::OneWay, [30, 30])), (1, 0));
+        assert_eq!(responses(Signal::OneWay, [30, 55]), 1);
+        assert_eq!(responses(Signal::OneWay, [5_000_030, 5_000_055]), 1);
     }
 }

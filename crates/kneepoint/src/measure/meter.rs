@@ -227,7 +227,7 @@ impl Observer for Meter {
                     link.waited.record(*waited);
                 }
             }
-            Event::Acked { flow, acked, rtt } => self.acked(*flow, *acked, *rtt),
+            Event::Acked { flow, acked, rtt, .. } => self.acked(*flow, *acked, *rtt),
             Event::Delivered { packet } if packet.flags.has(Flags::DATAGRAM) => self.delivered(packet, at),
             Event::Repair { flow, timeout } => {
                 if let Some(transfers) = self.transfers(*flow) {

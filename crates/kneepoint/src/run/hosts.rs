@@ -7,7 +7,7 @@ use super::network::{Network, Reached};
 use super::observe::{Event, FlowId, Observer};
 use crate::cc;
 use crate::event::{Entity, EventQueue};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Lag, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
 use crate::units::{Bytes, Time};
@@ -189,7 +189,7 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow as usize];
         let id = FlowId(packet.flow);
         let heard = flow.sender.on_ack(packet, now, &mut flow.rng);
-        watch.on(now, &Event::Acked { flow: id, acked: heard.acked, rtt: heard.rtt });
+        watch.on(now, &Event::Acked { flow: id, acked: heard.acked, rtt: heard.rtt, one_way: heard.one_way });
         if heard.repair {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
@@ -302,6 +302,7 @@ impl Flow {
             size: segment.size,
             epoch: self.epoch,
             flags: segment.flags,
+            lag: Lag::default(),
         }
     }
 
@@ -317,6 +318,7 @@ impl Flow {
             size: self.header,
             epoch: self.epoch,
             flags: reply.flags,
+            lag: reply.lag,
         }
     }
 }

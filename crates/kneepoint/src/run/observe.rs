@@ -68,6 +68,8 @@ pub enum Event<'a> {
         acked: Bytes,
         /// The round-trip time it measured.
         rtt: Option<Span>,
+        /// The time from sender to receiver that it measured.
+        one_way: Option<Span>,
     },
     /// A sender begins to repair losses.
     Repair {

@@ -112,7 +112,7 @@ impl Observer for Ledger {
                 self.note(4 + ack, packet.flow, at, &[digest(packet)]);
                 self.delivered.push((at, *packet));
             }
-            Event::Acked { flow, acked, rtt } => {
+            Event::Acked { flow, acked, rtt, .. } => {
                 self.note(6, flow.0, at, &[acked.0, rtt.map_or(0, |rtt| rtt.0)]);
                 self.acked.entry(flow.0).or_default().push((at, acked.0, rtt));
             }

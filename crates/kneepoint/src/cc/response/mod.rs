@@ -8,8 +8,11 @@
 //! To add one: write `response/NAME.rs` like `response/pi.rs`, its `pub mod` below, and its line in the registry of
 //! [`cc`](super).
 
+pub mod codel;
 pub mod pi;
+pub mod pie;
 pub mod red;
+pub mod rem;
 
 use crate::settings::Settings;
 use crate::units::{Span, Time};
