@@ -18,7 +18,7 @@
 //! Readings, each a parameter where an experiment could want the other:
 //! * The paper writes t1 and t2 as P + 5 ms and P + 10 ms, and t3 as "2 Tmax": 2 · t2 of queueing delay.
 //! * f = 0.35: a buffer of half a bandwidth-delay product in equation (1), B > f / (1 - f) · BDP, gives 1/3.
-//! * Silent on slow start: no early response there (`early_in_slow_start`).
+//! * Silent on slow start: no early response there, with this curve (`early_in_slow_start`).
 //! * "Once per RTT": until what was sent before a response is acknowledged (`once_per_round_trip`).
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
@@ -50,8 +50,8 @@ crate::choice! {
 
 crate::settings! {
     /// PERT's parameters, beside those of its response.
-    pub struct Params<Of> {
-        ..response: Of;
+    pub struct Params<R: Response> {
+        ..response: R::Params;
         /// The delay whose queueing part is estimated.
         signal: Signal = Signal::RoundTrip;
         /// The weight of the past in the smoothed delay.
@@ -63,7 +63,7 @@ crate::settings! {
         /// Packets added per round trip in congestion avoidance.
         increase: f64 = 1.0, 0.01..=100.0;
         /// Respond early in slow start too; the response ends it.
-        early_in_slow_start: bool = false;
+        early_in_slow_start: bool = R::IN_SLOW_START;
         /// Wait between early responses until all that was sent before the last is acknowledged.
         once_per_round_trip: bool = true;
         /// Count a loss, and the end of its repair, as a response that the next must wait for.
@@ -118,7 +118,7 @@ impl<R: Response> Pert<R> {
 }
 
 impl<R: Response> Controller for Pert<R> {
-    type Params = Params<R::Params>;
+    type Params = Params<R>;
 
     fn new(params: Self::Params, start: Start) -> Self {
         Pert {
@@ -196,11 +196,10 @@ impl<R: Response> Controller for Pert<R> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Trace;
-    use super::super::response::red;
     use super::*;
     use crate::units::Span;
 
-    type Params = super::Params<red::Params>;
+    type Params = super::Params<Red>;
 
     fn avoiding(window: f64, params: Params) -> Trace<Pert> {
         Trace::new(Pert::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))

@@ -264,22 +264,22 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($(#[doc = $about:literal])* pub struct $name:ident $(<$generic:ident>)? {
+    ($(#[doc = $about:literal])* pub struct $name:ident $(<$generic:ident: $bound:path>)? {
         $( ..$part:ident: $included:ty; )*
         $( $(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr $(, $range:expr)?; )*
     } $(check $check:expr)?) => {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
-        pub struct $name $(<$generic>)? {
+        pub struct $name $(<$generic: $bound>)? {
             $( #[doc = "Parameters that stand beside its own."] pub $part: $included, )*
             $( $(#[doc = $doc])* pub $field: $type, )*
         }
 
-        impl $(<$generic: $crate::settings::Settings>)? Default for $name $(<$generic>)? {
+        impl $(<$generic: $bound>)? Default for $name $(<$generic>)? {
             fn default() -> Self { $name { $( $part: Default::default(), )* $( $field: $default, )* } }
         }
 
-        impl $(<$generic: $crate::settings::Settings>)? $crate::settings::Settings for $name $(<$generic>)? {
+        impl $(<$generic: $bound>)? $crate::settings::Settings for $name $(<$generic>)? {
             const FIELDS: &'static [$crate::settings::Field] = $crate::settings::Joined::new(&[
                 $( <$included as $crate::settings::Settings>::FIELDS, )*
                 &[$( $crate::settings::Field {
@@ -392,7 +392,7 @@ mod tests {
 
     crate::settings! {
         /// A toy with something around it.
-        pub struct Box<T> {
+        pub struct Box<T: Settings> {
             ..inside: T;
             ..second: Second;
             /// How wide it is.

@@ -40,7 +40,7 @@ pub type PertCoDel = Pert<CoDel>;
 const MEMORY: u64 = 16;
 
 /// CoDel's law.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CoDel {
     target: Span,
     interval: Span,

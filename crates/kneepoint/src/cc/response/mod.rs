@@ -18,9 +18,13 @@ use crate::settings::Settings;
 use crate::units::{Span, Time};
 
 /// From queueing delay to the probability of an early response.
-pub trait Response: Clone + std::fmt::Debug {
+pub trait Response: Clone + PartialEq + std::fmt::Debug {
     /// Its parameters; a scenario sets them beside PERT's.
-    type Params: Settings;
+    type Params: Settings + PartialEq;
+
+    /// Whether PERT responds in slow start too, unless a scenario says otherwise. A router takes packets of slow
+    /// start as any others, and an integrator that is not listened to winds up.
+    const IN_SLOW_START: bool = true;
 
     /// A response that has seen no delay.
     fn new(params: &Self::Params) -> Self;
@@ -33,7 +37,7 @@ pub trait Response: Clone + std::fmt::Debug {
 /// It is read when acknowledgements come, and tells how often it would have struck since. A strike sees what was known
 /// when it was due, that is the estimate before the acknowledgement. After a second of silence it stops: nothing was
 /// learned, and nothing should be concluded from it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     period: Span,
     next: Time,

@@ -50,7 +50,7 @@ crate::settings! {
 pub type PertPi = Pert<Pi>;
 
 /// A proportional-integral controller of queueing delay.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pi {
     clock: Clock,
     target: f64,

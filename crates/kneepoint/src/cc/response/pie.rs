@@ -54,7 +54,7 @@ fn divisor(probability: f64) -> f64 {
 }
 
 /// PIE's law.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pie {
     clock: Clock,
     target: f64,

@@ -40,7 +40,7 @@ crate::settings! {
 }
 
 /// The probability of an early response as a function of queueing delay.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
     t1: Span,
     t2: Span,
@@ -76,7 +76,7 @@ impl Curve {
 }
 
 /// The curve, read at every sample or now and then.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Red {
     curve: Curve,
     every: Span,
@@ -86,6 +86,7 @@ pub struct Red {
 
 impl Response for Red {
     type Params = Params;
+    const IN_SLOW_START: bool = false;
 
     fn new(params: &Params) -> Red {
         let curve = Curve::new(params.t1, params.t2, params.t3, params.pmax);

@@ -44,7 +44,7 @@ crate::settings! {
 pub type PertRem = Pert<Rem>;
 
 /// A price of queueing delay.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rem {
     clock: Clock,
     target: f64,
