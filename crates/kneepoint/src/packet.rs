@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What travels: a small `Copy` value of 56 bytes, so that with its arrival time it fills one cache line.
 
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,28 @@ pub struct Packet {
     pub epoch: u16,
     /// What it is and what it carries.
     pub flags: Flags,
+    /// Acknowledgement: how far the receiver's clock was past `sent` when it answered (RFC 7323 TSval − TSecr).
+    pub lag: Lag,
+}
+
+/// A span of whole microseconds up to 16.7 s, in the three bytes that a packet has left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lag([u8; 3]);
+
+impl Lag {
+    /// The span, rounded down; the longest there is if it is longer.
+    #[inline]
+    pub fn of(span: Span) -> Lag {
+        let [a, b, c, _] = ((span.0 / 1000).min(0xff_ffff) as u32).to_le_bytes();
+        Lag([a, b, c])
+    }
+
+    /// As a span.
+    #[inline]
+    pub fn span(self) -> Span {
+        let [a, b, c] = self.0;
+        Span::from_micros(u64::from(u32::from_le_bytes([a, b, c, 0])))
+    }
 }
 
 /// Header bits.
@@ -82,5 +104,12 @@ mod tests {
     #[test]
     fn a_packet_and_its_arrival_time_fill_one_cache_line() {
         assert_eq!(size_of::<(Time, Packet)>(), 64);
+    }
+
+    #[test]
+    fn a_lag_is_whole_microseconds_up_to_its_longest() {
+        let through = |nanos| Lag::of(Span(nanos)).span();
+        assert_eq!([0, 999, 30_000_999].map(through), [0, 0, 30_000].map(Span::from_micros));
+        assert_eq!([16_777_215_000, 16_777_216_000, u64::MAX].map(through), [Span(16_777_215_000); 3]);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kneepoint::experiment::{Experiment, Pace, parse};
+use kneepoint::experiment::{Experiment, Pace, Work, parse};
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -48,8 +48,8 @@ fn predicted(predictors: &str) -> String {
 fn predictors_go_by_their_names_alone_where_no_two_share_one() {
     let called = |predictors: &str| {
         let experiment = parse(&predicted(predictors), Pace::Full).unwrap();
-        let work = &experiment.variants[0].points[0].work;
-        let (watch, _) = kneepoint::run::run(&work.valid, 1, work.watch());
+        let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!("a simulation") };
+        let (watch, _) = kneepoint::run::run(&packets.valid, 1, packets.watch());
         let mut names = Vec::new();
         for row in watch.rows() {
             names.extend(row.labels.get("predictor").filter(|name| !names.contains(name)).cloned());

@@ -66,11 +66,11 @@ crate::settings! {
         /// The mean size of packets; `0b` is a full packet of this network.
         mean_packet: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
     }
-    check |params: &Params| check_thresholds(params.min_threshold, params.max_threshold)
+    check |params| check_thresholds(params.min_threshold, params.max_threshold)
 }
 
 /// Whether thresholds, where both are given, are in order.
-pub(super) fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
+fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
     if max > 0.0 && (min == 0.0 || min >= max) {
         let given = format!("min_threshold = {min}, max_threshold = {max}");
         Err(format!("{given}: give both, the minimum less, as in 5 and 15, or leave the maximum 0"))

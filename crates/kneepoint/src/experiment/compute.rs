@@ -137,6 +137,7 @@ impl Computation {
             let ack = Ack {
                 now: Time::ZERO + Span::from_millis(place),
                 rtt: Some(rtt),
+                one_way: Some(rtt),
                 acked: 1,
                 credit: 1.0,
                 una: place,

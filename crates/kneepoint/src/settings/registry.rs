@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Registries: a family of algorithms, each with a name, a source file and parameters.
+//! Families of algorithms: one line registers one, and everything that is said about it comes from its own file.
 
 use super::Field;
 
@@ -36,7 +36,8 @@ impl Entry {
 /// Declares a family of algorithms: modules, names, a `Config` to choose one and an `Any` that is one.
 ///
 /// Each line `module::Type,` is all that registers an algorithm; a dash in the name is written
-/// `module::Type as "na-me",`. The enum keeps an algorithm inside its host, without a heap hop. The macro named
+/// `module::Type as "na-me",`. An algorithm in a folder that has a `mod.rs` of its own is `folder/module::Type`. The
+/// enum keeps an algorithm inside its host, without a heap hop. The macro named
 /// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
 /// with whichever algorithm `any` is.
 #[macro_export]
@@ -44,20 +45,20 @@ macro_rules! registry {
     (
         trait $trait:ident $(($context:ty))?;
         each $each:ident;
-        algorithms { $( $module:ident::$type:ident $(as $alias:literal)?, )* }
+        algorithms { $( $module:ident $(/ $file:ident)? ::$type:ident $(as $alias:literal)?, )* }
     ) => {
-        $( pub mod $module; )*
+        $( $crate::registry!(@module $module $($file)?); )*
 
         /// A chosen algorithm with its parameters.
         #[allow(missing_docs)]
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Config { $( $type(<$module::$type as $trait>::Params), )* }
+        pub enum Config { $( $type(<$module$(::$file)?::$type as $trait>::Params), )* }
 
         /// Every algorithm of the family, in the order of the registry.
         pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
             name: $crate::registry!(@name $module $($alias)?),
-            source: include_str!(concat!(stringify!($module), ".rs")),
-            fields: <<$module::$type as $trait>::Params as $crate::settings::Settings>::fields,
+            source: include_str!(concat!(stringify!($module), $("/", stringify!($file),)? ".rs")),
+            fields: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::fields,
         }, )*];
 
         /// The first of the registry, with its defaults.
@@ -99,20 +100,22 @@ macro_rules! registry {
                         <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
                     };
                 }
-                match self { $( Config::$type(params) => Any::$type(make!($module::$type, params)), )* }
+                match self { $( Config::$type(params) => Any::$type(make!($module$(::$file)?::$type, params)), )* }
             }
         }
 
         /// Any algorithm of the family.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
-        pub enum Any { $( $type($module::$type), )* }
+        pub enum Any { $( $type($module$(::$file)?::$type), )* }
 
         macro_rules! $each {
             ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
         }
     };
     (@context $context:ident $type:ty) => { $context };
+    (@module $module:ident) => { pub mod $module; };
+    (@module $folder:ident $file:ident) => {};
     (@name $module:ident) => { stringify!($module) };
     (@name $module:ident $alias:literal) => { $alias };
 }

@@ -4,14 +4,15 @@
 //! [`settings!`] declares a struct whose every field has a type, a default, an allowed range and a sentence.
 //! The scenario reader, `knee explain`, the JSON Schema and the docs table all read the same list, so a
 //! parameter that exists is documented and one that is documented is checked.
+//! A struct may include others, whose fields then stand beside its own as if they were its own.
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
 
 mod registry;
 
+pub use registry::Entry;
+
 use std::fmt;
 use std::ops::RangeInclusive;
-
-pub use registry::Entry;
 
 use crate::units::{Bytes, Interval, Rate, Span, show_range};
 
@@ -160,6 +161,41 @@ pub struct Field {
     pub doc: &'static str,
 }
 
+impl Field {
+    const NONE: Field =
+        Field { name: "", kind: "", choices: &[], json: &[], default: String::new, range: || None, doc: "" };
+}
+
+/// Fields of several structs in one list. Its room is fixed: a generic struct cannot have an array of its own length.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined {
+    fields: [Field; 64],
+    count: usize,
+}
+
+impl Joined {
+    /// All fields of all `parts`, in order.
+    pub const fn new(parts: &[&[Field]]) -> Joined {
+        let mut joined = Joined { fields: [Field::NONE; 64], count: 0 };
+        let mut part = 0;
+        while part < parts.len() {
+            let mut place = 0;
+            while place < parts[part].len() {
+                joined.fields[joined.count] = parts[part][place];
+                joined.count += 1;
+                place += 1;
+            }
+            part += 1;
+        }
+        joined
+    }
+
+    /// The list.
+    pub const fn as_slice(&self) -> &[Field] {
+        self.fields.split_at(self.count).0
+    }
+}
+
 /// Why a value was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
@@ -171,8 +207,13 @@ pub enum Refusal {
 
 /// A struct declared with [`settings!`].
 pub trait Settings: Default + Clone + fmt::Debug {
+    /// Its fields in order, behind those of the structs it includes.
+    const FIELDS: &'static [Field];
+
     /// Its fields in order.
-    fn fields() -> &'static [Field];
+    fn fields() -> &'static [Field] {
+        Self::FIELDS
+    }
     /// Sets one field by name.
     fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
     /// One field by name, as it would be written.
@@ -213,23 +254,37 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 ///         early: bool = false;
 ///     }
 /// }
+///
+/// kneepoint::settings! {
+///     /// A toy with a string: `length` is set beside `decrease` and `early`.
+///     pub struct Kite {
+///         ..toy: Toy;
+///         /// The string's length in metres.
+///         length: f64 = 30.0, 1.0..=100.0;
+///     }
+/// }
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($(#[doc = $about:literal])* pub struct $name:ident {
+    ($(#[doc = $about:literal])* pub struct $name:ident $(<$generic:ident: $bound:path>)? {
+        $( ..$part:ident: $included:ty; )*
         $( $(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr $(, $range:expr)?; )*
     } $(check $check:expr)?) => {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
-        pub struct $name { $( $(#[doc = $doc])* pub $field: $type, )* }
-
-        impl Default for $name {
-            fn default() -> $name { $name { $( $field: $default, )* } }
+        pub struct $name $(<$generic: $bound>)? {
+            $( #[doc = "Parameters that stand beside its own."] pub $part: $included, )*
+            $( $(#[doc = $doc])* pub $field: $type, )*
         }
 
-        impl $crate::settings::Settings for $name {
-            fn fields() -> &'static [$crate::settings::Field] {
-                const FIELDS: &[$crate::settings::Field] = &[$( $crate::settings::Field {
+        impl $(<$generic: $bound>)? Default for $name $(<$generic>)? {
+            fn default() -> Self { $name { $( $part: Default::default(), )* $( $field: $default, )* } }
+        }
+
+        impl $(<$generic: $bound>)? $crate::settings::Settings for $name $(<$generic>)? {
+            const FIELDS: &'static [$crate::settings::Field] = $crate::settings::Joined::new(&[
+                $( <$included as $crate::settings::Settings>::FIELDS, )*
+                &[$( $crate::settings::Field {
                     name: stringify!($field),
                     kind: <$type as $crate::settings::Setting>::KIND,
                     choices: <$type as $crate::settings::Setting>::CHOICES,
@@ -237,30 +292,40 @@ macro_rules! settings {
                     default: || { let default: $type = $default; default.to_string() },
                     range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
-                }, )*];
-                FIELDS
-            }
+                }, )*],
+            ]).as_slice();
             #[allow(unused_variables)]
             fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
                 match name {
                     $( stringify!($field) => {
                         self.$field = $crate::settings::read_within::<$type>(raw, $crate::settings!(@range $($range)?))?;
-                        Ok(())
+                        return Ok(());
                     } )*
-                    _ => Err($crate::settings::Refusal::Unknown),
+                    _ => {}
                 }
+                $( match $crate::settings::Settings::set(&mut self.$part, name, raw) {
+                    Err($crate::settings::Refusal::Unknown) => {}
+                    known => return known,
+                } )*
+                Err($crate::settings::Refusal::Unknown)
+            }
+            fn check(&self) -> Result<(), String> {
+                $( $crate::settings::Settings::check(&self.$part)?; )*
+                $( let check: fn(&Self) -> Result<(), String> = $check;
+                check(self)?; )?
+                Ok(())
             }
             #[allow(unused_variables)]
             fn get(&self, name: &str) -> Option<String> {
                 match name {
-                    $( stringify!($field) => Some(self.$field.to_string()), )*
-                    _ => None,
+                    $( stringify!($field) => return Some(self.$field.to_string()), )*
+                    _ => {}
                 }
+                $( if let known @ Some(_) = $crate::settings::Settings::get(&self.$part, name) {
+                    return known;
+                } )*
+                None
             }
-            $( fn check(&self) -> Result<(), String> {
-                let check: fn(&$name) -> Result<(), String> = $check;
-                check(self)
-            } )?
         }
     };
     (@range) => { None };
@@ -340,6 +405,46 @@ mod tests {
             (Some("0.25".into()), Some("20ms".into()), None)
         );
         assert_eq!(toy.set("shore", &Raw::Float(0.1)), Err(Refusal::Unknown));
+    }
+
+    crate::settings! {
+        /// A toy with something around it.
+        pub struct Box<T: Settings> {
+            ..inside: T;
+            ..second: Second;
+            /// How wide it is.
+            width: f64 = 1.0, 0.0..=2.0;
+        }
+        check |it| if it.width > 0.0 { Ok(()) } else { Err("width = 0".to_string()) }
+    }
+
+    crate::settings! {
+        /// Another toy.
+        pub struct Second {
+            /// How many strings it has.
+            strings: u32 = 2, 0..=8;
+        }
+        check |it| if it.strings != 7 { Ok(()) } else { Err("strings = 7".to_string()) }
+    }
+
+    #[test]
+    fn the_fields_of_what_a_struct_includes_stand_beside_its_own() {
+        let names = Box::<Toy>::fields().iter().map(|field| field.name).collect::<Vec<_>>();
+        assert_eq!(names, ["share", "wait", "on", "strings", "width"]);
+        let mut it = Box::<Toy>::default();
+        assert_eq!((it.inside.share, it.second.strings, it.width), (0.5, 2, 1.0));
+        assert_eq!(
+            [it.set("share", &Raw::Integer(1)), it.set("strings", &Raw::Integer(7))],
+            [Ok(()), Ok(())]
+        );
+        assert_eq!((it.inside.share, it.second.strings), (1.0, 7));
+        let Err(Refusal::Value(message)) = it.set("share", &Raw::Integer(2)) else { panic!() };
+        assert!(message.contains("0 to 1"), "{message}");
+        assert_eq!(it.set("shore", &Raw::Integer(0)), Err(Refusal::Unknown));
+        assert_eq!(it.check(), Err("strings = 7".to_string()));
+        it.second.strings = 0;
+        it.width = 0.0;
+        assert_eq!(it.check(), Err("width = 0".to_string()));
     }
 
     #[test]
