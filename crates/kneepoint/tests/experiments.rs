@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kneepoint::experiment::{Experiment, Pace, Work, parse};
+use kneepoint::run::run;
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -48,12 +49,11 @@ fn predicted(predictors: &str) -> String {
 fn predictors_go_by_their_names_alone_where_no_two_share_one() {
     let called = |predictors: &str| {
         let experiment = parse(&predicted(predictors), Pace::Full).unwrap();
-        let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!("a simulation") };
-        let (watch, _) = kneepoint::run::run(&packets.valid, 1, packets.watch());
-        let mut names = Vec::new();
-        for row in watch.rows() {
-            names.extend(row.labels.get("predictor").filter(|name| !names.contains(name)).cloned());
-        }
+        let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
+        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let mut names: Vec<String> =
+            watch.rows().into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
+        names.dedup();
         names
     };
     assert_eq!(called("\"rtt:absolute=65ms\", \"ewma:history=0.9\""), ["rtt", "ewma"]);

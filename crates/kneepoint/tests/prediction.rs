@@ -33,7 +33,7 @@ struct Tape {
 impl Observer for Tape {
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), window } => {
+            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), window, .. } => {
                 self.acked.push((at, *rtt, *window, acked.0));
             }
             Event::Arrival { link, packet, verdict: Verdict::Dropped(reason) }
