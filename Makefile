@@ -12,7 +12,7 @@ CARGO ?= cargo
 KNEE := target/release/knee
 OUT ?= out
 
-.PHONY: help run build install test check fmt bench validate fuzz wasm docs clean cargo
+.PHONY: help run build install test check fmt reproduce bench validate fuzz wasm docs clean cargo
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -38,6 +38,11 @@ check: cargo ## type-check only, for while you edit
 
 fmt: cargo ## format the sources
 	$(CARGO) fmt --all
+
+reproduce: build ## every published figure and table at full length, and docs/reproduction.md (ARGS="pert.fig6" for some)
+	$(KNEE) reproduce $(ARGS) --out $(OUT)/reproduce
+	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
+	  && cp $(OUT)/reproduce/reproduction.md docs/ && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 where it is installed
 	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)

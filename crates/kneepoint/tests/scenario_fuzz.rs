@@ -5,6 +5,7 @@
 
 use std::panic::catch_unwind;
 
+use kneepoint::experiment::{self, Frame, Pace};
 use kneepoint::rng::Rng;
 use kneepoint::scenario::{Fault, Plan, example, parse};
 
@@ -18,6 +19,14 @@ const SCENARIOS: &[&str] = &[
     "[topology]\nkind = \"graph\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\n\
      rate = \"1mbit\"\ndelay = \"5ms\"\nloss = \"uniform:p=0.1\"\n[[flows]]\ncc = \"tahoe\"\nfrom = \"a\"\nto = \"b\"\n\
      [[cbr]]\nfrom = \"b\"\nto = \"a\"\n",
+];
+
+const EXPERIMENTS: &[&str] = &[
+    include_str!("../../../experiments/pert/fig5.toml"),
+    include_str!("../../../experiments/pert/fig13bcd.toml"),
+    include_str!("../../../experiments/pert/fig6.toml"),
+    include_str!("../../../experiments/pert/tab1.toml"),
+    include_str!("../../../experiments/pert/fig12.toml"),
 ];
 
 /// Values that sit on edges, to put in the place of others.
@@ -144,19 +153,27 @@ fn judge(text: &str, answer: &Result<Plan, Vec<Fault>>) {
                 }
             }
         }
-        Err(faults) => {
-            assert!(!faults.is_empty());
-            for fault in faults {
-                assert!(text.get(fault.span.clone()).is_some(), "{fault:?}");
-                assert!(!fault.message.is_empty() && fault.help.as_deref() != Some(""), "{fault:?}");
-            }
-        }
+        Err(faults) => assert_pointed(text, faults),
     }
+}
+
+/// Asserts what all faults hold to.
+fn assert_pointed(text: &str, faults: &[Fault]) {
+    assert!(!faults.is_empty());
+    for fault in faults {
+        assert!(text.get(fault.span.clone()).is_some(), "{fault:?}");
+        assert!(!fault.message.is_empty() && fault.help.as_deref() != Some(""), "{fault:?}");
+    }
+}
+
+/// How many texts to try.
+fn cases() -> u64 {
+    std::env::var("KNEE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000)
 }
 
 #[test]
 fn any_text_is_answered_with_a_plan_or_with_faults_that_point_into_it() {
-    let cases = std::env::var("KNEE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000);
+    let cases = cases();
     let example = example();
     let seeds: Vec<&str> = SCENARIOS.iter().copied().chain([example.as_str()]).collect();
     let (mut read, mut refused) = (0u64, 0u64);
@@ -172,5 +189,36 @@ fn any_text_is_answered_with_a_plan_or_with_faults_that_point_into_it() {
         *(if answer.is_ok() { &mut read } else { &mut refused }) += 1;
     }
     // Mutations that all break the text, or none, would test little.
+    assert!(cases < 1000 || (read > cases / 50 && refused > cases / 50), "{read} read, {refused} refused");
+}
+
+#[test]
+fn any_experiment_is_answered_with_points_and_claims_or_with_faults_that_point_into_it() {
+    // A text with thousands of flows in its sweep takes longer to read than others.
+    let cases = cases() / 20;
+    let (mut read, mut refused) = (0u64, 0u64);
+    for case in 0..cases {
+        let mut rng = Rng::stream(1, "experiment fuzz", case);
+        let mut text = EXPERIMENTS[rng.below(EXPERIMENTS.len() as u64) as usize].to_string();
+        for _ in 0..=rng.below(3) {
+            text = mutate(&text, &mut rng);
+        }
+        let pace = if rng.chance(0.5) { Pace::Full } else { Pace::Quick };
+        let answer = catch_unwind(|| experiment::parse(&text, pace));
+        match answer.unwrap_or_else(|_| panic!("case {case} panics:\n{text}")) {
+            Ok(experiment) => {
+                assert!(!experiment.variants[0].points.is_empty() && !experiment.seeds.is_empty());
+                // Nothing was observed: whatever is claimed cannot be told, but for what needs no observation.
+                for claim in &experiment.claims {
+                    claim.judge(&Frame::default());
+                }
+                read += 1;
+            }
+            Err(faults) => {
+                assert_pointed(&text, &faults);
+                refused += 1;
+            }
+        }
+    }
     assert!(cases < 1000 || (read > cases / 50 && refused > cases / 50), "{read} read, {refused} refused");
 }

@@ -5,6 +5,7 @@ mod comparing;
 mod fluid;
 mod fuzz;
 mod refusing;
+mod reproducing;
 mod stopping;
 mod telling;
 
