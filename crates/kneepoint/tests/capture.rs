@@ -45,9 +45,9 @@ fn captured(valid: &Valid) -> ([Vec<u8>; 2], Vec<Score>) {
     let capture = |link| pcapng::Capture::new(Vec::new(), valid, link).unwrap();
     let live = Prediction::new(valid, FlowId(0), &predict::standard(), 1.0, 0).unwrap();
     let watch = ((capture("0-1"), capture("1-0")), live);
-    let (((data, answers), live), _) = run::run(valid, 5, watch);
-    let live = live.finish().into_iter().filter(|score| score.judged_by == Judge::Flow).collect();
-    ([data.finish().unwrap(), answers.finish().unwrap()], live)
+    let (((data, answers), heard), _) = run::run(valid, 5, watch);
+    let scores = heard.finish().into_iter().filter(|score| score.judged_by == Judge::Flow).collect();
+    ([data.finish().unwrap(), answers.finish().unwrap()], scores)
 }
 
 fn read(files: &[Vec<u8>]) -> Capture {
@@ -64,19 +64,19 @@ fn a_capture_at_the_sender_tells_predictors_what_they_heard_live() {
     let transfer = capture.transfer(direction).unwrap();
     assert_eq!((transfer.mss, transfer.needless, transfer.holes, capture.others()), (1000, 0, 0, 0));
     assert!(transfer.losses.len() > 50, "{}", transfer.losses.len());
-    let read = transfer.score(&predict::standard(), 1.0);
-    for (live, read) in live.iter().zip(&read) {
-        match live.predictor.as_str() {
+    let later = transfer.score(&predict::standard(), 1.0);
+    for (heard, told) in live.iter().zip(&later) {
+        match heard.predictor.as_str() {
             // A capture knows what is outstanding, whole packets, and not the window with its fraction: where only
             // that grows, these two decide nothing.
             "card" | "tri-s" => {}
             // Our files say when an acknowledgement passed, in whole milliseconds, not when the receiver sent it.
             "sync-tcp" => {}
-            _ => assert_eq!((&live.predictor, live.counts), (&read.predictor, read.counts)),
+            _ => assert_eq!((&heard.predictor, heard.counts), (&told.predictor, told.counts)),
         }
         // Whatever they said, they were held against the same losses.
         let losses = |score: &Score| score.counts[1] + score.counts[3];
-        assert_eq!(losses(live), losses(read), "{}", live.predictor);
+        assert_eq!(losses(heard), losses(told), "{}", heard.predictor);
     }
 }
 

@@ -272,9 +272,9 @@ mod tests {
     fn one_way_delay_is_blind_to_the_way_back_and_to_the_clocks_difference() {
         let responses = |signal, one_way: [u64; 2]| {
             let mut trace = avoiding(100.0, Params { history: 0.0, signal, ..Params::default() });
-            for (rtt, one_way) in [60, 85].into_iter().zip(one_way) {
+            for (rtt, forward) in [60, 85].into_iter().zip(one_way) {
                 trace.rtt = Span::from_millis(rtt);
-                trace.one_way = Some(Span::from_millis(one_way));
+                trace.one_way = Some(Span::from_millis(forward));
                 trace.ack(Span::from_millis(1));
             }
             trace.controller.early_responses
