@@ -205,7 +205,7 @@ pub(crate) mod tests {
         let mut now = Time::ZERO;
         let mut observe = |&(millis, window): &(f64, f64)| {
             let rtt = Span::from_secs_f64(millis / 1e3);
-            now = now + rtt;
+            now += rtt;
             predictor.observe(&Sample { now, rtt, window, one_way: None, acked: 1 })
         };
         samples.iter().map(&mut observe).collect()
