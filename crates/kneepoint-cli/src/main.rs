@@ -10,6 +10,7 @@
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | everything that has a name |
 //! | [`parquet`] | tables to Parquet |
+//! | [`png`] | charts to PNG |
 //! | [`campaign`] | many runs over all cores, each stored the moment it ends |
 //! | [`captures`] | packets of a link, for Wireshark |
 //! | [`study`] | rows × seeds, run, stored and reported in a directory |
@@ -32,6 +33,7 @@ mod library;
 mod machine;
 mod manifest;
 mod parquet;
+mod png;
 mod reproduction;
 mod store;
 mod study;

@@ -1,44 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tables to Parquet: one row group, each column of doubles under its own name.
+//! Tables to Parquet: one row group, each column under its own name, of doubles or of texts.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
-use kneepoint::measure::Table;
-use parquet::basic::{Compression, Repetition, Type as Physical};
-use parquet::data_type::DoubleType;
-use parquet::errors::Result;
+use kneepoint::measure::{Cell, Records, Table};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
+use crate::failure::Failure;
+use crate::files::Pending;
+
+type Result<T, E = ParquetError> = std::result::Result<T, E>;
+
+/// Writes a file whole; `write` is one of those below.
+pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Result<(), Failure> {
+    let mut pending = Pending::create(path)?;
+    write(&mut pending).map_err(|error| {
+        let message = format!("cannot write `{}`: {error}", path.display());
+        Failure::run(message, "the same numbers are in the CSV beside it")
+    })?;
+    pending.commit()
+}
+
 /// Writes `table` to `sink`.
 pub fn write(table: &Table, sink: impl Write + Send) -> Result<()> {
+    let columns = (0..table.columns.len()).map(|place| Column::Numbers(table.values(place).collect()));
+    write_columns("series", &table.columns, &columns.collect::<Vec<_>>(), sink)
+}
+
+/// Writes `records` to `sink`: each column as texts if it has one, or else as doubles.
+pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
+    let column = |place: usize| {
+        let cells = records.rows.iter().map(|row| &row[place]);
+        if records.is_text(place) {
+            Column::Texts(cells.map(|cell| cell.text().into_bytes().into()).collect())
+        } else {
+            Column::Numbers(cells.map(Cell::number).collect())
+        }
+    };
+    let columns = (0..records.columns.len()).map(column).collect::<Vec<_>>();
+    write_columns("records", &records.columns, &columns, sink)
+}
+
+/// What a column holds.
+enum Column {
+    Numbers(Vec<f64>),
+    Texts(Vec<ByteArray>),
+}
+
+fn write_columns(root: &str, names: &[String], columns: &[Column], sink: impl Write + Send) -> Result<()> {
     let properties = WriterProperties::builder()
         .set_created_by(concat!("knee ", env!("CARGO_PKG_VERSION")).to_string())
         .set_compression(Compression::SNAPPY)
         .build();
-    let mut file = SerializedFileWriter::new(sink, Arc::new(schema(table)?), Arc::new(properties))?;
+    let fields = names.iter().zip(columns).map(|(name, column)| column.field(name)).collect::<Result<_>>()?;
+    let schema = Type::group_type_builder(root).with_fields(fields).build()?;
+    let mut file = SerializedFileWriter::new(sink, Arc::new(schema), Arc::new(properties))?;
     let mut rows = file.next_row_group()?;
-    let mut place = 0;
-    while let Some(mut column) = rows.next_column()? {
-        let values = table.values(place).collect::<Vec<_>>();
-        column.typed::<DoubleType>().write_batch(&values, None, None)?;
-        column.close()?;
-        place += 1;
+    for column in columns {
+        let Some(mut writer) = rows.next_column()? else { break };
+        match column {
+            Column::Numbers(numbers) => writer.typed::<DoubleType>().write_batch(numbers, None, None)?,
+            Column::Texts(texts) => writer.typed::<ByteArrayType>().write_batch(texts, None, None)?,
+        };
+        writer.close()?;
     }
     rows.close()?;
     file.close()?;
     Ok(())
 }
 
-fn schema(table: &Table) -> Result<Type> {
-    let double = |name: &String| {
-        let column = Type::primitive_type_builder(name, Physical::DOUBLE);
+impl Column {
+    fn field(&self, name: &str) -> Result<Arc<Type>> {
+        let (physical, logical) = match self {
+            Column::Numbers(_) => (Physical::DOUBLE, None),
+            Column::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
         column.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
-    };
-    let columns = table.columns.iter().map(double).collect::<Result<Vec<_>>>()?;
-    Type::group_type_builder("series").with_fields(columns).build()
+    }
 }
 
 #[cfg(test)]
@@ -61,5 +107,18 @@ mod tests {
         assert!(rows[0].get_double(1).unwrap().is_nan());
         assert_eq!((rows[1].get_double(0).unwrap(), rows[1].get_double(1).unwrap()), (0.1, 7.0));
         std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn texts_stand_beside_numbers() {
+        let written = vec![vec!["vegas".into(), 0.5.into()], vec!["tri-s".into(), f64::NAN.into()]];
+        let records = Records { columns: ["predictor", "share"].map(String::from).to_vec(), rows: written };
+        let file = tempfile::tempfile().unwrap();
+        write_records(&records, file.try_clone().unwrap()).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
+        assert_eq!((rows[0].get_string(0).unwrap().as_str(), rows[0].get_double(1).unwrap()), ("vegas", 0.5));
+        assert_eq!(rows[1].get_string(0).unwrap(), "tri-s");
+        assert!(rows[1].get_double(1).unwrap().is_nan());
     }
 }

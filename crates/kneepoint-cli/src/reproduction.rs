@@ -113,8 +113,13 @@ fn outcome(volume: Volume, known: &BTreeMap<String, Record>, manner: &Manner) ->
     let wanted: BTreeSet<String> = runs(&volume, manner).into_iter().map(|(name, ..)| name).collect();
     let finished: Vec<&Record> = wanted.iter().filter_map(|name| known.get(name)).collect();
     let experiment = volume.experiment;
-    let frame = |variant: &Variant| {
+    // An alternative that was not asked for shares some runs with what was, which is not to have run it.
+    let asked = if manner.alternatives { experiment.variants.len() } else { 1 };
+    let frame = |(place, variant): (usize, &Variant)| {
         let mut frame = Frame::default();
+        if place >= asked {
+            return frame;
+        }
         for seed in &experiment.seeds {
             for point in &variant.points {
                 if let Some(record) = known.get(&Store::name(&point.work.identity(), *seed)) {
@@ -125,7 +130,7 @@ fn outcome(volume: Volume, known: &BTreeMap<String, Record>, manner: &Manner) ->
         frame
     };
     Outcome {
-        frames: experiment.variants.iter().map(frame).collect(),
+        frames: experiment.variants.iter().enumerate().map(frame).collect(),
         pace: manner.pace,
         runs: finished.len(),
         planned: wanted.len(),

@@ -8,6 +8,7 @@
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/runs/HASH.json        each run, stored the moment it ended
 //! OUT/series/ROW-seedN.*    the state over time
+//! OUT/charts/*              the report's charts, if wanted, each in a file of its own
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ use crate::captures::Captures;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::manifest::digest;
-use crate::{interrupt, machine, manifest, parquet};
+use crate::{interrupt, machine, manifest, parquet, png};
 
 /// What every study can be told.
 #[derive(Args)]
@@ -35,6 +36,9 @@ pub struct Settings {
     /// Formats of the sampled series
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "csv,parquet")]
     series: Vec<Format>,
+    /// Write each chart of the report to a file of its own
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
+    charts: Vec<Picture>,
     /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     #[arg(long, value_name = "LINK")]
     pcap: Vec<String>,
@@ -52,6 +56,13 @@ impl Settings {
 enum Format {
     Csv,
     Parquet,
+}
+
+/// How charts are written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Picture {
+    Svg,
+    Png,
 }
 
 /// What is to be run.
@@ -172,7 +183,7 @@ impl Study {
             Ok((result, table.filter(|_| Some(&job.seed) == self.seeds.first())))
         };
         let kept = campaign::run(&jobs, workers, watch, keep)?;
-        self.report(kept, as_json)
+        self.report(kept, &settings.charts, as_json)
     }
 
     /// Whether it can be run at all, before anything is written.
@@ -246,7 +257,7 @@ impl Study {
     }
 
     /// Makes the report of what finished.
-    fn report(self, kept: Vec<Option<Kept>>, as_json: bool) -> Result<(), Failure> {
+    fn report(self, kept: Vec<Option<Kept>>, charts: &[Picture], as_json: bool) -> Result<(), Failure> {
         let (planned, done) = (kept.len(), kept.iter().flatten().count());
         if done == 0 {
             return Err(Failure::Interrupted(
@@ -280,6 +291,7 @@ impl Study {
         files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
         files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
         files::write(&out.join("report.html"), report::html::render(&comparison))?;
+        write_charts(&comparison, charts, &out.join("charts"))?;
         files::print(if as_json { json } else { report::text::render(&comparison) })?;
         let place = format!("report: {}", out.join("report.html").display());
         if done < planned {
@@ -292,21 +304,29 @@ impl Study {
     }
 }
 
+fn write_charts(comparison: &Comparison, formats: &[Picture], directory: &Path) -> Result<(), Failure> {
+    if formats.is_empty() {
+        return Ok(());
+    }
+    files::make_directory(directory)?;
+    for (name, svg) in report::svg::render(comparison) {
+        if formats.contains(&Picture::Svg) {
+            files::write(&directory.join(format!("{name}.svg")), &svg)?;
+        }
+        if formats.contains(&Picture::Png) {
+            files::write(&directory.join(format!("{name}.png")), png::render(&svg)?)?;
+        }
+    }
+    Ok(())
+}
+
 fn write_series(table: &Table, formats: &[Format], stem: &Path) -> Result<(), Failure> {
     let named = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
     if formats.contains(&Format::Csv) {
         files::write(&named("csv"), report::csv::table(table))?;
     }
     if formats.contains(&Format::Parquet) {
-        let path = named("parquet");
-        let mut pending = files::Pending::create(&path)?;
-        parquet::write(table, &mut pending).map_err(|error| {
-            Failure::run(
-                format!("cannot write `{}`: {error}", path.display()),
-                "leave it out with --series csv",
-            )
-        })?;
-        pending.commit()?;
+        parquet::save(&named("parquet"), |sink| parquet::write(table, sink))?;
     }
     Ok(())
 }

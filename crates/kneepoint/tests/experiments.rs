@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kneepoint::experiment::{Experiment, Pace, parse};
+use kneepoint::experiment::{Experiment, Pace, Work, parse};
+use kneepoint::run::run;
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -31,4 +32,31 @@ fn every_experiment_can_be_read_at_both_paces_and_is_named_as_its_file() {
             assert_eq!(ids.len(), experiment.claims.len(), "{}: two claims share a name", experiment.id);
         }
     }
+}
+
+/// A tagged flow that predictors watch.
+fn predicted(predictors: &str) -> String {
+    format!(
+        "[experiment]\nid = \"a-b\"\ntitle = \"c\"\nsource = \"d\"\n\
+         [run]\nduration = \"2s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\n\
+         [[flows]]\nname = \"tagged\"\ncc = \"reno\"\n\
+         [predict]\nflow = \"tagged/0\"\npredictors = [{predictors}]\n\
+         [[claim]]\nid = \"a\"\ntext = \"b\"\ncheck = \"1 < 2\"\n"
+    )
+}
+
+#[test]
+fn predictors_go_by_their_names_alone_where_no_two_share_one() {
+    let called = |predictors: &str| {
+        let experiment = parse(&predicted(predictors), Pace::Full).unwrap();
+        let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
+        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let mut names: Vec<String> =
+            watch.rows().into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
+        names.dedup();
+        names
+    };
+    assert_eq!(called("\"rtt:absolute=65ms\", \"ewma:history=0.9\""), ["rtt", "ewma"]);
+    let two = "\"ewma:history=0.9\", \"ewma:history=0.5\"";
+    assert_eq!(called(two), ["ewma:history=0.9", "ewma:history=0.5"]);
 }

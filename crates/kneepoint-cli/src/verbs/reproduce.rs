@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::experiment::{Outcome, Pace};
-use kneepoint::report::reproduction;
+use kneepoint::report::{self, reproduction};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::files::{self, tell};
 use crate::library::{self, Volume};
 use crate::reproduction::{Manner, conduct};
 use crate::store::Store;
-use crate::{interrupt, machine, manifest};
+use crate::{interrupt, machine, manifest, parquet, png};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -138,13 +138,16 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
 /// Writes what an experiment observed, as a figure and as a table.
 fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     let id = &outcome.experiment.id;
-    files::write(&directory(out, "data")?.join(format!("{id}.csv")), reproduction::csv::estimates(outcome))?;
-    match reproduction::figure::render(outcome) {
-        Some(drawing) => {
-            files::write(&directory(out, "figures")?.join(format!("{id}.svg")), drawing.standalone())
-        }
-        None => Ok(()),
+    let (data, figures) = (directory(out, "data")?, directory(out, "figures")?);
+    let records = reproduction::data::estimates(outcome);
+    files::write(&data.join(format!("{id}.csv")), report::csv::records(&records))?;
+    parquet::save(&data.join(format!("{id}.parquet")), |sink| parquet::write_records(&records, sink))?;
+    if let Some(drawing) = reproduction::figure::render(outcome) {
+        let svg = drawing.standalone();
+        files::write(&figures.join(format!("{id}.png")), png::render(&svg)?)?;
+        files::write(&figures.join(format!("{id}.svg")), svg)?;
     }
+    Ok(())
 }
 
 fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {

@@ -165,7 +165,17 @@ fn predict(body: &Table, faults: &mut Faults) -> (Predict, Vec<(String, predict:
             Err(message) => faults.add(table.place("predictors"), message),
         }
     }
-    (settings, predictors)
+    (settings, named_alone(predictors))
+}
+
+/// Predictors under their names without settings, where no two share one: a reading that sets something else is then
+/// under the same name, and a claim about it can be held against both.
+fn named_alone(predictors: Vec<(String, predict::Config)>) -> Vec<(String, predict::Config)> {
+    let alone = |text: &str| text.split(':').next().unwrap_or_default().trim().to_string();
+    let names: Vec<String> = predictors.iter().map(|(text, _)| alone(text)).collect();
+    let shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
+    let both = names.iter().zip(predictors);
+    both.map(|(name, (text, config))| (if shared(name) { text } else { name.clone() }, config)).collect()
 }
 
 fn reading(table: &Table, faults: &mut Faults) -> Reading {

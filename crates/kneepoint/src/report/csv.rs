@@ -2,7 +2,7 @@
 //! Comma-separated values (RFC 4180). Numbers read back as they were; one that does not exist is an empty field.
 
 use super::Comparison;
-use crate::measure::{METRICS, Table};
+use crate::measure::{Cell, METRICS, Records, Table};
 
 /// One line per scheme: each headline figure and its half width.
 pub fn schemes(comparison: &Comparison) -> String {
@@ -39,8 +39,13 @@ pub fn table(table: &Table) -> String {
     written(table.columns.clone(), table.rows.iter().map(|row| row.iter().copied().map(number).collect()))
 }
 
+/// Records as they are.
+pub fn records(records: &Records) -> String {
+    written(records.columns.clone(), records.rows.iter().map(|row| row.iter().map(Cell::text).collect()))
+}
+
 fn number(value: f64) -> String {
-    if value.is_finite() { value.to_string() } else { String::new() }
+    Cell::Number(value).text()
 }
 
 fn written(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -77,6 +82,13 @@ mod tests {
     fn what_does_not_exist_is_an_empty_field() {
         let written = Table { columns: vec!["a".into(), "b".into()], rows: vec![vec![f64::NAN, 2.0]] };
         assert_eq!(table(&written), "a,b\n,2\n");
+    }
+
+    #[test]
+    fn texts_stand_beside_numbers() {
+        let rows = vec![vec!["a, b".into(), 0.1.into()], vec!["c".into(), f64::NAN.into()]];
+        let written = Records { columns: vec!["name".into(), "x".into()], rows };
+        assert_eq!(records(&written), "name,x\n\"a, b\",0.1\nc,\n");
     }
 
     #[test]

@@ -230,6 +230,11 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_makes_no_room_below_zero_for_what_is_never_negative() {
+        assert_eq!((low_end(&estimate(1.0, 3.0)), low_end(&estimate(-1.0, 3.0))), (0.0, -4.0));
+    }
+
+    #[test]
     fn nothing_to_show_is_still_a_chart() {
         let chart = Lines { series: vec![], marks: vec![], ..loss() };
         let svg = lines(&chart).standalone();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What became of published claims: for people, for machines, and as pictures.
 
-pub mod csv;
+pub mod data;
 pub mod figure;
 pub mod json;
 pub mod markdown;
