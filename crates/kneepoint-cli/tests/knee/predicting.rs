@@ -66,7 +66,7 @@ fn a_capture_of_a_run_is_read_back_from_two_files() {
     let missing =
         knee(here.path(), &[&["predict"], &files[..], &["--flow", "1.2.3.4:5-6.7.8.9:10"]].concat());
     assert_refuses(&missing, 2, &["nobody sends data", "10.0.0.0:10000"]);
-    let one_way = [&["predict"], &files[..1]].concat();
+    let one_way = [&["predict"], &files[1..]].concat();
     assert_refuses(&knee(here.path(), &one_way), 1, &["both directions"]);
 }
 
@@ -80,7 +80,7 @@ fn what_cannot_be_watched_is_refused_with_what_can() {
         (&["predict", "small.toml", "--flow", "short/0"], 2, &["short/0", "long/0 to 5"]),
         (&["predict", "small.toml", "--predictors", "vega"], 2, &["vega", "vegas"]),
         (&["predict", "small.toml", "--predictors", "rtt,rtt"], 2, &["twice"]),
-        (&["predict", "small.toml", "--hold-off", "-1"], 2, &["hold-off"]),
+        (&["predict", "small.toml", "--hold-off", "2000"], 2, &["hold-off"]),
         (&["predict", "small.toml", "small.toml"], 2, &["not a capture"]),
         (&["predict", "cut.pcap"], 1, &["byte 0", "file header"]),
         (&["predict", "cut.pcap", "--seeds", "3"], 2, &["no seed"]),
