@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn one_way_delay_is_blind_to_the_way_back_and_to_the_clocks_difference() {
-        let responses = |signal, one_way: [u64; 2]| {
+        let responses = |signal, forward: [u64; 2]| {
             let mut trace = avoiding(100.0, Params { history: 0.0, signal, ..Params::default() });
-            for (rtt, one_way) in [60, 85].into_iter().zip(one_way) {
+            for (rtt, one_way) in [60, 85].into_iter().zip(forward) {
                 trace.rtt = Span::from_millis(rtt);
                 trace.one_way = Some(Span::from_millis(one_way));
                 trace.ack(Span::from_millis(1));

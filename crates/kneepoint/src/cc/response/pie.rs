@@ -80,8 +80,8 @@ impl Pie {
     fn strike(&mut self) {
         let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.before);
         let scaled = change / divisor(self.probability);
-        let change = if self.probability >= CAPPED_FROM { scaled.min(CAP) } else { scaled };
-        self.probability = (self.probability + change).clamp(0.0, 1.0);
+        let capped = if self.probability >= CAPPED_FROM { scaled.min(CAP) } else { scaled };
+        self.probability = (self.probability + capped).clamp(0.0, 1.0);
         self.allowance = self.allowance.saturating_sub(self.interval);
         if self.probability == 0.0 && self.delay < self.target / 2.0 && self.before < self.target / 2.0 {
             self.allowance = self.burst;
