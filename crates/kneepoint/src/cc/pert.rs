@@ -23,12 +23,12 @@
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
 //! * What makes a probability out of `q` is a response, in a file of its own: `response/red.rs` is the curve above.
-//! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of a few packets, the average
+//! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of few packets, the average
 //!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
 //!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.
 //! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
 //!   takes the receiver's clock less the sender's, as timestamps tell both; what the clocks differ by cancels in q.
-//!   A constant difference, that is: drifting clocks are not corrected. Without timestamps there is no early response.
+//!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
 use super::delay::Delay;
@@ -270,11 +270,11 @@ mod tests {
 
     #[test]
     fn one_way_delay_is_blind_to_the_way_back_and_to_the_clocks_difference() {
-        let responses = |signal, one_way: [u64; 2]| {
+        let responses = |signal, forward: [u64; 2]| {
             let mut trace = avoiding(100.0, Params { history: 0.0, signal, ..Params::default() });
-            for (rtt, forward) in [60, 85].into_iter().zip(one_way) {
+            for (rtt, one_way) in [60, 85].into_iter().zip(forward) {
                 trace.rtt = Span::from_millis(rtt);
-                trace.one_way = Some(Span::from_millis(forward));
+                trace.one_way = Some(Span::from_millis(one_way));
                 trace.ack(Span::from_millis(1));
             }
             trace.controller.early_responses

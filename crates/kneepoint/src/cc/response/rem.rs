@@ -18,7 +18,12 @@
 //! ns-2's. The target is that of `pert-pi`, so that the laws can be compared; ns-2's 20 packets are 1.07 ms there.
 //!
 //! Departure: with an idle link the router sees that x < c; the delay is 0 then, and only alpha (0 - target) lowers the
-//! price. The clock is as in `pert-pi`.
+//! price. The clock, and slow start, are as in `pert-pi`.
+//!
+//! What to expect: with ns-2's constants the price is all but an integral, for the law has its zero at alpha / interval,
+//! 50 rad/s, and `pert-pi` at 0.56. So the delay swings about its target, and the link runs dry at times: it is used
+//! to 95 % at 150 Mbit/s, 60 ms, 50 flows, with `pert-pi` to 99.7 %. That is the law; a test holds the derivation
+//! against the router's form. Hosts share as in `pert-pi`.
 
 use super::super::pert::Pert;
 use super::{Clock, Response};
