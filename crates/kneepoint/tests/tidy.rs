@@ -27,12 +27,14 @@ const BANNED: [&str; 13] = [
 ];
 
 /// Files outside `cc/` and `aqm/` that may name an algorithm, and why.
-const NAMES_ALLOWED: [(&str, &str); 6] = [
+const NAMES_ALLOWED: [(&str, &str); 8] = [
     ("scenario/presets.rs", "the table of names that stand for an algorithm with other defaults"),
     ("scenario/example.rs", "a scenario to start from"),
     ("report/example.rs", "a report to look at"),
     ("tcp/options.rs", "`reno` is a recovery, too"),
     ("fluid/pert.rs", "the model says whom it describes"),
+    ("fluid/pert_pi.rs", "the model says whom it describes"),
+    ("fluid/tcp_pi.rs", "the model says whom it describes"),
     ("fluid/tcp_red.rs", "the model says whom it describes"),
 ];
 

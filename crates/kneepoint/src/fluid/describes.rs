@@ -24,8 +24,12 @@ pub struct Describes {
 pub enum Origin {
     /// It is always this.
     Always(&'static str),
-    /// The controller's parameter of this name.
-    Control(&'static str),
+    /// The parameter of this name: the controller's, or else the queue's.
+    Given(&'static str),
+    /// K = (a - b) f of a PI controller that is computed f times a second, from the names of a, b and f.
+    Gain([&'static str; 3]),
+    /// m = 2 K / (a + b) of the same.
+    Zero([&'static str; 3]),
     /// What the queue settled on, as [`aqm::Any::state`] calls it.
     Queue(&'static str),
     /// N / C: how often one of the flows samples the path.
@@ -45,6 +49,20 @@ pub struct Path<'a> {
     pub flows: usize,
     /// Their round-trip time without the queue.
     pub rtt: Span,
+}
+
+impl Path<'_> {
+    fn given(&self, name: &str) -> Option<String> {
+        self.control.get(name).or_else(|| self.queue.get(name))
+    }
+
+    /// The continuous controller behind a discrete one, whose bilinear transform has a = K/m + K/2f, b = K/m - K/2f.
+    fn gain_and_zero(&self, names: &[&str; 3]) -> Option<(f64, f64)> {
+        let number = |name: &str| self.given(name)?.parse::<f64>().ok();
+        let (a, b, frequency) = (number(names[0])?, number(names[1])?, number(names[2])?);
+        let gain = (a - b) * frequency;
+        Some((gain, 2.0 * gain / (a + b)))
+    }
 }
 
 /// The model of a path with its parameters; the error says why there is none.
@@ -69,7 +87,9 @@ pub fn describe(path: &Path) -> Result<Config, String> {
     for (name, origin) in describes.settings {
         let value = match origin {
             Origin::Always(value) => Some((*value).to_string()),
-            Origin::Control(theirs) => path.control.get(theirs),
+            Origin::Given(theirs) => path.given(theirs),
+            Origin::Gain(names) => path.gain_and_zero(names).map(|(gain, _)| gain.to_string()),
+            Origin::Zero(names) => path.gain_and_zero(names).map(|(_, zero)| zero.to_string()),
             Origin::Queue(theirs) => {
                 built.state().iter().find(|(state, _)| state == theirs).map(|(_, value)| value.to_string())
             }
@@ -96,6 +116,15 @@ mod tests {
         };
         let (control, queue) = (cc::Config::named(control).unwrap(), aqm::Config::named(queue).unwrap());
         describe(&Path { control: &control, queue: &queue, facts, flows: 50, rtt: Span::from_millis(60) })
+    }
+
+    #[test]
+    fn the_gains_of_a_discrete_controller_are_those_of_the_continuous_one() {
+        let model = described("pert-pi", "droptail").unwrap();
+        let number = |name: &str| model.get(name).unwrap().parse::<f64>().unwrap();
+        // (0.341625 - 0.3405) · 170 and 2 · 0.19125 / 0.682125.
+        assert!((number("gain") - 0.19125).abs() < 1e-9, "{}", number("gain"));
+        assert!((number("zero") - 0.560_748).abs() < 1e-6, "{}", number("zero"));
     }
 
     #[test]

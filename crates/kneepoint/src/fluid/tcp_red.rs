@@ -98,7 +98,7 @@ impl Model for TcpRed {
             ("max_threshold", Origin::Queue("max_threshold_packets")),
             ("max_p", Origin::Queue("max_p")),
             ("weight", Origin::Queue("weight")),
-            ("decrease", Origin::Control("decrease")),
+            ("decrease", Origin::Given("decrease")),
             ("shape", Origin::Always("gentle")),
         ],
     });
