@@ -2,18 +2,19 @@
 # Reference dumbbell for ns-2.35 (written for this data set; no code copied from the papers).
 # usage: ns dumbbell.tcl key=value ...          -> one JSON line on stdout, prefixed "JSON "
 #
-#  scheme  sack-droptail | sack-redecn | sack-red | vegas-droptail | newreno-droptail | newreno-pi |
+#  scheme  sack-droptail | sack-redecn | sack-red | vegas-droptail | newreno-droptail | sack-pi | sack-piecn | newreno-pi |
 #          cubic/illinois/compound/highspeed/htcp/bic/reno/vegasL -droptail   (Agent/TCP/Linux)
 #  bw (bit/s) rtt (s, propagation) nflows nweb buffer (pkts, 0 = max(bw*rtt/8000, 2*nflows))
 #  t0 t1 measurement window, startspan flows start U(0,startspan); seed; overhead (s, -1 = one bottleneck pkt time)
 #  rtts=list (s) : explicit per-flow RTTs (overrides rtt for flows;  rtt still used for buffer and web)
 #  bdelay one-way bottleneck delay (default rtt/3);  accbw access rate (1e9)
+#  qref reference queue of PI (pkts)
 #  webpage mean inter-page (s) 1, webobj mean object packets 12, webshape 1.2
 array set o {
   scheme sack-droptail bw 150e6 rtt 0.06 nflows 50 nweb 0 buffer 0 t0 100 t1 300 startspan 50 seed 1
   overhead -1 rtts {} bdelay -1 accbw 1e9 webpage 1.0 webobj 12 webshape 1.2 webnodes 10 payload 1000
   window 0 rev 0 sched Calendar allheaders 0 ts 0 qweight -1 minrto 0.2 tick 0.01 tag "" delack 0 redtarget 0.005
-  qtrace 0 redmin 0 redmax 0 adaptive 1 redbytes 0 redmean 0
+  qtrace 0 qref 200 redmin 0 redmax 0 adaptive 1 redbytes 0 redmean 0
 }
 foreach a $argv { set i [string first = $a]; set k [string range $a 0 [expr $i-1]]
   if {![info exists o($k)]} {puts stderr "unknown option $k"; exit 1}
@@ -42,7 +43,7 @@ Agent/TCP set overhead_ $overhead
 Agent/TCP set minrto_ $o(minrto)
 Agent/TCP set tcpTick_ $o(tick)
 if {$o(ts)} {Agent/TCP set timestamps_ true}
-if {$aqm=="redecn"} {Agent/TCP set ecn_ 1}
+if {$aqm in {redecn piecn}} {Agent/TCP set ecn_ 1}
 set linux 0
 switch $cc {
   sack    {set tcptype TCP/Sack1}
@@ -64,11 +65,12 @@ Queue/RED set thresh_ $o(redmin)
 Queue/RED set maxthresh_ $o(redmax)
 Queue/RED set targetdelay_ $o(redtarget)
 Queue/RED set setbit_ [expr {$aqm=="redecn" ? "true" : "false"}]
-Queue/PI set qref_ 200
+Queue/PI set qref_ $o(qref)
+Queue/PI set setbit_ [expr {$aqm=="piecn" ? "true" : "false"}]
 Queue/PI set bytes_ false
 Queue/PI set queue_in_bytes_ false
 Queue/PI set mean_pktsize_ $wire
-switch $aqm { droptail {set qt DropTail} redecn {set qt RED} red {set qt RED} pi {set qt PI} }
+switch $aqm { droptail {set qt DropTail} redecn {set qt RED} red {set qt RED} pi {set qt PI} piecn {set qt PI} }
 
 proc defroute {n adj} {[$n get-module "Manual"] add-route-to-adj-node -default $adj}
 proc route {n adj} {[$n get-module "Manual"] add-route-to-adj-node $adj}

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::verbs::{
-    check, compare, completions, doctor, explain, init, list, man, predict, reproduce, run, schema,
+    check, compare, completions, doctor, explain, fluid, init, list, man, predict, reproduce, run, schema,
 };
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,10 @@ enum Verb {
     Reproduce(reproduce::Arguments),
     /// Tell which congestion predictor works, in a simulation or on a packet capture
     Predict(predict::Arguments),
-    /// List controllers, queues, predictors, topologies, recoveries
+    /// Fluid models: trajectories, exact stability, boundaries, designs
+    #[command(after_help = fluid::EXAMPLES)]
+    Fluid(fluid::Arguments),
+    /// List controllers, queues, predictors, models, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
     /// Explain an algorithm: equations, source, parameters
@@ -83,6 +86,7 @@ impl Knee {
             Verb::Run(arguments) => run::run(arguments, self.json),
             Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
             Verb::Predict(arguments) => predict::predict(arguments, self.json),
+            Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

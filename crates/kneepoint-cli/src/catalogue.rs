@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{aqm, cc, predict, tcp, traffic};
+use kneepoint::{aqm, cc, fluid, predict, tcp, traffic};
 use serde_json::{Value, json};
 
 /// What kind of thing a name names.
@@ -17,6 +17,8 @@ pub enum Kind {
     Queues,
     /// Congestion predictors.
     Predictors,
+    /// Fluid models.
+    Models,
     /// Names from papers for an algorithm with certain settings.
     Presets,
     /// Shapes of networks.
@@ -31,10 +33,11 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Predictors,
+        Kind::Models,
         Kind::Presets,
         Kind::Topologies,
         Kind::Recoveries,
@@ -48,6 +51,7 @@ impl Kind {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
             Kind::Predictors => "predictor",
+            Kind::Models => "fluid model",
             Kind::Presets => "preset",
             Kind::Topologies => "topology",
             Kind::Recoveries => "recovery",
@@ -62,6 +66,7 @@ impl Kind {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
             Kind::Predictors => "predictors",
+            Kind::Models => "models",
             Kind::Presets => "presets",
             Kind::Topologies => "topologies",
             Kind::Recoveries => "recoveries",
@@ -106,6 +111,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => aqm::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {
             let schemes = PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about)));
             let predictors = predict::PRESETS.iter().map(|preset| {

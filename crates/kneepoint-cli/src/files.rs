@@ -31,6 +31,30 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
+/// Whether the first bytes of a file are those of what `is` knows; standard input stays unread and is not.
+pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(16).read_to_end(&mut head))
+        .map_err(|error| Failure::io("read", path, &error))?;
+    Ok(is(&head))
+}
+
+/// Reads a file of at most `largest` bytes.
+pub fn read_bytes(path: &Path, largest: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(largest + 1).read_to_end(&mut bytes));
+    read.map_err(|error| Failure::io("read", path, &error))?;
+    if bytes.len() as u64 > largest {
+        let message = format!("`{}` is larger than {} MB", path.display(), largest >> 20);
+        return Err(Failure::run(message, "give a part of it"));
+    }
+    Ok(bytes)
+}
+
 /// Writes a file whole.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut pending = Pending::create(path)?;

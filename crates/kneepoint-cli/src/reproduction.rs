@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs experiments: every point, variant and seed that is not kept already, each kept the moment it ends.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kneepoint::experiment::{Frame, Outcome, Pace, Variant, Watch, Work};
@@ -36,9 +37,9 @@ pub fn conduct(
     let mut wanted = Wanted::new();
     for volume in &volumes {
         for (name, work, seed) in runs(volume, manner) {
-            if !wanted.contains_key(&name) {
-                order.push(name.clone());
-                wanted.insert(name, (work, seed));
+            if let Entry::Vacant(place) = wanted.entry(name) {
+                order.push(place.key().clone());
+                place.insert((work, seed));
             }
         }
     }

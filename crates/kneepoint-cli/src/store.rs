@@ -93,7 +93,7 @@ mod tests {
         let rows = vec![Row::new([("link", "r1-r2".into())]).with("queue", 0.1).with("none", f64::NAN)];
         let record = Record::new(1, Duration::from_millis(500), 7, rows.clone());
         store.put(&name, &record).unwrap();
-        assert_eq!(store.get(&name).map(|record| record.rows), Some(rows));
+        assert_eq!(store.get(&name).map(|kept| kept.rows), Some(rows));
         std::fs::write(store.path(&name), "{").unwrap();
         assert!(store.get(&name).is_none());
     }

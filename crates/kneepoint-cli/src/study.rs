@@ -14,8 +14,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use kneepoint::measure::{Meter, Series, Table};
-use kneepoint::report::{self, Comparison, RunResult, SCHEMA_VERSION, SchemeResult};
+use kneepoint::measure::{Meter, Misfit, Series, Table, Theory};
+use kneepoint::report::{self, Beside, Comparison, RunResult, SCHEMA_VERSION, SchemeResult};
 use kneepoint::scenario::{LinkSpec, Valid};
 use kneepoint::units::Span;
 use serde_json::json;
@@ -42,6 +42,9 @@ pub struct Settings {
     /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     #[arg(long, value_name = "LINK")]
     pcap: Vec<String>,
+    /// Lay a theory over the packets: the fluid model of each row that has one, with the error
+    #[arg(long, value_enum, value_name = "THEORY")]
+    overlay: Option<Overlay>,
 }
 
 impl Settings {
@@ -49,6 +52,13 @@ impl Settings {
     pub fn captures(&self) -> bool {
         !self.pcap.is_empty()
     }
+}
+
+/// What may be laid over packets.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Overlay {
+    /// The fluid model that describes controller and queue
+    Fluid,
 }
 
 /// How series are written.
@@ -183,7 +193,7 @@ impl Study {
             Ok((result, table.filter(|_| Some(&job.seed) == self.seeds.first())))
         };
         let kept = campaign::run(&jobs, workers, watch, keep)?;
-        self.report(kept, &settings.charts, as_json)
+        self.report(kept, settings, as_json)
     }
 
     /// Whether it can be run at all, before anything is written.
@@ -257,7 +267,7 @@ impl Study {
     }
 
     /// Makes the report of what finished.
-    fn report(self, kept: Vec<Option<Kept>>, charts: &[Picture], as_json: bool) -> Result<(), Failure> {
+    fn report(self, kept: Vec<Option<Kept>>, settings: &Settings, as_json: bool) -> Result<(), Failure> {
         let (planned, done) = (kept.len(), kept.iter().flatten().count());
         if done == 0 {
             return Err(Failure::Interrupted(
@@ -268,13 +278,23 @@ impl Study {
         if done < planned {
             notes.push(format!("interrupted: {done} of {planned} runs finished"));
         }
-        let mut schemes =
-            self.rows.iter().map(|row| SchemeResult { scheme: row.name.clone(), runs: vec![], series: None });
-        let mut schemes = schemes.by_ref().collect::<Vec<_>>();
+        let schemes = self.rows.iter().map(|row| SchemeResult {
+            scheme: row.name.clone(),
+            runs: vec![],
+            series: None,
+            theory: None,
+        });
+        let mut schemes = schemes.collect::<Vec<_>>();
         let places = (0..planned).map(|place| place % self.rows.len());
         for (case, (result, table)) in places.zip(kept).filter_map(|(case, kept)| Some((case, kept?))) {
             schemes[case].runs.push(result);
             schemes[case].series = schemes[case].series.take().or(table);
+        }
+        if settings.overlay == Some(Overlay::Fluid) {
+            for (scheme, row) in schemes.iter_mut().zip(&self.rows) {
+                scheme.theory = Some(beside(scheme, &row.valid));
+                notes.extend(said_beside(scheme));
+            }
         }
         let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
         let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
@@ -291,7 +311,7 @@ impl Study {
         files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
         files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
         files::write(&out.join("report.html"), report::html::render(&comparison))?;
-        write_charts(&comparison, charts, &out.join("charts"))?;
+        write_charts(&comparison, &settings.charts, &out.join("charts"))?;
         files::print(if as_json { json } else { report::text::render(&comparison) })?;
         let place = format!("report: {}", out.join("report.html").display());
         if done < planned {
@@ -318,6 +338,30 @@ fn write_charts(comparison: &Comparison, formats: &[Picture], directory: &Path) 
         }
     }
     Ok(())
+}
+
+/// The fluid model of a row and how far its first run is from it.
+fn beside(scheme: &SchemeResult, valid: &Valid) -> Result<Beside, String> {
+    let theory = Theory::of(valid)?;
+    let series = scheme.series.as_ref();
+    let misfit = series.and_then(|series| theory.misfit(series, valid.schedule.measure));
+    Ok(Beside { theory, misfit })
+}
+
+/// The same in a sentence.
+fn said_beside(scheme: &SchemeResult) -> Option<String> {
+    let name = &scheme.scheme;
+    Some(match scheme.theory.as_ref()? {
+        Err(why) => format!("{name}: no fluid model: {why}"),
+        Ok(Beside { theory: Theory { model, rest_packets, mode_real_per_s, .. }, misfit }) => {
+            let stable = if *mode_real_per_s < 0.0 { "stable" } else { "unstable" };
+            let error = misfit.map_or("the run was not sampled".to_string(), |misfit| {
+                let Misfit { mean_packets, rms_packets } = misfit;
+                format!("packets are {mean_packets:+.1} from that in the mean, {rms_packets:.1} (rms) from its course")
+            });
+            format!("{name}: the fluid model {model} rests at {rest_packets:.1} packets, {stable}; {error}")
+        }
+    })
 }
 
 fn write_series(table: &Table, formats: &[Format], stem: &Path) -> Result<(), Failure> {

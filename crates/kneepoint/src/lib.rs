@@ -15,6 +15,7 @@
 //! | [`aqm`] | queue disciplines, one file each |
 //! | [`link`] | queue, transmitter, delay, loss |
 //! | [`predict`] | congestion predictors, one file each, and what they are worth |
+//! | [`capture`] | captures of real traffic to what a sender could have known |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | bulk, web, constant rate |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
@@ -29,6 +30,7 @@
 #[macro_use]
 pub mod settings;
 pub mod aqm;
+pub mod capture;
 pub mod cc;
 pub mod event;
 pub mod experiment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What travels: a small `Copy` value of 56 bytes, so that with its arrival time it fills one cache line.
 
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,27 @@ pub struct Packet {
     pub epoch: u16,
     /// What it is and what it carries.
     pub flags: Flags,
+    /// Acknowledgement: how far the receiver's clock was past `sent` when it answered (RFC 7323 TSval − TSecr).
+    pub lag: Lag,
+}
+
+/// A span in the two bytes that a packet has left: in units of 65.536 µs, fifteen times finer than the millisecond by
+/// which hosts stamp, and up to 4.29 s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lag(u16);
+
+impl Lag {
+    /// The span, rounded down; the longest there is if it is longer.
+    #[inline]
+    pub fn of(span: Span) -> Lag {
+        Lag((span.0 >> 16).min(u64::from(u16::MAX)) as u16)
+    }
+
+    /// As a span.
+    #[inline]
+    pub fn span(self) -> Span {
+        Span(u64::from(self.0) << 16)
+    }
 }
 
 /// Header bits.
@@ -82,5 +103,12 @@ mod tests {
     #[test]
     fn a_packet_and_its_arrival_time_fill_one_cache_line() {
         assert_eq!(size_of::<(Time, Packet)>(), 64);
+    }
+
+    #[test]
+    fn a_lag_is_in_whole_units_up_to_its_longest() {
+        let through = |nanos| Lag::of(Span(nanos)).span();
+        assert_eq!([0, 65_535, 65_536, 30_000_000].map(through), [0, 0, 65_536, 29_949_952].map(Span));
+        assert_eq!([4_294_967_295, 5_000_000_000, u64::MAX].map(through), [Span(65_535 * 65_536); 3]);
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kneepoint::cc;
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Options, Sender};
 use kneepoint::units::Time;
@@ -26,6 +26,7 @@ fn a_mark_halves_the_window_that_was_full_before_its_acknowledgement_came() {
         size: 40,
         epoch: 0,
         flags: Flags::ACK.with(Flags::ECE),
+        lag: Lag::default(),
     };
     sender.on_ack(&echo, Time(60_000_000), &mut Rng::stream(1, "flow", 0));
     // Nine are outstanding once the acknowledgement has taken one out, but it was the window that limited them.

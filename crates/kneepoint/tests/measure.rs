@@ -5,7 +5,7 @@ use kneepoint::aqm::{self, Backlog, Limit, Reason, Verdict};
 use kneepoint::cc;
 use kneepoint::link::Loss;
 use kneepoint::measure::{Meter, Series, Summary};
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::run::{self, Event, FlowId, LinkId, Observer, View};
 use kneepoint::scenario::{
     CbrGroup, FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid, WebGroup,
@@ -87,7 +87,18 @@ fn valid(web: &[&str]) -> Valid {
 }
 
 fn packet(flow: u32, flags: Flags) -> Packet {
-    Packet { sent: Time::ZERO, sack: [(0, 0); 3], flow, seq: 0, hop: 0, id: 0, size: 1000, epoch: 0, flags }
+    Packet {
+        sent: Time::ZERO,
+        sack: [(0, 0); 3],
+        flow,
+        seq: 0,
+        hop: 0,
+        id: 0,
+        size: 1000,
+        epoch: 0,
+        flags,
+        lag: Lag::default(),
+    }
 }
 
 fn arrival(meter: &mut Meter, at: u64, link: LinkId, packet: &Packet, verdict: Verdict) {
@@ -164,8 +175,14 @@ fn goodput_is_per_flow_and_only_forward_flows_make_headlines() {
     arrival(&mut meter, 12, BOTTLENECK, &packet(2, Flags::ACK), Verdict::Passed);
     for (flow, bytes) in [(0, 1000), (1, 2000), (2, 5000)] {
         let rtt = Some(Span::from_millis(30));
-        meter.on(secs(11), &Event::Acked { flow: FlowId(flow), acked: Bytes(bytes), rtt, window: 1.0 });
-        meter.on(secs(20), &Event::Acked { flow: FlowId(flow), acked: Bytes(bytes), rtt, window: 1.0 });
+        meter.on(
+            secs(11),
+            &Event::Acked { flow: FlowId(flow), acked: Bytes(bytes), rtt, one_way: None, window: 1.0 },
+        );
+        meter.on(
+            secs(20),
+            &Event::Acked { flow: FlowId(flow), acked: Bytes(bytes), rtt, one_way: None, window: 1.0 },
+        );
     }
     for timeout in [false, true, false] {
         meter.on(secs(15), &Event::Repair { flow: FlowId(0), timeout });
@@ -206,7 +223,10 @@ fn a_completion_counts_if_its_last_byte_arrived_in_the_window() {
 fn of_several_web_populations_each_gets_its_own() {
     let mut meter = Meter::new(&valid(&["pages", "slots"]));
     let acked = |to: &mut Meter, flow| {
-        to.on(secs(15), &Event::Acked { flow: FlowId(flow), acked: Bytes(1250), rtt: None, window: 1.0 });
+        to.on(
+            secs(15),
+            &Event::Acked { flow: FlowId(flow), acked: Bytes(1250), rtt: None, one_way: None, window: 1.0 },
+        );
     };
     complete(&mut meter, 5, 12, Some(1));
     complete(&mut meter, 4, 12, Some(0));
@@ -250,7 +270,10 @@ impl View for Still {
 fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
     let mut series = Series::new(&valid(&[]), 2);
     series.on(secs(1), &Event::Sample { view: &Still });
-    series.on(secs(2), &Event::Acked { flow: FlowId(1), acked: Bytes(1000), rtt: None, window: 1.0 });
+    series.on(
+        secs(2),
+        &Event::Acked { flow: FlowId(1), acked: Bytes(1000), rtt: None, one_way: None, window: 1.0 },
+    );
     series.on(secs(3), &Event::Sample { view: &Still });
     let table = series.table();
     assert_eq!(

@@ -4,7 +4,7 @@
 use kneepoint::aqm::{self, Limit};
 use kneepoint::cc;
 use kneepoint::link::Loss;
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::report::pcapng::Capture;
 use kneepoint::run::{self, Event, LinkId, Observer};
 use kneepoint::scenario::{FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid};
@@ -83,6 +83,7 @@ fn data() -> Packet {
         size: 1040,
         epoch: 0,
         flags,
+        lag: Lag::default(),
     }
 }
 

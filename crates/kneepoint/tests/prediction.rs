@@ -33,7 +33,7 @@ struct Tape {
 impl Observer for Tape {
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), window } => {
+            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), window, .. } => {
                 self.acked.push((at, *rtt, *window, acked.0));
             }
             Event::Arrival { link, packet, verdict: Verdict::Dropped(reason) }
@@ -94,15 +94,15 @@ impl Tape {
 /// The scores, live and from the tape, which must agree.
 fn scores(valid: &Valid, seed: u64) -> Vec<Score> {
     let live = Prediction::new(valid, TAGGED, &predict::standard(), 1.0, BINS).unwrap();
-    let ((tape, live), _) = run::run(valid, seed, (Tape::default(), live));
-    let (live, window) = (live.finish(), valid.schedule.measure);
+    let ((tape, heard), _) = run::run(valid, seed, (Tape::default(), live));
+    let (scores, window) = (heard.finish(), valid.schedule.measure);
     let taped = tape.play(window.from, window.to);
     // NaN is not equal to itself, and its text is.
-    for (live, taped) in live.iter().zip(&taped) {
-        assert_eq!(format!("{live:?}"), format!("{taped:?}"));
+    for (one, other) in scores.iter().zip(&taped) {
+        assert_eq!(format!("{one:?}"), format!("{other:?}"));
     }
-    assert_eq!(live.len(), 2 * predict::standard().len());
-    live
+    assert_eq!(scores.len(), 2 * predict::standard().len());
+    scores
 }
 
 fn busy(mut valid: Valid) -> Valid {
@@ -177,7 +177,7 @@ fn only_a_listed_transfer_over_a_measured_link_can_be_watched() {
     let queue = disciplines().next().unwrap();
     let mut valid = minimal(&queue, 2);
     let prediction =
-        |valid: &Valid, flow| Prediction::new(valid, FlowId(flow), &predict::standard(), 1.0, BINS);
+        |network: &Valid, flow| Prediction::new(network, FlowId(flow), &predict::standard(), 1.0, BINS);
     assert!(prediction(&valid, 1).is_ok());
     assert!(prediction(&valid, 2).unwrap_err().contains("flow 2"));
     valid.network.links[0].measured = false;

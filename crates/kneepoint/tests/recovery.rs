@@ -8,7 +8,7 @@
 mod wire;
 
 use kneepoint::cc;
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::units::{Bytes, Span, Time};
@@ -284,6 +284,7 @@ fn an_acknowledgement_repeated_by_the_network_is_no_loss_where_blocks_could_tell
             size: 40,
             epoch: 0,
             flags: Flags::ACK,
+            lag: Lag::default(),
         };
         let mut rng = Rng::stream(1, "repeated", 0);
         let now = transfer.now;

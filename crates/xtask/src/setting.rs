@@ -133,6 +133,11 @@ fn queue(text: &mut String, setup: &Setup) {
     if queue == "droptail" {
         return line(text, "kind", format_args!("\"droptail\""));
     }
+    if let "pi" | "piecn" = queue {
+        line(text, "kind", format_args!("\"pi\""));
+        line(text, "ecn", format_args!("{}", queue == "piecn"));
+        return line(text, "reference", format_args!("{}", setup.number("qref", 200.0)));
+    }
     let adaptive = setup.count("adaptive", 1) == 1;
     line(text, "kind", format_args!("\"{}\"", if adaptive { "adaptive-red" } else { "red" }));
     line(text, "ecn", format_args!("{}", queue == "redecn"));

@@ -25,6 +25,7 @@ Examples:
   knee compare
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms --flows 20
   knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
+  knee compare pert reno/red --overlay fluid
   knee compare reno --tcp delayed_ack=true,rto_min=1s --json | jq .schemes
 
 OUT/scenarios/ keeps a scenario for each scheme; `knee run` repeats it.")]

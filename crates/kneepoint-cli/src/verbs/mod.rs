@@ -6,6 +6,7 @@ pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod explain;
+pub mod fluid;
 pub mod init;
 pub mod list;
 pub mod man;

@@ -21,6 +21,7 @@ Examples:
   knee init my.toml && knee run my.toml
   knee run my.toml --seeds 10 --out out/ten --sample 10ms
   knee run my.toml --json | jq '.schemes[].utilization.mean'
+  knee run my.toml --overlay fluid
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
 
 A report has one row for each case of the scenario's sweep.")]

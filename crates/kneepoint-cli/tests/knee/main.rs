@@ -2,7 +2,9 @@
 //! The binary as a user meets it: what it prints, writes, refuses and survives.
 
 mod comparing;
+mod fluid;
 mod fuzz;
+mod predicting;
 mod refusing;
 mod reproducing;
 mod stopping;

@@ -14,9 +14,9 @@
 //! 1000 bytes that 100 ms carry.
 //!
 //! Readings, as ns-2: max_p adapts as packets arrive, not by a timer; an average inside the range does not put
-//! off the next change; a last step may pass `bottom` or `top`. The rest of RED has its automatic parameters.
+//! off the next change; a last step may pass `bottom` or `top`. The paper's `time_constant` is `1s`.
 
-use super::red::{self, Red, Unit, check_thresholds};
+use super::red::{self, Red};
 use super::{Arrival, Decision, Discipline, Facts};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -24,16 +24,7 @@ use crate::units::{Span, Time};
 crate::settings! {
     /// Adaptive RED's parameters; zero is automatic where the sentence says so.
     pub struct Params {
-        /// Mark packets of senders that understand marks, instead of dropping them.
-        ecn: bool = false;
-        /// The queueing delay that the automatic thresholds aim at.
-        target_delay: Span = Span::from_millis(5), Span::from_micros(10)..=Span::from_secs(10);
-        /// The average queue, in packets, at which dropping begins; 0 is half the target delay's packets, at least 5.
-        min_threshold: f64 = 0.0, 0.0..=10000000.0;
-        /// The average queue, in packets, at which the probability reaches max_p; 0 is three times the minimum.
-        max_threshold: f64 = 0.0, 0.0..=10000000.0;
-        /// The probability at the maximum threshold, to begin with.
-        max_p: f64 = 0.1, 0.0001..=1.0;
+        ..red: red::Params;
         /// How long max_p stays as it is after a change.
         interval: Span = Span::from_millis(500), Span::from_millis(1)..=Span::from_secs(1000);
         /// The most that is added to max_p at once; never more than a quarter of it.
@@ -44,16 +35,7 @@ crate::settings! {
         top: f64 = 0.5, 0.0001..=1.0;
         /// The max_p to which it no longer shrinks; 0 is min(0.01, 80000 / rate).
         bottom: f64 = 0.0, 0.0..=1.0;
-        /// The weight of an arrival in the average; 0 is 1 - exp(-1 / (time constant · C)).
-        weight: f64 = 0.0, 0.0..=1.0;
-        /// The time constant behind the automatic weight; `0s` is ten round trips of max(100ms, 3 (delay + 1/C)); the paper's is `1s`.
-        time_constant: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1000);
-        /// The probability above which packets are dropped, not marked.
-        mark_limit: f64 = 0.1, 0.0..=1.0;
-        /// What the queue is measured in.
-        unit: Unit = Unit::Packets;
     }
-    check |params: &Params| check_thresholds(params.min_threshold, params.max_threshold)
 }
 
 /// How far into the range of the thresholds the target range begins and ends.
@@ -94,19 +76,7 @@ impl Discipline for AdaptiveRed {
     type Params = Params;
 
     fn new(params: Params, facts: Facts) -> AdaptiveRed {
-        let settings = red::Params {
-            ecn: params.ecn,
-            target_delay: params.target_delay,
-            min_threshold: params.min_threshold,
-            max_threshold: params.max_threshold,
-            max_p: params.max_p,
-            weight: params.weight,
-            time_constant: params.time_constant,
-            mark_limit: params.mark_limit,
-            unit: params.unit,
-            ..Default::default()
-        };
-        let red = Red::new(settings, facts);
+        let red = Red::new(params.red, facts);
         let (min, max) = red.thresholds();
         let margin = MARGIN * (max - min);
         let automatic = (80_000.0 / facts.rate.as_f64()).min(0.01);
@@ -153,8 +123,8 @@ mod tests {
 
     /// max_p after arrivals every millisecond at a standing queue of `packets`.
     fn adapted(params: Params, packets: u32, millis: u64) -> f64 {
-        let settled = Params { weight: 1.0, min_threshold: 5.0, max_threshold: 15.0, ..params };
-        let mut red = AdaptiveRed::new(settled, link(100, 0.06));
+        let red = red::Params { weight: 1.0, min_threshold: 5.0, max_threshold: 15.0, ..params.red };
+        let mut red = AdaptiveRed::new(Params { red, ..params }, link(100, 0.06));
         let (packet, mut rng) = (packet(), Rng::stream(1, "red", 0));
         for milli in 0..=millis {
             red.on_arrival(&arrival(&packet, packets, Time(milli * 1_000_000)), &mut rng);
@@ -176,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_small_probability_grows_by_a_quarter_and_stops_a_step_past_its_bounds() {
-        let low = Params { max_p: 0.01, ..Params::default() };
+        let red = red::Params { max_p: 0.01, ..red::Params::default() };
+        let low = Params { red, ..Params::default() };
         assert!((adapted(low, 20, 501) - 0.0125).abs() < 1e-12);
         let top = adapted(Params::default(), 20, 60_000);
         assert!((0.5..0.51).contains(&top), "{top}");

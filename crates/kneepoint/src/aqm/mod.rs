@@ -175,6 +175,7 @@ crate::registry! {
         droptail::DropTail,
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
+        pi::Pi,
     }
 }
 
@@ -209,7 +210,7 @@ impl Any {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::packet::Flags;
+    use crate::packet::{Flags, Lag};
 
     /// The bottleneck of the reference runs: 1040 bytes a packet, a third of the round trip as its delay.
     pub fn link(mbit: u64, rtt: f64) -> Facts {
@@ -221,7 +222,18 @@ pub(crate) mod tests {
         let nothing = [(0, 0); 3];
         let flags = Flags::default();
         let sent = Time::ZERO;
-        Packet { sent, sack: nothing, flow: 0, seq: 0, hop: 0, id: 0, size: 1040, epoch: 0, flags }
+        Packet {
+            sent,
+            sack: nothing,
+            flow: 0,
+            seq: 0,
+            hop: 0,
+            id: 0,
+            size: 1040,
+            epoch: 0,
+            flags,
+            lag: Lag::default(),
+        }
     }
 
     pub fn arrival(packet: &Packet, packets: u32, now: Time) -> Arrival<'_> {

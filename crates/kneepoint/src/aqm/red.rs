@@ -66,11 +66,11 @@ crate::settings! {
         /// The mean size of packets; `0b` is a full packet of this network.
         mean_packet: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
     }
-    check |params: &Params| check_thresholds(params.min_threshold, params.max_threshold)
+    check |params| check_thresholds(params.min_threshold, params.max_threshold)
 }
 
 /// Whether thresholds, where both are given, are in order.
-pub(super) fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
+fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
     if max > 0.0 && (min == 0.0 || min >= max) {
         let given = format!("min_threshold = {min}, max_threshold = {max}");
         Err(format!("{given}: give both, the minimum less, as in 5 and 15, or leave the maximum 0"))
@@ -263,7 +263,18 @@ impl Discipline for Red {
             Unit::Packets => "average_packets",
             Unit::Bytes => "average_bytes",
         };
-        vec![(average, self.average), ("probability", self.probability), ("max_p", self.max_p)]
+        let packets = |threshold: f64| match self.unit {
+            Unit::Packets => threshold,
+            Unit::Bytes => threshold / self.mean_packet,
+        };
+        vec![
+            (average, self.average),
+            ("probability", self.probability),
+            ("max_p", self.max_p),
+            ("min_threshold_packets", packets(self.min)),
+            ("max_threshold_packets", packets(self.max)),
+            ("weight", self.weight),
+        ]
     }
 }
 

@@ -305,6 +305,7 @@ mod tests {
         let idle = Ack {
             now: trace.now,
             rtt: Some(trace.rtt),
+            one_way: None,
             acked: 1,
             credit: 0.0,
             una: trace.una,

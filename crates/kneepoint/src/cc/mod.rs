@@ -8,6 +8,7 @@
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
 pub mod delay;
+pub mod response;
 pub mod window;
 
 use crate::rng::Rng;
@@ -30,6 +31,9 @@ pub struct Ack {
     pub now: Time,
     /// The round-trip time it measures, where it measures one.
     pub rtt: Option<Span>,
+    /// The time from sender to receiver that it measures, where it measures one: the receiver's clock less the
+    /// sender's (RFC 7323 TSval less TSecr). The clocks may differ by a constant that nobody knows.
+    pub one_way: Option<Span>,
     /// Packets newly acknowledged in order; zero for a duplicate.
     pub acked: u32,
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
@@ -127,6 +131,10 @@ crate::registry! {
     algorithms {
         reno::Reno,
         pert::Pert,
+        response/pi::PertPi as "pert-pi",
+        response/rem::PertRem as "pert-rem",
+        response/pie::PertPie as "pert-pie",
+        response/codel::PertCoDel as "pert-codel",
         cubic::Cubic,
         vegas::Vegas,
     }
@@ -166,6 +174,7 @@ pub(crate) mod tests {
         pub controller: C,
         pub now: Time,
         pub rtt: Span,
+        pub one_way: Option<Span>,
         pub una: u64,
         next: u64,
         rng: Rng,
@@ -177,6 +186,7 @@ pub(crate) mod tests {
                 controller,
                 now: Time::ZERO,
                 rtt: Span::from_millis(60),
+                one_way: None,
                 una: 0,
                 next: 0,
                 rng: Rng::stream(1, "trace", 0),
@@ -198,6 +208,7 @@ pub(crate) mod tests {
             let ack = Ack {
                 now: self.now,
                 rtt: Some(self.rtt),
+                one_way: self.one_way,
                 acked: 1,
                 credit: 1.0,
                 una: self.una,

@@ -4,7 +4,7 @@
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3, Figure 5.
 //!
 //! ```text
-//! q = srtt_0.99 - min RTT                                                   every round-trip sample, §2.4
+//! q = srtt_0.99 - min RTT, or the same of one-way delays                    every sample, §2.4; §7
 //! p = 0                                      q <= t1
 //!     pmax (q - t1) / (t2 - t1)              t1 <= q <= t2                  Figure 5
 //!     pmax + (1 - pmax) (q - t2) / (t3 - t2) t2 <= q <= t3
@@ -18,34 +18,44 @@
 //! Readings, each a parameter where an experiment could want the other:
 //! * The paper writes t1 and t2 as P + 5 ms and P + 10 ms, and t3 as "2 Tmax": 2 · t2 of queueing delay.
 //! * f = 0.35: a buffer of half a bandwidth-delay product in equation (1), B > f / (1 - f) · BDP, gives 1/3.
-//! * Silent on slow start: no early response there (`early_in_slow_start`).
+//! * Silent on slow start: no early response there, with this curve (`early_in_slow_start`).
 //! * "Once per RTT": until what was sent before a response is acknowledged (`once_per_round_trip`).
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
-//! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of a few packets, the average
+//! * What makes a probability out of `q` is a response, in a file of its own: `response/red.rs` is the curve above.
+//! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of few packets, the average
 //!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
 //!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.
+//! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
+//!   takes the receiver's clock less the sender's, as timestamps tell both; what the clocks differ by cancels in q.
+//!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
 use super::delay::Delay;
+use super::response::Response;
+use super::response::red::Red;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
-use crate::units::{Span, Time};
+
+crate::choice! {
+    /// The delay that PERT watches.
+    pub enum Signal {
+        /// Round-trip times.
+        RoundTrip = "rtt",
+        /// Times from sender to receiver, which queues on the way back do not touch.
+        OneWay = "one-way",
+    }
+}
 
 crate::settings! {
-    /// PERT's parameters.
-    pub struct Params {
-        /// The weight of the past in the smoothed round-trip time.
+    /// PERT's parameters, beside those of its response.
+    pub struct Params<R: Response> {
+        ..response: R::Params;
+        /// The delay whose queueing part is estimated.
+        signal: Signal = Signal::RoundTrip;
+        /// The weight of the past in the smoothed delay.
         history: f64 = 0.99, 0.0..=0.9999;
-        /// The queueing delay below which there is no early response.
-        t1: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// The queueing delay at which the probability of an early response reaches `pmax`.
-        t2: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(20);
-        /// The queueing delay from which an early response is certain; the paper's is twice `t2`.
-        t3: Span = Span::from_millis(20), Span::ZERO..=Span::from_secs(40);
-        /// The probability of an early response at `t2`.
-        pmax: f64 = 0.05, 0.0..=1.0;
         /// The fraction of the window that an early response takes off.
         decrease: f64 = 0.35, 0.01..=0.99;
         /// The fraction of the window that a loss takes off.
@@ -53,70 +63,23 @@ crate::settings! {
         /// Packets added per round trip in congestion avoidance.
         increase: f64 = 1.0, 0.01..=100.0;
         /// Respond early in slow start too; the response ends it.
-        early_in_slow_start: bool = false;
+        early_in_slow_start: bool = R::IN_SLOW_START;
         /// Wait between early responses until all that was sent before the last is acknowledged.
         once_per_round_trip: bool = true;
         /// Count a loss, and the end of its repair, as a response that the next must wait for.
         loss_counts: bool = true;
-        /// How often the probability is computed; `0s` computes it at every acknowledgement.
-        every: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
         /// The least window after an early response, in packets.
         min_window: f64 = 1.0, 1.0..=100.0;
     }
-    check |params: &Params| {
-        if params.t1 < params.t2 && params.t2 < params.t3 {
-            Ok(())
-        } else {
-            let Params { t1, t2, t3, .. } = params;
-            Err(format!("t1 = {t1}, t2 = {t2}, t3 = {t3}: each must be less than the next, as in 5ms, 10ms, 20ms"))
-        }
-    }
 }
 
-/// The probability of an early response as a function of queueing delay: the curve of a gentle RED router.
-#[derive(Clone, Copy, Debug)]
-pub struct Curve {
-    t1: Span,
-    t2: Span,
-    t3: Span,
-    pmax: f64,
-    /// Probability per nanosecond between `t1` and `t2`.
-    first_slope: f64,
-    /// Probability per nanosecond between `t2` and `t3`.
-    second_slope: f64,
-}
-
-impl Curve {
-    /// The curve through (t1, 0), (t2, pmax) and (t3, 1), where t1 < t2 < t3.
-    pub fn new(t1: Span, t2: Span, t3: Span, pmax: f64) -> Curve {
-        let first_slope = pmax / t2.saturating_sub(t1).0 as f64;
-        let second_slope = (1.0 - pmax) / t3.saturating_sub(t2).0 as f64;
-        Curve { t1, t2, t3, pmax, first_slope, second_slope }
-    }
-
-    /// The probability of a response at this queueing delay.
-    #[inline]
-    pub fn probability(&self, queueing: Span) -> f64 {
-        if queueing <= self.t1 {
-            0.0
-        } else if queueing <= self.t2 {
-            self.first_slope * (queueing.0 - self.t1.0) as f64
-        } else if queueing < self.t3 {
-            self.pmax + self.second_slope * (queueing.0 - self.t2.0) as f64
-        } else {
-            1.0
-        }
-    }
-}
-
-/// A PERT controller.
+/// A PERT controller; what its probability follows from is its response.
 #[derive(Clone, Debug)]
-pub struct Pert {
+pub struct Pert<R = Red> {
     window: Window,
     delay: Delay,
-    curve: Curve,
+    response: R,
     probability: f64,
-    computed: Time,
     /// The next early response waits until this packet is the first unacknowledged one.
     marker: u64,
     early_responses: u64,
@@ -124,23 +87,14 @@ pub struct Pert {
     decrease: f64,
     loss_decrease: f64,
     min_window: f64,
-    every: Span,
+    signal: Signal,
     early_in_slow_start: bool,
     once_per_round_trip: bool,
     loss_counts: bool,
     recovering: bool,
 }
 
-impl Pert {
-    /// The probability of a response to the delay of now.
-    #[inline]
-    fn compute_probability(&mut self, now: Time) {
-        if self.every == Span::ZERO || now.since(self.computed) >= self.every {
-            self.probability = self.curve.probability(self.delay.queueing());
-            self.computed = now;
-        }
-    }
-
+impl<R: Response> Pert<R> {
     /// Whether nothing forbids an early response to this acknowledgement.
     #[inline]
     fn may_respond(&self, ack: &Ack) -> bool {
@@ -163,23 +117,22 @@ impl Pert {
     }
 }
 
-impl Controller for Pert {
-    type Params = Params;
+impl<R: Response> Controller for Pert<R> {
+    type Params = Params<R>;
 
-    fn new(params: Params, start: Start) -> Pert {
+    fn new(params: Self::Params, start: Start) -> Self {
         Pert {
             window: Window::new(start),
             delay: Delay::new(params.history),
-            curve: Curve::new(params.t1, params.t2, params.t3, params.pmax),
+            response: R::new(&params.response),
             probability: 0.0,
-            computed: Time::ZERO,
             marker: 0,
             early_responses: 0,
             increase: params.increase,
             decrease: params.decrease,
             loss_decrease: params.loss_decrease,
             min_window: params.min_window,
-            every: params.every,
+            signal: params.signal,
             early_in_slow_start: params.early_in_slow_start,
             once_per_round_trip: params.once_per_round_trip,
             loss_counts: params.loss_counts,
@@ -193,10 +146,14 @@ impl Controller for Pert {
             self.responded_to_loss(ack.next);
         }
         self.recovering = ack.recovering;
-        if let Some(rtt) = ack.rtt {
-            self.delay.observe(rtt);
-            self.compute_probability(ack.now);
-            // Below t1 nothing is drawn, so that an idle path costs no random numbers.
+        let sample = match self.signal {
+            Signal::RoundTrip => ack.rtt,
+            Signal::OneWay => ack.one_way,
+        };
+        if let Some(sample) = sample {
+            self.delay.observe(sample);
+            self.probability = self.response.probability(self.delay.queueing(), ack.now);
+            // Without a probability nothing is drawn, so that an idle path costs no random numbers.
             if self.probability > 0.0 && self.may_respond(ack) && rng.chance(self.probability) {
                 self.respond_early(ack);
                 return;
@@ -222,9 +179,13 @@ impl Controller for Pert {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
+        let [smoothed, least] = match self.signal {
+            Signal::RoundTrip => ["srtt_ms", "min_rtt_ms"],
+            Signal::OneWay => ["smoothed_one_way_ms", "min_one_way_ms"],
+        };
         vec![
-            ("srtt_ms", self.delay.smoothed().as_millis_f64()),
-            ("min_rtt_ms", self.delay.least().unwrap_or_default().as_millis_f64()),
+            (smoothed, self.delay.smoothed().as_millis_f64()),
+            (least, self.delay.least().unwrap_or_default().as_millis_f64()),
             ("queueing_delay_ms", self.delay.queueing().as_millis_f64()),
             ("probability", self.probability),
             ("early_responses", self.early_responses as f64),
@@ -236,7 +197,9 @@ impl Controller for Pert {
 mod tests {
     use super::super::tests::Trace;
     use super::*;
-    use crate::settings::Settings;
+    use crate::units::Span;
+
+    type Params = super::Params<Red>;
 
     fn avoiding(window: f64, params: Params) -> Trace<Pert> {
         Trace::new(Pert::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
@@ -249,18 +212,6 @@ mod tests {
         trace.rtt = Span::from_millis(85);
         for _ in 0..acks {
             trace.ack(Span::from_millis(1));
-        }
-    }
-
-    #[test]
-    fn the_curve_goes_through_the_points_of_figure_5() {
-        let Params { t1, t2, t3, pmax, .. } = Params::default();
-        let curve = Curve::new(t1, t2, t3, pmax);
-        for (micros, probability) in
-            [(0, 0.0), (5_000, 0.0), (7_500, 0.025), (10_000, 0.05), (15_000, 0.525), (20_000, 1.0), (90_000, 1.0)]
-        {
-            let got = curve.probability(Span::from_micros(micros));
-            assert!((got - probability).abs() < 1e-12, "{micros} us: {got}");
         }
     }
 
@@ -318,19 +269,19 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_out_of_order_are_refused() {
-        let message = Params { t2: Span::from_millis(30), ..Params::default() }.check().unwrap_err();
-        assert!(message.contains("t2 = 30ms, t3 = 20ms"), "{message}");
-        assert_eq!(Params::default().check(), Ok(()));
-    }
-
-    #[test]
-    fn a_clocked_probability_waits_for_its_clock() {
-        let every = Span::from_millis(10);
-        let mut trace = avoiding(50.0, Params { history: 0.0, every, ..Params::default() });
-        congest(&mut trace, 8);
-        assert_eq!(trace.controller.early_responses, 0);
-        trace.ack(Span::from_millis(1));
-        assert_eq!(trace.controller.early_responses, 1);
+    fn one_way_delay_is_blind_to_the_way_back_and_to_the_clocks_difference() {
+        let responses = |signal, forward: [u64; 2]| {
+            let mut trace = avoiding(100.0, Params { history: 0.0, signal, ..Params::default() });
+            for (rtt, one_way) in [60, 85].into_iter().zip(forward) {
+                trace.rtt = Span::from_millis(rtt);
+                trace.one_way = Some(Span::from_millis(one_way));
+                trace.ack(Span::from_millis(1));
+            }
+            trace.controller.early_responses
+        };
+        // 25 ms more on the way back, then on the way there.
+        assert_eq!((responses(Signal::RoundTrip, [30, 30]), responses(Signal::OneWay, [30, 30])), (1, 0));
+        assert_eq!(responses(Signal::OneWay, [30, 55]), 1);
+        assert_eq!(responses(Signal::OneWay, [5_000_030, 5_000_055]), 1);
     }
 }

@@ -116,9 +116,9 @@ impl Claim {
             Err(missing) => untestable(Some(missing.to_string())),
             Ok(compared) if compared.is_empty() => untestable(None),
             Ok(compared) => {
-                let holds = |compared: &Comparison| compared.holds;
-                let sure = |compared: &Comparison| compared.holds && compared.certain();
-                let maybe = |compared: &Comparison| compared.holds || !compared.certain();
+                let holds = |one: &Comparison| one.holds;
+                let sure = |one: &Comparison| one.holds && one.certain();
+                let maybe = |one: &Comparison| one.holds || !one.certain();
                 let met = self.met(&compared, holds);
                 let certain = met == self.met(&compared, sure) && met == self.met(&compared, maybe);
                 let verdict = if met { Verdict::Holds } else { Verdict::Fails };
@@ -204,8 +204,8 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
     };
     let (left, right) = (mean(&check.left, None)?, mean(&check.right, None)?);
     let by_seed = frame.seeds().iter().filter_map(|seed| {
-        let (left, right) = (mean(&check.left, Some(*seed)).ok()?, mean(&check.right, Some(*seed)).ok()?);
-        Some(check.sign.margin(left, right))
+        let seed = Some(*seed);
+        Some(check.sign.margin(mean(&check.left, seed).ok()?, mean(&check.right, seed).ok()?))
     });
     let spread = Estimate::of(&by_seed.collect::<Vec<_>>());
     Ok(Comparison {

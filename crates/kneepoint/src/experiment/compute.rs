@@ -70,7 +70,7 @@ impl Computation {
     }
 
     fn trajectory(&self) -> Result<Vec<Row>, String> {
-        let model = self.model.build(());
+        let model = self.model.build();
         let rest = model.local()?.equilibrium.state;
         let end = self.settings.until.as_secs_f64();
         let trajectory = model.run(model.start(), end)?;
@@ -96,7 +96,7 @@ impl Computation {
     }
 
     fn stability(&self) -> Result<Vec<Row>, String> {
-        let model = self.model.build(());
+        let model = self.model.build();
         let local = model.local()?;
         let theorem = model.theorem();
         let phase = local.margins().phase.map_or(f64::NAN, |(degrees, _)| degrees);
@@ -137,6 +137,7 @@ impl Computation {
             let ack = Ack {
                 now: Time::ZERO + Span::from_millis(place),
                 rtt: Some(rtt),
+                one_way: Some(rtt),
                 acked: 1,
                 credit: 1.0,
                 una: place,

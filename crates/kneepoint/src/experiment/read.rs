@@ -33,10 +33,7 @@ pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
 fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experiment> {
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
     let head: Head = settings(&section(root, "experiment", faults), shape, faults);
-    let figure = root.get("figure").map(|_| {
-        let shape = Shape { place: "[figure]", besides: &[], required: &["x", "panels"] };
-        settings::<Figure>(&section(root, "figure", faults), shape, faults)
-    });
+    let figure = root.get("figure").map(|_| figure(root, faults));
     let claims = root.tables("claim", faults).into_iter().filter_map(|table| claim(table, faults));
     let claims = claims.collect::<Vec<_>>();
     let silences = root.tables("reading", faults);
@@ -45,33 +42,41 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
     let mut body = root.clone();
     body.entries.retain(|(key, _)| !OWN.contains(&key.text.as_str()));
     let quick = section(root, "quick", faults);
-    let (seeds, quick) = shortened(&quick);
     if pace == Pace::Quick {
-        write_all(&mut body, &quick, faults);
-        if let Some(seeds) = seeds {
-            replace(&mut body, "run", "seeds", seeds);
-        }
+        shorten(&mut body, quick, faults);
     }
     let (taken, seeds) = variant(None, &body, faults)?;
     let mut variants = vec![taken];
     for silence in silences {
         for table in silence.tables("alternative", faults) {
-            let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
-            let Alternative { name: Words(name) } = settings(table, shape, faults);
-            let mut changed = body.clone();
-            write_all(&mut changed, &section(table, "set", faults), faults);
-            variants.extend(variant(Some(name), &changed, faults).map(|(variant, _)| variant));
+            variants.extend(alternative(table, &body, faults));
         }
     }
     let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
     Some(Experiment { id, title, source, figure, claims, readings, seeds, variants })
 }
 
-/// The seeds apart from what is written into fields: a scenario does not let seeds be written from outside.
-fn shortened(quick: &Table) -> (Option<Node>, Table) {
-    let mut fields = quick.clone();
-    fields.entries.retain(|(key, _)| key.text != "seeds");
-    (quick.get("seeds").cloned(), fields)
+fn alternative(table: &Table, body: &Table, faults: &mut Faults) -> Option<Variant> {
+    let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
+    let Alternative { name: Words(name) } = settings(table, shape, faults);
+    let mut changed = body.clone();
+    write_all(&mut changed, &section(table, "set", faults), faults);
+    variant(Some(name), &changed, faults).map(|(variant, _)| variant)
+}
+
+/// Writes what `[quick]` says into the fields; seeds apart, which a scenario does not let be written from outside.
+fn shorten(body: &mut Table, mut quick: Table, faults: &mut Faults) {
+    let seeds = quick.get("seeds").cloned();
+    quick.entries.retain(|(key, _)| key.text != "seeds");
+    write_all(body, &quick, faults);
+    if let Some(seeds) = seeds {
+        replace(body, "run", "seeds", seeds);
+    }
+}
+
+fn figure(root: &Table, faults: &mut Faults) -> Figure {
+    let shape = Shape { place: "[figure]", besides: &[], required: &["x", "panels"] };
+    settings(&section(root, "figure", faults), shape, faults)
 }
 
 fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
@@ -100,7 +105,7 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
         let work = match &watched {
             None => Packets { valid: case.valid, watched: None },
             Some((predict, predictors)) => match Watched::new(&case.valid, predict, predictors) {
-                Ok(watched) => Packets { valid: case.valid, watched: Some(watched) },
+                Ok(flow) => Packets { valid: case.valid, watched: Some(flow) },
                 Err(message) => {
                     let table = section(body, "predict", faults);
                     faults.add_with_help(

@@ -43,9 +43,9 @@ impl Setting for Names {
     const KIND: &'static str = "list of names";
     const JSON: &'static [&'static str] = &["string", "array"];
     fn read(raw: &Raw) -> Result<Names, String> {
-        let one = |raw: &Raw| match raw {
+        let one = |name: &Raw| match name {
             Raw::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
-            _ => Err(format!("{raw} is not a name: put it in quotes")),
+            _ => Err(format!("{name} is not a name: put it in quotes")),
         };
         match raw {
             Raw::List(several) => several.iter().map(one).collect::<Result<_, _>>().map(Names),

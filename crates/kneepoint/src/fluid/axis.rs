@@ -42,8 +42,8 @@ impl FromStr for Axis {
         let mut parts = range.split(':');
         let ends = parts.next().unwrap_or_default();
         let (from, to) = ends.split_once("..").ok_or_else(|| wrong("it has no `..`"))?;
-        let number = |text: &str| {
-            number_and_unit(text)
+        let number = |end: &str| {
+            number_and_unit(end)
                 .map(|(n, unit)| (n, unit.to_string()))
                 .ok_or_else(|| wrong("an end is no number"))
         };
@@ -148,7 +148,7 @@ mod tests {
     fn every_knob_of_every_model_can_be_turned_to_both_ends() {
         for entry in super::super::REGISTRY {
             let config = Config::named(entry.name).unwrap();
-            for knob in config.build(()).knobs() {
+            for knob in config.build().knobs() {
                 let axis = Axis::of(knob, 2).unwrap();
                 // An end that contradicts another parameter is refused with a reason, not for its range.
                 for value in axis.values() {

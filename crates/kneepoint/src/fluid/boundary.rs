@@ -90,10 +90,10 @@ pub fn first(axis: &Axis, holds: impl Fn(f64) -> bool) -> Option<Change> {
 pub fn boundary(config: &Config, axis: &Axis) -> Result<Boundary, String> {
     axis.set(config, axis.from)?;
     axis.set(config, axis.to)?;
-    let model = |value: f64| axis.set(config, value).map(|config| config.build(()));
+    let model = |value: f64| axis.set(config, value).map(|config| config.build());
     let local = |value: f64| model(value).and_then(|model| model.local());
     let is = |what: fn(&Local) -> bool| move |value: f64| local(value).is_ok_and(|local| what(&local));
-    let unstable = first(axis, is(|local| local.mode().re >= 0.0));
+    let unstable = first(axis, is(|there| there.mode().re >= 0.0));
     Ok(Boundary {
         mode: unstable.and_then(|change| local(change.at).ok()).map(|local| local.mode()),
         unstable,

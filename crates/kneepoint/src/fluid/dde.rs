@@ -175,7 +175,8 @@ impl<const N: usize, const L: usize, E: Delayed<N, L>> Run<'_, N, L, E> {
 
     /// One step of Runge-Kutta.
     fn stride(&self, from: &Node<N>, h: f64, cursors: &mut [usize; L]) -> Node<N> {
-        let along = |k: &[f64; N], h: f64| -> [f64; N] { std::array::from_fn(|i| from.state[i] + h * k[i]) };
+        let along =
+            |k: &[f64; N], far: f64| -> [f64; N] { std::array::from_fn(|i| from.state[i] + far * k[i]) };
         let half = from.at + 0.5 * h;
         let k1 = from.slope;
         let k2 = self.slope(half, &along(&k1, 0.5 * h), cursors);

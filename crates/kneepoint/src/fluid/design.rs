@@ -49,7 +49,7 @@ pub struct Design {
 
 /// The values of a parameter that meet the goal.
 pub fn design(config: &Config, axis: Axis, goal: Goal) -> Result<Design, String> {
-    let model = |value: f64| axis.set(config, value).map(|config| config.build(()));
+    let model = |value: f64| axis.set(config, value).map(|config| config.build());
     model(axis.from).or_else(|_| model(axis.to))?;
     let theorem = |value: f64| model(value).map(|model| model.theorem());
     Ok(Design {

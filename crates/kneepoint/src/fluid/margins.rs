@@ -50,7 +50,7 @@ pub fn margins(gain: impl Fn(f64) -> C64, rtt: f64) -> Margins {
             let turned = phase + argument(gain(at) / here);
             keep(&mut margins.phase, 180.0 + turned.to_degrees(), at);
         }
-        let cycle = |phase: f64| (phase / (2.0 * PI) + 0.5).floor();
+        let cycle = |angle: f64| (angle / (2.0 * PI) + 0.5).floor();
         if cycle(phase) != cycle(next_phase) {
             // ℓ crosses the negative real axis.
             let at = crossing(&gain, frequency, next_frequency, |z| z.im);

@@ -10,15 +10,18 @@ pub mod axis;
 pub mod boundary;
 pub mod capacity;
 pub mod dde;
+pub mod describes;
 pub mod design;
 pub mod law;
 pub mod linear;
+pub mod map;
 pub mod margins;
 pub mod spectrum;
 pub mod theorem;
 
 use crate::settings::Settings;
 use dde::Trajectory;
+use describes::Describes;
 use linear::{C64, Linear};
 use margins::Margins;
 use theorem::{Bottleneck, Theorem};
@@ -52,9 +55,11 @@ pub trait Model: Clone + std::fmt::Debug {
     const STATES: [&'static str; 3];
     /// What a designer turns.
     const KNOBS: &'static [Knob];
+    /// Whom it describes, if anybody here.
+    const DESCRIBES: Option<Describes> = None;
 
     /// A model with these parameters.
-    fn new(params: Self::Params, nothing: ()) -> Self;
+    fn new(params: Self::Params) -> Self;
     /// The states up to time 0, unless someone wants others.
     fn start(&self) -> State;
     /// The round-trip time in seconds: how long ago the past was.
@@ -76,7 +81,7 @@ pub trait Model: Clone + std::fmt::Debug {
 }
 
 crate::registry! {
-    trait Model(());
+    trait Model;
     each each_model;
     algorithms {
         pert::Pert,
@@ -117,13 +122,18 @@ impl Local {
 
     /// The damping ratio of the rightmost mode: 1 if it does not swing, negative if it grows.
     pub fn damping(&self) -> f64 {
-        -self.mode().re / linear::size(self.mode())
+        damping(self.mode())
     }
 
     /// How far the loop is from instability.
     pub fn margins(&self) -> Margins {
         margins::margins(|frequency| self.linear.gain(frequency), self.rtt)
     }
+}
+
+/// The damping ratio of a mode.
+fn damping(mode: C64) -> f64 {
+    -mode.re / linear::size(mode)
 }
 
 impl Any {
@@ -139,6 +149,14 @@ impl Any {
     pub fn knobs(&self) -> &'static [Knob] {
         fn of<M: Model>(_: &M) -> &'static [Knob] {
             M::KNOBS
+        }
+        each_model!(self, model => of(model))
+    }
+
+    /// Whom it describes, if anybody here.
+    pub fn describes(&self) -> Option<Describes> {
+        fn of<M: Model>(_: &M) -> Option<Describes> {
+            M::DESCRIBES
         }
         each_model!(self, model => of(model))
     }

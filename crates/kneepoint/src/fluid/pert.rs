@@ -24,6 +24,7 @@
 //! * Figure 13 (b)-(d) rest at p* of 0.5, 0.195 and 0.171, above pmax: only the straight line goes there.
 
 use super::capacity::Capacity;
+use super::describes::{Describes, Origin};
 use super::law::{Law, Shape};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
@@ -100,8 +101,22 @@ impl Model for Pert {
         Knob { name: "tmax", range: ("1ms", "10000ms") },
         Knob { name: "pmax", range: ("0.0001", "1") },
     ];
+    const DESCRIBES: Option<Describes> = Some(Describes {
+        control: "pert",
+        queue: "droptail",
+        settings: &[
+            ("tmin", Origin::Given("t1")),
+            ("tmax", Origin::Given("t2")),
+            ("pmax", Origin::Given("pmax")),
+            ("alpha", Origin::Given("history")),
+            ("decrease", Origin::Given("decrease")),
+            ("delta", Origin::Interval),
+            ("variable_rtt", Origin::Always("true")),
+            ("shape", Origin::Always("gentle")),
+        ],
+    });
 
-    fn new(params: Params, (): ()) -> Pert {
+    fn new(params: Params) -> Pert {
         Pert {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,

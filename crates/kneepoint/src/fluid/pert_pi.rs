@@ -23,6 +23,7 @@
 //! * `clipped` holds p to [0, 1], and the integral with it, as an implementation must.
 
 use super::capacity::Capacity;
+use super::describes::{Describes, Origin};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
 use crate::units::{Bytes, Span};
@@ -78,7 +79,20 @@ impl Model for PertPi {
         Knob { name: "zero", range: ("0.0001", "1000") },
     ];
 
-    fn new(params: Params, (): ()) -> PertPi {
+    const DESCRIBES: Option<Describes> = Some(Describes {
+        control: "pert-pi",
+        queue: "droptail",
+        settings: &[
+            ("target", Origin::Given("target")),
+            ("gain", Origin::Gain(["gamma", "beta", "frequency"])),
+            ("zero", Origin::Zero(["gamma", "beta", "frequency"])),
+            ("decrease", Origin::Given("decrease")),
+            ("variable_rtt", Origin::Always("true")),
+            ("clipped", Origin::Always("true")),
+        ],
+    });
+
+    fn new(params: Params) -> PertPi {
         let mut model = PertPi {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,

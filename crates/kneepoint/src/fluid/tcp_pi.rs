@@ -18,6 +18,7 @@
 //! `clipped` holds p to [0, 1], and the integral with it, as an implementation must.
 
 use super::capacity::Capacity;
+use super::describes::{Describes, Origin};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
 use crate::units::{Bytes, Span};
@@ -67,7 +68,19 @@ impl Model for TcpPi {
         Knob { name: "zero", range: ("0.0001", "1000") },
     ];
 
-    fn new(params: Params, (): ()) -> TcpPi {
+    const DESCRIBES: Option<Describes> = Some(Describes {
+        control: "reno",
+        queue: "pi",
+        settings: &[
+            ("target", Origin::Given("reference")),
+            ("gain", Origin::Gain(["a", "b", "frequency"])),
+            ("zero", Origin::Zero(["a", "b", "frequency"])),
+            ("decrease", Origin::Given("decrease")),
+            ("clipped", Origin::Always("true")),
+        ],
+    });
+
+    fn new(params: Params) -> TcpPi {
         let mut model = TcpPi {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,

@@ -19,6 +19,7 @@
 //! the equations above differ from its plant, (C² / 2N) e^(-sR) / ((s + 2N/(R²C)) (s + 1/R)), only in W(t - R) beside W(t).
 
 use super::capacity::Capacity;
+use super::describes::{Describes, Origin};
 use super::law::{Law, Shape};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
@@ -89,8 +90,20 @@ impl Model for TcpRed {
         Knob { name: "max_threshold", range: ("1", "100000") },
         Knob { name: "max_p", range: ("0.0001", "1") },
     ];
+    const DESCRIBES: Option<Describes> = Some(Describes {
+        control: "reno",
+        queue: "red",
+        settings: &[
+            ("min_threshold", Origin::Queue("min_threshold_packets")),
+            ("max_threshold", Origin::Queue("max_threshold_packets")),
+            ("max_p", Origin::Queue("max_p")),
+            ("weight", Origin::Queue("weight")),
+            ("decrease", Origin::Given("decrease")),
+            ("shape", Origin::Always("gentle")),
+        ],
+    });
 
-    fn new(params: Params, (): ()) -> TcpRed {
+    fn new(params: Params) -> TcpRed {
         let capacity = params.capacity.packets(params.packet);
         let interval = params.delta.as_secs_f64();
         let interval = if interval == 0.0 { 1.0 / capacity } else { interval };

@@ -38,6 +38,9 @@ pub struct Bottleneck {
     pub decrease: f64,
 }
 
+/// (21) makes the two sides of Theorem 2 equal but for rounding.
+pub const ROUNDING: f64 = 1.0 + 1e-12;
+
 /// A condition with its two sides.
 #[derive(Clone, Debug)]
 pub struct Theorem {
@@ -54,8 +57,7 @@ pub struct Theorem {
 impl Theorem {
     /// Whether the inequality holds, assumptions aside.
     pub fn holds(&self) -> bool {
-        // (21) makes both sides equal but for rounding.
-        self.left <= self.right * (1.0 + 1e-12)
+        self.left / self.right <= ROUNDING
     }
 }
 

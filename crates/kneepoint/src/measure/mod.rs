@@ -15,6 +15,7 @@ mod series;
 mod statistics;
 mod summary;
 mod table;
+mod theory;
 
 pub use distribution::Distribution;
 pub use headline::{Estimates, METRICS, Metric};
@@ -25,3 +26,4 @@ pub use series::Series;
 pub use statistics::{Estimate, jain_index};
 pub use summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebSummary};
 pub use table::Table;
+pub use theory::{Misfit, Theory};

@@ -9,14 +9,14 @@
 //! Predictors hear their flow from its first packet on; what they said is counted inside the measurement window.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use crate::aqm::{Limit, Reason, Verdict};
 use crate::packet::{Flags, Packet};
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
 use crate::run::{Event, FlowId, LinkId, Observer, Roster, Routes, Slot};
 use crate::scenario::Valid;
-use crate::units::{Bytes, Interval, Span, Time};
+use crate::units::{Bytes, Interval, Time};
 
 /// Lets predictors watch one flow.
 #[derive(Clone, Debug)]
@@ -29,8 +29,6 @@ pub struct Prediction {
     /// Whether the measurement window has begun.
     begun: bool,
     drops: BinaryHeap<Reverse<(Time, Judge)>>,
-    /// When packets of the flow were sent that have arrived, and how long they took.
-    arrived: VecDeque<(Time, Span)>,
 }
 
 impl Prediction {
@@ -65,7 +63,6 @@ impl Prediction {
             window: valid.schedule.measure,
             begun: false,
             drops: BinaryHeap::new(),
-            arrived: VecDeque::new(),
         })
     }
 
@@ -94,23 +91,11 @@ impl Prediction {
         }
     }
 
-    fn acked(&mut self, now: Time, acked: Bytes, rtt: Span, window: f64) {
-        if now >= self.window.to {
-            return;
+    fn hear(&mut self, sample: Sample) {
+        if sample.now < self.window.to {
+            self.pass(sample.now);
+            self.laboratory.observe(&sample);
         }
-        self.pass(now);
-        let one_way = self.one_way(now, rtt);
-        let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
-        self.laboratory.observe(&Sample { now, rtt, window, one_way, acked });
-    }
-
-    /// How long the packet took whose round trip took `rtt` until `now`.
-    fn one_way(&mut self, now: Time, rtt: Span) -> Option<Span> {
-        let sent = Time(now.0.saturating_sub(rtt.0));
-        while self.arrived.front().is_some_and(|(earlier, _)| *earlier < sent) {
-            self.arrived.pop_front();
-        }
-        self.arrived.pop_front_if(|(at, _)| *at == sent).map(|(_, took)| took)
     }
 
     /// A packet reached its end somewhere.
@@ -137,17 +122,15 @@ impl Observer for Prediction {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Acked { flow, acked, rtt: Some(rtt), window } if *flow == self.flow => {
-                self.acked(at, *acked, *rtt, *window);
+            Event::Acked { flow, acked, rtt: Some(rtt), one_way, window } if *flow == self.flow => {
+                let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
+                self.hear(Sample { now: at, rtt: *rtt, window: *window, one_way: *one_way, acked });
             }
             Event::Arrival { link, packet, verdict } | Event::Fate { link, packet, verdict } => {
                 self.fate(at, *link, packet, *verdict);
             }
             Event::Queue { link, backlog } if *link == self.bottleneck && at < self.window.to => {
                 self.laboratory.queue(at, backlog.packets);
-            }
-            Event::Delivered { packet } if self.is_own(packet) => {
-                self.arrived.push_back((packet.sent, at.since(packet.sent)));
             }
             _ => {}
         }

@@ -141,26 +141,26 @@ fn named(name: &str) -> Option<Config> {
 /// Reads `NAME[:key=value,key=value]`; the error says what is wrong and what there is.
 pub fn parse(text: &str) -> Result<(String, Config), String> {
     let text = text.trim();
-    let (name, settings) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let (name, settings) = text.split_once(':').map_or((text, None), |(before, after)| (before, Some(after)));
     let Some(mut config) = named(name) else {
         let names = REGISTRY.iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name));
         let names = names.collect::<Vec<_>>().join(", ");
         return Err(format!("there is no predictor called `{name}`; there is {names}"));
     };
-    for setting in settings.into_iter().flat_map(|settings| settings.split(',')) {
-        let Some((field, value)) = setting.split_once('=') else {
+    for setting in settings.into_iter().flat_map(|list| list.split(',')) {
+        let Some((parameter, value)) = setting.split_once('=') else {
             return Err(format!(
                 "{name}: `{setting}` sets nothing; write settings as in `ewma:history=0.99`"
             ));
         };
-        match config.set(field.trim(), &Raw::guess(value.trim())) {
+        match config.set(parameter.trim(), &Raw::guess(value.trim())) {
             Ok(()) => {}
-            Err(Refusal::Value(message)) => return Err(format!("{name}: {field}: {message}")),
+            Err(Refusal::Value(message)) => return Err(format!("{name}: {parameter}: {message}")),
             Err(Refusal::Unknown) => {
                 let entry = REGISTRY.iter().find(|entry| entry.name == config.name());
-                let fields = entry.map_or(&[][..], |entry| (entry.fields)());
+                let fields = entry.map_or(&[][..], |known| (known.fields)());
                 let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
-                return Err(format!("{name} has no parameter `{field}`; it has {fields}"));
+                return Err(format!("{name} has no parameter `{parameter}`; it has {fields}"));
             }
         }
     }
@@ -205,7 +205,7 @@ pub(crate) mod tests {
         let mut now = Time::ZERO;
         let mut observe = |&(millis, window): &(f64, f64)| {
             let rtt = Span::from_secs_f64(millis / 1e3);
-            now = now + rtt;
+            now += rtt;
             predictor.observe(&Sample { now, rtt, window, one_way: None, acked: 1 })
         };
         samples.iter().map(&mut observe).collect()
@@ -213,7 +213,7 @@ pub(crate) mod tests {
 
     /// The same, of round-trip times alone.
     pub(crate) fn trips<P: Predictor>(params: P::Params, millis: &[f64]) -> Vec<State> {
-        rounds::<P>(params, &millis.iter().map(|millis| (*millis, 10.0)).collect::<Vec<_>>())
+        rounds::<P>(params, &millis.iter().map(|one| (*one, 10.0)).collect::<Vec<_>>())
     }
 
     #[test]
@@ -227,12 +227,12 @@ pub(crate) mod tests {
 
     #[test]
     fn a_predictor_is_written_with_its_settings_and_several_with_commas() {
-        let (name, config) = parse("srtt-0.99:threshold=3ms").unwrap();
-        assert_eq!(name, "srtt-0.99:threshold=3ms");
+        let (written, config) = parse("srtt-0.99:threshold=3ms").unwrap();
+        assert_eq!(written, "srtt-0.99:threshold=3ms");
         let Config::Ewma(params) = config else { panic!("{config:?}") };
         assert_eq!((params.history, params.threshold), (0.99, Span::from_millis(3)));
         let list = parse_list("rtt,ewma:history=0.5,threshold=2ms,dual").unwrap();
-        let names: Vec<&str> = list.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = list.iter().map(|(one, _)| one.as_str()).collect();
         assert_eq!(names, ["rtt", "ewma:history=0.5,threshold=2ms", "dual"]);
     }
 

@@ -40,7 +40,7 @@ impl TriS {
     /// The normalised throughput gradient since the last round; none where the window stayed.
     fn gradient(&self, rtt: Span, window: f64) -> Option<f64> {
         let (rtt_before, window_before) = self.before?;
-        let throughput = |window: f64, rtt: Span| window * self.base_rtt.0 as f64 / rtt.0 as f64;
+        let throughput = |packets: f64, trip: Span| packets * self.base_rtt.0 as f64 / trip.0 as f64;
         let gained = throughput(window, rtt) - throughput(window_before, rtt_before);
         (window != window_before).then(|| gained / (window - window_before))
     }

@@ -64,7 +64,7 @@ mod tests {
         let said = rounds::<Vegas>(Params::default(), &[(100.0, 40.0), (108.0, 40.0), (109.0, 40.0), (100.0, 40.0)]);
         assert_eq!(said, [Low, Low, Low, High]);
         // Twice the window, twice the packets.
-        let said = rounds::<Vegas>(Params::default(), &[(100.0, 80.0), (104.0, 80.0), (100.0, 80.0), (100.0, 80.0)]);
-        assert_eq!(said, [Low, Low, High, Low]);
+        let twice = rounds::<Vegas>(Params::default(), &[(100.0, 80.0), (104.0, 80.0), (100.0, 80.0), (100.0, 80.0)]);
+        assert_eq!(twice, [Low, Low, High, Low]);
     }
 }

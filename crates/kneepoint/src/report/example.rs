@@ -50,7 +50,12 @@ fn scheme_result(scheme: &str, place: u64) -> SchemeResult {
         events: 9_000_000 + seed,
         summary: summary(level * (1.0 + 0.05 * noise(seed + 10 * place)), place),
     });
-    SchemeResult { scheme: scheme.into(), runs: runs.collect(), series: Some(series(level, place)) }
+    SchemeResult {
+        scheme: scheme.into(),
+        runs: runs.collect(),
+        series: Some(series(level, place)),
+        theory: None,
+    }
 }
 
 fn distribution(scale: f64) -> Distribution {

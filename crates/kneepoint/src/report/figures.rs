@@ -106,6 +106,15 @@ pub(super) fn queues(comparison: &Comparison) -> Vec<Figure> {
         let [low, mean, high] = Curve::summed_up(&points?, STRETCHES);
         panel.band(&class, &low, &high);
         panel.line(&class, &mean);
+        if let Some(Ok(beside)) = &comparison.schemes[rank].theory {
+            let theory = &beside.theory;
+            let cut = |&(at, packets): &(f64, f64)| (at, packets.min(greatest.1));
+            panel
+                .line("fluid", &Curve::thinned(&theory.queue.iter().map(cut).collect::<Vec<_>>(), STRETCHES));
+            if theory.rest_packets <= greatest.1 {
+                panel.level(theory.rest_packets, "fluid at rest");
+            }
+        }
         let name = format!("queue_{}", rank + 1);
         Some(Figure { name, title: scheme.clone(), note: "", class: Some(class), drawing: panel.finish() })
     };

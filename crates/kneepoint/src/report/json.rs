@@ -7,11 +7,11 @@
 //!   "manifest" }
 //! ```
 //!
-//! `KEY` is each of [`METRICS`](crate::measure::METRICS). The series go to CSV or Parquet.
+//! A scheme has `fluid`, too, where a fluid model was asked for and describes it. `KEY` is each of [`METRICS`](crate::measure::METRICS). The series go to CSV or Parquet.
 
 use serde::Serialize;
 
-use super::{Comparison, Manifest, RunResult};
+use super::{Beside, Comparison, Manifest, RunResult};
 use crate::measure::Estimates;
 
 #[derive(Serialize)]
@@ -27,6 +27,8 @@ struct Scheme<'a> {
     scheme: &'a str,
     #[serde(flatten)]
     estimates: Estimates,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fluid: Option<&'a Beside>,
     runs: &'a [RunResult],
 }
 
@@ -35,6 +37,7 @@ pub fn render(comparison: &Comparison) -> String {
     let schemes = comparison.schemes.iter().map(|scheme| Scheme {
         scheme: &scheme.scheme,
         estimates: scheme.estimates(),
+        fluid: scheme.theory.as_ref().and_then(|theory| theory.as_ref().ok()),
         runs: &scheme.runs,
     });
     let document = Document {

@@ -4,6 +4,7 @@
 pub mod chart;
 pub mod csv;
 mod figures;
+pub mod fluid;
 mod grid;
 pub mod html;
 pub mod json;
@@ -18,7 +19,7 @@ pub mod text;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use crate::measure::{Estimates, Summary, Table};
+use crate::measure::{Estimates, Misfit, Summary, Table, Theory};
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -43,6 +44,18 @@ pub struct SchemeResult {
     pub runs: Vec<RunResult>,
     /// The state over time of the first run.
     pub series: Option<Table>,
+    /// The fluid model beside it, if one was wanted, or why there is none.
+    pub theory: Option<Result<Beside, String>>,
+}
+
+/// A fluid model beside a scheme.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Beside {
+    /// What it says.
+    #[serde(flatten)]
+    pub theory: Theory,
+    /// How far the first run is from it, if that was sampled.
+    pub misfit: Option<Misfit>,
 }
 
 impl SchemeResult {

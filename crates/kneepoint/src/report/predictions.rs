@@ -76,28 +76,51 @@ impl Watched {
         Estimate::of(&values)
     }
 
-    /// The predictor that tells losses from their absence best, and how well; none if no loss was ever judged.
-    pub fn best(&self, judge: Judge) -> Option<(&str, f64)> {
-        let balance = |name| (name, self.estimate(name, judge, Score::balance).mean);
-        let all = self.predictors().into_iter().map(balance).filter(|(_, balance)| *balance > 0.0);
-        // Of equals the first.
-        all.fold(None, |best: Option<(&str, f64)>, one| match best {
-            Some(known) if known.1 >= one.1 => best,
-            _ => Some(one),
+    /// The predictors that tell losses from their absence best, and how well; none if nothing was foreseen. One that says
+    /// high all the time foresees everything and is left out.
+    pub fn best(&self, judge: Judge) -> (Vec<&str>, f64) {
+        let mut best = (Vec::new(), 0.0);
+        for name in self.predictors().into_iter().filter(|name| !self.always_high(name, judge)) {
+            let balance = self.estimate(name, judge, Score::balance).mean;
+            if balance > best.1 {
+                best = (Vec::new(), balance);
+            }
+            if balance > 0.0 && balance >= best.1 {
+                best.0.push(name);
+            }
+        }
+        best
+    }
+
+    /// Whether a predictor foresaw losses and never went back to low, neither before one nor after it.
+    fn always_high(&self, predictor: &str, judge: Judge) -> bool {
+        let scores = self.runs.iter().flat_map(|run| &run.scores);
+        let mut scores = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
+        scores.all(|Score { counts: [_, predicted, to_low, _, vain, _], .. }| {
+            *predicted > 0 && to_low + vain == 0
         })
     }
 
-    /// The sentence about the best one.
+    /// The sentence about the best.
     pub(super) fn verdict(&self, judge: Judge) -> String {
         let losses = spoken(judge);
-        match self.best(judge) {
-            Some((name, balance)) => format!(
-                "Held against {losses}, {name} would have worked best: balance {} of 1, the harmonic mean of efficiency \
-                 and of the losses predicted.",
+        let (names, balance) = self.best(judge);
+        let which = if names.len() > 1 { "worked best, and equally well" } else { "worked best" };
+        let mut verdict = match names.is_empty() {
+            true => format!("Held against {losses}, no predictor foresaw anything."),
+            false => format!(
+                "Held against {losses}, {} would have {which}: balance {} of 1, the harmonic mean of efficiency and \
+                 of the losses predicted.",
+                names.join(", "),
                 number::significant(balance, 3)
             ),
-            None => format!("Held against {losses}, no predictor foresaw anything."),
+        };
+        let high = self.predictors().into_iter().filter(|name| self.always_high(name, judge));
+        let high = high.collect::<Vec<_>>().join(", ");
+        if !high.is_empty() {
+            verdict += &format!(" High all the time, which these measures do not punish: {high}.");
         }
+        verdict
     }
 }
 
@@ -194,11 +217,13 @@ pub(super) mod tests {
     pub(crate) fn predictions() -> Predictions {
         let configs = [parse("rtt").unwrap(), parse("dual").unwrap()];
         let mut laboratory = Laboratory::new(&configs, 1.0, 10.0, 2);
-        for (now, rtt) in [(0, 60), (100, 80), (200, 80)] {
+        for (now, rtt) in [(0, 60), (100, 80), (200, 80), (400, 60)] {
             let (now, rtt) = (Time(now * 1_000_000), Span::from_millis(rtt));
             laboratory.observe(&Sample { now, rtt, window: 1.0, one_way: None, acked: 1 });
+            if now == Time(200_000_000) {
+                laboratory.lose(Time(201_000_000), Judge::Flow);
+            }
         }
-        laboratory.lose(Time(201_000_000), Judge::Flow);
         let scores = laboratory.finish();
         let watch = |seed| Watch { seed: Some(seed), scores: scores.clone() };
         let watched = Watched {
@@ -214,17 +239,31 @@ pub(super) mod tests {
     fn text_has_a_line_for_each_predictor_and_judge_and_says_which_was_best() {
         let text = render_text(&predictions());
         assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
-        assert!(text.contains("the flow's own losses, rtt would have worked best: balance 1 of 1"), "{text}");
+        assert!(text.contains("balance 1.00 of 1"), "{text}");
         assert!(text.contains("all drops at the queue, no predictor foresaw anything"), "{text}");
-        assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
+        assert!(text.contains("100.0 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_high_all_the_time_is_not_the_best() {
+        let mut predictions = predictions();
+        let watched = &mut predictions.cases[0];
+        assert!(watched.best(Judge::Flow).0.contains(&"rtt"));
+        for score in watched.runs.iter_mut().flat_map(|run| &mut run.scores) {
+            if score.predictor == "rtt" {
+                score.counts = [1, 9, 0, 0, 0, 9];
+            }
+        }
+        assert!(!watched.best(Judge::Flow).0.contains(&"rtt"));
+        assert!(watched.verdict(Judge::Flow).ends_with("do not punish: rtt."));
     }
 
     #[test]
     fn csv_has_a_line_for_each_score_and_leaves_out_what_does_not_exist() {
         let text = render_csv(&predictions());
         assert_eq!(text.lines().count(), 1 + 2 * 2 * 2);
-        assert!(text.contains("rate=<1>,long/0,2,rtt,flow,1,1,0,0,0,0,1,0,0,1\n"), "{text}");
-        assert!(text.contains("rate=<1>,long/0,1,rtt,queue,1,0,0,0,0,0,,,,\n"), "{text}");
+        assert!(text.contains("rate=<1>,long/0,2,rtt,flow,1,1,1,0,0,0,1,0,0,1\n"), "{text}");
+        assert!(text.contains("rate=<1>,long/0,1,rtt,queue,1,0,0,0,1,0,0,1,,0\n"), "{text}");
     }
 
     #[test]
@@ -234,6 +273,6 @@ pub(super) mod tests {
         let score = &document["cases"][0]["runs"][1]["scores"][0];
         assert_eq!((&score["predictor"], &score["judged_by"]), (&"rtt".into(), &"flow".into()));
         assert_eq!(score["efficiency"], 1.0);
-        assert!(document["cases"][0]["runs"][0]["scores"][1]["efficiency"].is_null());
+        assert!(document["cases"][0]["runs"][0]["scores"][1]["false_negatives"].is_null());
     }
 }

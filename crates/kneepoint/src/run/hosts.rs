@@ -7,7 +7,7 @@ use super::network::{Network, Reached};
 use super::observe::{Event, FlowId, Observer};
 use crate::cc;
 use crate::event::{Entity, EventQueue};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Lag, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
 use crate::units::{Bytes, Time};
@@ -189,8 +189,8 @@ impl Hosts {
         let flow = &mut self.flows[packet.flow as usize];
         let id = FlowId(packet.flow);
         let heard = flow.sender.on_ack(packet, now, &mut flow.rng);
-        let window = flow.sender.window();
-        watch.on(now, &Event::Acked { flow: id, acked: heard.acked, rtt: heard.rtt, window });
+        let (acked, rtt, one_way, window) = (heard.acked, heard.rtt, heard.one_way, flow.sender.window());
+        watch.on(now, &Event::Acked { flow: id, acked, rtt, one_way, window });
         if heard.repair {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
@@ -303,6 +303,7 @@ impl Flow {
             size: segment.size,
             epoch: self.epoch,
             flags: segment.flags,
+            lag: Lag::default(),
         }
     }
 
@@ -318,6 +319,7 @@ impl Flow {
             size: self.header,
             epoch: self.epoch,
             flags: reply.flags,
+            lag: reply.lag,
         }
     }
 }

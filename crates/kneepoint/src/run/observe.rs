@@ -70,6 +70,8 @@ pub enum Event<'a> {
         rtt: Option<Span>,
         /// The congestion window in packets, from now on.
         window: f64,
+        /// The time from sender to receiver that it measured.
+        one_way: Option<Span>,
     },
     /// A sender begins to repair losses.
     Repair {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources at work: web sessions that ask for objects, and datagrams at a constant rate.
 
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Lag, Packet};
 use crate::rng::Rng;
 use crate::traffic::cbr;
 use crate::traffic::web::{Model, Params};
@@ -101,6 +101,7 @@ impl ConstantRate {
             size: self.params.size.0 as u16,
             epoch: 0,
             flags: Flags::DATAGRAM,
+            lag: Lag::default(),
         }
     }
 

@@ -49,4 +49,12 @@ pub const PRESETS: &[Preset] = &[
         recovery: None,
         set: &[("ecn", "true")],
     },
+    Preset {
+        name: "pi-ecn",
+        about: "A router with a proportional-integral controller that marks.",
+        family: Of::Queue,
+        of: "pi",
+        recovery: None,
+        set: &[("ecn", "true")],
+    },
 ];

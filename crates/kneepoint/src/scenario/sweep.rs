@@ -88,7 +88,7 @@ pub(crate) fn point(
     for (axis, value) in chosen {
         match &value.value {
             Value::Table(together) if !is_field(&axis.path) => {
-                let first = || together.entries.first().map(|(_, value)| value);
+                let first = || together.entries.first().map(|(_, first)| first);
                 let label = together.get("name").or_else(first).map(Node::show);
                 settings.push((axis.path.text.clone(), label.unwrap_or_default()));
                 write_all(&mut tree, together, faults);

@@ -9,7 +9,7 @@
 
 use super::segments::SegmentSet;
 use super::{Options, Recovery};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Lag, Packet};
 use crate::units::{Span, Time};
 
 const NONE: u32 = u32::MAX;
@@ -25,6 +25,8 @@ pub struct Reply {
     pub sack: [(u32, u32); 3],
     /// Its header bits.
     pub flags: Flags,
+    /// How far the receiver's clock is past that timestamp.
+    pub lag: Lag,
 }
 
 /// The receiving half of a TCP host.
@@ -72,7 +74,7 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
         if packet.flags.has(Flags::SYN) {
-            return Some(self.reply(packet.sent, Flags::SYN));
+            return Some(self.reply(packet.sent, now, Flags::SYN));
         }
         self.echo = packet.flags.has(Flags::CE) || self.echo && !packet.flags.has(Flags::CWR);
         let plain = packet.seq == self.next && self.held.is_empty();
@@ -88,13 +90,13 @@ impl Receiver {
             self.take_in(packet.seq);
         }
         let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
-        Some(self.reply(if plain { first } else { packet.sent }, Flags::default()))
+        Some(self.reply(if plain { first } else { packet.sent }, now, Flags::default()))
     }
 
     /// The wake-up came: the acknowledgement held back, if it is due.
     pub fn on_wakeup(&mut self, now: Time) -> Option<Reply> {
         let (sent, _) = self.held_back.take_if(|(_, until)| *until <= now)?;
-        Some(self.reply(sent, Flags::default()))
+        Some(self.reply(sent, now, Flags::default()))
     }
 
     /// Files a segment that is not simply the next one.
@@ -115,9 +117,10 @@ impl Receiver {
     }
 
     #[inline]
-    fn reply(&self, sent: Time, flags: Flags) -> Reply {
+    fn reply(&self, sent: Time, now: Time, flags: Flags) -> Reply {
         let sack = if self.sack && !self.held.is_empty() { self.blocks() } else { [(0, 0); 3] };
-        Reply { seq: self.next, sent, sack, flags: flags.with(Flags::ACK).with_if(self.echo, Flags::ECE) }
+        let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
+        Reply { seq: self.next, sent, sack, flags, lag: Lag::of(now.since(sent)) }
     }
 
     /// The block that holds `seq`: [first, end).

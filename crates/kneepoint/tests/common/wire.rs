@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kneepoint::cc;
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Heard, Options, Receiver, Reply, Segment, Sender};
 use kneepoint::units::{Bytes, Span, Time};
@@ -231,8 +231,9 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
             );
         }
         let flags = reply.flags;
+        let Reply { sack, lag, .. } = reply;
         let packet =
-            Packet { sack: reply.sack, ..packet(reply.seq, self.options.header.0 as u16, flags, reply.sent) };
+            Packet { sack, lag, ..packet(reply.seq, self.options.header.0 as u16, flags, reply.sent) };
         self.acks += 1;
         self.launch(Way::Ack, packet, self.acks - 1, self.now);
     }
@@ -240,7 +241,13 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     fn hear(&mut self, packet: &Packet) {
         let Heard { acked, rtt, repair, .. } = self.sender.on_ack(packet, self.now, &mut self.rng);
         self.acked += acked;
-        let reply = Reply { seq: packet.seq, sent: packet.sent, sack: packet.sack, flags: packet.flags };
+        let reply = Reply {
+            seq: packet.seq,
+            sent: packet.sent,
+            sack: packet.sack,
+            flags: packet.flags,
+            lag: packet.lag,
+        };
         self.heard.push((self.now, reply));
         if !packet.flags.has(Flags::SYN) {
             self.una = self.una.max(packet.seq);
@@ -253,5 +260,16 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
 }
 
 fn packet(seq: u32, size: u16, flags: Flags, sent: Time) -> Packet {
-    Packet { sent, sack: [(0, 0); 3], flow: 0, seq, hop: 0, id: 0, size, epoch: 0, flags }
+    Packet {
+        sent,
+        sack: [(0, 0); 3],
+        flow: 0,
+        seq,
+        hop: 0,
+        id: 0,
+        size,
+        epoch: 0,
+        flags,
+        lag: Lag::default(),
+    }
 }

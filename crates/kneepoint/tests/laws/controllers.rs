@@ -60,7 +60,10 @@ impl Host {
         let credit = if recovering || script.chance(0.1) { 0.0 } else { acked as f64 };
         let in_flight = pick(script, &[0, 1, (self.next - self.una) as u32, 1_000_000_000]);
         let (now, acked) = (self.now, acked as u32);
-        let ack = Ack { now, rtt, acked, credit, una: self.una, next: self.next, in_flight, recovering };
+        let one_way =
+            script.chance(0.9).then(|| pick(script, &[Span(0), path, path, path, Span(16_777_215_000)]));
+        let ack =
+            Ack { now, rtt, one_way, acked, credit, una: self.una, next: self.next, in_flight, recovering };
         self.controller.on_ack(&ack, &mut self.draws);
     }
 }

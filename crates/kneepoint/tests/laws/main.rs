@@ -127,6 +127,8 @@ fn parameters_are_declared_and_held_to_their_range<F: Family>() {
     for entry in F::REGISTRY {
         let defaults = F::named(entry.name).unwrap();
         assert_eq!(defaults.check(), Ok(()), "{}", entry.name);
+        let names: BTreeSet<_> = (entry.fields)().iter().map(|field| field.name).collect();
+        assert_eq!(names.len(), (entry.fields)().len(), "{} has two parameters of one name", entry.name);
         for field in (entry.fields)() {
             let place = format!("{} {}", entry.name, field.name);
             assert!(field.doc.ends_with('.'), "{place}: `{}`", field.doc);

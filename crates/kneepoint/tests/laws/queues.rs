@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use kneepoint::aqm::{self, Facts, Fifo, Limit, Reason, Verdict};
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
@@ -68,7 +68,8 @@ impl Ledger {
         let size = pick(script, &[1040, 1040, 1040, 40, 576]);
         let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
         let (sent, sack, id) = (self.now, [(0, 0); 3], self.received);
-        let mut packet = Packet { sent, sack, flow: 0, seq: id, hop: 0, id, size, epoch: 0, flags };
+        let mut packet =
+            Packet { sent, sack, flow: 0, seq: id, hop: 0, id, size, epoch: 0, flags, lag: Lag::default() };
         self.received += 1;
         let fits = self.limit.admits(self.fifo.backlog(), packet.bytes());
         let verdict = self.fifo.enqueue(packet, self.now, &mut self.draws);

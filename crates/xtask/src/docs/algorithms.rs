@@ -8,7 +8,7 @@ use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::traffic::{cbr, web};
-use kneepoint::{aqm, cc, predict};
+use kneepoint::{aqm, cc, fluid, predict};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -29,6 +29,8 @@ pub fn page() -> String {
     names(&mut page, aqm::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Congestion predictors](#congestion-predictors): ");
     names(&mut page, predict::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Fluid models](#fluid-models): ");
+    names(&mut page, fluid::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Names from papers](#names-from-papers): ");
     let predictors = predict::PRESETS.iter().map(|preset| preset.name);
     names(&mut page, PRESETS.iter().map(|preset| preset.name).chain(predictors));
@@ -42,6 +44,7 @@ pub fn page() -> String {
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", aqm::REGISTRY);
     family(&mut page, "Congestion predictors", predict::REGISTRY);
+    family(&mut page, "Fluid models", fluid::REGISTRY);
     presets(&mut page);
     page.push_str(
         "\n## Loss recovery\n\nWhat `recovery` in `[tcp]` may be.\n\n| name | what it does |\n|---|---|\n",

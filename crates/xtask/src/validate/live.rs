@@ -39,6 +39,7 @@ fn settings() -> Vec<(&'static str, &'static str, Value)> {
         named("20mbit", dumbbell("newreno-droptail", small.clone())),
         named("20mbit", dumbbell("vegas-droptail", small)),
         named("5mbit", dumbbell("sack-red", json!({ "bw": 5e6, "nflows": 4, "rtt": 0.1 }))),
+        named("20mbit", dumbbell("sack-piecn", json!({ "bw": 20e6, "nflows": 10, "rtt": 0.04, "qref": 30 }))),
         named("half a buffer", dumbbell("sack-droptail", json!({ "bw": 30e6, "nflows": 8, "buffer": 112 }))),
         named("20 sessions", dumbbell("sack-droptail", json!({ "bw": 20e6, "nflows": 5, "nweb": 20 }))),
     ]

@@ -8,7 +8,7 @@ use super::explanations::Explanations;
 use super::table::{Row, agreement};
 
 /// What each group varies.
-const GROUPS: [(&str, &str); 8] = [
+const GROUPS: [(&str, &str); 9] = [
     ("A", "Bandwidth, 1 Mbit/s to 1 Gbit/s at 60 ms"),
     ("B", "Round-trip time, 10 ms to 1 s at 150 Mbit/s, 50 flows"),
     ("C", "Flows, 10 to 1000 at 500 Mbit/s and 60 ms, measured from 30 to 60 s"),
@@ -17,6 +17,7 @@ const GROUPS: [(&str, &str); 8] = [
     ("F", "Parking lot: six routers, twenty flows over each hop, twenty over all"),
     ("H", "Other controls and settings"),
     ("I", "Sensitivities: 50 flows at 150 Mbit/s and 60 ms, one setting changed"),
+    ("J", "Routers with a proportional-integral controller, dropping and marking"),
 ];
 
 const METHOD: &str = "\

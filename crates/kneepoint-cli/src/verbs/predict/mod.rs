@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee predict`: which congestion predictor foresees losses, in a simulation or on somebody's own path.
 
+mod captured;
 mod simulation;
 
 use std::path::PathBuf;
@@ -21,16 +22,22 @@ Examples:
   knee predict                              the tagged flow of the PERT paper, shortened
   knee predict my.toml --flow long/3 --seeds 5
   knee predict my.toml --predictors rtt,srtt-0.99,ewma:history=0.95,threshold=2ms
+  tcpdump -i eth0 -s 120 -w my.pcap tcp & curl …; knee predict my.pcap
+  knee predict data.pcapng answers.pcapng --flow 10.0.0.1:443-10.0.0.2:5001
   knee predict --json | jq '.cases[].runs[].scores[]'
 
 A predictor says low or high with each acknowledgement. Efficiency is the share of its highs that a loss
-followed, false positives the rest; false negatives are the losses that came from low.
+followed, false positives the rest; false negatives are the losses that came from low. A capture is best taken
+at the sender of the data, with headers whole; its losses are those that the sender repaired.
 `knee list predictors` names them, `knee explain NAME` gives their equations.")]
 pub struct Arguments {
-    /// A scenario in TOML, `-` for standard input [default: the PERT paper's tagged flow, shortened]
-    file: Option<PathBuf>,
-    /// The flow to watch: a group of the scenario and a place in it from 0 [default: the first flow]
-    #[arg(long, value_name = "GROUP/PLACE")]
+    /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path
+    /// [default: the PERT paper's tagged flow, shortened]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The flow to watch: GROUP/PLACE of a scenario, its place from 0 [default: the first]; or of a capture
+    /// ADDRESS:PORT-ADDRESS:PORT, the sender first [default: who sent most]
+    #[arg(long)]
     flow: Option<String>,
     /// Predictors, each with settings after a colon [default: all]
     #[arg(long, value_name = "NAME,…")]
@@ -77,7 +84,19 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let message = format!("--hold-off {} is outside the allowed range, 0 to 1000", arguments.hold_off);
         return Err(Failure::usage(message, "write round trips, as in `--hold-off 1`"));
     }
-    report(simulation::watch(arguments)?, arguments, as_json)
+    let captures = arguments.files.iter().map(|file| captured::is_capture(file));
+    let predictions = match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
+        [] => simulation::watch(None, arguments)?,
+        [false] => simulation::watch(arguments.files.first(), arguments)?,
+        all if all.iter().all(|capture| *capture) => captured::watch(arguments)?,
+        all => {
+            let other = all.iter().position(|capture| !capture).unwrap_or_default();
+            let message =
+                format!("`{}` is not a capture: neither pcap nor pcapng", arguments.files[other].display());
+            return Err(Failure::usage(message, "give one scenario, or captures only"));
+        }
+    };
+    report(predictions, arguments, as_json)
 }
 
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Predictors that watch a flow of a simulation.
 
+use std::path::PathBuf;
+
 use kneepoint::measure::Prediction;
 use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Predictions, Watch, Watched};
@@ -76,8 +78,8 @@ const ABOUT_TAGGED: &str = "This is the setting of the PERT paper's Figures 2 to
      are ours. `knee predict FILE.toml` watches a flow of yours.";
 
 /// Runs every case of the scenario with every seed.
-pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
-    let (origin, text) = match &arguments.file {
+pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Predictions, Failure> {
+    let (origin, text) = match file {
         Some(file) => (file.display().to_string(), files::read_text(file)?),
         None => ("the tagged flow".to_string(), TAGGED.to_string()),
     };
@@ -85,7 +87,7 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
     };
-    let notes = if arguments.file.is_none() { vec![ABOUT_TAGGED.to_string()] } else { Vec::new() };
+    let notes = if file.is_none() { vec![ABOUT_TAGGED.to_string()] } else { Vec::new() };
     let configs = arguments.configs()?;
     let seeds = seeds(arguments, &plan);
     let tagged = plan.cases.iter().map(|case| tagged(&case.valid, arguments.flow.as_deref()));

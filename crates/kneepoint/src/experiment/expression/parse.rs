@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         }
         let fold = Fold::ALL.iter().find(|(known, _)| *known == name).map(|(_, fold)| *fold);
         if fold.is_none() && name != "abs" {
-            let names = Fold::ALL.map(|(name, _)| name).join(", ");
+            let names = Fold::ALL.map(|(known, _)| known).join(", ");
             let message = format!("there is no function `{name}`; there is abs, {names}");
             return Err(Wrong { span: began..began + name.len(), message });
         }

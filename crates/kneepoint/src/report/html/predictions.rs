@@ -29,8 +29,8 @@ fn write(page: &mut String, predictions: &Predictions) -> fmt::Result {
         for judge in &watched.judges {
             let figures: Vec<Figure> =
                 MEASURES.iter().map(|measure| figure(watched, *judge, measure)).collect();
-            let lead = Escaped(&watched.verdict(*judge)).to_string();
-            write_section(page, &format!("Held against {}", spoken(*judge)), &lead, "grid", &figures)?;
+            let verdict = Escaped(&watched.verdict(*judge)).to_string();
+            write_section(page, &format!("Held against {}", spoken(*judge)), &verdict, "grid", &figures)?;
         }
     }
     end(page);

@@ -140,7 +140,7 @@ fn readings(page: &mut String, outcome: &Outcome) {
     for (place, variant) in named.filter(|(place, _)| !outcome.frames[*place].seeds().is_empty()) {
         let claims = experiment.claims.iter().zip(base.iter().zip(outcome.under(place)));
         let changed: Vec<String> = claims
-            .filter(|(_, (base, other))| base.verdict != other.verdict)
+            .filter(|(_, (taken, other))| taken.verdict != other.verdict)
             .map(|(claim, (_, other))| format!("{}: {}", claim.id, other.verdict))
             .collect();
         let changed = if changed.is_empty() { "none".to_string() } else { changed.join(", ") };

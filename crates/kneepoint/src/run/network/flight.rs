@@ -89,13 +89,13 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Flags;
+    use crate::packet::{Flags, Lag};
     use crate::rng::Rng;
     use std::collections::VecDeque;
 
     fn packet(id: u32) -> Packet {
         let (sent, sack, flags) = (Time(0), [(0, 0); 3], Flags::default());
-        Packet { sent, sack, flow: 0, seq: 0, hop: 0, id, size: 40, epoch: 0, flags }
+        Packet { sent, sack, flow: 0, seq: 0, hop: 0, id, size: 40, epoch: 0, flags, lag: Lag::default() }
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct Heard {
     pub acked: Bytes,
     /// The round-trip time it measured.
     pub rtt: Option<Span>,
+    /// The time from sender to receiver that it measured; the clocks may differ by a constant.
+    pub one_way: Option<Span>,
     /// A repair begins.
     pub repair: bool,
     /// Everything is acknowledged now.
@@ -268,6 +270,7 @@ impl Sender {
         let signal = Ack {
             now,
             rtt,
+            one_way: self.options.timestamps.then(|| packet.lag.span()),
             acked: newly,
             credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
             una: u64::from(self.una),
@@ -285,7 +288,7 @@ impl Sender {
         }
         self.control = self.controller.control();
         let done = self.finish_if_done();
-        Heard { acked, rtt, repair, done }
+        Heard { acked, rtt, one_way: signal.one_way, repair, done }
     }
 
     /// The wake-up came. Whether the retransmission timer expired.

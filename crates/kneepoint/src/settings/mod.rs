@@ -4,7 +4,12 @@
 //! [`settings!`] declares a struct whose every field has a type, a default, an allowed range and a sentence.
 //! The scenario reader, `knee explain`, the JSON Schema and the docs table all read the same list, so a
 //! parameter that exists is documented and one that is documented is checked.
+//! A struct may include others, whose fields then stand beside its own as if they were its own.
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
+
+mod registry;
+
+pub use registry::Entry;
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -156,6 +161,41 @@ pub struct Field {
     pub doc: &'static str,
 }
 
+impl Field {
+    const NONE: Field =
+        Field { name: "", kind: "", choices: &[], json: &[], default: String::new, range: || None, doc: "" };
+}
+
+/// Fields of several structs in one list. Its room is fixed: a generic struct cannot have an array of its own length.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined {
+    fields: [Field; 64],
+    count: usize,
+}
+
+impl Joined {
+    /// All fields of all `parts`, in order.
+    pub const fn new(parts: &[&[Field]]) -> Joined {
+        let mut joined = Joined { fields: [Field::NONE; 64], count: 0 };
+        let mut part = 0;
+        while part < parts.len() {
+            let mut place = 0;
+            while place < parts[part].len() {
+                joined.fields[joined.count] = parts[part][place];
+                joined.count += 1;
+                place += 1;
+            }
+            part += 1;
+        }
+        joined
+    }
+
+    /// The list.
+    pub const fn as_slice(&self) -> &[Field] {
+        self.fields.split_at(self.count).0
+    }
+}
+
 /// Why a value was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
@@ -167,10 +207,17 @@ pub enum Refusal {
 
 /// A struct declared with [`settings!`].
 pub trait Settings: Default + Clone + fmt::Debug {
+    /// Its fields in order, behind those of the structs it includes.
+    const FIELDS: &'static [Field];
+
     /// Its fields in order.
-    fn fields() -> &'static [Field];
+    fn fields() -> &'static [Field] {
+        Self::FIELDS
+    }
     /// Sets one field by name.
     fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    /// One field by name, as it would be written.
+    fn get(&self, name: &str) -> Option<String>;
     /// Whether the fields agree with one another; the sentence says which do not and what would.
     fn check(&self) -> Result<(), String> {
         Ok(())
@@ -207,23 +254,37 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 ///         early: bool = false;
 ///     }
 /// }
+///
+/// kneepoint::settings! {
+///     /// A toy with a string: `length` is set beside `decrease` and `early`.
+///     pub struct Kite {
+///         ..toy: Toy;
+///         /// The string's length in metres.
+///         length: f64 = 30.0, 1.0..=100.0;
+///     }
+/// }
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($(#[doc = $about:literal])* pub struct $name:ident {
+    ($(#[doc = $about:literal])* pub struct $name:ident $(<$generic:ident: $bound:path>)? {
+        $( ..$part:ident: $included:ty; )*
         $( $(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr $(, $range:expr)?; )*
     } $(check $check:expr)?) => {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
-        pub struct $name { $( $(#[doc = $doc])* pub $field: $type, )* }
-
-        impl Default for $name {
-            fn default() -> $name { $name { $( $field: $default, )* } }
+        pub struct $name $(<$generic: $bound>)? {
+            $( #[doc = "Parameters that stand beside its own."] pub $part: $included, )*
+            $( $(#[doc = $doc])* pub $field: $type, )*
         }
 
-        impl $crate::settings::Settings for $name {
-            fn fields() -> &'static [$crate::settings::Field] {
-                const FIELDS: &[$crate::settings::Field] = &[$( $crate::settings::Field {
+        impl $(<$generic: $bound>)? Default for $name $(<$generic>)? {
+            fn default() -> Self { $name { $( $part: Default::default(), )* $( $field: $default, )* } }
+        }
+
+        impl $(<$generic: $bound>)? $crate::settings::Settings for $name $(<$generic>)? {
+            const FIELDS: &'static [$crate::settings::Field] = $crate::settings::Joined::new(&[
+                $( <$included as $crate::settings::Settings>::FIELDS, )*
+                &[$( $crate::settings::Field {
                     name: stringify!($field),
                     kind: <$type as $crate::settings::Setting>::KIND,
                     choices: <$type as $crate::settings::Setting>::CHOICES,
@@ -231,23 +292,40 @@ macro_rules! settings {
                     default: || { let default: $type = $default; default.to_string() },
                     range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
-                }, )*];
-                FIELDS
-            }
+                }, )*],
+            ]).as_slice();
             #[allow(unused_variables)]
             fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
                 match name {
                     $( stringify!($field) => {
                         self.$field = $crate::settings::read_within::<$type>(raw, $crate::settings!(@range $($range)?))?;
-                        Ok(())
+                        return Ok(());
                     } )*
-                    _ => Err($crate::settings::Refusal::Unknown),
+                    _ => {}
                 }
+                $( match $crate::settings::Settings::set(&mut self.$part, name, raw) {
+                    Err($crate::settings::Refusal::Unknown) => {}
+                    known => return known,
+                } )*
+                Err($crate::settings::Refusal::Unknown)
             }
-            $( fn check(&self) -> Result<(), String> {
-                let check: fn(&$name) -> Result<(), String> = $check;
-                check(self)
-            } )?
+            fn check(&self) -> Result<(), String> {
+                $( $crate::settings::Settings::check(&self.$part)?; )*
+                $( let check: fn(&Self) -> Result<(), String> = $check;
+                check(self)?; )?
+                Ok(())
+            }
+            #[allow(unused_variables)]
+            fn get(&self, name: &str) -> Option<String> {
+                match name {
+                    $( stringify!($field) => return Some(self.$field.to_string()), )*
+                    _ => {}
+                }
+                $( if let known @ Some(_) = $crate::settings::Settings::get(&self.$part, name) {
+                    return known;
+                } )*
+                None
+            }
         }
     };
     (@range) => { None };
@@ -296,116 +374,6 @@ macro_rules! choice {
     };
 }
 
-/// An algorithm as the registry knows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name in scenarios and on the command line.
-    pub name: &'static str,
-    /// The source file, whose header documents it.
-    pub source: &'static str,
-    /// Its parameters.
-    pub fields: fn() -> &'static [Field],
-}
-
-impl Entry {
-    /// The header of the source file, without its comment marks: title, source, equations, departures.
-    pub fn header(&self) -> String {
-        let lines = self.source.lines().skip_while(|line| !line.starts_with("//!"));
-        let header = lines.map_while(|line| line.strip_prefix("//!"));
-        header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The first sentence of the header: what a list shows.
-    pub fn summary(&self) -> String {
-        self.header().split("\n\n").next().unwrap_or_default().replace('\n', " ")
-    }
-
-    /// The second paragraph of the header: where the algorithm comes from.
-    pub fn citation(&self) -> String {
-        self.header().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
-    }
-}
-
-/// Declares a family of algorithms: modules, names, a `Config` to choose one and an `Any` that is one.
-///
-/// Each line `module::Type,` is all that registers an algorithm; a dash in the name is written
-/// `module::Type as "na-me",`. The enum keeps an algorithm inside its host, without a heap hop. The macro named
-/// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
-/// with whichever algorithm `any` is.
-#[macro_export]
-macro_rules! registry {
-    (
-        trait $trait:ident $(($context:ty))?;
-        each $each:ident;
-        algorithms { $( $module:ident::$type:ident $(as $alias:literal)?, )* }
-    ) => {
-        $( pub mod $module; )*
-
-        /// A chosen algorithm with its parameters.
-        #[allow(missing_docs)]
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Config { $( $type(<$module::$type as $trait>::Params), )* }
-
-        /// Every algorithm of the family, in the order of the registry.
-        pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
-            name: $crate::registry!(@name $module $($alias)?),
-            source: include_str!(concat!(stringify!($module), ".rs")),
-            fields: <<$module::$type as $trait>::Params as $crate::settings::Settings>::fields,
-        }, )*];
-
-        /// The first of the registry, with its defaults.
-        impl Default for Config {
-            fn default() -> Config {
-                Config::named(REGISTRY[0].name).expect("the first of a registry has its name")
-            }
-        }
-
-        impl Config {
-            /// The algorithm of this name with its defaults.
-            pub fn named(name: &str) -> Option<Config> {
-                $( if name == $crate::registry!(@name $module $($alias)?) {
-                    return Some(Config::$type(Default::default()));
-                } )*
-                None
-            }
-            /// The algorithm's name.
-            pub fn name(&self) -> &'static str {
-                match self { $( Config::$type(_) => $crate::registry!(@name $module $($alias)?), )* }
-            }
-            /// Sets one parameter by name.
-            pub fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )* }
-            }
-            /// Whether the parameters agree with one another.
-            pub fn check(&self) -> Result<(), String> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
-            }
-            /// The algorithm itself.
-            pub fn build(&self $(, context: $context)?) -> Any {
-                // What every algorithm of the family is given besides its parameters, if anything.
-                macro_rules! make {
-                    ($kind:ty, $params:expr) => {
-                        <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
-                    };
-                }
-                match self { $( Config::$type(params) => Any::$type(make!($module::$type, params)), )* }
-            }
-        }
-
-        /// Any algorithm of the family.
-        #[allow(missing_docs, clippy::large_enum_variant)]
-        #[derive(Clone, Debug)]
-        pub enum Any { $( $type($module::$type), )* }
-
-        macro_rules! $each {
-            ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
-        }
-    };
-    (@context $context:ident $type:ty) => { $context };
-    (@name $module:ident) => { stringify!($module) };
-    (@name $module:ident $alias:literal) => { $alias };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,7 +400,51 @@ mod tests {
         assert!(message.contains("1.5") && message.contains("0 to 1"), "{message}");
         let Err(Refusal::Value(remedy)) = toy.set("wait", &Raw::Integer(20)) else { panic!() };
         assert!(remedy.contains("60ms"), "{remedy}");
+        assert_eq!(
+            (toy.get("share"), toy.get("wait"), toy.get("shore")),
+            (Some("0.25".into()), Some("20ms".into()), None)
+        );
         assert_eq!(toy.set("shore", &Raw::Float(0.1)), Err(Refusal::Unknown));
+    }
+
+    crate::settings! {
+        /// A toy with something around it.
+        pub struct Box<T: Settings> {
+            ..inside: T;
+            ..second: Second;
+            /// How wide it is.
+            width: f64 = 1.0, 0.0..=2.0;
+        }
+        check |it| if it.width > 0.0 { Ok(()) } else { Err("width = 0".to_string()) }
+    }
+
+    crate::settings! {
+        /// Another toy.
+        pub struct Second {
+            /// How many strings it has.
+            strings: u32 = 2, 0..=8;
+        }
+        check |it| if it.strings != 7 { Ok(()) } else { Err("strings = 7".to_string()) }
+    }
+
+    #[test]
+    fn the_fields_of_what_a_struct_includes_stand_beside_its_own() {
+        let names = Box::<Toy>::fields().iter().map(|field| field.name).collect::<Vec<_>>();
+        assert_eq!(names, ["share", "wait", "on", "strings", "width"]);
+        let mut it = Box::<Toy>::default();
+        assert_eq!((it.inside.share, it.second.strings, it.width), (0.5, 2, 1.0));
+        assert_eq!(
+            [it.set("share", &Raw::Integer(1)), it.set("strings", &Raw::Integer(7))],
+            [Ok(()), Ok(())]
+        );
+        assert_eq!((it.inside.share, it.second.strings), (1.0, 7));
+        let Err(Refusal::Value(message)) = it.set("share", &Raw::Integer(2)) else { panic!() };
+        assert!(message.contains("0 to 1"), "{message}");
+        assert_eq!(it.set("shore", &Raw::Integer(0)), Err(Refusal::Unknown));
+        assert_eq!(it.check(), Err("strings = 7".to_string()));
+        it.second.strings = 0;
+        it.width = 0.0;
+        assert_eq!(it.check(), Err("width = 0".to_string()));
     }
 
     #[test]

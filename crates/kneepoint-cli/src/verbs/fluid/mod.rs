@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee fluid`: fluid models, one file for each thing to ask of them.
+
+mod boundary;
+mod design;
+mod parameters;
+mod run;
+mod stability;
+
+use clap::{Args, Subcommand};
+use kneepoint::fluid::axis::Axis;
+use kneepoint::fluid::linear::C64;
+use kneepoint::fluid::theorem::Theorem;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+
+/// What `knee fluid --help` ends with.
+pub const EXAMPLES: &str = "\
+Examples:
+  knee fluid run pert --rtt 171ms                     the limit cycle of Figure 13 (d)
+  knee fluid boundary pert                            the smallest unstable round-trip time, and the theorem's
+  knee fluid stability pert --x rtt=50ms..300ms --y delta=1us..1s:40:log
+  knee fluid design tcp-pi --flows 60 --phase-margin 45
+  knee list models && knee explain tcp-red";
+
+/// What to ask.
+#[derive(Args)]
+#[command(arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Subcommand)]
+enum Question {
+    /// Integrate a model: its trajectory, turns, range and rest
+    Run(run::Arguments),
+    /// Map the stability of a model over two parameters
+    Stability(stability::Arguments),
+    /// Find where a model becomes unstable along a parameter
+    Boundary(boundary::Arguments),
+    /// Find the values of its parameters that are stable with a margin
+    Design(design::Arguments),
+}
+
+/// Answers.
+pub fn fluid(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    match &arguments.question {
+        Question::Run(arguments) => run::run(arguments, as_json),
+        Question::Stability(arguments) => stability::stability(arguments, as_json),
+        Question::Boundary(arguments) => boundary::boundary(arguments, as_json),
+        Question::Design(arguments) => design::design(arguments, as_json),
+    }
+}
+
+/// An argument of ours that the laboratory refused.
+fn refused(why: String) -> Failure {
+    Failure::usage(why, "`knee explain MODEL` shows every parameter with its range")
+}
+
+/// A range of a parameter from the command line.
+fn axis(text: &str) -> Result<Axis, String> {
+    text.parse()
+}
+
+/// A mode as one would write it.
+fn mode_text(mode: C64) -> String {
+    if mode.im > 0.0 { format!("{:.4} ± {:.4}j", mode.re, mode.im) } else { format!("{:.4}", mode.re) }
+}
+
+fn mode_json(mode: C64) -> Value {
+    json!({"real": mode.re, "imaginary": mode.im})
+}
+
+/// What the publication says, in a few lines.
+fn theorem_text(theorem: &Theorem) -> String {
+    let verdict = |holds: bool| if holds { "holds" } else { "fails" };
+    let Theorem { name, left, right, assumptions } = theorem;
+    let mut text = format!("{name}: {left:.6} <= {right:.6} {}\n", verdict(theorem.holds()));
+    for (what, holds) in assumptions {
+        text += &format!("  assumes that {what}: {}\n", if *holds { "so" } else { "not so" });
+    }
+    text
+}
+
+fn theorem_json(theorem: &Theorem) -> Value {
+    let assumption = |(what, holds): &(String, bool)| json!({"what": what, "holds": holds});
+    json!({
+        "name": theorem.name,
+        "left": theorem.left,
+        "right": theorem.right,
+        "holds": theorem.holds(),
+        "assumptions": theorem.assumptions.iter().map(assumption).collect::<Vec<_>>(),
+    })
+}

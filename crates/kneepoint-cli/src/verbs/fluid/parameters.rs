@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A model and its parameters as arguments: one option for each parameter that any model declares.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use kneepoint::fluid::{Config, REGISTRY};
+use kneepoint::settings::{Field, Raw, Refusal};
+use serde_json::{Map, Value};
+
+use crate::catalogue::nearest;
+use crate::failure::Failure;
+
+/// The model and the parameters that were given.
+pub struct Chosen {
+    model: String,
+    given: Vec<(&'static str, String)>,
+}
+
+/// Every parameter's name, with the models that have it.
+fn parameters() -> Vec<(&'static str, Vec<(&'static str, &'static Field)>)> {
+    let mut found: Vec<(&str, Vec<_>)> = Vec::new();
+    for entry in REGISTRY {
+        for field in (entry.fields)() {
+            match found.iter_mut().find(|(name, _)| *name == field.name) {
+                Some((_, models)) => models.push((entry.name, field)),
+                None => found.push((field.name, vec![(entry.name, field)])),
+            }
+        }
+    }
+    found
+}
+
+/// What the parameter is, and its default in each model.
+fn help(models: &[(&str, &Field)]) -> String {
+    let defaults = models.iter().map(|(model, field)| format!("{model}: {}", (field.default)()));
+    let sentence = models.first().map_or("", |(_, field)| field.doc.trim_end_matches('.'));
+    format!("{} [{}]", sentence.replace('\n', " "), defaults.collect::<Vec<_>>().join(", "))
+}
+
+impl Args for Chosen {
+    fn augment_args(command: Command) -> Command {
+        let names = REGISTRY.iter().map(|entry| entry.name).collect::<Vec<_>>();
+        let model = Arg::new("model")
+            .value_name("MODEL")
+            .required(true)
+            .value_parser(PossibleValuesParser::new(names))
+            .help("A model that `knee list models` shows");
+        let option = |(name, models): (&'static str, Vec<(&'static str, &'static Field)>)| {
+            Arg::new(name)
+                .long(name.replace('_', "-"))
+                .alias(name)
+                .value_name("VALUE")
+                .help(help(&models))
+                .help_heading("Parameters of models, with their defaults")
+        };
+        command.arg(model).args(parameters().into_iter().map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Chosen::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Chosen {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Chosen, clap::Error> {
+        let given = parameters()
+            .into_iter()
+            .filter_map(|(name, _)| Some((name, matches.get_one::<String>(name)?.clone())))
+            .collect();
+        Ok(Chosen { model: matches.get_one::<String>("model").cloned().unwrap_or_default(), given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Chosen::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Chosen {
+    /// The model's name.
+    pub fn name(&self) -> &str {
+        &self.model
+    }
+
+    /// What was given of it, for a title.
+    pub fn title(&self) -> String {
+        let given = self.given.iter().map(|(name, value)| format!(" {name}={value}"));
+        format!("{}{}", self.model, given.collect::<String>())
+    }
+
+    /// What was given of it.
+    pub fn json(&self) -> Value {
+        self.given
+            .iter()
+            .map(|(name, value)| ((*name).to_string(), Value::from(value.clone())))
+            .collect::<Map<_, _>>()
+            .into()
+    }
+
+    /// Whether this parameter was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(given, _)| *given == name)
+    }
+
+    /// The model with what was given of it.
+    pub fn config(&self) -> Result<Config, Failure> {
+        let entry = REGISTRY.iter().find(|entry| entry.name == self.model);
+        let explain = format!("`knee explain {}` shows every parameter with its range", self.model);
+        let Some((mut config, entry)) = Config::named(&self.model).zip(entry) else {
+            return Err(Failure::usage(
+                format!("there is no model `{}`", self.model),
+                "`knee list models` shows them",
+            ));
+        };
+        for (name, value) in &self.given {
+            let option = name.replace('_', "-");
+            match config.set(name, &Raw::guess(value)) {
+                Ok(()) => {}
+                Err(Refusal::Value(why)) => {
+                    return Err(Failure::usage(format!("--{option}: {why}"), explain));
+                }
+                Err(Refusal::Unknown) => {
+                    let near = nearest(name, (entry.fields)().iter().map(|field| field.name));
+                    let hint = near.map(|near| format!("did you mean `--{}`? ", near.replace('_', "-")));
+                    return Err(Failure::usage(
+                        format!("--{option}: the model `{}` has no such parameter", self.model),
+                        hint.unwrap_or_default() + &explain,
+                    ));
+                }
+            }
+        }
+        config.check().map_err(|why| Failure::usage(why, explain))?;
+        Ok(config)
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! PI: drops or marks arriving packets with a probability that a proportional-integral controller of the queue sets.
+//!
+//! C. Hollot, V. Misra, D. Towsley, W. Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows", INFOCOM 2001; as in ns-2.35.
+//!
+//! ```text
+//! p <- p + a (q - reference) - b (q' - reference),  within [0, 1];   q' <- q     every 1/frequency
+//! an arriving packet is dropped or marked with probability p
+//! a = K/m + K d/2,  b = K/m - K d/2,  d = 1/frequency        of C(s) = K (1 + s/m) / s
+//! ```
+//!
+//! `q` backlog in packets, without the arriving packet and the one in transmission.
+//!
+//! Readings, as ns-2: the clock is 170 Hz, although a and b are for 160 Hz, and it strikes while the queue is empty;
+//! p is constant between its strikes; a packet that finds no room is dropped whatever p is.
+//! Departure: no length in bytes.
+
+use super::{Arrival, Backlog, Decision, Discipline, Facts};
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+
+crate::settings! {
+    /// The controller's parameters.
+    pub struct Params {
+        /// Mark packets of senders that understand marks, instead of dropping them.
+        ecn: bool = false;
+        /// The queue to keep, in packets.
+        reference: f64 = 50.0, 0.0..=10000000.0;
+        /// The weight of the queue now, per packet.
+        a: f64 = 0.00001822, 0.0..=1.0;
+        /// The weight of the queue before, per packet.
+        b: f64 = 0.00001816, 0.0..=1.0;
+        /// How often the probability is computed, per second.
+        frequency: f64 = 170.0, 0.1..=100000.0;
+    }
+}
+
+/// A PI queue's judgement.
+#[derive(Clone, Debug)]
+pub struct Pi {
+    probability: f64,
+    /// q - reference when the clock struck last.
+    before: f64,
+    reference: f64,
+    a: f64,
+    b: f64,
+    interval: Span,
+    decision: Decision,
+}
+
+impl Discipline for Pi {
+    type Params = Params;
+
+    fn new(params: Params, _: Facts) -> Pi {
+        Pi {
+            probability: 0.0,
+            before: -params.reference,
+            reference: params.reference,
+            a: params.a,
+            b: params.b,
+            interval: Span::from_secs_f64(1.0 / params.frequency),
+            decision: if params.ecn { Decision::Mark } else { Decision::Drop },
+        }
+    }
+
+    fn on_arrival(&mut self, _: &Arrival, rng: &mut Rng) -> Decision {
+        if self.probability > 0.0 && rng.chance(self.probability) { self.decision } else { Decision::Pass }
+    }
+
+    fn interval(&self) -> Option<Span> {
+        Some(self.interval)
+    }
+
+    fn on_tick(&mut self, backlog: Backlog, _: Time) {
+        let error = f64::from(backlog.packets) - self.reference;
+        let change = self.a * error - self.b * self.before;
+        self.probability = (self.probability + change).clamp(0.0, 1.0);
+        self.before = error;
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        vec![("probability", self.probability)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{arrival, link, packet};
+    use super::*;
+    use crate::units::Bytes;
+
+    /// The probability after each strike at these queues, in packets.
+    fn follow(params: Params, queues: &[u32]) -> Vec<f64> {
+        let mut pi = Pi::new(params, link(10, 0.06));
+        let strike = |packets: &u32| {
+            pi.on_tick(Backlog { packets: *packets, bytes: Bytes(u64::from(*packets) * 1040) }, Time::ZERO);
+            pi.probability
+        };
+        queues.iter().map(strike).collect()
+    }
+
+    #[test]
+    fn the_probability_follows_the_printed_law() {
+        let got = follow(Params::default(), &[200, 200, 100]);
+        // a · 150 + b · 50; then (a - b) · 150; then a · 50 - b · 150.
+        assert!((got[0] - (1.822e-5 * 150.0 + 1.816e-5 * 50.0)).abs() < 1e-15, "{got:?}");
+        assert!((got[1] - got[0] - 6e-8 * 150.0).abs() < 1e-15, "{got:?}");
+        assert!((got[2] - got[1] - (1.822e-5 * 50.0 - 1.816e-5 * 150.0)).abs() < 1e-15, "{got:?}");
+        assert_eq!(follow(Params::default(), &[0; 100]), [0.0; 100]);
+    }
+
+    #[test]
+    fn a_standing_queue_off_its_reference_moves_the_probability_until_it_is_certain() {
+        let strong = Params { a: 0.01, b: 0.005, ..Params::default() };
+        let got = follow(strong.clone(), &[150; 4]);
+        assert_eq!(got, [1.0; 4]);
+        // From certainty the first lesser error brings it down: nothing was wound up meanwhile.
+        assert!((follow(strong, &[150, 150, 60])[2] - 0.6).abs() < 1e-12);
+        assert_eq!(follow(Params::default(), &[50; 500])[499], follow(Params::default(), &[50])[0]);
+    }
+
+    #[test]
+    fn between_strikes_packets_are_taken_at_random_with_that_probability() {
+        let mut pi = Pi::new(Params { a: 0.001, b: 0.001, ..Params::default() }, link(10, 0.06));
+        assert_eq!(pi.interval(), Some(Span(5_882_353)));
+        let (packet, mut rng) = (packet(), Rng::stream(1, "pi", 0));
+        let mut taken = |queue: &mut Pi, backlog| {
+            let fates = (0..20_000).map(|_| queue.on_arrival(&arrival(&packet, backlog, Time::ZERO), &mut rng));
+            fates.filter(|fate| *fate == Decision::Drop).count()
+        };
+        assert_eq!(taken(&mut pi, 10_000), 0);
+        pi.on_tick(Backlog { packets: 250, bytes: Bytes(0) }, Time::ZERO);
+        // 0.25 whatever the queue has become; four standard deviations are 245.
+        let count = taken(&mut pi, 0);
+        assert!((4755..=5245).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn with_ecn_it_marks_instead() {
+        let certain = Params { a: 1.0, b: 0.0, ecn: true, ..Params::default() };
+        let mut pi = Pi::new(certain, link(10, 0.06));
+        pi.on_tick(Backlog { packets: 100, bytes: Bytes(0) }, Time::ZERO);
+        let mut rng = Rng::stream(1, "pi", 0);
+        assert_eq!(pi.on_arrival(&arrival(&packet(), 0, Time::ZERO), &mut rng), Decision::Mark);
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Files to frames: pcap in its variants (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng).
+
+use pcap_parser::nom;
+use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, SHB_MAGIC, parse_block_be, parse_block_le};
+use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::{
+    PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
+};
+
+use super::Malformed;
+use crate::units::Time;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Pcap,
+    Pcapng,
+}
+
+impl Kind {
+    /// By its first bytes.
+    pub(super) fn of(bytes: &[u8]) -> Option<Kind> {
+        match u32::from_le_bytes(bytes.first_chunk().copied()?) {
+            0xa1b2_c3d4 | 0xa1b2_3c4d | 0xa1b2_cd34 | 0xd4c3_b2a1 | 0x4d3c_b2a1 => Some(Kind::Pcap),
+            SHB_MAGIC => Some(Kind::Pcapng),
+            _ => None,
+        }
+    }
+}
+
+/// A packet as captured.
+pub(super) struct Frame<'a> {
+    pub(super) at: Time,
+    /// What its first bytes are: a number of the tcpdump.org registry.
+    pub(super) link: i32,
+    pub(super) bytes: &'a [u8],
+    /// Its length on the wire.
+    pub(super) length: u32,
+}
+
+/// Hands on every packet of a file.
+pub(super) fn frames(bytes: &[u8], take: impl FnMut(&Frame)) -> Result<(), Malformed> {
+    match Kind::of(bytes) {
+        Some(Kind::Pcap) => pcap(bytes, take),
+        Some(Kind::Pcapng) => pcapng(bytes, take),
+        None => Err(fault(0, "neither pcap nor pcapng begins like this")),
+    }
+}
+
+fn fault(offset: usize, message: &str) -> Malformed {
+    Malformed { offset, message: message.to_string() }
+}
+
+/// Why the part at `offset` could not be read.
+fn unreadable(offset: usize, what: &str, error: &nom::Err<PcapError<&[u8]>>) -> Malformed {
+    match error {
+        nom::Err::Incomplete(_) => fault(offset, &format!("the file ends inside {what} that begins here")),
+        _ => fault(
+            offset,
+            &format!("what begins here is not {what}: its lengths or fields contradict each other"),
+        ),
+    }
+}
+
+fn pcap(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
+    let (mut rest, header) =
+        parse_pcap_header(bytes).map_err(|error| unreadable(0, "a file header of 24 bytes", &error))?;
+    let parse = match (header.is_bigendian(), header.is_modified_format()) {
+        (true, _) => parse_pcap_frame_be,
+        (false, true) => parse_pcap_frame_modified,
+        (false, false) => parse_pcap_frame,
+    };
+    let tick = if header.is_nanosecond_precision() { 1 } else { 1000 };
+    while !rest.is_empty() {
+        let offset = bytes.len() - rest.len();
+        let (after, packet) = parse(rest).map_err(|error| unreadable(offset, "a packet record", &error))?;
+        rest = after;
+        let at = Time(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * tick);
+        // The upper half says whether a checksum follows each frame, which does not matter here.
+        let link = header.network.0 & 0xffff;
+        take(&Frame { at, link, bytes: packet.data, length: packet.origlen });
+    }
+    Ok(())
+}
+
+/// How an interface of a section tells time, and what its packets begin with.
+struct Interface {
+    link: i32,
+    /// Ticks per second.
+    resolution: u128,
+    /// Seconds to be added.
+    offset: i64,
+}
+
+impl Interface {
+    fn new(block: &InterfaceDescriptionBlock) -> Option<Interface> {
+        // A power of two if the highest bit is set, else of ten.
+        let exponent = u32::from(block.if_tsresol & 0x7f);
+        let base: u128 = if block.if_tsresol & 0x80 == 0 { 10 } else { 2 };
+        let resolution = base.checked_pow(exponent).filter(|ticks| *ticks < 1 << 64)?;
+        Some(Interface { link: block.linktype.0, resolution, offset: block.if_tsoffset })
+    }
+
+    fn time(&self, high: u32, low: u32) -> Time {
+        let ticks = u128::from(high) << 32 | u128::from(low);
+        let nanos =
+            (ticks * 1_000_000_000 / self.resolution) as i128 + i128::from(self.offset) * 1_000_000_000;
+        Time(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
+    }
+}
+
+/// The byte order of a section: whether its magic number reads right in big-endian.
+fn is_big_endian(section: &[u8]) -> bool {
+    section.get(8..12) == Some(&[0x1a, 0x2b, 0x3c, 0x4d])
+}
+
+fn pcapng(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
+    let (mut rest, mut big_endian, mut interfaces) = (bytes, false, Vec::new());
+    while !rest.is_empty() {
+        let offset = bytes.len() - rest.len();
+        if rest.starts_with(&SHB_MAGIC.to_le_bytes()) {
+            big_endian = is_big_endian(rest);
+        }
+        let parse = if big_endian { parse_block_be } else { parse_block_le };
+        let (after, block) = parse(rest).map_err(|error| unreadable(offset, "a block", &error))?;
+        if after.len() >= rest.len() {
+            return Err(fault(offset, "a block has a length of at least 12 bytes"));
+        }
+        rest = after;
+        match &block {
+            Block::SectionHeader(_) => interfaces.clear(),
+            Block::InterfaceDescription(description) => {
+                let message = "the resolution of this interface's times is beyond 64 bits";
+                interfaces.push(Interface::new(description).ok_or_else(|| fault(offset, message))?);
+            }
+            Block::EnhancedPacket(packet) => {
+                let Some(interface): Option<&Interface> = interfaces.get(packet.if_id as usize) else {
+                    let message = format!(
+                        "a packet names interface {} of {} described",
+                        packet.if_id,
+                        interfaces.len()
+                    );
+                    return Err(fault(offset, &message));
+                };
+                let at = interface.time(packet.ts_high, packet.ts_low);
+                take(&Frame {
+                    at,
+                    link: interface.link,
+                    bytes: packet.packet_data(),
+                    length: packet.origlen,
+                });
+            }
+            Block::SimplePacket(_) => {
+                let message = "a packet without a time (a simple packet block) tells nothing of delay; capture with times";
+                return Err(fault(offset, message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Responses: what makes a probability of an early response out of queueing delay, as a router's queue management
+//! makes one out of its queue.
+//!
+//! A response is a small machine of its own: an estimate of queueing delay goes in with each sample, a probability
+//! comes out. [`Pert`](super::pert::Pert) holds the rest: the signal, the window, once per round trip.
+//!
+//! To add one: write `response/NAME.rs` like `response/pi.rs`, its `pub mod` below, and its line in the registry of
+//! [`cc`](super).
+
+pub mod codel;
+pub mod pi;
+pub mod pie;
+pub mod red;
+pub mod rem;
+
+use crate::settings::Settings;
+use crate::units::{Span, Time};
+
+/// From queueing delay to the probability of an early response.
+pub trait Response: Clone + PartialEq + std::fmt::Debug {
+    /// Its parameters; a scenario sets them beside PERT's.
+    type Params: Settings + PartialEq;
+
+    /// Whether PERT responds in slow start too, unless a scenario says otherwise. A router takes packets of slow
+    /// start as any others, and an integrator that is not listened to winds up.
+    const IN_SLOW_START: bool = true;
+
+    /// A response that has seen no delay.
+    fn new(params: &Self::Params) -> Self;
+    /// The probability now that the queueing delay is estimated anew.
+    fn probability(&mut self, queueing: Span, now: Time) -> f64;
+}
+
+/// A clock for responses that are computed at even intervals, as a router's timer would.
+///
+/// It is read when acknowledgements come, and tells how often it would have struck since. A strike sees what was known
+/// when it was due, that is the estimate before the acknowledgement. After a second of silence it stops: nothing was
+/// learned, and nothing should be concluded from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    period: Span,
+    next: Time,
+}
+
+impl Clock {
+    const PATIENCE: Span = Span::from_secs(1);
+
+    /// A clock that begins at the first look.
+    pub fn new(period: Span) -> Clock {
+        Clock { period, next: Time::NEVER }
+    }
+
+    /// How often it struck up to `now` since the last look.
+    #[inline]
+    pub fn strikes(&mut self, now: Time) -> u64 {
+        if self.next == Time::NEVER {
+            self.next = now + self.period;
+        }
+        if now < self.next {
+            return 0;
+        }
+        let missed = 1 + now.since(self.next).0 / self.period.0;
+        self.next += Span(self.period.0 * missed);
+        missed.min(Clock::PATIENCE.0.div_ceil(self.period.0))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The probability after each of `delays`, one every `gap` from the start.
+    pub fn follow<R: Response>(
+        response: &mut R,
+        gap: Span,
+        delays: impl IntoIterator<Item = Span>,
+    ) -> Vec<f64> {
+        let mut now = Time::ZERO;
+        let step = |delay| {
+            let probability = response.probability(delay, now);
+            now += gap;
+            probability
+        };
+        delays.into_iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_clock_strikes_as_often_as_its_period_passed_and_keeps_its_phase() {
+        let mut clock = Clock::new(Span::from_millis(6));
+        let at = |millis| Span::from_millis(millis).after_start();
+        assert_eq!([clock.strikes(at(10)), clock.strikes(at(15)), clock.strikes(at(16))], [0, 0, 1]);
+        assert_eq!([clock.strikes(at(29)), clock.strikes(at(33)), clock.strikes(at(34))], [2, 0, 1]);
+    }
+
+    #[test]
+    fn a_clock_forgets_all_but_a_second_of_silence() {
+        let mut clock = Clock::new(Span::from_millis(6));
+        clock.strikes(Time::ZERO);
+        // 600 strikes in an hour's last 3.6 seconds; a second holds 166 and two thirds.
+        assert_eq!(clock.strikes(Span::from_secs(3600).after_start()), 167);
+        assert_eq!(clock.strikes(Span::from_secs(3600).after_start()), 0);
+        let mut slow = Clock::new(Span::from_secs(5));
+        slow.strikes(Time::ZERO);
+        assert_eq!(slow.strikes(Span::from_secs(5).after_start()), 1);
+    }
+}

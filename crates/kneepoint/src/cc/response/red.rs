@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The curve of a gentle RED router over queueing delay: the response that PERT was published with.
+//!
+//! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3, Figure 5.
+//!
+//! ```text
+//! p = 0                                      q <= t1
+//!     pmax (q - t1) / (t2 - t1)              t1 <= q <= t2
+//!     pmax + (1 - pmax) (q - t2) / (t3 - t2) t2 <= q <= t3
+//!     1                                      q >= t3
+//! ```
+//!
+//! `q` queueing delay, `t1 t2 t3` thresholds: time. [`pert`](super::super::pert) says how the paper is read.
+
+use super::Response;
+use crate::units::{Span, Time};
+
+crate::settings! {
+    /// The curve's parameters.
+    pub struct Params {
+        /// The queueing delay below which there is no early response.
+        t1: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
+        /// The queueing delay at which the probability of an early response reaches `pmax`.
+        t2: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(20);
+        /// The queueing delay from which an early response is certain; the paper's is twice `t2`.
+        t3: Span = Span::from_millis(20), Span::ZERO..=Span::from_secs(40);
+        /// The probability of an early response at `t2`.
+        pmax: f64 = 0.05, 0.0..=1.0;
+        /// How often the probability is computed; `0s` computes it at every acknowledgement.
+        every: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
+    }
+    check |params| {
+        if params.t1 < params.t2 && params.t2 < params.t3 {
+            Ok(())
+        } else {
+            let Params { t1, t2, t3, .. } = params;
+            Err(format!("t1 = {t1}, t2 = {t2}, t3 = {t3}: each must be less than the next, as in 5ms, 10ms, 20ms"))
+        }
+    }
+}
+
+/// The probability of an early response as a function of queueing delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Curve {
+    t1: Span,
+    t2: Span,
+    t3: Span,
+    pmax: f64,
+    /// Probability per nanosecond between `t1` and `t2`.
+    first_slope: f64,
+    /// Probability per nanosecond between `t2` and `t3`.
+    second_slope: f64,
+}
+
+impl Curve {
+    /// The curve through (t1, 0), (t2, pmax) and (t3, 1), where t1 < t2 < t3.
+    pub fn new(t1: Span, t2: Span, t3: Span, pmax: f64) -> Curve {
+        let first_slope = pmax / t2.saturating_sub(t1).0 as f64;
+        let second_slope = (1.0 - pmax) / t3.saturating_sub(t2).0 as f64;
+        Curve { t1, t2, t3, pmax, first_slope, second_slope }
+    }
+
+    /// The probability of a response at this queueing delay.
+    #[inline]
+    pub fn probability(&self, queueing: Span) -> f64 {
+        if queueing <= self.t1 {
+            0.0
+        } else if queueing <= self.t2 {
+            self.first_slope * (queueing.0 - self.t1.0) as f64
+        } else if queueing < self.t3 {
+            self.pmax + self.second_slope * (queueing.0 - self.t2.0) as f64
+        } else {
+            1.0
+        }
+    }
+}
+
+/// The curve, read at every sample or now and then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Red {
+    curve: Curve,
+    every: Span,
+    computed: Time,
+    probability: f64,
+}
+
+impl Response for Red {
+    type Params = Params;
+    const IN_SLOW_START: bool = false;
+
+    fn new(params: &Params) -> Red {
+        let curve = Curve::new(params.t1, params.t2, params.t3, params.pmax);
+        Red { curve, every: params.every, computed: Time::ZERO, probability: 0.0 }
+    }
+
+    #[inline]
+    fn probability(&mut self, queueing: Span, now: Time) -> f64 {
+        if self.every == Span::ZERO || now.since(self.computed) >= self.every {
+            self.probability = self.curve.probability(queueing);
+            self.computed = now;
+        }
+        self.probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::follow;
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn the_curve_goes_through_the_points_of_figure_5() {
+        let Params { t1, t2, t3, pmax, .. } = Params::default();
+        let curve = Curve::new(t1, t2, t3, pmax);
+        for (micros, probability) in [
+            (0, 0.0),
+            (5_000, 0.0),
+            (7_500, 0.025),
+            (10_000, 0.05),
+            (15_000, 0.525),
+            (20_000, 1.0),
+            (90_000, 1.0),
+        ] {
+            let got = curve.probability(Span::from_micros(micros));
+            assert!((got - probability).abs() < 1e-12, "{micros} us: {got}");
+        }
+    }
+
+    #[test]
+    fn thresholds_out_of_order_are_refused() {
+        let message = Params { t2: Span::from_millis(30), ..Params::default() }.check().unwrap_err();
+        assert!(message.contains("t2 = 30ms, t3 = 20ms"), "{message}");
+        assert_eq!(Params::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_clocked_probability_waits_for_its_clock() {
+        let params = Params { every: Span::from_millis(10), ..Params::default() };
+        let delays = [0, 25, 25, 25, 25, 0].map(Span::from_millis);
+        let got = follow(&mut Red::new(&params), Span::from_millis(4), delays);
+        assert_eq!(got, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    }
+}

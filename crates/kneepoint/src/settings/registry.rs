@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Families of algorithms: one line registers one, and everything that is said about it comes from its own file.
+
+use super::Field;
+
+/// An algorithm as the registry knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name in scenarios and on the command line.
+    pub name: &'static str,
+    /// The source file, whose header documents it.
+    pub source: &'static str,
+    /// Its parameters.
+    pub fields: fn() -> &'static [Field],
+}
+
+impl Entry {
+    /// The header of the source file, without its comment marks: title, source, equations, departures.
+    pub fn header(&self) -> String {
+        let lines = self.source.lines().skip_while(|line| !line.starts_with("//!"));
+        let header = lines.map_while(|line| line.strip_prefix("//!"));
+        header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The first sentence of the header: what a list shows.
+    pub fn summary(&self) -> String {
+        self.header().split("\n\n").next().unwrap_or_default().replace('\n', " ")
+    }
+
+    /// The second paragraph of the header: where the algorithm comes from.
+    pub fn citation(&self) -> String {
+        self.header().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
+    }
+}
+
+/// Declares a family of algorithms: modules, names, a `Config` to choose one and an `Any` that is one.
+///
+/// Each line `module::Type,` is all that registers an algorithm; a dash in the name is written
+/// `module::Type as "na-me",`. An algorithm in a folder that has a `mod.rs` of its own is `folder/module::Type`. The
+/// enum keeps an algorithm inside its host, without a heap hop. The macro named
+/// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
+/// with whichever algorithm `any` is.
+#[macro_export]
+macro_rules! registry {
+    (
+        trait $trait:ident $(($context:ty))?;
+        each $each:ident;
+        algorithms { $( $module:ident $(/ $file:ident)? ::$type:ident $(as $alias:literal)?, )* }
+    ) => {
+        $( $crate::registry!(@module $module $($file)?); )*
+
+        /// A chosen algorithm with its parameters.
+        #[allow(missing_docs)]
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Config { $( $type(<$module$(::$file)?::$type as $trait>::Params), )* }
+
+        /// Every algorithm of the family, in the order of the registry.
+        pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
+            name: $crate::registry!(@name $module $($alias)?),
+            source: include_str!(concat!(stringify!($module), $("/", stringify!($file),)? ".rs")),
+            fields: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::fields,
+        }, )*];
+
+        /// The first of the registry, with its defaults.
+        impl Default for Config {
+            fn default() -> Config {
+                Config::named(REGISTRY[0].name).expect("the first of a registry has its name")
+            }
+        }
+
+        impl Config {
+            /// The algorithm of this name with its defaults.
+            pub fn named(name: &str) -> Option<Config> {
+                $( if name == $crate::registry!(@name $module $($alias)?) {
+                    return Some(Config::$type(Default::default()));
+                } )*
+                None
+            }
+            /// The algorithm's name.
+            pub fn name(&self) -> &'static str {
+                match self { $( Config::$type(_) => $crate::registry!(@name $module $($alias)?), )* }
+            }
+            /// Sets one parameter by name.
+            pub fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
+                match self { $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )* }
+            }
+            /// One parameter by name, as it would be written.
+            pub fn get(&self, name: &str) -> Option<String> {
+                match self { $( Config::$type(params) => $crate::settings::Settings::get(params, name), )* }
+            }
+            /// Whether the parameters agree with one another.
+            pub fn check(&self) -> Result<(), String> {
+                match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
+            }
+            /// The algorithm itself.
+            pub fn build(&self $(, context: $context)?) -> Any {
+                // What every algorithm of the family is given besides its parameters, if anything.
+                macro_rules! make {
+                    ($kind:ty, $params:expr) => {
+                        <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
+                    };
+                }
+                match self { $( Config::$type(params) => Any::$type(make!($module$(::$file)?::$type, params)), )* }
+            }
+        }
+
+        /// Any algorithm of the family.
+        #[allow(missing_docs, clippy::large_enum_variant)]
+        #[derive(Clone, Debug)]
+        pub enum Any { $( $type($module$(::$file)?::$type), )* }
+
+        macro_rules! $each {
+            ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
+        }
+    };
+    (@context $context:ident $type:ty) => { $context };
+    (@module $module:ident) => { pub mod $module; };
+    (@module $folder:ident $file:ident) => {};
+    (@name $module:ident) => { stringify!($module) };
+    (@name $module:ident $alias:literal) => { $alias };
+}
