@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
 use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
+use super::vet::vet;
 use super::work::{Packets, Watched};
 use super::{Computation, Experiment, Pace, Point, Reading, Variant, Work, compute};
 use crate::scenario::choose::{Precedence, choose};
@@ -34,8 +35,8 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
     let head: Head = settings(&section(root, "experiment", faults), shape, faults);
     let figure = root.get("figure").map(|_| figure(root, faults));
-    let claims = root.tables("claim", faults).into_iter().filter_map(|table| claim(table, faults));
-    let claims = claims.collect::<Vec<_>>();
+    let tables = root.tables("claim", faults);
+    let claims = tables.iter().filter_map(|table| claim(table, faults)).collect();
     let silences = root.tables("reading", faults);
     let readings = silences.iter().map(|table| reading(table, faults)).collect();
 
@@ -53,7 +54,11 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
         }
     }
     let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
-    Some(Experiment { id, title, source, figure, claims, readings, seeds, variants })
+    let experiment = Experiment { id, title, source, figure, claims, readings, seeds, variants };
+    if faults.is_empty() {
+        vet(&experiment, &tables, faults);
+    }
+    Some(experiment)
 }
 
 fn alternative(table: &Table, body: &Table, faults: &mut Faults) -> Option<Variant> {
