@@ -28,6 +28,9 @@ fn every_experiment_can_be_read_at_both_paces_and_is_named_as_its_file() {
         for (stem, experiment) in experiments(pace) {
             assert!(experiment.id.ends_with(&format!("-{stem}")), "{}: {stem}", experiment.id);
             assert!(!experiment.claims.is_empty(), "{}", experiment.id);
+            let simulated = matches!(experiment.variants[0].points[0].work, Work::Packets(_));
+            let least = if pace == Pace::Quick { 5 } else { 3 };
+            assert!(!simulated || experiment.seeds.len() >= least, "{}: too few seeds", experiment.id);
             let ids: BTreeSet<&str> = experiment.claims.iter().map(|claim| claim.id.as_str()).collect();
             assert_eq!(ids.len(), experiment.claims.len(), "{}: two claims share a name", experiment.id);
         }

@@ -76,8 +76,7 @@ impl<'o> Plan<'o> {
 
     fn y(&self, metric: &str) -> Axis {
         let log = self.figure.log_panels.0.iter().any(|one| one == metric);
-        let unit = METRICS.iter().find(|known| known.key == metric).map_or("", |known| known.unit);
-        axis(if unit == "%" { "fraction" } else { unit }, if log { Scale::Log } else { Scale::Linear })
+        axis(unit(metric), if log { Scale::Log } else { Scale::Linear })
     }
 
     fn line(&self, metric: &str, series: &Option<String>, numbers: &[f64]) -> Line {
@@ -117,12 +116,44 @@ fn axis(label: &str, scale: Scale) -> Axis {
     }
 }
 
+/// Units at the end of a metric's name, and how they read.
+const UNITS: [(&str, &str); 4] = [("_packets", "packets"), ("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s")];
+
 /// What people call a metric.
-pub(super) fn title(metric: &str) -> String {
-    let known = METRICS.iter().find(|known| known.key == metric).map(|known| known.title.to_string());
-    known.unwrap_or_else(|| {
-        let words = metric.replace('_', " ");
-        let mut letters = words.chars();
-        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-    })
+fn title(metric: &str) -> String {
+    if let Some(known) = METRICS.iter().find(|known| known.key == metric) {
+        return known.title.to_string();
+    }
+    let words = name_and_unit(metric).0.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What people read a metric in.
+fn unit(metric: &str) -> &'static str {
+    match METRICS.iter().find(|known| known.key == metric).map(|known| known.unit) {
+        // Charts show the number of the file, not the percentage that tables make of it.
+        Some("%") => "fraction",
+        Some("") => "",
+        _ => name_and_unit(metric).1,
+    }
+}
+
+fn name_and_unit(metric: &str) -> (&str, &'static str) {
+    let split = |(end, unit): (&str, &'static str)| metric.strip_suffix(end).map(|name| (name, unit));
+    UNITS.into_iter().find_map(split).unwrap_or((metric, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_reads_as_words_with_the_unit_apart() {
+        assert_eq!((title("queueing_delay_s").as_str(), unit("queueing_delay_s")), ("Queueing delay", "s"));
+        assert_eq!((title("throughput_bps").as_str(), unit("throughput_bps")), ("Throughput", "bit/s"));
+        assert_eq!((title("false_positives").as_str(), unit("false_positives")), ("False positives", ""));
+        assert_eq!((title("utilization").as_str(), unit("utilization")), ("Utilization", "fraction"));
+        assert_eq!(unit("queueing_delay_mean_ms"), "ms");
+    }
 }
