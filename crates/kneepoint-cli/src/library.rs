@@ -41,8 +41,17 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
     }
     let mut once: Vec<Volume> = Vec::new();
     for volume in found {
-        if !once.iter().any(|other| other.experiment.id == volume.experiment.id) {
-            once.push(volume);
+        match once.iter().find(|other| other.experiment.id == volume.experiment.id) {
+            Some(other) if other.origin != volume.origin => {
+                let (id, one, two) = (&volume.experiment.id, &other.origin, &volume.origin);
+                let message = format!("`{one}` and `{two}` are both called `{id}`");
+                return Err(Failure::usage(
+                    message,
+                    "give one of them another `id`, or reproduce them one by one",
+                ));
+            }
+            Some(_) => {}
+            None => once.push(volume),
         }
     }
     Ok(once)

@@ -34,6 +34,15 @@ pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
 fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experiment> {
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
     let head: Head = settings(&section(root, "experiment", faults), shape, faults);
+    if !is_name(&head.id.0) {
+        let table = section(root, "experiment", faults);
+        let message = format!("id: `{}` cannot be part of a file's name", head.id);
+        faults.add_with_help(
+            table.place("id"),
+            message,
+            "write lower-case letters, digits and `-`, as in `pert-fig6`",
+        );
+    }
     let figure = root.get("figure").map(|_| figure(root, faults));
     let tables = root.tables("claim", faults);
     let claims = tables.iter().filter_map(|table| claim(table, faults)).collect();
@@ -59,6 +68,12 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
         vet(&experiment, &tables, faults);
     }
     Some(experiment)
+}
+
+/// Files are called by the id.
+fn is_name(id: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=100).contains(&id.len()) && id.chars().all(inside) && id.starts_with(|c| c != '-')
 }
 
 fn alternative(table: &Table, body: &Table, faults: &mut Faults) -> Option<Variant> {

@@ -13,6 +13,12 @@ const OBSERVED: [&str; 6] = ["link", "group", "predictor", "judge", "bin", "time
 /// Adds a fault for each axis and label of a claim that no point of the experiment has; `tables` are the claims'.
 pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Faults) {
     let axes = swept(experiment);
+    for (place, (claim, table)) in experiment.claims.iter().zip(tables).enumerate() {
+        if experiment.claims[..place].iter().any(|earlier| earlier.id == claim.id) {
+            let message = format!("two claims are called `{}`", claim.id);
+            faults.add_with_help(table.place("id"), message, "give each an `id` of its own");
+        }
+    }
     for (claim, table) in experiment.claims.iter().zip(tables) {
         for axis in &claim.each {
             axes.know(axis, table, "each", faults);
@@ -71,7 +77,7 @@ fn named(claim: &Claim) -> Vec<(String, Vec<String>)> {
         let labels = references.iter().flat_map(|reference| Labels::iter(&reference.labels));
         found.extend(labels.map(|(axis, label)| (axis.clone(), vec![label.clone()])));
         found.extend(folded(expression).into_iter().map(|axis| {
-            let only = if let Part::Only(labels) = &axis.part { labels.clone() } else { Vec::new() };
+            let only = if let Part::Only(only) = &axis.part { only.clone() } else { Vec::new() };
             (axis.name.clone(), only)
         }));
     }
