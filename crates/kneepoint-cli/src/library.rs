@@ -95,7 +95,10 @@ fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> 
             format!("{meant}`knee reproduce --list` shows all; a file of your own ends in .toml"),
         ));
     }
-    read(name, &files::read_text(path)?, pace)
+    let text = files::read_text(path)?;
+    // What is wrong with the other pace should not wait until somebody asks for it.
+    read(name, &text, if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
+    read(name, &text, pace)
 }
 
 impl Volume {

@@ -139,7 +139,7 @@ mod tests {
             ("rtt", "no `=`"),
             ("rtt=5ms", "no `..`"),
             ("rtt=5ms..x", "no number"),
-            ("rtt=5us..5ms", "different units"),
+            ("rtt=5pps..5ms", "different units"),
             ("rtt=9ms..5ms", "the lesser"),
             ("flows=0..5:log", "above 0"),
             ("flows=1..5:1", "between 2 and 2000"),
@@ -148,6 +148,12 @@ mod tests {
             let message = text.parse::<Axis>().unwrap_err();
             assert!(message.contains(why), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn ends_in_different_units_of_time_are_in_the_last_ones() {
+        let axis: Axis = "delta=1us..1s:40:log".parse().unwrap();
+        assert_eq!((axis.from, axis.to, axis.unit.as_str()), (1e-6, 1.0, "s"));
     }
 
     #[test]
