@@ -41,8 +41,17 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
     }
     let mut once: Vec<Volume> = Vec::new();
     for volume in found {
-        if !once.iter().any(|other| other.experiment.id == volume.experiment.id) {
-            once.push(volume);
+        match once.iter().find(|other| other.experiment.id == volume.experiment.id) {
+            Some(other) if other.origin != volume.origin => {
+                let (id, one, two) = (&volume.experiment.id, &other.origin, &volume.origin);
+                let message = format!("`{one}` and `{two}` are both called `{id}`");
+                return Err(Failure::usage(
+                    message,
+                    "give one of them another `id`, or reproduce them one by one",
+                ));
+            }
+            Some(_) => {}
+            None => once.push(volume),
         }
     }
     Ok(once)
@@ -86,7 +95,10 @@ fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> 
             format!("{meant}`knee reproduce --list` shows all; a file of your own ends in .toml"),
         ));
     }
-    read(name, &files::read_text(path)?, pace)
+    let text = files::read_text(path)?;
+    // What is wrong with the other pace should not wait until somebody asks for it.
+    read(name, &text, if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
+    read(name, &text, pace)
 }
 
 impl Volume {

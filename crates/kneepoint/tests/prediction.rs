@@ -5,8 +5,6 @@
 #[path = "common/dumbbell.rs"]
 mod dumbbell;
 
-use std::collections::{BTreeMap, VecDeque};
-
 use dumbbell::{bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
 use kneepoint::aqm::{Reason, Verdict};
 use kneepoint::link::Loss;
@@ -24,17 +22,17 @@ const BUFFER: f64 = 50.0;
 /// All that concerns flow 0 and link 0, as it was told.
 #[derive(Default)]
 struct Tape {
-    acked: Vec<(Time, Span, f64, u64)>,
+    acked: Vec<Sample>,
     drops: Vec<(Time, Judge)>,
     queue: Vec<(Time, u32)>,
-    transits: BTreeMap<Time, VecDeque<Span>>,
 }
 
 impl Observer for Tape {
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), window, .. } => {
-                self.acked.push((at, *rtt, *window, acked.0));
+            Event::Acked { flow: TAGGED, acked, rtt: Some(rtt), one_way, window } => {
+                let acked = acked.0.div_ceil(1000) as u32;
+                self.acked.push(Sample { now: at, rtt: *rtt, window: *window, one_way: *one_way, acked });
             }
             Event::Arrival { link, packet, verdict: Verdict::Dropped(reason) }
             | Event::Fate { link, packet, verdict: Verdict::Dropped(reason) } => {
@@ -46,9 +44,6 @@ impl Observer for Tape {
                 }
             }
             Event::Queue { link: LinkId(0), backlog } => self.queue.push((at, backlog.packets)),
-            Event::Delivered { packet } if packet.flow == TAGGED.0 && !packet.flags.has(Flags::ACK) => {
-                self.transits.entry(packet.sent).or_default().push_back(at.since(packet.sent));
-            }
             _ => {}
         }
     }
@@ -63,15 +58,10 @@ enum Line {
 
 impl Tape {
     /// Plays everything that happened before `end` in order, and counts from `begin` on.
-    fn play(mut self, begin: Time, end: Time) -> Vec<Score> {
+    fn play(self, begin: Time, end: Time) -> Vec<Score> {
         let mut lines: Vec<((Time, u8), Line)> = Vec::new();
         lines.extend(self.drops.iter().map(|&(at, judge)| ((at, 2), Line::Drop(judge))));
-        for (now, rtt, window, bytes) in self.acked {
-            let sent = Time(now.0 - rtt.0);
-            let one_way = self.transits.get_mut(&sent).and_then(VecDeque::pop_front);
-            let acked = bytes.div_ceil(1000) as u32;
-            lines.push(((now, 1), Line::Sample(Sample { now, rtt, window, one_way, acked })));
-        }
+        lines.extend(self.acked.iter().map(|sample| ((sample.now, 1), Line::Sample(*sample))));
         lines.extend(self.queue.iter().map(|&(at, packets)| ((at, 0), Line::Queue(packets))));
         lines.sort_by_key(|(place, _)| *place);
         let mut laboratory = Laboratory::new(&predict::standard(), 1.0, BUFFER, BINS);

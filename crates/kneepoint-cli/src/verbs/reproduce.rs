@@ -72,12 +72,18 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     };
     let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
     let (outcomes, left) = conduct(volumes, &store, &manner)?;
+    if left > 0 {
+        let (done, place) = (reproduction::effort(&outcomes), out.join("runs"));
+        return Err(Failure::Interrupted(format!(
+            "stopped: {left} runs were not finished; {done} are kept in {}\n\
+             the same command goes on from there, and then judges the claims",
+            place.display()
+        )));
+    }
     for outcome in &outcomes {
         write(outcome, &out)?;
     }
-    let notes =
-        if left > 0 { vec![format!("Interrupted: {left} runs were not finished.")] } else { Vec::new() };
-    let manifest = manifest::of(texts, seeds(&outcomes), notes);
+    let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
     let claims = lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
     files::write(&out.join("report.html"), reproduction::html(&outcomes))?;
@@ -97,11 +103,6 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         reproduction::effort(&outcomes),
         out.join("report.html").display()
     );
-    if left > 0 {
-        return Err(Failure::Interrupted(format!(
-            "{summary}\nstopped: {left} runs were not finished; the same command goes on where it stopped"
-        )));
-    }
     tell(summary);
     Ok(())
 }

@@ -159,6 +159,8 @@ fn what_cannot_be_is_refused_at_its_place() {
         ("each = \"scheme\"", "need = \"mots\""),
         &["not one of all, most, any, mean", "did you mean `most`?"],
     );
+    refuse(("[scheme=pert] > 2", "[scheme=prt] > 2"), &["no point has scheme=prt", "did you mean `pert`?"]);
+    refuse(("each = \"scheme\"", "each = \"schema\""), &["along `schema`", "did you mean `scheme`?"]);
     refuse(("id = \"toy-small\"", ""), &["[experiment] needs `id`"]);
     refuse(("\"run.duration\" = \"4s\"", "\"run.duration\" = \"4\""), &["`4` is not a time"]);
     refuse(("rate = \"5mbit\"", "rate = \"5mbps\""), &["could mean bits or bytes"]);

@@ -140,7 +140,6 @@ impl<R: Response> Controller for Pert<R> {
         }
     }
 
-    #[inline]
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         if self.recovering && !ack.recovering {
             self.responded_to_loss(ack.next);

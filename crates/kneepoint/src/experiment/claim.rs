@@ -203,6 +203,9 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
         Ok(values.iter().sum::<f64>() / values.len() as f64)
     };
     let (left, right) = (mean(&check.left, None)?, mean(&check.right, None)?);
+    if !(left.is_finite() && right.is_finite()) {
+        return Err(Reference { metric: format!("a number for `{}`", check.text), labels: at });
+    }
     let by_seed = frame.seeds().iter().filter_map(|seed| {
         let seed = Some(*seed);
         Some(check.sign.margin(mean(&check.left, seed).ok()?, mean(&check.right, seed).ok()?))
@@ -294,6 +297,12 @@ mod tests {
         assert_eq!(names.len(), 6);
         assert_eq!(names[0], "queue[rate=1mbit, scheme=pert]");
         assert_eq!(judged.ours[0].1.mean, 11.5);
+    }
+
+    #[test]
+    fn what_is_divided_by_nothing_cannot_be_tested() {
+        let judged = claim("queue[scheme=pert] / 0 > 1", Need::All).judge(&frame());
+        assert_eq!(judged.verdict, Verdict::Untestable);
     }
 
     #[test]

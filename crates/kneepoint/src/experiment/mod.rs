@@ -27,6 +27,7 @@ pub mod frame;
 mod outcome;
 mod read;
 mod sections;
+mod vet;
 pub mod work;
 
 pub use claim::{Claim, Comparison, Judgement, Verdict};

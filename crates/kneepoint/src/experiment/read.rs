@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
 use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
+use super::vet::vet;
 use super::work::{Packets, Watched};
 use super::{Computation, Experiment, Pace, Point, Reading, Variant, Work, compute};
 use crate::scenario::choose::{Precedence, choose};
@@ -33,9 +34,18 @@ pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
 fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experiment> {
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
     let head: Head = settings(&section(root, "experiment", faults), shape, faults);
+    if !is_name(&head.id.0) {
+        let table = section(root, "experiment", faults);
+        let message = format!("id: `{}` cannot be part of a file's name", head.id);
+        faults.add_with_help(
+            table.place("id"),
+            message,
+            "write lower-case letters, digits and `-`, as in `pert-fig6`",
+        );
+    }
     let figure = root.get("figure").map(|_| figure(root, faults));
-    let claims = root.tables("claim", faults).into_iter().filter_map(|table| claim(table, faults));
-    let claims = claims.collect::<Vec<_>>();
+    let tables = root.tables("claim", faults);
+    let claims = tables.iter().filter_map(|table| claim(table, faults)).collect();
     let silences = root.tables("reading", faults);
     let readings = silences.iter().map(|table| reading(table, faults)).collect();
 
@@ -53,7 +63,17 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
         }
     }
     let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
-    Some(Experiment { id, title, source, figure, claims, readings, seeds, variants })
+    let experiment = Experiment { id, title, source, figure, claims, readings, seeds, variants };
+    if faults.is_empty() {
+        vet(&experiment, &tables, faults);
+    }
+    Some(experiment)
+}
+
+/// Files are called by the id.
+fn is_name(id: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=100).contains(&id.len()) && id.chars().all(inside) && id.starts_with(|c| c != '-')
 }
 
 fn alternative(table: &Table, body: &Table, faults: &mut Faults) -> Option<Variant> {

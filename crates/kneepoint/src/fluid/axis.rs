@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{Config, Knob};
 use crate::settings::{Raw, Refusal};
-use crate::units::number_and_unit;
+use crate::units::{Span, number_and_unit};
 
 /// Which parameter, from where to where, and in how many steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +47,9 @@ impl FromStr for Axis {
                 .map(|(n, unit)| (n, unit.to_string()))
                 .ok_or_else(|| wrong("an end is no number"))
         };
-        let ((from, first), (to, unit)) = (number(from)?, number(to)?);
+        let ((mut from, first), (to, unit)) = (number(from)?, number(to)?);
         if !first.is_empty() && first != unit {
-            return Err(wrong("its ends have different units"));
+            from *= in_units_of(&first, &unit).ok_or_else(|| wrong("its ends have different units"))?;
         }
         let (mut points, mut log) = (POINTS, false);
         for part in parts {
@@ -70,6 +70,12 @@ impl FromStr for Axis {
         }
         Ok(Axis { name, unit, from, to, points, log })
     }
+}
+
+/// How many of `unit` one of another unit of time is: 0.000001 s are 1 us.
+fn in_units_of(other: &str, unit: &str) -> Option<f64> {
+    let span = |one: &str| format!("1{one}").parse::<Span>().ok();
+    Some(span(other)?.as_secs_f64() / span(unit)?.as_secs_f64())
 }
 
 impl Axis {
@@ -133,7 +139,7 @@ mod tests {
             ("rtt", "no `=`"),
             ("rtt=5ms", "no `..`"),
             ("rtt=5ms..x", "no number"),
-            ("rtt=5us..5ms", "different units"),
+            ("rtt=5pps..5ms", "different units"),
             ("rtt=9ms..5ms", "the lesser"),
             ("flows=0..5:log", "above 0"),
             ("flows=1..5:1", "between 2 and 2000"),
@@ -142,6 +148,12 @@ mod tests {
             let message = text.parse::<Axis>().unwrap_err();
             assert!(message.contains(why), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn ends_in_different_units_of_time_are_in_the_last_ones() {
+        let axis: Axis = "delta=1us..1s:40:log".parse().unwrap();
+        assert_eq!((axis.from, axis.to, axis.unit.as_str()), (1e-6, 1.0, "s"));
     }
 
     #[test]

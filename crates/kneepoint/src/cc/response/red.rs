@@ -95,7 +95,10 @@ impl Response for Red {
 
     #[inline]
     fn probability(&mut self, queueing: Span, now: Time) -> f64 {
-        if self.every == Span::ZERO || now.since(self.computed) >= self.every {
+        if self.every == Span::ZERO {
+            return self.curve.probability(queueing);
+        }
+        if now.since(self.computed) >= self.every {
             self.probability = self.curve.probability(queueing);
             self.computed = now;
         }

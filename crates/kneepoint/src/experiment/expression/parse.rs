@@ -15,6 +15,9 @@ pub struct Wrong {
     pub message: String,
 }
 
+/// A longer text is no claim that somebody wrote, and a sum of so many terms would take the stack.
+const LONGEST: usize = 4000;
+
 /// Deeper nesting is no claim that somebody wrote, and would take the stack.
 const DEEPEST: usize = 64;
 
@@ -22,7 +25,7 @@ const SIGNS: [(&str, Sign); 4] =
     [("<=", Sign::AtMost), (">=", Sign::AtLeast), ("<", Sign::Less), (">", Sign::Greater)];
 
 pub(super) fn check(text: &str) -> Result<Check, Wrong> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+    let mut reader = Reader::new(text)?;
     let left = reader.sum()?;
     let sign = SIGNS.iter().find(|(sign, _)| reader.take(sign));
     let (_, sign) = sign.ok_or_else(|| reader.wrong("a comparison: `<=`, `<`, `>=` or `>`"))?;
@@ -32,7 +35,7 @@ pub(super) fn check(text: &str) -> Result<Check, Wrong> {
 }
 
 pub(super) fn expression(text: &str) -> Result<Expression, Wrong> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+    let mut reader = Reader::new(text)?;
     let sum = reader.sum()?;
     reader.end()?;
     Ok(sum)
@@ -45,6 +48,13 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    fn new(text: &'t str) -> Result<Reader<'t>, Wrong> {
+        if text.len() > LONGEST {
+            return Err(Wrong { span: 0..1, message: format!("the claim is longer than {LONGEST} bytes") });
+        }
+        Ok(Reader { text, at: 0, depth: 0 })
+    }
+
     fn rest(&mut self) -> &'t str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -288,5 +298,7 @@ mod tests {
             assert!(wrong.message.contains(part), "{text}: {wrong:?}");
         }
         assert!(check(&format!("{}1 < 2", "(".repeat(1000))).is_err());
+        assert!(check(&format!("{}1 < 2", "1+".repeat(100_000))).is_err());
+        assert!(check(&format!("{}1 < 2", "1+".repeat(1_900))).is_ok());
     }
 }

@@ -155,5 +155,5 @@ fn readings(page: &mut String, outcome: &Outcome) {
 
 /// Text that stays inside its cell.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Verdicts for a terminal.
 
-use super::reason;
+use super::{ours, published, reason};
 use crate::experiment::{Outcome, Pace};
 
 /// Wider lines are hard to read.
@@ -21,7 +21,11 @@ pub fn render(outcome: &Outcome) -> String {
     for (place, (claim, judgement)) in experiment.claims.iter().zip(outcome.judgements()).enumerate() {
         let verdict = judgement.verdict.name();
         let head = format!("  {:<9} {verdict:<12}", claim.id);
-        let mut sentences = format!("{} {}", claim.text, capital(&reason(claim, &judgement)));
+        let numbers = match &claim.published {
+            Some(_) => format!(" Ours: {}; published: {}.", ours(&judgement), published(claim)),
+            None => String::new(),
+        };
+        let mut sentences = format!("{}{numbers} {}", claim.text, capital(&reason(claim, &judgement)));
         let against = outcome.alternatives(place).into_iter();
         let against = against.filter(|(_, other)| *other != judgement.verdict);
         let against: Vec<String> = against.map(|(name, other)| format!("{name}: {other}")).collect();

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Holds claims against the sweep before anything is run: a misspelt label would be found out only by the verdict.
+
+use super::claim::Claim;
+use super::expression::{Axis, Check, Expression, Part};
+use super::{Experiment, Labels};
+use crate::scenario::fault::{Faults, did_you_mean};
+use crate::scenario::tree::Table;
+
+/// What runs distinguish besides the axes of a sweep; their labels are known when they are observed.
+const OBSERVED: [&str; 6] = ["link", "group", "predictor", "judge", "bin", "time"];
+
+/// Adds a fault for each axis and label of a claim that no point of the experiment has; `tables` are the claims'.
+pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Faults) {
+    let axes = swept(experiment);
+    for (place, (claim, table)) in experiment.claims.iter().zip(tables).enumerate() {
+        if experiment.claims[..place].iter().any(|earlier| earlier.id == claim.id) {
+            let message = format!("two claims are called `{}`", claim.id);
+            faults.add_with_help(table.place("id"), message, "give each an `id` of its own");
+        }
+    }
+    for (claim, table) in experiment.claims.iter().zip(tables) {
+        for axis in &claim.each {
+            axes.know(axis, table, "each", faults);
+        }
+        for (name, labels) in named(claim) {
+            axes.have(&name, &labels, table, if claim.checks.is_empty() { "ours" } else { "check" }, faults);
+        }
+    }
+}
+
+/// The axes of the sweep with their labels.
+struct Axes(Vec<(String, Vec<String>)>);
+
+fn swept(experiment: &Experiment) -> Axes {
+    let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+    for (axis, label) in experiment.variants[0].points.iter().flat_map(|point| &point.labels) {
+        match axes.iter_mut().find(|(name, _)| name == axis) {
+            Some((_, labels)) if labels.contains(label) => {}
+            Some((_, labels)) => labels.push(label.clone()),
+            None => axes.push((axis.clone(), vec![label.clone()])),
+        }
+    }
+    Axes(axes)
+}
+
+impl Axes {
+    fn know(&self, axis: &str, table: &Table, key: &str, faults: &mut Faults) -> bool {
+        let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).chain(OBSERVED).collect();
+        let known = names.contains(&axis);
+        if !known {
+            let message = format!("{key}: nothing is observed along `{axis}`");
+            faults.add_with_help(table.place(key), message, did_you_mean(axis, &names));
+        }
+        known
+    }
+
+    fn have(&self, axis: &str, wanted: &[String], table: &Table, key: &str, faults: &mut Faults) {
+        if !self.know(axis, table, key, faults) {
+            return;
+        }
+        let Some((_, labels)) = self.0.iter().find(|(name, _)| name == axis) else { return };
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        for label in wanted.iter().filter(|label| !labels.contains(&label.as_str())) {
+            let message = format!("{key}: no point has {axis}={label}");
+            faults.add_with_help(table.place(key), message, did_you_mean(label, &labels));
+        }
+    }
+}
+
+/// Every axis that a claim names, with the labels that it names there.
+fn named(claim: &Claim) -> Vec<(String, Vec<String>)> {
+    let sides = claim.checks.iter().flat_map(|Check { left, right, .. }| [left, right]);
+    let mut found = Vec::new();
+    for expression in sides.chain(claim.ours.iter().map(|(_, expression)| expression)) {
+        let references = expression.references();
+        let labels = references.iter().flat_map(|reference| Labels::iter(&reference.labels));
+        found.extend(labels.map(|(axis, label)| (axis.clone(), vec![label.clone()])));
+        found.extend(folded(expression).into_iter().map(|axis| {
+            let only = if let Part::Only(only) = &axis.part { only.clone() } else { Vec::new() };
+            (axis.name.clone(), only)
+        }));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Every axis that an expression goes along.
+fn folded(expression: &Expression) -> Vec<&Axis> {
+    match expression {
+        Expression::Number(_) | Expression::Observed(_) => Vec::new(),
+        Expression::Negative(inner) | Expression::Absolute(inner) => folded(inner),
+        Expression::Pair(left, _, right) => [folded(left), folded(right)].concat(),
+        Expression::Extreme(_, several) => several.iter().flat_map(folded).collect(),
+        Expression::Along(_, inner, axis) => [vec![axis], folded(inner)].concat(),
+    }
+}
