@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs experiments: every point, variant and seed that is not kept already, each kept the moment it ends.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 
-use kneepoint::experiment::{Frame, Outcome, Pace, Variant, Watch, Work};
+use kneepoint::experiment::{Effort, Frame, Outcome, Pace, Variant, Watch, Work};
 
 use crate::campaign::{self, Finished, Job};
 use crate::failure::Failure;
@@ -27,12 +27,18 @@ pub struct Manner {
 /// What is to be run: by name, so that experiments share what they have in common.
 type Wanted<'v> = BTreeMap<String, (&'v Work, u64)>;
 
-/// Runs what has to be run and gives what was observed, and how many runs were not finished.
-pub fn conduct(
-    volumes: Vec<Volume>,
-    store: &Store,
-    manner: &Manner,
-) -> Result<(Vec<Outcome>, usize), Failure> {
+/// What came of it.
+pub struct Conducted {
+    /// What each experiment observed.
+    pub outcomes: Vec<Outcome>,
+    /// What the finished runs took.
+    pub effort: Effort,
+    /// Runs that were not finished.
+    pub left: usize,
+}
+
+/// Runs what has to be run.
+pub fn conduct(volumes: Vec<Volume>, store: &Store, manner: &Manner) -> Result<Conducted, Failure> {
     let mut order: Vec<String> = Vec::new();
     let mut wanted = Wanted::new();
     for volume in &volumes {
@@ -52,9 +58,14 @@ pub fn conduct(
     let missing: Vec<(&str, (&Work, u64))> = missing.collect();
     known.extend(compute(&missing, store)?);
     known.extend(simulate(&missing, store, manner.workers)?);
+    let effort = Effort {
+        runs: known.len(),
+        packets: known.values().map(|record| record.bottleneck_packets).sum(),
+        cpu_seconds: known.values().map(|record| record.cpu_seconds).sum(),
+    };
     let left = order.len() - known.len();
     let outcome = |volume: Volume| outcome(volume, &known, manner);
-    Ok((volumes.into_iter().map(outcome).collect(), left))
+    Ok(Conducted { outcomes: volumes.into_iter().map(outcome).collect(), effort, left })
 }
 
 /// The runs of an experiment: name, what to run, seed. Seed by seed, so that an interrupted experiment has all
@@ -111,8 +122,6 @@ fn simulate(
 }
 
 fn outcome(volume: Volume, known: &BTreeMap<String, Record>, manner: &Manner) -> Outcome {
-    let wanted: BTreeSet<String> = runs(&volume, manner).into_iter().map(|(name, ..)| name).collect();
-    let finished: Vec<&Record> = wanted.iter().filter_map(|name| known.get(name)).collect();
     let experiment = volume.experiment;
     // An alternative that was not asked for shares some runs with what was, which is not to have run it.
     let asked = if manner.alternatives { experiment.variants.len() } else { 1 };
@@ -133,10 +142,6 @@ fn outcome(volume: Volume, known: &BTreeMap<String, Record>, manner: &Manner) ->
     Outcome {
         frames: experiment.variants.iter().enumerate().map(frame).collect(),
         pace: manner.pace,
-        runs: finished.len(),
-        planned: wanted.len(),
-        packets: finished.iter().map(|record| record.bottleneck_packets).sum(),
-        cpu_seconds: finished.iter().map(|record| record.cpu_seconds).sum(),
         experiment,
     }
 }

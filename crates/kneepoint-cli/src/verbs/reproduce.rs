@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::library::{self, Volume};
-use crate::reproduction::{Manner, conduct};
+use crate::reproduction::{Conducted, Manner, conduct};
 use crate::store::Store;
 use crate::{interrupt, machine, manifest, parquet, png};
 
@@ -71,9 +71,9 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         fresh: arguments.fresh,
     };
     let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
-    let (outcomes, left) = conduct(volumes, &store, &manner)?;
+    let Conducted { outcomes, effort, left } = conduct(volumes, &store, &manner)?;
     if left > 0 {
-        let (done, place) = (reproduction::effort(&outcomes), out.join("runs"));
+        let (done, place) = (reproduction::effort(&effort), out.join("runs"));
         return Err(Failure::Interrupted(format!(
             "stopped: {left} runs were not finished; {done} are kept in {}\n\
              the same command goes on from there, and then judges the claims",
@@ -86,8 +86,11 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
     let claims = lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
-    files::write(&out.join("report.html"), reproduction::html(&outcomes))?;
-    files::write(&out.join("reproduction.md"), reproduction::markdown::render(&outcomes, &manifest))?;
+    files::write(&out.join("report.html"), reproduction::html(&outcomes, &effort))?;
+    files::write(
+        &out.join("reproduction.md"),
+        reproduction::markdown::render(&outcomes, &effort, &manifest),
+    )?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     if as_json {
         files::print(claims)?;
@@ -100,7 +103,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let summary = format!(
         "{}\n{}\nreport: {}",
         reproduction::tally(judgements.iter()),
-        reproduction::effort(&outcomes),
+        reproduction::effort(&effort),
         out.join("report.html").display()
     );
     tell(summary);

@@ -12,10 +12,13 @@ pub struct Outcome {
     pub pace: Pace,
     /// What was observed, for each variant.
     pub frames: Vec<Frame>,
+}
+
+/// What experiments took together. They share runs, and each is counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
     /// Runs that finished.
     pub runs: usize,
-    /// Runs that were wanted.
-    pub planned: usize,
     /// Packets that bottlenecks carried in them.
     pub packets: u64,
     /// CPU time they took.

@@ -6,21 +6,21 @@ use std::fmt::{self, Write};
 use super::super::chart::Escaped;
 use super::super::reproduction::{effort, figure, ours, published, reason, tally};
 use super::{end, open};
-use crate::experiment::{Judgement, Outcome, Pace};
+use crate::experiment::{Effort, Judgement, Outcome, Pace};
 
 /// The whole page.
-pub fn render(outcomes: &[Outcome]) -> String {
+pub fn render(outcomes: &[Outcome], taken: &Effort) -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut page, outcomes);
+    let _ = write(&mut page, outcomes, taken);
     page
 }
 
-fn write(page: &mut String, outcomes: &[Outcome]) -> fmt::Result {
+fn write(page: &mut String, outcomes: &[Outcome], taken: &Effort) -> fmt::Result {
     let judgements: Vec<Judgement> = outcomes.iter().flat_map(Outcome::judgements).collect();
     let quick = outcomes.iter().any(|outcome| outcome.pace == Pace::Quick);
     let shortened = if quick { " These runs were shortened." } else { "" };
-    let lead = format!("{}. {}.{shortened}", tally(judgements.iter()), effort(outcomes));
+    let lead = format!("{}. {}.{shortened}", tally(judgements.iter()), effort(taken));
     open(page, "Reproduction", &lead)?;
     for outcome in outcomes {
         section(page, outcome)?;

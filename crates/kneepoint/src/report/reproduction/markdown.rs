@@ -5,14 +5,14 @@
 use std::fmt::Write;
 
 use super::{effort, reason, shown, tally};
-use crate::experiment::{Claim, Judgement, Outcome, Pace, Verdict};
+use crate::experiment::{Claim, Effort, Judgement, Outcome, Pace, Verdict};
 use crate::report::Manifest;
 
 /// More numbers than this are left to the table of data.
 const MOST_NUMBERS: usize = 4;
 
 /// The document. Figures are linked as `figures/ID.svg`.
-pub fn render(outcomes: &[Outcome], manifest: &Manifest) -> String {
+pub fn render(outcomes: &[Outcome], taken: &Effort, manifest: &Manifest) -> String {
     let mut page = String::new();
     let judgements: Vec<Judgement> = outcomes.iter().flat_map(Outcome::judgements).collect();
     let _ = writeln!(
@@ -22,7 +22,7 @@ pub fn render(outcomes: &[Outcome], manifest: &Manifest) -> String {
          **{}.** {}. A verdict is that of the means over seeds; ± is a 95 % confidence interval over them, seed by seed \
          for differences. A claim that fails keeps its row.\n",
         tally(judgements.iter()),
-        effort(outcomes),
+        effort(taken),
     );
     if outcomes.iter().any(|outcome| outcome.pace == Pace::Quick) {
         page.push_str("**These are shortened runs**, not the published durations.\n\n");

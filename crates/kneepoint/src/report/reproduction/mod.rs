@@ -11,7 +11,7 @@ pub(super) use self::markdown::{ours, published};
 pub use super::html::render_reproduction as html;
 
 use super::number;
-use crate::experiment::{Claim, Comparison, Judgement, Labels, Outcome, Verdict};
+use crate::experiment::{Claim, Comparison, Effort, Judgement, Labels, Verdict};
 use crate::measure::Estimate;
 
 /// Why the verdict is what it is, in a sentence or two.
@@ -86,13 +86,9 @@ pub fn tally<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> String {
     )
 }
 
-/// What it took: `96 runs of 1.3 G packets, 210 s of CPU`.
-pub fn effort(outcomes: &[Outcome]) -> String {
-    let sum = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>();
-    format!(
-        "{} runs of {} M packets, {} s of CPU",
-        sum(|outcome| outcome.runs as f64),
-        number::significant(sum(|outcome| outcome.packets as f64) / 1e6, 3),
-        number::significant(sum(|outcome| outcome.cpu_seconds), 3),
-    )
+/// What it took: `96 runs of 1300 M packets, 210 s of CPU`.
+pub fn effort(effort: &Effort) -> String {
+    let packets = number::significant(effort.packets as f64 / 1e6, 3);
+    let seconds = number::significant(effort.cpu_seconds, 3);
+    format!("{} runs of {packets} M packets, {seconds} s of CPU", effort.runs)
 }
