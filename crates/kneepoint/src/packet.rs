@@ -49,7 +49,7 @@ impl Lag {
 
 /// Header bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// An acknowledgement; without this bit the packet carries data.
@@ -68,6 +68,8 @@ impl Flags {
     pub const RETRANSMITTED: Flags = Flags(1 << 6);
     /// A datagram of a source that expects no acknowledgement.
     pub const DATAGRAM: Flags = Flags(1 << 7);
+    /// Beside ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
+    pub const SCALABLE: Flags = Flags(1 << 8);
 
     /// Whether all bits of `other` are set.
     #[inline]

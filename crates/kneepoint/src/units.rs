@@ -24,6 +24,10 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
+/// A rate in packets of full size per second, as a controller counts: above zero and finite.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct PacketRate(pub f64);
+
 /// A number in [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Probability(f64);

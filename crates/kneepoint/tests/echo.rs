@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an echoed congestion mark does to a sender (RFC 3168 §6.1.2).
+//! What becomes of congestion marks: a receiver echoes them until answered (RFC 3168 §6.1.3) or one by one (RFC 8257
+//! §3.2), and a sender halves its window (RFC 3168 §6.1.2).
 
 use std::sync::Arc;
 
-use kneepoint::cc;
+use kneepoint::cc::{self, Marks};
 use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::rng::Rng;
-use kneepoint::tcp::{Options, Sender};
+use kneepoint::tcp::{Options, Receiver, Sender};
 use kneepoint::units::Time;
+
+fn packet(seq: u32, flags: Flags) -> Packet {
+    Packet {
+        sent: Time::ZERO,
+        sack: [(0, 0); 3],
+        flow: 0,
+        seq,
+        hop: 0,
+        id: 0,
+        size: 40,
+        epoch: 0,
+        flags,
+        lag: Lag::default(),
+    }
+}
 
 #[test]
 fn a_mark_halves_the_window_that_was_full_before_its_acknowledgement_came() {
@@ -16,19 +32,36 @@ fn a_mark_halves_the_window_that_was_full_before_its_acknowledgement_came() {
     let mut sender = Sender::new(Arc::new(options), &reno, None);
     let sent = std::iter::from_fn(|| sender.poll(Time::ZERO)).count();
     assert_eq!(sent, 10);
-    let echo = Packet {
-        sent: Time::ZERO,
-        sack: [(0, 0); 3],
-        flow: 0,
-        seq: 1,
-        hop: 0,
-        id: 0,
-        size: 40,
-        epoch: 0,
-        flags: Flags::ACK.with(Flags::ECE),
-        lag: Lag::default(),
-    };
+    let echo = packet(1, Flags::ACK.with(Flags::ECE));
     sender.on_ack(&echo, Time(60_000_000), &mut Rng::stream(1, "flow", 0));
     // Nine are outstanding once the acknowledgement has taken one out, but it was the window that limited them.
     assert_eq!(sender.window(), 5.25);
+}
+
+/// What a receiver answers to packets in order, of which these are marked: how far it has got, and whether it echoes.
+fn answers(options: &Options, marks: Marks, pattern: &[bool]) -> Vec<(u32, bool)> {
+    let mut receiver = Receiver::new(options, marks);
+    let flags = |marked| Flags::ECT.with_if(marked, Flags::CE);
+    let replies =
+        (0..).zip(pattern).map(|(seq, marked)| receiver.on_data(&packet(seq, flags(*marked)), Time::ZERO));
+    replies.flatten().map(|reply| (reply.seq, reply.flags.has(Flags::ECE))).collect()
+}
+
+#[test]
+fn a_receiver_echoes_until_it_is_answered_or_each_mark_once() {
+    let marked = [false, true, false, true, true, false];
+    let echoed = |marks| answers(&Options::default(), marks, &marked).into_iter().map(|(_, echo)| echo);
+    assert!(echoed(Marks::Each).eq(marked));
+    assert!(echoed(Marks::Scalable).eq(marked));
+    assert!(echoed(Marks::Classic).eq([false, true, true, true, true, true]));
+}
+
+#[test]
+fn an_acknowledgement_never_speaks_for_marked_and_unmarked_packets() {
+    let options = Options { delayed_ack: true, ..Options::default() };
+    let marked = [false, false, false, true, true, true, false];
+    // Two unmarked; one unmarked, sent off by the first marked one; two marked; and so on.
+    let told = [(2, false), (3, false), (5, true), (6, true)];
+    assert_eq!(answers(&options, Marks::Each, &marked), told);
+    assert_eq!(answers(&options, Marks::Classic, &marked), [(2, false), (4, true), (6, true)]);
 }

@@ -13,7 +13,7 @@ pub mod window;
 
 use crate::rng::Rng;
 use crate::settings::Settings;
-use crate::units::{Rate, Span, Time};
+use crate::units::{PacketRate, Span, Time};
 
 /// What a controller is born with.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,12 @@ pub struct Ack {
     pub one_way: Option<Span>,
     /// Packets newly acknowledged in order; zero for a duplicate.
     pub acked: u32,
+    /// Packets known so far to have arrived, in order or not. What the sender forgets at a timeout stays counted.
+    pub delivered: u64,
+    /// Packets sent again so far.
+    pub resent: u64,
+    /// Packets that this acknowledgement says arrived marked: for [`Marks`] that are echoed one by one, else zero.
+    pub marked: u32,
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
     /// acknowledgement, and zero while the window is not what limits the sender or losses are being repaired.
     pub credit: f64,
@@ -88,13 +94,26 @@ pub struct Ecn {
     pub next: u64,
 }
 
+/// What a sender says of congestion marks, and how its receiver echoes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marks {
+    /// ECT(0); the echo lasts until the sender says that it has answered, one answer a window (RFC 3168).
+    #[default]
+    Classic,
+    /// ECT(0); the mark of each packet is echoed once (RFC 8257 §3.2).
+    Each,
+    /// ECT(1): queues may mark early and often, for the sender answers in proportion; echoed as [`Marks::Each`]
+    /// (RFC 9331 §4).
+    Scalable,
+}
+
 /// What a controller wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
     /// Packets that may be outstanding: at least one, finite.
     pub window: f64,
     /// The rate at which to space them, or as acknowledgements come.
-    pub pacing: Option<Rate>,
+    pub pacing: Option<PacketRate>,
 }
 
 /// A congestion control.
@@ -105,6 +124,9 @@ pub trait Controller: Clone + std::fmt::Debug {
     /// Its parameters.
     type Params: Settings;
 
+    /// What its packets say of marks.
+    const MARKS: Marks = Marks::Classic;
+
     /// A controller for a fresh connection.
     fn new(params: Self::Params, start: Start) -> Self;
     /// An acknowledgement arrived, in order or duplicate.
@@ -113,7 +135,7 @@ pub trait Controller: Clone + std::fmt::Debug {
     fn on_loss(&mut self, loss: &Loss);
     /// Start over from one packet.
     fn on_timeout(&mut self, timeout: &Timeout);
-    /// A mark was echoed; as a loss, unless the controller knows better (RFC 3168 §6.1.2).
+    /// A mark was echoed, told once per window; as a loss, unless the controller knows better (RFC 3168 §6.1.2).
     fn on_ecn(&mut self, ecn: &Ecn) {
         self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
     }
@@ -143,6 +165,12 @@ crate::registry! {
 /// The methods of [`Controller`], for whichever controller this is.
 #[allow(missing_docs)]
 impl Any {
+    pub fn marks(&self) -> Marks {
+        fn of<C: Controller>(_: &C) -> Marks {
+            C::MARKS
+        }
+        each!(self, one => of(one))
+    }
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         each!(self, one => one.on_ack(ack, rng))
@@ -176,6 +204,8 @@ pub(crate) mod tests {
         pub rtt: Span,
         pub one_way: Option<Span>,
         pub una: u64,
+        /// Whether acknowledgements echo marks.
+        pub marked: bool,
         next: u64,
         rng: Rng,
     }
@@ -188,6 +218,7 @@ pub(crate) mod tests {
                 rtt: Span::from_millis(60),
                 one_way: None,
                 una: 0,
+                marked: false,
                 next: 0,
                 rng: Rng::stream(1, "trace", 0),
             };
@@ -210,6 +241,9 @@ pub(crate) mod tests {
                 rtt: Some(self.rtt),
                 one_way: self.one_way,
                 acked: 1,
+                delivered: self.una,
+                resent: 0,
+                marked: u32::from(self.marked),
                 credit: 1.0,
                 una: self.una,
                 next: self.next,

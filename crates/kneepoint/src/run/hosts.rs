@@ -222,7 +222,14 @@ impl Hosts {
             flow.delivered = at;
         }
         match reply {
-            Some(reply) => self.reply(packet.flow, reply, at, network, events, watch),
+            // What it answers may be for packets before this one, which is then held back itself.
+            Some(reply) => {
+                let wakeup = flow.receiver.next_wakeup();
+                if wakeup != Time::NEVER {
+                    events.schedule(self.base + 2 * packet.flow + 1, wakeup);
+                }
+                self.reply(packet.flow, reply, at, network, events, watch);
+            }
             None => events.schedule(self.base + 2 * packet.flow + 1, flow.receiver.next_wakeup()),
         }
     }
@@ -272,9 +279,10 @@ impl Hosts {
 
 impl Flow {
     fn new(task: Task, rng: Rng) -> Flow {
+        let sender = Sender::new(Arc::clone(task.options), task.controller, task.size);
         Flow {
-            sender: Sender::new(Arc::clone(task.options), task.controller, task.size),
-            receiver: Receiver::new(task.options),
+            receiver: Receiver::new(task.options, sender.controller().marks()),
+            sender,
             paths: task.paths,
             epoch: 0,
             header: task.options.header.0 as u16,

@@ -2,13 +2,14 @@
 //! A TCP receiver: reassembly, selective and delayed acknowledgements, echo of marks.
 //!
 //! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
-//! reported others), RFC 3168 §6.1.3 (echo until CWR), RFC 7323 §4.3 (a delayed acknowledgement echoes the
+//! reported others), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
 //! earliest timestamp it covers).
 //! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, as ns-2 does,
 //! so that every acknowledgement measures a round-trip time.
 
 use super::segments::SegmentSet;
 use super::{Options, Recovery};
+use crate::cc::Marks;
 use crate::packet::{Flags, Lag, Packet};
 use crate::units::{Span, Time};
 
@@ -36,8 +37,9 @@ pub struct Receiver {
     held: SegmentSet,
     /// A segment of each block reported last, the most recent first.
     recent: [u32; 3],
-    /// A mark was seen that the sender has not answered.
+    /// A mark was seen that the sender has not answered; where each mark is echoed, the last packet was marked.
     echo: bool,
+    marks: Marks,
     sack: bool,
     delay: Option<Span>,
     /// The timestamp of a packet whose acknowledgement is held back, and until when.
@@ -45,13 +47,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that has nothing.
-    pub fn new(options: &Options) -> Receiver {
+    /// A receiver that has nothing, of a sender that wants marks echoed so.
+    pub fn new(options: &Options, marks: Marks) -> Receiver {
         Receiver {
             next: 0,
             held: SegmentSet::default(),
             recent: [NONE; 3],
             echo: false,
+            marks,
             sack: options.recovery == Recovery::Sack,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
             held_back: None,
@@ -76,21 +79,37 @@ impl Receiver {
         if packet.flags.has(Flags::SYN) {
             return Some(self.reply(packet.sent, now, Flags::SYN));
         }
-        self.echo = packet.flags.has(Flags::CE) || self.echo && !packet.flags.has(Flags::CWR);
         let plain = packet.seq == self.next && self.held.is_empty();
+        let turned = self.heed(packet.flags, plain, now);
         if plain {
             self.next += 1;
             if let Some(timeout) = self.delay
                 && self.held_back.is_none()
             {
                 self.held_back = Some((packet.sent, now + timeout));
-                return None;
+                return turned;
             }
         } else {
             self.take_in(packet.seq);
         }
         let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
         Some(self.reply(if plain { first } else { packet.sent }, now, Flags::default()))
+    }
+
+    /// Takes in a packet's mark. Where each mark is echoed, one acknowledgement must not speak for marked and unmarked
+    /// packets: what was held back for the others goes out first (RFC 8257 §3.2, Figure 1). A packet out of order is
+    /// answered at once, and its answer speaks for them.
+    #[inline]
+    fn heed(&mut self, flags: Flags, plain: bool, now: Time) -> Option<Reply> {
+        let marked = flags.has(Flags::CE);
+        if self.marks == Marks::Classic {
+            self.echo = marked || self.echo && !flags.has(Flags::CWR);
+            return None;
+        }
+        let held_back = self.held_back.take_if(|_| plain && marked != self.echo);
+        let reply = held_back.map(|(sent, _)| self.reply(sent, now, Flags::default()));
+        self.echo = marked;
+        reply
     }
 
     /// The wake-up came: the acknowledgement held back, if it is due.

@@ -80,9 +80,10 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     pub fn of(options: &Options, controller: &cc::Config, size: Bytes, law: F) -> Transfer<F> {
         let options = Arc::new(options.clone());
         let segments = size.0.div_ceil(options.payload.0);
+        let sender = Sender::new(Arc::clone(&options), controller, Some(size));
         Transfer {
-            sender: Sender::new(Arc::clone(&options), controller, Some(size)),
-            receiver: Receiver::new(&options),
+            receiver: Receiver::new(&options, sender.controller().marks()),
+            sender,
             now: Time::ZERO,
             delay: Span::from_millis(50),
             gap: Span::from_micros(100),

@@ -3,7 +3,7 @@
 
 use kneepoint::cc::{self, Ack, Ecn, Loss, Start, Timeout};
 use kneepoint::rng::Rng;
-use kneepoint::units::{Rate, Span, Time};
+use kneepoint::units::{Span, Time};
 
 use crate::{Family, pick};
 
@@ -15,12 +15,22 @@ struct Host {
     now: Time,
     una: u64,
     next: u64,
+    delivered: u64,
+    resent: u64,
 }
 
 impl Host {
     fn new(config: &cc::Config, start: Start, seed: u64) -> Host {
         let draws = Rng::stream(seed, "controller", 0);
-        Host { controller: config.build(start), draws, now: Time::ZERO, una: 0, next: 0 }
+        Host {
+            controller: config.build(start),
+            draws,
+            now: Time::ZERO,
+            una: 0,
+            next: 0,
+            delivered: 0,
+            resent: 0,
+        }
     }
 
     /// One signal, drawn from `script`.
@@ -62,8 +72,23 @@ impl Host {
         let (now, acked) = (self.now, acked as u32);
         let one_way =
             script.chance(0.9).then(|| pick(script, &[Span(0), path, path, path, Span(16_777_215_000)]));
-        let ack =
-            Ack { now, rtt, one_way, acked, credit, una: self.una, next: self.next, in_flight, recovering };
+        self.delivered = self.delivered.max(self.una) + pick(script, &[0, 0, 0, 1]);
+        self.resent += pick(script, &[0, 0, 0, 1, 100]);
+        let marked = pick(script, &[0, 0, acked, acked, 1_000_000_000]);
+        let ack = Ack {
+            now,
+            rtt,
+            one_way,
+            acked,
+            delivered: self.delivered,
+            resent: self.resent,
+            marked,
+            credit,
+            una: self.una,
+            next: self.next,
+            in_flight,
+            recovering,
+        };
         self.controller.on_ack(&ack, &mut self.draws);
     }
 }
@@ -85,7 +110,8 @@ fn a_window_is_at_least_one_packet_and_finite_whatever_the_signals() {
                 let control = host.controller.control();
                 let sane = control.window >= 1.0 && control.window.is_finite();
                 assert!(sane, "{config:?} step {step}: {control:?}");
-                assert!(control.pacing != Some(Rate(0)), "{config:?} step {step}: {control:?}");
+                let moves = control.pacing.is_none_or(|rate| rate.0 > 0.0 && rate.0.is_finite());
+                assert!(moves, "{config:?} step {step}: {control:?}");
             }
             for (name, value) in host.controller.state() {
                 assert!(!value.is_nan(), "{config:?}: {name} is not a number");

@@ -16,6 +16,7 @@
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
 //! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
 
+mod opening;
 mod repair;
 
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Options, Recovery};
-use crate::cc::{self, Ack, Control};
+use crate::cc::{self, Ack, Control, Marks};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
@@ -99,6 +100,10 @@ pub struct Sender {
     rescued: bool,
     /// This recovery saw a partial acknowledgement.
     partial: bool,
+    /// Segments known to have arrived, whatever was forgotten since.
+    delivered: u32,
+    /// Segments sent again.
+    resent: u32,
     /// An acknowledgement above it may bring news of marks.
     marked: u32,
     /// The next new segment tells the receiver that its echo was heard.
@@ -142,6 +147,8 @@ impl Sender {
             resend: false,
             rescued: false,
             partial: false,
+            delivered: 0,
+            resent: 0,
             marked: 0,
             cwr: false,
             timer: Time::NEVER,
@@ -208,6 +215,7 @@ impl Sender {
         let seq = self.choose()?;
         self.pipe += 1;
         let again = seq < self.high;
+        self.resent += u32::from(again);
         if seq == self.next {
             self.next += 1;
             self.high = self.high.max(self.next);
@@ -220,13 +228,11 @@ impl Sender {
         }
         let size = self.wire_size(seq);
         if let Some(rate) = self.control.pacing {
-            self.pace = self.pace.max(now) + rate.time_for(Bytes(u64::from(size)));
+            let packets = f64::from(size) / (self.options.header + self.options.payload).0 as f64;
+            self.pace = self.pace.max(now) + Span::from_secs_f64(packets / rate.0);
         }
-        // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
-        let flags =
-            if again { Flags::RETRANSMITTED } else { Flags::default().with_if(self.options.ecn, Flags::ECT) };
-        let cwr = !again && std::mem::take(&mut self.cwr);
-        Some(Segment { seq, size, flags: flags.with_if(cwr, Flags::CWR) })
+        let flags = if again { Flags::RETRANSMITTED } else { self.fresh() };
+        Some(Segment { seq, size, flags })
     }
 
     /// An acknowledgement arrived.
@@ -248,7 +254,8 @@ impl Sender {
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
-        let grows = !recovering && !echoed && (!self.options.window_validation || self.window_is_full());
+        let limited = !self.options.window_validation || self.window_is_full() || self.is_paced();
+        let grows = !recovering && !echoed && limited;
         let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
         if newly > 0 {
             self.advance(packet.seq, newly, now);
@@ -267,11 +274,15 @@ impl Sender {
         if self.scoreboard_guides() {
             self.pipe = self.board.pipe(self.una, self.next);
         }
+        let arrived = self.arrived();
         let signal = Ack {
             now,
             rtt,
             one_way: self.options.timestamps.then(|| packet.lag.span()),
             acked: newly,
+            delivered: u64::from(self.delivered),
+            resent: u64::from(self.resent),
+            marked: if echoed && self.controller.marks() != Marks::Classic { arrived } else { 0 },
             credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
             una: u64::from(self.una),
             next: u64::from(self.high),
@@ -358,6 +369,13 @@ impl Sender {
         f64::from(self.outstanding()) + 1.0 > self.control.window
     }
 
+    /// Whether there is data to send and the pace is what holds it back: a window that is spread over the round trip
+    /// limits the sender although it is seldom full.
+    #[inline]
+    fn is_paced(&self) -> bool {
+        self.control.pacing.is_some() && self.next < self.limit()
+    }
+
     /// Packets that use the path: the window where it is full, else what is outstanding.
     fn flight(&self) -> f64 {
         let sent = f64::from(self.high - self.una);
@@ -403,24 +421,6 @@ impl Sender {
             self.timer = now + self.rtt.timeout();
         }
         self.partial = self.phase == Phase::Recovery;
-    }
-
-    fn poll_syn(&mut self, now: Time, rounds: u32) -> Option<Segment> {
-        self.phase = Phase::Opening { sent: true, rounds };
-        self.timer = now + self.rtt.timeout();
-        Some(Segment { seq: 0, size: self.options.header.0 as u16, flags: Flags::SYN })
-    }
-
-    fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
-        let Phase::Opening { rounds, .. } = self.phase else { return Heard::default() };
-        let rtt = now - packet.sent;
-        self.rtt.sample(rtt);
-        self.phase = match rounds {
-            0 | 1 => Phase::Open,
-            rounds => Phase::Opening { sent: false, rounds: rounds - 1 },
-        };
-        self.timer = Time::NEVER;
-        Heard { rtt: Some(rtt), ..Heard::default() }
     }
 
     fn finish_if_done(&mut self) -> bool {

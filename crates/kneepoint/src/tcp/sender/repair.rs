@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a sender finds that packets are missing, what it sends again, and how it answers marks.
+//! How a sender learns what arrived and what is missing, what it sends again, and how it answers marks.
 
 use super::{Phase, Sender};
-use crate::cc::{Ecn, Loss, Timeout};
+use crate::cc::{Ecn, Loss, Marks, Timeout};
+use crate::packet::Flags;
 use crate::tcp::Recovery;
 use crate::units::Time;
 
@@ -87,6 +88,24 @@ impl Sender {
         let rescue = !self.rescued && !self.board.sacked(self.high - 1);
         self.rescued |= rescue;
         rescue.then(|| self.high - 1)
+    }
+
+    /// How many segments are known to have arrived since this was asked last.
+    #[inline]
+    pub(super) fn arrived(&mut self) -> u32 {
+        let out_of_order = if self.board.is_empty() { 0 } else { self.board.count(self.una..self.high) };
+        // What a timeout made the sender forget, it may hear of a second time.
+        let delivered = self.delivered.max(self.una + out_of_order);
+        delivered - std::mem::replace(&mut self.delivered, delivered)
+    }
+
+    /// The header bits of a segment never sent before; a retransmission is not ECN-capable (RFC 3168 §6.1.5).
+    #[inline]
+    pub(super) fn fresh(&mut self) -> Flags {
+        let scalable = self.controller.marks() == Marks::Scalable;
+        let capable = Flags::ECT.with_if(scalable, Flags::SCALABLE);
+        let cwr = std::mem::take(&mut self.cwr);
+        Flags::default().with_if(self.options.ecn, capable).with_if(cwr, Flags::CWR)
     }
 
     pub(super) fn on_echo(&mut self, now: Time, flight: f64) {
