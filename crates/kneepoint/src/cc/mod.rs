@@ -159,6 +159,7 @@ crate::registry! {
         response/codel::PertCoDel as "pert-codel",
         cubic::Cubic,
         vegas::Vegas,
+        illinois::Illinois,
     }
 }
 
