@@ -9,6 +9,7 @@
 
 pub mod delay;
 pub mod response;
+pub mod rounds;
 pub mod window;
 
 use crate::rng::Rng;
@@ -159,7 +160,6 @@ crate::registry! {
         response/codel::PertCoDel as "pert-codel",
         cubic::Cubic,
         vegas::Vegas,
-        illinois::Illinois,
     }
 }
 

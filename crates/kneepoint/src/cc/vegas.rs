@@ -21,10 +21,10 @@
 //! Departures from ns-2: the host repairs losses, so the fine-grained retransmission timer is absent, and no
 //! decision is taken before all that was sent before a loss is acknowledged.
 
+use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
-use crate::units::Span;
 
 crate::settings! {
     /// Vegas's parameters.
@@ -56,11 +56,7 @@ crate::settings! {
 pub struct Vegas {
     params: Params,
     window: Window,
-    base_rtt: Span,
-    /// The round ends when this packet is acknowledged.
-    marker: u64,
-    rtt_sum: Span,
-    rtt_count: u32,
+    rounds: Rounds,
     /// Whether this round of slow start grows.
     growing_round: bool,
     /// Packets that the window gains per packet acknowledged in this round.
@@ -69,26 +65,17 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    fn begin_round(&mut self, marker: u64) {
-        self.marker = marker;
-        self.rtt_sum = Span::ZERO;
-        self.rtt_count = 0;
-    }
-
     /// Compares the rate expected with the actual one, and sets this round's growth.
     fn decide(&mut self, ack: &Ack) {
         // A round without a sample, as the first acknowledgement ends it, decides nothing.
-        let rtt = Span(self.rtt_sum.0.checked_div(u64::from(self.rtt_count)).unwrap_or(0));
-        if rtt == Span::ZERO {
-            return;
-        }
-        let sent = ack.next.saturating_sub(self.marker);
-        if rtt < self.base_rtt || sent <= 1 {
-            self.base_rtt = rtt;
+        let Some(rtt) = self.rounds.mean() else { return };
+        let sent = ack.next.saturating_sub(self.rounds.last);
+        if sent <= 1 {
+            self.rounds.base = rtt;
         }
         // As it was before this acknowledgement took its packets out.
         let outstanding = ack.next.saturating_sub(ack.una) as f64 + f64::from(ack.acked);
-        let diff = outstanding - sent as f64 * (self.base_rtt.0 as f64 / rtt.0 as f64);
+        let diff = outstanding - sent as f64 * (self.rounds.base.0 as f64 / rtt.0 as f64);
         self.diff = if self.params.rounding { (diff + 0.5).trunc() } else { diff };
         if self.window.slow_start() {
             self.decide_in_slow_start();
@@ -132,10 +119,7 @@ impl Controller for Vegas {
         Vegas {
             params,
             window: Window::new(start),
-            base_rtt: Span::MAX,
-            marker: 0,
-            rtt_sum: Span::ZERO,
-            rtt_count: 0,
+            rounds: Rounds::new(),
             growing_round: false,
             gain: 0.0,
             diff: 0.0,
@@ -144,15 +128,13 @@ impl Controller for Vegas {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        if ack.una > self.marker && !ack.recovering {
+        if self.rounds.over(ack) && !ack.recovering {
             self.decide(ack);
-            self.begin_round(ack.next);
+            self.rounds.begin(ack.next);
         }
         // The acknowledgement that ends a round is the first of the next one.
         if let Some(rtt) = ack.rtt {
-            self.rtt_sum = self.rtt_sum + rtt;
-            self.rtt_count += 1;
-            self.base_rtt = self.base_rtt.min(rtt);
+            self.rounds.observe(rtt);
         }
         if self.window.slow_start() {
             let room = self.window.ssthresh - self.window.packets;
@@ -169,14 +151,14 @@ impl Controller for Vegas {
         // The threshold rules only slow start, which is over.
         self.window.ssthresh = FLOOR_AFTER_LOSS;
         self.gain = 0.0;
-        self.begin_round(loss.next);
+        self.rounds.begin(loss.next);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(if timeout.reported { self.window.ssthresh } else { timeout.flight / 2.0 });
         self.window.packets = self.params.min_window;
         self.gain = 0.0;
-        self.begin_round(self.marker);
+        self.rounds.begin(self.rounds.last);
     }
 
     #[inline]
@@ -185,8 +167,7 @@ impl Controller for Vegas {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        let base_rtt = if self.base_rtt == Span::MAX { Span::ZERO } else { self.base_rtt };
-        vec![("base_rtt_ms", base_rtt.as_millis_f64()), ("diff_packets", self.diff)]
+        vec![("base_rtt_ms", self.rounds.base_ms()), ("diff_packets", self.diff)]
     }
 }
 
@@ -195,6 +176,7 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
     use crate::settings::Settings;
+    use crate::units::Span;
 
     fn trace(window: f64, ssthresh: f64, params: Params) -> Trace<Vegas> {
         Trace::new(Vegas::new(params, Start { initial_window: window, initial_ssthresh: ssthresh }))
@@ -214,7 +196,7 @@ mod tests {
         let mut steady = trace(40.0, 2.0, Params { rounding: false, ..Params::default() });
         rounds(&mut steady, Span::from_millis(25), 2);
         assert!((steady.controller.diff - 8.0).abs() < 1.0, "{}", steady.controller.diff);
-        assert_eq!(steady.controller.base_rtt, Span::from_millis(100));
+        assert_eq!(steady.controller.rounds.base, Span::from_millis(100));
     }
 
     #[test]
