@@ -31,11 +31,17 @@ impl Delay {
     /// Takes in one round-trip time.
     #[inline]
     pub fn observe(&mut self, rtt: Span) {
+        self.observe_with(rtt, self.sample_weight);
+    }
+
+    /// Takes in one round-trip time with a weight of its own.
+    #[inline]
+    pub fn observe_with(&mut self, rtt: Span, weight: f64) {
         let sample = rtt.0 as f64;
         if self.least == Span::MAX {
             self.smoothed = sample;
         } else {
-            self.smoothed += self.sample_weight * (sample - self.smoothed);
+            self.smoothed += weight * (sample - self.smoothed);
         }
         self.least = self.least.min(rtt);
     }
