@@ -160,6 +160,7 @@ crate::registry! {
         response/codel::PertCoDel as "pert-codel",
         cubic::Cubic,
         vegas::Vegas,
+        illinois::Illinois,
         fast::Fast,
     }
 }
