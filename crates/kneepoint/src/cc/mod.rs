@@ -162,6 +162,7 @@ crate::registry! {
         vegas::Vegas,
         illinois::Illinois,
         fast::Fast,
+        hstcp::HsTcp,
     }
 }
 
