@@ -163,6 +163,7 @@ crate::registry! {
         illinois::Illinois,
         fast::Fast,
         hstcp::HsTcp,
+        scalable::Scalable,
     }
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Scalable TCP: a hundredth of a packet more for every packet acknowledged, an eighth of the window off at a loss.
+//!
+//! T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", ACM CCR 33(2) 2003, §3.
+//!
+//! ```text
+//! W < S:     W += acked          slow start
+//! W >= S:    W += a · acked      W > low
+//!            W += acked / W      W <= low
+//! loss:      S = W = (1 - b) W   W > low
+//!            S = W = W / 2       W <= low
+//! ```
+//!
+//! `W` window, `S` slow-start threshold, `low` = 16: packets; `a` = 0.01 packets per packet acknowledged; `b` = 1/8.
+//! The window recovers from a loss in ln(1 / (1 - b)) / ln(1 + a), or 13.4, round trips, however large it is.
+//!
+//! Readings: `low` is the paper's legacy window. There the gain falls from one packet a round trip to 0.16, and the
+//! decrease from a half to an eighth: at the loss rate that goes with it, a / (b · low) = 1/200, both laws have
+//! about the same window. Linux differs: it gains max(a, 1 / W), so that it is ahead of both up to 100 packets.
+
+use super::window::Window;
+use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use crate::rng::Rng;
+
+crate::settings! {
+    /// Scalable TCP's parameters.
+    pub struct Params {
+        /// a: packets added per packet acknowledged.
+        increase: f64 = 0.01, 0.0001..=1.0;
+        /// b: the fraction of the window that a loss takes off.
+        decrease: f64 = 0.125, 0.01..=0.99;
+        /// Up to this window Scalable TCP is Reno, in packets.
+        low_window: f64 = 16.0, 0.0..=100000.0;
+    }
+}
+
+/// What a loss takes off Reno's window.
+const RENO_DECREASE: f64 = 0.5;
+
+/// A Scalable TCP controller.
+#[derive(Clone, Debug)]
+pub struct Scalable {
+    params: Params,
+    window: Window,
+}
+
+impl Scalable {
+    /// What a loss at `flight` packets leaves.
+    fn reduced(&self, flight: f64) -> f64 {
+        let scalable = flight > self.params.low_window;
+        flight * (1.0 - if scalable { self.params.decrease } else { RENO_DECREASE })
+    }
+}
+
+impl Controller for Scalable {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Scalable {
+        Scalable { params, window: Window::new(start) }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        let window = self.window.packets;
+        let per_rtt = if window > self.params.low_window { self.params.increase * window } else { 1.0 };
+        self.window.grow(ack, per_rtt);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.window.reduce_to(self.reduced(loss.flight));
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let ssthresh = self.reduced(timeout.flight);
+        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+    use crate::units::Span;
+
+    fn avoiding(window: f64) -> Trace<Scalable> {
+        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        Trace::new(Scalable::new(Params::default(), start))
+    }
+
+    #[test]
+    fn each_acknowledgement_adds_a_hundredth_and_a_loss_takes_an_eighth() {
+        let mut trace = avoiding(1000.0);
+        trace.ack(Span::from_millis(1));
+        assert!((trace.window() - 1000.01).abs() < 1e-9);
+        trace.loss();
+        assert!((trace.window() - 1000.01 * 0.875).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_loss_is_made_good_in_thirteen_round_trips_whatever_the_window() {
+        // ln(1 / 0.875) / ln(1.01) = 13.42.
+        for window in [1000.0, 100_000.0] {
+            let mut trace = avoiding(window);
+            trace.loss();
+            let round_trips = (1..).find(|_| trace.round_trip() >= window);
+            assert_eq!(round_trips, Some(14), "{window}");
+        }
+    }
+
+    #[test]
+    fn up_to_16_packets_it_is_reno() {
+        let mut trace = avoiding(10.0);
+        let gained = trace.round_trip() - 10.0;
+        assert!(gained > 0.9 && gained < 1.0, "{gained}");
+        trace.loss();
+        assert!((trace.window() - (10.0 + gained) / 2.0).abs() < 1e-9);
+        let mut above = avoiding(16.01);
+        above.ack(Span::from_millis(1));
+        assert!((above.window() - 16.02).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_timeout_leaves_the_threshold_of_a_loss() {
+        let mut trace = avoiding(1000.0);
+        trace.timeout();
+        assert_eq!((trace.window(), trace.controller.window.ssthresh), (1.0, 875.0));
+    }
+}
