@@ -164,6 +164,7 @@ crate::registry! {
         fast::Fast,
         hstcp::HsTcp,
         scalable::Scalable,
+        bic::Bic,
     }
 }
 
