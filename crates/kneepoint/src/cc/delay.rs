@@ -12,7 +12,37 @@
 //! `h` weight of the history: 0.99 in the paper's srtt_0.99, 7/8 in RFC 6298. Times in nanoseconds.
 //! Reading: `P` never ages; the paper gives it no end.
 
+use super::Ack;
 use crate::units::Span;
+
+crate::choice! {
+    /// The delay that is watched.
+    pub enum Signal {
+        /// Round-trip times.
+        RoundTrip = "rtt",
+        /// Times from sender to receiver, which queues on the way back do not touch.
+        OneWay = "one-way",
+    }
+}
+
+impl Signal {
+    /// What this acknowledgement tells of it.
+    #[inline]
+    pub fn sample(self, ack: &Ack) -> Option<Span> {
+        match self {
+            Signal::RoundTrip => ack.rtt,
+            Signal::OneWay => ack.one_way,
+        }
+    }
+
+    /// What an observer calls its average and its least, in milliseconds.
+    pub fn names(self) -> [&'static str; 2] {
+        match self {
+            Signal::RoundTrip => ["srtt_ms", "min_rtt_ms"],
+            Signal::OneWay => ["smoothed_one_way_ms", "min_one_way_ms"],
+        }
+    }
+}
 
 /// An estimator of the round-trip time and of the part of it that is spent in queues.
 #[derive(Clone, Copy, Debug)]

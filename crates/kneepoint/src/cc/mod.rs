@@ -8,6 +8,7 @@
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
 pub mod delay;
+pub mod early;
 pub mod response;
 pub mod rounds;
 pub mod window;

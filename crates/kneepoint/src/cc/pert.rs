@@ -31,27 +31,19 @@
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
-use super::delay::Delay;
+use super::delay::{Delay, Signal};
+use super::early::{self, Early};
 use super::response::Response;
 use super::response::red::Red;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
 
-crate::choice! {
-    /// The delay that PERT watches.
-    pub enum Signal {
-        /// Round-trip times.
-        RoundTrip = "rtt",
-        /// Times from sender to receiver, which queues on the way back do not touch.
-        OneWay = "one-way",
-    }
-}
-
 crate::settings! {
     /// PERT's parameters, beside those of its response.
     pub struct Params<R: Response> {
         ..response: R::Params;
+        ..early: early::Params;
         /// The delay whose queueing part is estimated.
         signal: Signal = Signal::RoundTrip;
         /// The weight of the past in the smoothed delay.
@@ -64,10 +56,6 @@ crate::settings! {
         increase: f64 = 1.0, 0.01..=100.0;
         /// Respond early in slow start too; the response ends it.
         early_in_slow_start: bool = R::IN_SLOW_START;
-        /// Wait between early responses until all that was sent before the last is acknowledged.
-        once_per_round_trip: bool = true;
-        /// Count a loss, and the end of its repair, as a response that the next must wait for.
-        loss_counts: bool = true;
         /// The least window after an early response, in packets.
         min_window: f64 = 1.0, 1.0..=100.0;
     }
@@ -80,40 +68,19 @@ pub struct Pert<R = Red> {
     delay: Delay,
     response: R,
     probability: f64,
-    /// The next early response waits until this packet is the first unacknowledged one.
-    marker: u64,
-    early_responses: u64,
+    early: Early,
     increase: f64,
     decrease: f64,
     loss_decrease: f64,
     min_window: f64,
     signal: Signal,
-    early_in_slow_start: bool,
-    once_per_round_trip: bool,
-    loss_counts: bool,
-    recovering: bool,
 }
 
 impl<R: Response> Pert<R> {
-    /// Whether nothing forbids an early response to this acknowledgement.
-    #[inline]
-    fn may_respond(&self, ack: &Ack) -> bool {
-        !ack.recovering
-            && (ack.una >= self.marker || !self.once_per_round_trip)
-            && (self.early_in_slow_start || !self.window.slow_start())
-    }
-
     fn respond_early(&mut self, ack: &Ack) {
         self.window.packets = (self.window.packets * (1.0 - self.decrease)).max(self.min_window);
         self.window.ssthresh = self.window.packets.max(FLOOR_AFTER_LOSS);
-        self.marker = ack.next;
-        self.early_responses += 1;
-    }
-
-    fn responded_to_loss(&mut self, next: u64) {
-        if self.loss_counts {
-            self.marker = next;
-        }
+        self.early.responded(ack.next);
     }
 }
 
@@ -126,34 +93,23 @@ impl<R: Response> Controller for Pert<R> {
             delay: Delay::new(params.history),
             response: R::new(&params.response),
             probability: 0.0,
-            marker: 0,
-            early_responses: 0,
+            early: Early::new(&params.early, params.early_in_slow_start),
             increase: params.increase,
             decrease: params.decrease,
             loss_decrease: params.loss_decrease,
             min_window: params.min_window,
             signal: params.signal,
-            early_in_slow_start: params.early_in_slow_start,
-            once_per_round_trip: params.once_per_round_trip,
-            loss_counts: params.loss_counts,
-            recovering: false,
         }
     }
 
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
-        if self.recovering && !ack.recovering {
-            self.responded_to_loss(ack.next);
-        }
-        self.recovering = ack.recovering;
-        let sample = match self.signal {
-            Signal::RoundTrip => ack.rtt,
-            Signal::OneWay => ack.one_way,
-        };
-        if let Some(sample) = sample {
+        self.early.hear(ack);
+        if let Some(sample) = self.signal.sample(ack) {
             self.delay.observe(sample);
             self.probability = self.response.probability(self.delay.queueing(), ack.now);
             // Without a probability nothing is drawn, so that an idle path costs no random numbers.
-            if self.probability > 0.0 && self.may_respond(ack) && rng.chance(self.probability) {
+            let allowed = self.probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
+            if allowed && rng.chance(self.probability) {
                 self.respond_early(ack);
                 return;
             }
@@ -163,13 +119,13 @@ impl<R: Response> Controller for Pert<R> {
 
     fn on_loss(&mut self, loss: &Loss) {
         self.window.reduce_to(loss.flight * (1.0 - self.loss_decrease));
-        self.responded_to_loss(loss.next);
+        self.early.lost(loss.next);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         let ssthresh = timeout.flight * (1.0 - self.loss_decrease);
         self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
-        self.responded_to_loss(timeout.next);
+        self.early.lost(timeout.next);
     }
 
     #[inline]
@@ -178,16 +134,13 @@ impl<R: Response> Controller for Pert<R> {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        let [smoothed, least] = match self.signal {
-            Signal::RoundTrip => ["srtt_ms", "min_rtt_ms"],
-            Signal::OneWay => ["smoothed_one_way_ms", "min_one_way_ms"],
-        };
+        let [smoothed, least] = self.signal.names();
         vec![
             (smoothed, self.delay.smoothed().as_millis_f64()),
             (least, self.delay.least().unwrap_or_default().as_millis_f64()),
             ("queueing_delay_ms", self.delay.queueing().as_millis_f64()),
             ("probability", self.probability),
-            ("early_responses", self.early_responses as f64),
+            ("early_responses", self.early.responses() as f64),
         ]
     }
 }
@@ -223,7 +176,7 @@ mod tests {
         trace.ack(Span::from_millis(1));
         assert!((trace.window() - 0.65 * before).abs() < 1e-9, "{}", trace.window());
         assert_eq!(trace.controller.window.ssthresh, trace.window());
-        assert_eq!(trace.controller.early_responses, 1);
+        assert_eq!(trace.controller.early.responses(), 1);
     }
 
     #[test]
@@ -232,13 +185,15 @@ mod tests {
         // The first response comes with the second acknowledgement, when 101 packets have been sent: the second
         // response waits for the 101st acknowledgement.
         congest(&mut trace, 99);
-        assert_eq!((trace.una, trace.controller.early_responses), (100, 1));
+        assert_eq!((trace.una, trace.controller.early.responses()), (100, 1));
         trace.ack(Span::from_millis(1));
-        assert_eq!((trace.una, trace.controller.early_responses), (101, 2));
+        assert_eq!((trace.una, trace.controller.early.responses()), (101, 2));
+        let every_acknowledgement =
+            early::Params { once_per_round_trip: false, ..early::Params::default() };
         let mut unlimited =
-            avoiding(100.0, Params { history: 0.0, once_per_round_trip: false, ..Params::default() });
+            avoiding(100.0, Params { history: 0.0, early: every_acknowledgement, ..Params::default() });
         congest(&mut unlimited, 10);
-        assert_eq!(unlimited.controller.early_responses, 10);
+        assert_eq!(unlimited.controller.early.responses(), 10);
     }
 
     #[test]
@@ -247,21 +202,22 @@ mod tests {
         let params = Params { history: 0.0, ..Params::default() };
         let mut quiet = Trace::new(Pert::new(params.clone(), start));
         congest(&mut quiet, 20);
-        assert_eq!((quiet.controller.early_responses, quiet.window()), (0, 31.0));
+        assert_eq!((quiet.controller.early.responses(), quiet.window()), (0, 31.0));
         let mut early = Trace::new(Pert::new(Params { early_in_slow_start: true, ..params }, start));
         congest(&mut early, 1);
-        assert_eq!((early.controller.early_responses, early.window()), (1, 11.0 * 0.65));
+        assert_eq!((early.controller.early.responses(), early.window()), (1, 11.0 * 0.65));
         assert!(!early.controller.window.slow_start());
     }
 
     #[test]
     fn a_loss_halves_and_holds_early_responses_back_for_a_round_trip() {
         let held_back = |loss_counts| {
-            let mut trace = avoiding(100.0, Params { history: 0.0, loss_counts, ..Params::default() });
+            let early = early::Params { loss_counts, ..early::Params::default() };
+            let mut trace = avoiding(100.0, Params { history: 0.0, early, ..Params::default() });
             trace.loss();
             assert_eq!(trace.window(), 50.0);
             congest(&mut trace, 50);
-            trace.controller.early_responses
+            trace.controller.early.responses()
         };
         assert_eq!(held_back(true), 0);
         assert_eq!(held_back(false), 1);
@@ -276,7 +232,7 @@ mod tests {
                 trace.one_way = Some(Span::from_millis(one_way));
                 trace.ack(Span::from_millis(1));
             }
-            trace.controller.early_responses
+            trace.controller.early.responses()
         };
         // 25 ms more on the way back, then on the way there.
         assert_eq!((responses(Signal::RoundTrip, [30, 30]), responses(Signal::OneWay, [30, 30])), (1, 0));
