@@ -7,8 +7,10 @@
 //!
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
+pub mod aggression;
 pub mod delay;
 pub mod early;
+pub mod event_rate;
 pub mod response;
 pub mod rounds;
 pub mod window;
@@ -159,6 +161,7 @@ crate::registry! {
         response/rem::PertRem as "pert-rem",
         response/pie::PertPie as "pert-pie",
         response/codel::PertCoDel as "pert-codel",
+        pert_adaptive::PertAdaptive as "pert-adaptive",
         cubic::Cubic,
         vegas::Vegas,
         illinois::Illinois,
