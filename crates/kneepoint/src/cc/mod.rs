@@ -169,6 +169,7 @@ crate::registry! {
         hstcp::HsTcp,
         scalable::Scalable,
         bic::Bic,
+        htcp::Htcp,
     }
 }
 
