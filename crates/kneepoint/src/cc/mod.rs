@@ -170,6 +170,7 @@ crate::registry! {
         scalable::Scalable,
         bic::Bic,
         htcp::Htcp,
+        ltcp::Ltcp,
     }
 }
 
