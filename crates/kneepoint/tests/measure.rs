@@ -4,7 +4,7 @@
 use kneepoint::aqm::{self, Backlog, Limit, Reason, Verdict};
 use kneepoint::cc;
 use kneepoint::link::Loss;
-use kneepoint::measure::{Meter, Series, Summary};
+use kneepoint::measure::{Meter, Series, ShareSummary, Summary};
 use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::run::{self, Event, FlowId, LinkId, Observer, View};
 use kneepoint::scenario::{
@@ -313,6 +313,36 @@ fn a_run_fills_its_bottleneck_and_conserves_its_packets() {
     assert!(goodput > 0.0 && goodput < 1e6, "{goodput}");
     assert!(summary.groups[0].crosses_bottleneck && !summary.groups[1].crosses_bottleneck);
     assert!(samples >= 29, "{samples}");
+}
+
+#[test]
+fn what_the_groups_got_is_what_the_bottleneck_gave() {
+    let (summary, _) = simulated(1);
+    let (link, shares) = (&summary.links[0], &summary.shares);
+    assert_eq!(
+        shares.iter().map(|share| share.name.as_str()).collect::<Vec<_>>(),
+        ["forward", "reverse", "pages"]
+    );
+    let total = |of: fn(&ShareSummary) -> u64| shares.iter().map(of).sum::<u64>();
+    assert_eq!(total(|share| share.arrivals), link.arrivals);
+    assert_eq!(total(|share| share.drops), link.drops.by_queue());
+    assert_eq!(total(|share| share.served_bytes), link.served_bytes);
+    assert!((shares.iter().map(|share| share.share).sum::<f64>() - 1.0).abs() < 1e-12);
+    for share in shares {
+        assert!(share.share > 0.0 && share.throughput_variance_to_mean_bps > 0.0, "{share:?}");
+        let position = &share.position;
+        assert!(position.mean > 0.0 && position.mean < 1.0 && position.median < 1.0, "{position:?}");
+        assert!((position.shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && position.entropy <= 1.0);
+    }
+}
+
+#[test]
+fn a_group_alone_is_told_apart_only_if_somebody_asks() {
+    let valid = Valid { cbr: Vec::new(), flows: vec![group("forward", 0, 2, 2)], ..valid(&[]) };
+    assert!(run::run(&valid, 1, Meter::new(&valid)).0.finish().shares.is_empty());
+    let summary = run::run(&valid, 1, Meter::with_shares(&valid)).0.finish();
+    assert_eq!(summary.shares.iter().map(|share| share.share).collect::<Vec<_>>(), [1.0]);
+    assert_eq!(summary.shares[0].drop_ratio(), summary.links[0].drop_ratio());
 }
 
 #[test]

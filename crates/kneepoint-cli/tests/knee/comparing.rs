@@ -209,3 +209,38 @@ fn a_run_without_name_sampling_or_place_gets_all_three() {
     assert!(stderr(&again).contains("out/mine exists already; writing to out/mine-2"), "{}", stderr(&again));
     assert!(names(&here.path().join("out/mine-2/series")).is_empty());
 }
+
+#[test]
+fn run_tells_who_got_what_where_several_groups_share_a_link() {
+    let here = tempfile::tempdir().unwrap();
+    let scenario = "[run]\nduration = '8s'\nmeasure = '2s..8s'\nseeds = 2\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
+                    rtt = '40ms'\n[[flows]]\nname = 'new'\ncount = 2\ncc = 'pert'\n[[flows]]\nname = 'old'\ncount = 2\n\
+                    cc = 'cubic'\n[[cbr]]\nname = 'voice'\nrate = '1mbit'\n";
+    std::fs::write(here.path().join("mix.toml"), scenario).unwrap();
+    let result = json(&knee(here.path(), &["run", "mix.toml", "--out", "o", "--json"]));
+    let shares = result["schemes"][0]["shares"].as_array().unwrap();
+    assert_eq!(shares.iter().map(|share| &share["group"]).collect::<Vec<_>>(), ["new", "old", "voice"]);
+    for share in shares {
+        assert_keys(
+            share,
+            [
+                "group",
+                "share",
+                "drop_ratio",
+                "throughput_variance_to_mean_bps",
+                "queue_position_mean",
+                "queue_position_median",
+                "queue_position_entropy",
+            ],
+        );
+        assert!(share["queue_position_mean"]["mean"].as_f64().is_some_and(|mean| mean < 1.0), "{share}");
+    }
+    let total: f64 = shares.iter().map(|share| share["share"]["mean"].as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{total}");
+    // A source of 1 Mbit/s at a busy link of 10.
+    let voice = shares[2]["share"]["mean"].as_f64().unwrap();
+    assert!((0.08..0.15).contains(&voice), "{voice}");
+    let told = stdout(&knee(here.path(), &["run", "mix.toml", "--out", "p"]));
+    assert!(told.contains("who got what") && told.contains("new (pert)"), "{told}");
+    assert!(std::fs::read_to_string(here.path().join("p/report.html")).unwrap().contains("Who got what"));
+}

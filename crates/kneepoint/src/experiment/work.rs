@@ -3,7 +3,7 @@
 
 use super::frame::Row;
 use super::sections::Predict;
-use crate::measure::{METRICS, Meter, Prediction, Series, Summary, Table, jain_index};
+use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary, Table, jain_index};
 use crate::predict::{Config, Judge, Score};
 use crate::run::{Event, FlowId, Observer, Roster, Slot};
 use crate::scenario::Valid;
@@ -64,7 +64,7 @@ impl Packets {
         let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, 0));
         // What cannot be watched was refused when it was read.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
-        Watch { meter: Meter::new(&self.valid), series, prediction }
+        Watch { meter: Meter::with_shares(&self.valid), series, prediction }
     }
 }
 
@@ -114,7 +114,29 @@ fn summary(summary: &Summary) -> Vec<Row> {
             .with("timeouts", group.timeouts as f64)
             .with("repairs", group.repairs as f64)
     });
-    std::iter::once(headline).chain(links).chain(groups).collect()
+    let shares = summary.shares.iter().flat_map(share);
+    std::iter::once(headline).chain(links).chain(groups).chain(shares).collect()
+}
+
+/// What a group got of the bottleneck, and how much of it met the queue at which length.
+fn share(share: &ShareSummary) -> Vec<Row> {
+    let (group, position) = (("group", share.name.clone()), &share.position);
+    let whole = Row::new([group.clone()])
+        .with("share", share.share)
+        .with("drop_ratio", share.drop_ratio())
+        .with("throughput_variance_to_mean_bps", share.throughput_variance_to_mean_bps)
+        .with("queue_position_mean", position.mean)
+        .with("queue_position_median", position.median)
+        .with("queue_position_entropy", position.entropy);
+    let bins = position.bins().map(|(middle, part)| {
+        Row::new([group.clone(), ("bin", bin(middle))]).with("queue_position_share", part)
+    });
+    std::iter::once(whole).chain(bins).collect()
+}
+
+/// The label of a bin: its middle.
+fn bin(middle: f64) -> String {
+    format!("{middle:.4}")
 }
 
 /// The sampled state: a row for each instant, and one for each link and group at it.
@@ -157,7 +179,7 @@ fn score(score: &Score) -> Vec<Row> {
     let known = lengths.iter().any(|share| *share > 0.0);
     let bins = lengths.iter().enumerate().filter(|_| known).map(|(place, share)| {
         let middle = (place as f64 + 0.5) / lengths.len() as f64;
-        row(Some(format!("{middle:.4}"))).with("density", *share)
+        row(Some(bin(middle))).with("density", *share)
     });
     std::iter::once(whole).chain(bins).collect()
 }
@@ -182,6 +204,10 @@ mod tests {
         assert!(find(&[]).values["utilization"].is_some_and(|used| used > 0.1));
         assert_eq!(find(&["link"]).values["utilization"], find(&[]).values["utilization"]);
         assert!(find(&["group"]).values["jain_index"].is_some_and(|index| index > 0.4));
+        let shared = rows.iter().filter(|row| row.labels.contains_key("group"));
+        let shared: Vec<_> = shared.flat_map(|row| row.values.get("share").copied().flatten()).collect();
+        assert_eq!(shared, [1.0], "of a group alone");
+        assert!(find(&["bin", "group"]).values["queue_position_share"].is_some_and(|part| part > 0.0));
         let later = rows.iter().filter(|row| row.labels.get("time").is_some_and(|time| time == "3"));
         assert_eq!(later.count(), 2);
     }

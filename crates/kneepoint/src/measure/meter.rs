@@ -5,6 +5,7 @@
 //! measured, and keeps what belongs together in one place.
 
 use super::distribution::Recorder;
+use super::mixture::Mixture;
 use super::occupancy::Occupancy;
 use super::summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebSummary};
 use crate::aqm::{Limit, Verdict};
@@ -46,6 +47,8 @@ struct Link {
     latest: (Time, u16),
     queue: Occupancy,
     waited: Recorder,
+    /// Who got what of the first measured link, if somebody wants to know.
+    mixture: Option<Box<Mixture>>,
 }
 
 /// What is counted of one flow slot.
@@ -79,8 +82,29 @@ struct Datagrams {
 }
 
 impl Meter {
-    /// A meter for one run of `valid`.
+    /// A meter for one run of `valid`, which tells [`shares`](Summary::shares) if there are several groups.
     pub fn new(valid: &Valid) -> Meter {
+        let groups = valid.flows.len() + valid.web.len() + valid.cbr.len();
+        if groups > 1 { Meter::with_shares(valid) } else { Meter::without_shares(valid) }
+    }
+
+    /// A meter that tells shares even of a group that is alone.
+    pub fn with_shares(valid: &Valid) -> Meter {
+        let mut meter = Meter::without_shares(valid);
+        if let Some(link) = meter.links.iter_mut().flatten().next() {
+            let flows = valid.flows.iter().map(|group| &group.name);
+            let others =
+                valid.web.iter().map(|group| &group.name).chain(valid.cbr.iter().map(|group| &group.name));
+            link.mixture = Some(Box::new(Mixture::new(
+                flows.chain(others).cloned(),
+                link.limit,
+                valid.schedule.measure,
+            )));
+        }
+        meter
+    }
+
+    fn without_shares(valid: &Valid) -> Meter {
         let full_packet = valid.full_packet();
         let first = valid.network.links.iter().position(|link| link.measured);
         let link = |(place, spec): (usize, &LinkSpec)| {
@@ -102,14 +126,17 @@ impl Meter {
     /// What the run amounts to; the last state of each queue lasts to the end of the window.
     pub fn finish(self) -> Summary {
         let window = self.window.span();
+        let mut links = self.links;
+        let mixture = links.iter_mut().flatten().find_map(|link| link.mixture.take());
         Summary {
             window_s: window.as_secs_f64(),
-            links: self.links.into_iter().flatten().map(|link| link.finish(self.window)).collect(),
+            links: links.into_iter().flatten().map(|link| link.finish(self.window)).collect(),
             groups: (self.groups.iter().enumerate())
                 .map(|(group, transfers)| transfers.finish_group(group, &self.flows, window))
                 .collect(),
             web: self.web.iter().map(|transfers| transfers.finish_web(window)).collect(),
             cbr: self.cbr.iter().map(|datagrams| datagrams.finish(window)).collect(),
+            shares: mixture.map_or(Vec::new(), |mixture| mixture.finish()),
         }
     }
 
@@ -118,11 +145,31 @@ impl Meter {
         self.links.get_mut(link.0 as usize)?.as_deref_mut()
     }
 
+    /// The place of a packet's group among all groups, where a link wants to know it: flows, then web, then cbr.
+    #[inline]
+    fn group_at(&self, link: LinkId, packet: &Packet) -> Option<usize> {
+        self.links.get(link.0 as usize)?.as_ref()?.mixture.as_ref()?;
+        let (flows, web) = (self.groups.len(), self.web.len());
+        match self.flows.get(packet.flow as usize).map(|known| known.slot) {
+            Some(Slot::Flow { group, .. }) => Some(group),
+            Some(Slot::Web { group }) => Some(flows + group),
+            Some(Slot::Cbr { group, .. }) => Some(flows + web + group),
+            None => {
+                let opened = (packet.flow as usize).checked_sub(self.flows.len())?;
+                Some(flows + *self.opened.get(opened)? as usize)
+            }
+        }
+    }
+
     #[inline]
     fn arrival(&mut self, link: LinkId, packet: &Packet, verdict: Verdict) {
+        let group = self.group_at(link, packet);
         let Some(link) = self.link(link) else { return };
         link.arrivals += 1;
         link.fate(verdict);
+        if let (Some(group), Some(mixture)) = (group, &mut link.mixture) {
+            mixture.arrival(group, link.queue.backlog(), verdict);
+        }
         if link.first
             && !packet.flags.has(Flags::ACK)
             && let Some(flow) = self.flows.get_mut(packet.flow as usize)
@@ -214,13 +261,21 @@ impl Observer for Meter {
         }
         match event {
             Event::Arrival { link, packet, verdict } => self.arrival(*link, packet, *verdict),
-            Event::Fate { link, verdict, .. } => {
+            Event::Fate { link, packet, verdict } => {
+                let group = self.group_at(*link, packet);
                 if let Some(link) = self.link(*link) {
                     link.fate(*verdict);
+                    if let (Some(group), Some(mixture)) = (group, &mut link.mixture) {
+                        mixture.fate(group, *verdict);
+                    }
                 }
             }
             Event::Service { link, packet, waited } => {
+                let group = self.group_at(*link, packet);
                 if let Some(link) = self.link(*link) {
+                    if let (Some(group), Some(mixture)) = (group, &mut link.mixture) {
+                        mixture.service(group, at, packet.size);
+                    }
                     link.served_packets += 1;
                     link.served_bytes += u64::from(packet.size);
                     link.latest = (at, packet.size);
@@ -261,6 +316,7 @@ impl Link {
             latest: (Time::ZERO, 0),
             queue: Occupancy::new(window),
             waited: Recorder::new(),
+            mixture: None,
         }
     }
 

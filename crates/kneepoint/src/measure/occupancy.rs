@@ -39,6 +39,12 @@ impl Occupancy {
         self.backlog = backlog;
     }
 
+    /// What waits since the last change.
+    #[inline]
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
     #[inline]
     fn account_until(&mut self, at: Time) {
         let until = at.min(self.window.to);

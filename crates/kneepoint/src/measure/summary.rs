@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::Distribution;
+use super::{Distribution, Position};
 use crate::aqm::Reason;
 
 /// What was measured in one run.
@@ -20,6 +20,10 @@ pub struct Summary {
     pub web: Vec<WebSummary>,
     /// Groups of constant-rate sources.
     pub cbr: Vec<CbrSummary>,
+    /// What each of them got of the bottleneck, in that order. A group alone, which got all of it, is left out unless
+    /// somebody asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<ShareSummary>,
 }
 
 impl Summary {
@@ -180,4 +184,31 @@ pub struct CbrSummary {
     /// How long they were on the way.
     #[serde(rename = "delay_s")]
     pub delay: Distribution,
+}
+
+/// What a group of any kind got of the bottleneck.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShareSummary {
+    /// What the scenario calls it.
+    pub name: String,
+    /// Its part of the bytes that began transmission; not a number if there were none.
+    pub share: f64,
+    /// Its packets that reached the queue, whatever became of them.
+    pub arrivals: u64,
+    /// Its packets that the queue dropped.
+    pub drops: u64,
+    /// Its bytes that began transmission.
+    pub served_bytes: u64,
+    /// Variance over mean of what it was served in each whole second; not a number for fewer than two of them.
+    pub throughput_variance_to_mean_bps: f64,
+    /// Where in the queue its packets found themselves.
+    #[serde(flatten)]
+    pub position: Position,
+}
+
+impl ShareSummary {
+    /// Packets of the group that the queue dropped, per packet of it that arrived; not a number if none did.
+    pub fn drop_ratio(&self) -> f64 {
+        self.drops as f64 / self.arrivals as f64
+    }
 }

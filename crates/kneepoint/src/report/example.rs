@@ -3,7 +3,9 @@
 
 use super::{Comparison, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
 use crate::aqm::Reason;
-use crate::measure::{Distribution, Drops, GroupSummary, LinkSummary, Summary, Table};
+use crate::measure::{
+    CbrSummary, Distribution, Drops, GroupSummary, LinkSummary, Position, ShareSummary, Summary, Table,
+};
 
 /// Two schemes, three seeds.
 pub(super) fn comparison() -> Comparison {
@@ -111,7 +113,27 @@ fn summary(level: f64, place: u64) -> Summary {
             completions: Distribution { count: 0, ..distribution(f64::NAN) },
         }],
         web: Vec::new(),
-        cbr: Vec::new(),
+        cbr: vec![CbrSummary {
+            name: "noise".into(),
+            delivered_packets: 390_000,
+            throughput_bps: 3e7,
+            delay: distribution(0.03 + level / 18_750.0),
+        }],
+        shares: [("forward", 0.8), ("noise", 0.2)].map(|(name, part)| share(name, part, level)).to_vec(),
+    }
+}
+
+fn share(name: &str, share: f64, level: f64) -> ShareSummary {
+    let shares: Vec<f64> =
+        (0..20).map(|bin| f64::from(u8::from(bin == (20.0 * level / 1125.0) as usize))).collect();
+    ShareSummary {
+        name: name.into(),
+        share,
+        arrivals: (1_900_000.0 * share) as u64,
+        drops: (20_000.0 * share) as u64,
+        served_bytes: (1_950_000_000.0 * share) as u64,
+        throughput_variance_to_mean_bps: 2e5 * (1.0 + share),
+        position: Position { mean: level / 1125.0, median: level / 1125.0, entropy: 0.0, shares },
     }
 }
 

@@ -7,10 +7,12 @@
 //!   "manifest" }
 //! ```
 //!
-//! A scheme has `fluid`, too, where a fluid model was asked for and describes it. `KEY` is each of [`METRICS`](crate::measure::METRICS). The series go to CSV or Parquet.
+//! A scheme has `fluid`, too, where a fluid model was asked for and describes it, and `shares` where several groups
+//! of traffic share the bottleneck. `KEY` is each of [`METRICS`](crate::measure::METRICS). The series go to CSV or Parquet.
 
 use serde::Serialize;
 
+use super::shares::{self, Got};
 use super::{Beside, Comparison, Manifest, RunResult};
 use crate::measure::Estimates;
 
@@ -29,6 +31,8 @@ struct Scheme<'a> {
     estimates: Estimates,
     #[serde(skip_serializing_if = "Option::is_none")]
     fluid: Option<&'a Beside>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shares: Vec<Got>,
     runs: &'a [RunResult],
 }
 
@@ -38,6 +42,7 @@ pub fn render(comparison: &Comparison) -> String {
         scheme: &scheme.scheme,
         estimates: scheme.estimates(),
         fluid: scheme.theory.as_ref().and_then(|theory| theory.as_ref().ok()),
+        shares: shares::of(scheme),
         runs: &scheme.runs,
     });
     let document = Document {
@@ -73,7 +78,7 @@ mod tests {
         assert_keys(
             scheme,
             "drop_ratio goodput_bps jain_index mark_ratio queue_mean_normalized queue_mean_packets \
-             queueing_delay_mean_ms queueing_delay_p99_ms runs scheme utilization",
+             queueing_delay_mean_ms queueing_delay_p99_ms runs scheme shares utilization",
         );
         assert_keys(&scheme["utilization"], "half_width mean");
         assert_keys(&scheme["runs"][0], "bottleneck_packets cpu_seconds events seed summary");

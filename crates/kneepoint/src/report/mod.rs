@@ -13,6 +13,7 @@ mod number;
 pub mod pcapng;
 pub mod predictions;
 pub mod reproduction;
+mod shares;
 pub mod svg;
 pub mod text;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An aligned table for terminals.
 
-use super::Comparison;
 use super::grid::Grid;
+use super::shares::{self, Got, MEASURES};
+use super::{Comparison, SchemeResult};
 
 /// The headline figures, one line per scheme.
 pub fn render(comparison: &Comparison) -> String {
@@ -17,11 +18,37 @@ pub fn render(comparison: &Comparison) -> String {
     }
     let mut text = format!("{}\n\n", comparison.title);
     text.push_str(&aligned(&lines));
+    text.push_str(&who_got_what(comparison));
     text.push_str(&format!("\n{}\n", comparison.caption()));
     for note in &comparison.manifest.notes {
         text.push_str(&format!("{note}\n"));
     }
     text
+}
+
+/// What each group got of the bottleneck; nothing if none had to share it.
+fn who_got_what(comparison: &Comparison) -> String {
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let line = |scheme: &SchemeResult, got: Got| {
+        let cell = |(mean, half_width): (String, Option<String>)| match half_width {
+            Some(half_width) => format!("{mean} ± {half_width}"),
+            None => mean,
+        };
+        let name = if comparison.schemes.len() > 1 { format!("{}: ", scheme.scheme) } else { String::new() };
+        [format!("{name}{}", got.label)].into_iter().chain(got.cells().map(cell)).collect()
+    };
+    for scheme in &comparison.schemes {
+        lines.extend(shares::of(scheme).into_iter().map(|got| line(scheme, got)));
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let heads = [
+        heading("who got what", MEASURES.iter().map(|measure| measure.short)),
+        heading("", MEASURES.iter().map(|measure| measure.unit)),
+    ];
+    lines.splice(0..0, heads);
+    format!("\n{}", aligned(&lines))
 }
 
 fn heading(first: &'static str, rest: impl Iterator<Item = &'static str>) -> Vec<String> {

@@ -17,6 +17,7 @@ mod scale;
 mod scatter;
 mod sheet;
 mod space;
+mod stacks;
 
 pub use axis::{Axis, Spacing};
 pub use contour::contour;
@@ -30,6 +31,7 @@ pub(super) use bars::{Bar, bars};
 pub(super) use palette::style;
 pub(super) use panel::{Curve, Panel};
 pub(super) use scatter::{Dot, scatter};
+pub(super) use stacks::{Stack, stacks};
 
 use std::fmt::{Display, Write};
 

@@ -4,6 +4,7 @@
 mod manifest;
 mod predictions;
 mod reproduction;
+mod shares;
 mod traffic;
 
 pub use predictions::render as render_predictions;
@@ -42,6 +43,7 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
         Escaped(&flows)
     );
     write_section(page, "Congestion windows", &lead, "grid", &figures::windows(comparison))?;
+    shares::write(page, comparison)?;
     traffic::write(page, comparison)?;
     manifest::write(page, &comparison.manifest)?;
     end(page);
@@ -140,6 +142,12 @@ fn write_section(
     if !lead.is_empty() {
         writeln!(page, "<p class=\"note\">{lead}</p>")?;
     }
+    write_figures(page, layout, figures)?;
+    page.push_str("</section>\n");
+    Ok(())
+}
+
+fn write_figures(page: &mut String, layout: &str, figures: &[Figure]) -> fmt::Result {
     writeln!(page, "<div class=\"{layout}\">")?;
     for figure in figures {
         page.push_str("<figure>");
@@ -151,7 +159,7 @@ fn write_section(
         }
         writeln!(page, "\n{}\n</figure>", figure.drawing.inline())?;
     }
-    page.push_str("</div>\n</section>\n");
+    page.push_str("</div>\n");
     Ok(())
 }
 
@@ -170,7 +178,14 @@ mod tests {
     #[test]
     fn every_section_is_there_and_every_element_is_closed() {
         let page = super::render(&example::comparison());
-        for title in ["Headline figures", "Queue over time", "Congestion windows", "Traffic", "Manifest"] {
+        for title in [
+            "Headline figures",
+            "Queue over time",
+            "Congestion windows",
+            "Who got what",
+            "Traffic",
+            "Manifest",
+        ] {
             assert!(page.contains(&format!("<h2>{title}</h2>")), "{title}");
         }
         for element in ["section", "figure", "svg", "table", "tr", "td", "th", "div", "p", "details", "span"]

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Wholes and their parts: a bar for each whole, cut into its parts.
+
+use super::{Anchor, Drawing, scheme_class, space};
+use crate::report::number;
+
+/// A whole.
+pub(in super::super) struct Stack {
+    pub(in super::super) name: String,
+    /// Names of the parts and how much of the whole each is; what is not a number is left out.
+    pub(in super::super) parts: Vec<(String, f64)>,
+}
+
+const WIDTH: f64 = 520.0;
+const ROW: f64 = 54.0;
+const BAR: f64 = 18.0;
+const KEY_LINE: f64 = 19.0;
+
+/// The bars one under the other, each below its name and over its numbers, and a key if there is no room for names.
+pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
+    let mut drawing = Drawing::new(WIDTH, ROW * rows.len() as f64, label);
+    for (place, row) in rows.iter().enumerate() {
+        let top = ROW * place as f64;
+        drawing.text("name", Anchor::Start, (0.0, top + 13.0), &row.name);
+        drawing.rect("track", (0.0, top + 19.0), (WIDTH, BAR), 2.0);
+        let mut left = 0.0;
+        for (part, (name, share)) in row.parts.iter().enumerate().filter(|(_, (_, share))| share.is_finite())
+        {
+            let (wide, shown) = (share * WIDTH, format!("{} %", number::significant(100.0 * share, 4)));
+            drawing.with_tip(&format!("{name}: {shown}"), |drawing| {
+                let inner = (wide - 1.0).max(0.0);
+                drawing.rect(&format!("fill {}", scheme_class(part)), (left, top + 19.0), (inner, BAR), 2.0);
+            });
+            if space::length(&shown, 11.0) < wide {
+                drawing.text("tick", Anchor::Middle, (left + wide / 2.0, top + 19.0 + BAR + 12.0), &shown);
+            }
+            left += wide;
+        }
+    }
+    draw_key(&mut drawing, rows);
+    drawing
+}
+
+/// Which colour is which part, if all rows have the same parts; else those of the row with most of them.
+fn draw_key(drawing: &mut Drawing, rows: &[Stack]) {
+    let Some(row) = rows.iter().max_by_key(|row| row.parts.len()) else { return };
+    let (mut at, mut line) = (0.0, drawing.height + 14.0);
+    for (place, (name, _)) in row.parts.iter().enumerate() {
+        let long = 18.0 + space::length(name, 12.0) + 16.0;
+        if at > 0.0 && at + long - 16.0 > drawing.width {
+            (at, line) = (0.0, line + KEY_LINE);
+        }
+        drawing.rect(&format!("fill {}", scheme_class(place)), (at, line - 10.0), (12.0, 12.0), 2.0);
+        drawing.text("entry", Anchor::Start, (at + 18.0, line), name);
+        at += long;
+    }
+    drawing.height = line + 6.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_fill_the_whole_one_after_the_other() {
+        let parts = [("a", 0.25), ("b", f64::NAN), ("c", 0.75)].map(|(name, part)| (name.to_string(), part));
+        let body = stacks("", &[Stack { name: "row".into(), parts: parts.to_vec() }]).body;
+        assert!(body.contains("<rect class=\"fill s0\" x=\"0\" y=\"19\" width=\"129\""), "{body}");
+        assert!(body.contains("<rect class=\"fill s2\" x=\"130\" y=\"19\" width=\"389\""), "{body}");
+        assert!(body.contains("<title>c: 75.00 %</title>") && !body.contains("NaN"));
+    }
+
+    #[test]
+    fn a_sliver_has_a_tip_and_no_number() {
+        let parts = vec![("a".to_string(), 0.995), ("b".to_string(), 0.005)];
+        let body = stacks("", &[Stack { name: String::new(), parts }]).body;
+        assert!(body.contains("<title>b: 0.5000 %</title>") && !body.contains(">0.5000 %</text>"));
+    }
+}
