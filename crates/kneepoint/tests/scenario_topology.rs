@@ -128,9 +128,21 @@ fn data_that_goes_back_needs_acknowledgements_to_meet() {
 fn losses_strike_the_bottleneck_forward_only() {
     let text =
         "[topology]\nrate = \"1mbit\"\n[loss]\nkind = \"uniform\"\np = 0.1\n[[flows]]\ncc = \"reno\"\n";
-    let losses: Vec<Loss> = valid(text).network.links.iter().map(|link| link.loss).collect();
+    let losses: Vec<Loss> = valid(text).network.links.iter().map(|link| link.loss.clone()).collect();
     assert_eq!(losses[0], Loss::Uniform(0.1));
     assert!(losses[1..].iter().all(|loss| *loss == Loss::None));
+}
+
+#[test]
+fn losses_at_given_times_stand_in_any_order_and_one_needs_no_list() {
+    let at = |times: &str| {
+        let text = format!(
+            "[topology]\nrate = \"1mbit\"\n[loss]\nkind = \"at\"\ntimes = {times}\n[[flows]]\ncc = \"reno\"\n"
+        );
+        valid(&text).network.links[0].loss.clone()
+    };
+    assert_eq!(at("[\"20s\", \"5s\"]"), Loss::At(vec![Time(5_000_000_000), Time(20_000_000_000)]));
+    assert_eq!(at("\"3s\""), Loss::At(vec![Time(3_000_000_000)]));
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn a_loss_model_loses_its_share_of_a_run() {
         let params = cbr::Params { rate: Rate::from_mbit(8), ..cbr::Params::default() };
         let mut valid = source(params, 0.0, None);
         valid.schedule.duration = at(60.0);
-        valid.network.links[0].loss = loss;
+        valid.network.links[0].loss = loss.clone();
         let ledger = run(&valid, 1);
         let sent = ledger.links[&0].services.len() as f64;
         let lost = ledger.links[&0].fates.len() as f64 / sent;

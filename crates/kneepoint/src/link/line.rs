@@ -33,21 +33,20 @@ impl Line {
     /// When a packet sent at `end` arrives; never, if the line loses it.
     #[inline]
     pub fn carry(&mut self, end: Time, size: u16) -> Option<Time> {
-        let arrival = end + self.delay;
         match &mut self.noise {
-            None => Some(arrival),
-            Some(noise) => noise.carry(arrival, size),
+            None => Some(end + self.delay),
+            Some(noise) => noise.carry(end, self.delay, size),
         }
     }
 }
 
 impl Noise {
-    fn carry(&mut self, arrival: Time, size: u16) -> Option<Time> {
-        if self.channel.loses(Bytes(u64::from(size)), &mut self.rng) {
+    fn carry(&mut self, end: Time, delay: Span, size: u16) -> Option<Time> {
+        if self.channel.loses(end, Bytes(u64::from(size)), &mut self.rng) {
             return None;
         }
         let late = if self.jitter == Span::ZERO { Span::ZERO } else { Span(self.rng.below(self.jitter.0)) };
-        self.last = self.last.max(arrival + late);
+        self.last = self.last.max(end + delay + late);
         Some(self.last)
     }
 }
@@ -74,6 +73,14 @@ mod tests {
         let bursts = Loss::GilbertElliott { to_bad: 0.01, to_good: 0.04, loss_good: 0.0, loss_bad: 0.5 };
         let bursts = lost(bursts, 400_000);
         assert!((38_000..42_000).contains(&bursts), "{bursts}");
+    }
+
+    #[test]
+    fn a_channel_loses_one_packet_for_each_instant_it_is_given() {
+        let instants = [10, 25, 25, 1000].map(Time).to_vec();
+        let mut line = Line::new(Span(5), Span::ZERO, Loss::At(instants), Rng::stream(3, "line", 0));
+        let lost = (0..10).map(|i| Time(10 * i)).filter(|at| line.carry(*at, 1000).is_none());
+        assert_eq!(lost.collect::<Vec<_>>(), [10, 30, 40].map(Time));
     }
 
     #[test]

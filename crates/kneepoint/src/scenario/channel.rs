@@ -2,9 +2,11 @@
 //! The channels of `[loss]`, declared: a name, a sentence and fields for each.
 
 use super::choose::Family;
+use super::forms::List;
 use super::reader::Assign;
 use crate::link::Loss;
 use crate::settings::{Field, Raw, Refusal, Settings};
+use crate::units::{Span, Time};
 
 crate::settings! {
     /// A channel that loses nothing.
@@ -35,6 +37,14 @@ crate::settings! {
         loss_good: f64 = 0.0, 0.0..=1.0;
         /// Probability of loss in the bad state.
         loss_bad: f64 = 0.5, 0.0..=1.0;
+    }
+}
+
+crate::settings! {
+    /// A channel that loses packets at given times, so that a controller's answer can be looked at.
+    pub struct At {
+        /// The first packet sent at each of these times or after it is lost; a time given twice loses two.
+        times: List<Span> = List::one(Span::from_secs(10)), List::one(Span::ZERO)..=List::one(Span::from_secs(1_000_000));
     }
 }
 
@@ -102,5 +112,11 @@ channels! {
             to_good: params.to_good,
             loss_good: params.loss_good,
             loss_bad: params.loss_bad,
+        };
+    At = "at", "One packet is lost at each of the given `times`, and no other.",
+        |params| {
+            let mut instants: Vec<Time> = params.times.values().iter().map(|time| Time(time.0)).collect();
+            instants.sort_unstable();
+            Loss::At(instants)
         };
 }

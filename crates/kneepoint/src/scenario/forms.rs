@@ -88,21 +88,21 @@ impl<T: Setting, W: Word> Setting for Or<T, W> {
     }
 }
 
-/// One value, or several that the members of a group take in turn.
+/// One value, or several: what the members of a group take in turn, or what happens one after the other.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Cycle<T>(Vec<T>);
+pub struct List<T>(Vec<T>);
 
-impl<T> Cycle<T> {
+impl<T> List<T> {
     /// One value for all.
-    pub fn one(value: T) -> Cycle<T> {
-        Cycle(vec![value])
+    pub fn one(value: T) -> List<T> {
+        List(vec![value])
     }
-    /// The values in turn.
+    /// The values, as written.
     pub fn values(&self) -> &[T] {
         &self.0
     }
 }
-impl<T: fmt::Display> fmt::Display for Cycle<T> {
+impl<T: fmt::Display> fmt::Display for List<T> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.0.as_slice() {
             [one] => one.fmt(f),
@@ -110,18 +110,18 @@ impl<T: fmt::Display> fmt::Display for Cycle<T> {
         }
     }
 }
-impl<T: Setting> Setting for Cycle<T> {
+impl<T: Setting> Setting for List<T> {
     const KIND: &'static str = T::KIND;
     const JSON: &'static [&'static str] = &["string", "array"];
 
-    fn read(raw: &Raw) -> Result<Cycle<T>, String> {
+    fn read(raw: &Raw) -> Result<List<T>, String> {
         match raw {
             Raw::List(values) if values.is_empty() => Err("the list is empty: give one value or more".into()),
-            Raw::List(values) => values.iter().map(T::read).collect::<Result<_, _>>().map(Cycle),
-            one => T::read(one).map(Cycle::one),
+            Raw::List(values) => values.iter().map(T::read).collect::<Result<_, _>>().map(List),
+            one => T::read(one).map(List::one),
         }
     }
-    fn within(&self, range: &RangeInclusive<Cycle<T>>) -> bool {
+    fn within(&self, range: &RangeInclusive<List<T>>) -> bool {
         match (range.start().0.first(), range.end().0.first()) {
             (Some(least), Some(greatest)) => {
                 let each = least.clone()..=greatest.clone();
@@ -277,6 +277,6 @@ mod tests {
         assert!(Buffer::read(&text("0pkt")).unwrap_err().contains("1pkt"));
         assert!(Start::read(&text("soon")).unwrap_err().contains("0s..50s"));
         assert!(Pace::read(&Raw::Integer(1)).unwrap_err().contains("unlimited"));
-        assert!(Cycle::<Span>::read(&Raw::List(vec![])).unwrap_err().contains("empty"));
+        assert!(List::<Span>::read(&Raw::List(vec![])).unwrap_err().contains("empty"));
     }
 }

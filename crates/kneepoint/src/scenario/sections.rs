@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The sections of a scenario, declared field by field.
 
-use super::forms::{Auto, Cycle, Name, Never, Or, Start, Unlimited};
+use super::forms::{Auto, List, Name, Never, Or, Start, Unlimited};
 use crate::units::{Bytes, Interval, Span, Time};
 
 /// As many senders as one network may have: memory, and tables that somebody could read.
@@ -72,7 +72,7 @@ crate::settings! {
         /// Which way data travels.
         direction: Direction = Direction::Forward;
         /// Base round-trip time in a dumbbell, or a list that the members take in turn; `auto` is the topology's.
-        rtt: Or<Cycle<Span>, Auto> = Or::WORD, Or::is(Cycle::one(SHORTEST))..=Or::is(Cycle::one(Span::from_secs(1000)));
+        rtt: Or<List<Span>, Auto> = Or::WORD, Or::is(List::one(SHORTEST))..=Or::is(List::one(Span::from_secs(1000)));
         /// The router where data enters, outside a dumbbell; `auto` is the first.
         from: Or<Name, Auto> = Or::WORD;
         /// The router where data leaves, outside a dumbbell; `auto` is the last.

@@ -61,7 +61,7 @@ impl Link {
         Link {
             queue,
             transmitter: Transmitter::new(spec.rate),
-            line: Line::new(spec.delay, spec.jitter, spec.loss, Rng::stream(seed, "line", index)),
+            line: Line::new(spec.delay, spec.jitter, spec.loss.clone(), Rng::stream(seed, "line", index)),
             flight: Flight::EMPTY,
             measured: spec.measured,
             served: 0,

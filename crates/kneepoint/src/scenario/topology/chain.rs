@@ -109,7 +109,7 @@ impl Row {
             jitter: Span::ZERO,
             queue: site.queue.clone(),
             limit,
-            loss: site.loss,
+            loss: site.loss.clone(),
             measured: true,
         })
     }

@@ -101,7 +101,7 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         jitter: params.jitter,
         queue: site.queue.clone(),
         limit: forward,
-        loss: site.loss,
+        loss: site.loss.clone(),
         measured: true,
     };
     net.link(bottleneck.clone());

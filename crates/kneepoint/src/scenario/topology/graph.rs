@@ -146,7 +146,7 @@ impl Graph {
         };
         let loss = match table.get("loss") {
             Some(node) => choose::<channel::Config>(node, "loss", Precedence::Members, faults)?.config.loss(),
-            None => site.loss,
+            None => site.loss.clone(),
         };
         if faults.len() > before {
             return None;
