@@ -28,6 +28,11 @@ impl Setup {
         self.script == "parkinglot.tcl"
     }
 
+    /// The settings as they were given.
+    pub fn args(&self) -> &Map<String, Value> {
+        &self.args
+    }
+
     /// A number, or the default.
     pub fn number(&self, key: &str, default: f64) -> f64 {
         self.args.get(key).and_then(Value::as_f64).unwrap_or(default)

@@ -6,6 +6,8 @@
 //!                                                        explanations.toml ─────╯
 //! ```
 //!
+//! Windows over time are compared beside that: [`trajectory`].
+//!
 //! A difference that nobody has explained makes the task fail.
 
 mod chart;
@@ -17,6 +19,7 @@ mod page;
 mod record;
 mod runs;
 mod table;
+mod trajectory;
 
 use std::path::Path;
 
@@ -51,6 +54,9 @@ pub struct Arguments {
     /// Run ns-2 here and now too, with settings that were not recorded.
     #[arg(long)]
     live: bool,
+    /// Run ns-2's window trajectories here and now, and keep them.
+    #[arg(long)]
+    record: bool,
     /// Run only points whose name contains this; writes no page.
     #[arg(long)]
     only: Option<String>,
@@ -73,20 +79,34 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         for point in &points {
             println!("{}\n", setting::scenario(&point.name(), &point.setup, arguments.seeds));
         }
+        for scenario in trajectory::scenarios(arguments.only.as_deref())? {
+            println!("{scenario}");
+        }
         return Ok(true);
     }
     let seeds = if arguments.quick { 1 } else { arguments.seeds };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.jobs.unwrap_or(0));
     let pool = pool.build().map_err(|error| error.to_string())?;
+    let wish =
+        trajectory::Wish { only: arguments.only.as_deref(), live: arguments.live, record: arguments.record };
+    let trajectories = pool.install(|| trajectory::run(&wish, &explanations))?;
+    if points.is_empty() && trajectories.is_empty() {
+        return Err("no point has such a name; --scenarios lists them".into());
+    }
+    trajectory::print(&trajectories);
     let measured = pool.install(|| runs::run(&points, seeds))?;
     let rows = table::rows(&points, &measured, &explanations);
     print(&rows);
     if !arguments.quick && arguments.only.is_none() {
         let recorded: Vec<&Row> = rows.iter().filter(|row| row.group != live::GROUP).collect();
-        write(&recorded, &explanations, seeds)?;
-        warn_of_stale(&recorded, &explanations);
+        write(&recorded, &trajectories, &explanations, seeds)?;
+        warn_of_stale(&recorded, &trajectories, &explanations);
     }
-    Ok(report(&rows))
+    let explained = [report(&rows), trajectory::report(&trajectories)] == [true; 2];
+    if !explained {
+        println!("find out why and say so in {}; do not tune", explanations::FILE);
+    }
+    Ok(explained)
 }
 
 fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
@@ -96,11 +116,8 @@ fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
             && (!arguments.quick || QUICK.contains(&point.name().as_str()))
     };
     points.retain(wanted);
-    if arguments.live {
+    if arguments.live && arguments.only.is_none() {
         points.extend(live::points()?);
-    }
-    if points.is_empty() {
-        return Err("no point has such a name; --scenarios lists them".into());
     }
     Ok(points)
 }
@@ -124,24 +141,34 @@ fn print(rows: &[Row]) {
     }
 }
 
-fn write(rows: &[&Row], explanations: &Explanations, seeds: u64) -> Result<(), String> {
+fn write(
+    rows: &[&Row],
+    trajectories: &[trajectory::Row],
+    explanations: &Explanations,
+    seeds: u64,
+) -> Result<(), String> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let put = |name: String, text: String| {
         std::fs::write(docs.join(&name), text).map_err(|error| format!("docs/{name}: {error}"))
     };
     std::fs::create_dir_all(&docs).map_err(|error| format!("docs: {error}"))?;
-    put("validation.md".into(), page::page(rows, explanations, seeds))?;
+    put("validation.md".into(), page::page(rows, trajectories, explanations, seeds))?;
     for (group, drawing) in chart::charts(rows) {
         put(format!("validation-{group}.svg"), drawing)?;
+    }
+    for (file, drawing) in trajectory::figures(trajectories) {
+        put(file, drawing)?;
     }
     println!("\nwrote docs/validation.md");
     Ok(())
 }
 
 /// An explanation of something that no longer differs misleads.
-fn warn_of_stale(rows: &[&Row], explanations: &Explanations) {
+fn warn_of_stale(rows: &[&Row], trajectories: &[trajectory::Row], explanations: &Explanations) {
     for number in 0..explanations.len() {
-        if !rows.iter().any(|row| row.because.contains(&Some(number))) {
+        let used = rows.iter().any(|row| row.because.contains(&Some(number)))
+            || trajectories.iter().any(|row| row.because.contains(&Some(number)));
+        if !used {
             println!(
                 "{}: nothing differs that {} explains",
                 explanations::FILE,
@@ -170,9 +197,6 @@ fn report(rows: &[Row]) -> bool {
                 pair.difference()
             );
         }
-    }
-    if !explained {
-        println!("find out why and say so in {}; do not tune", explanations::FILE);
     }
     explained
 }

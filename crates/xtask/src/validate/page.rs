@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::compare::{METRICS, Pair, Tolerance, Verdict};
 use super::explanations::Explanations;
 use super::table::{Row, agreement};
+use super::trajectory;
 
 /// What each group varies.
 const GROUPS: [(&str, &str); 9] = [
@@ -51,7 +52,12 @@ is tuned to agree.
 ";
 
 /// The whole page.
-pub fn page(rows: &[&Row], explanations: &Explanations, seeds: u64) -> String {
+pub fn page(
+    rows: &[&Row],
+    trajectories: &[trajectory::Row],
+    explanations: &Explanations,
+    seeds: u64,
+) -> String {
     let mut page = METHOD.to_string();
     summary(&mut page, rows, seeds);
     for (group, title) in GROUPS {
@@ -62,7 +68,8 @@ pub fn page(rows: &[&Row], explanations: &Explanations, seeds: u64) -> String {
             table(&mut page, &rows);
         }
     }
-    reasons(&mut page, rows, explanations);
+    page.push_str(&trajectory::section(trajectories));
+    reasons(&mut page, rows, trajectories, explanations);
     page
 }
 
@@ -142,8 +149,11 @@ fn number(value: f64) -> String {
     }
 }
 
-fn reasons(page: &mut String, rows: &[&Row], explanations: &Explanations) {
-    let used = |number: usize| rows.iter().any(|row| row.because.contains(&Some(number)));
+fn reasons(page: &mut String, rows: &[&Row], trajectories: &[trajectory::Row], explanations: &Explanations) {
+    let used = |number: usize| {
+        rows.iter().any(|row| row.because.contains(&Some(number)))
+            || trajectories.iter().any(|row| row.because.contains(&Some(number)))
+    };
     page.push_str("\n## Why what differs differs\n");
     for number in (0..explanations.len()).filter(|number| used(*number)) {
         let text = explanations.text(number).trim();

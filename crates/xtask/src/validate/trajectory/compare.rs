@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How far two windows over time are apart.
+
+use super::pair::{Path, STEP};
+
+/// How far is too far.
+///
+/// Windows of ns-2's Linux are whole packets that grow by whole packets, and a host that repairs a round trip
+/// sooner grows a round trip longer: with windows of some hundred packets one or two in a hundred. What a
+/// controller does wrong is more: a decrease of 0.7 where it should be 0.8 is an eighth.
+pub const TOLERANCE: f64 = 0.05;
+
+/// A way of comparing.
+pub struct Measure {
+    /// What explanations call it.
+    pub key: &'static str,
+    /// What tables call it.
+    pub title: &'static str,
+    /// It.
+    pub of: fn(&Path, &[f64], &[f64]) -> Measured,
+}
+
+/// What a comparison says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// How far apart, as a fraction of ns-2's; with a sign where there is one.
+    pub apart: f64,
+    /// When that is, in seconds, where it is the worst of several.
+    pub at: Option<f64>,
+}
+
+/// All of them, in the order of tables.
+pub const MEASURES: [Measure; 4] = [
+    Measure { key: "before", title: "before a loss", of: before },
+    Measure { key: "after", title: "after a loss", of: after },
+    Measure { key: "mean", title: "mean between losses", of: mean },
+    Measure { key: "distance", title: "distance", of: distance },
+];
+
+impl Measured {
+    /// Whether somebody has to say why.
+    pub fn differs(&self) -> bool {
+        // What is not a number differs, too.
+        self.apart.is_nan() || self.apart.abs() > TOLERANCE
+    }
+
+    /// `+3.1 %`.
+    pub fn difference(&self) -> String {
+        match self.at {
+            Some(_) => format!("{:+.1} %", 100.0 * self.apart),
+            None => format!("{:.1} %", 100.0 * self.apart),
+        }
+    }
+
+    /// ` at 14 s`.
+    pub fn place(&self) -> String {
+        self.at.map_or(String::new(), |at| format!(" at {at} s"))
+    }
+}
+
+/// The sample at or before this time; the first is one step after the start.
+fn place(at: f64) -> usize {
+    ((at / STEP + 1e-6) as usize).max(1) - 1
+}
+
+/// The worst of several windows, each with its time.
+fn worst(pairs: impl Iterator<Item = (f64, f64, f64)>) -> Measured {
+    let each = pairs.map(|(at, ours, theirs)| Measured { apart: ours / theirs - 1.0, at: Some(at) });
+    let most = each.max_by(|one, other| one.apart.abs().total_cmp(&other.apart.abs()));
+    most.unwrap_or(Measured { apart: f64::NAN, at: None })
+}
+
+/// The last samples of which no loss is known; the first loss belongs to slow start.
+fn before(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+    worst(path.losses.iter().skip(1).map(|at| (*at, ours[place(*at)], theirs[place(*at)])))
+}
+
+/// The samples once losses are repaired.
+fn after(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+    worst(settled(path).into_iter().map(|(at, from, _)| (at, ours[from], theirs[from])))
+}
+
+/// The means between losses.
+fn mean(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+    let of = |windows: &[f64]| windows.iter().sum::<f64>() / windows.len() as f64;
+    worst(settled(path).into_iter().map(|(at, from, to)| (at, of(&ours[from..to]), of(&theirs[from..to]))))
+}
+
+/// The area between the two lines over the area below ns-2's.
+fn distance(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+    let (mut between, mut below) = (0.0, 0.0);
+    for (_, from, to) in settled(path) {
+        for (one, other) in ours[from..to].iter().zip(&theirs[from..to]) {
+            between += (one - other).abs();
+            below += other;
+        }
+    }
+    Measured { apart: between / below, at: None }
+}
+
+/// The stretches of samples in which nothing is being repaired, from a loss to the next, with the time at which
+/// each begins; none where the next loss comes before the one before is repaired.
+fn settled(path: &Path) -> Vec<(f64, usize, usize)> {
+    let begins = path.losses.iter().map(|at| at + path.settle);
+    let ends = path.losses.iter().skip(1).chain([&path.duration]);
+    let stretches = begins.zip(ends).map(|(begin, end)| (begin, place(begin), place(*end) + 1));
+    stretches.filter(|(_, from, to)| from < to).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(losses: &[f64]) -> Path {
+        let text = format!("rate = 1e9\nrtt = 0.1\nduration = 10.0\nsettle = 0.5\nlosses = {losses:?}");
+        toml::from_str(&text).expect("a path")
+    }
+
+    /// Half of `height` from 6 s on.
+    fn saw(height: f64) -> Vec<f64> {
+        (1..=100).map(|step| if step <= 60 { height } else { height / 2.0 }).collect()
+    }
+
+    #[test]
+    fn equal_windows_are_nowhere_apart_and_a_tenth_is_found_by_all() {
+        let path = path(&[1.0, 6.0]);
+        for measure in &MEASURES {
+            assert_eq!((measure.of)(&path, &saw(100.0), &saw(100.0)).apart, 0.0, "{}", measure.key);
+            let apart = (measure.of)(&path, &saw(110.0), &saw(100.0));
+            assert!((apart.apart - 0.1).abs() < 1e-12 && apart.differs(), "{}", measure.key);
+        }
+    }
+
+    #[test]
+    fn another_decrease_is_seen_after_the_loss_and_not_before() {
+        let ours: Vec<f64> =
+            saw(100.0).iter().map(|window| if *window < 60.0 { 70.0 } else { *window }).collect();
+        let path = path(&[1.0, 6.0]);
+        assert_eq!(before(&path, &ours, &saw(100.0)).apart, 0.0);
+        let found = after(&path, &ours, &saw(100.0));
+        assert!((found.apart - 0.4).abs() < 1e-12 && found.at == Some(6.5), "{found:?}");
+    }
+
+    #[test]
+    fn what_is_not_a_number_differs() {
+        assert!(Measured { apart: f64::NAN, at: None }.differs());
+    }
+
+    #[test]
+    fn a_loss_before_the_last_is_repaired_has_no_stretch_of_its_own() {
+        let stretches = settled(&path(&[2.0, 2.3, 5.0]));
+        assert_eq!(stretches, [(2.8, 27, 50), (5.5, 54, 100)]);
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What runs: `validation/trajectories.toml`, as a scenario of ours and as arguments of ns-2's script.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::setting::Setup;
+
+/// The file, as an error message names it.
+const FILE: &str = "validation/trajectories.toml";
+
+/// Seconds between samples of the window.
+pub const STEP: f64 = 0.1;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plan {
+    path: BTreeMap<String, Path>,
+    pair: Vec<Line>,
+}
+
+/// A link, and when it loses a packet.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    rate: f64,
+    rtt: f64,
+    /// The end in seconds.
+    pub duration: f64,
+    /// Seconds from a loss until both hosts have repaired it.
+    pub settle: f64,
+    /// Seconds: one packet is lost at each.
+    pub losses: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    path: String,
+    ours: String,
+    theirs: Map<String, Value>,
+}
+
+/// A controller of ours and one of ns-2's on the same path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The name of its path.
+    pub place: String,
+    /// The path.
+    pub path: Path,
+    /// Ours with its parameters, as on a command line.
+    pub ours: String,
+    theirs: Map<String, Value>,
+}
+
+/// What the arguments of ns-2's script are when they are absent.
+const AGENT: &str = "Linux";
+
+/// What a host of ours needs to be like one of ns-2's agents: Linux sends timestamps, and Vegas sends packets
+/// without a header, times every one of them and climbs 3, 6, 12 in slow start.
+const HOSTS: [(&str, &str); 3] = [
+    ("Linux", "handshake = false\nheader = \"50b\"\ntimestamps = true\n"),
+    ("Sack1", "handshake = true\nheader = \"40b\"\n"),
+    (
+        "Vegas",
+        "handshake = true\npayload = \"960b\"\nheader = \"40b\"\ntimestamps = true\ninitial_window = 3\nrecovery = \"newreno\"\n",
+    ),
+];
+
+/// ns-2's habits, see [`crate::setting`].
+const HABITS: &str = "max_window = 100000\nrto_min = \"200ms\"\nrto_initial = \"3s\"\n\
+    rto_granularity = \"10ms\"\nwindow_validation = false\ndelayed_ack = false\n";
+
+/// Reads the file.
+pub fn read(text: &str) -> Result<Vec<Pair>, String> {
+    let plan: Plan = toml::from_str(text).map_err(|error| format!("{FILE}: {error}"))?;
+    let pair = |line: Line| {
+        let unknown = || format!("{FILE}: `{}` has no path `{}`", line.ours, line.path);
+        let path = plan.path.get(&line.path).ok_or_else(unknown)?.clone();
+        Ok(Pair { place: line.path, path, ours: line.ours, theirs: line.theirs })
+    };
+    plan.pair.into_iter().map(pair).collect()
+}
+
+impl Pair {
+    /// `K/idle/reno/Sack1`: what explanations call it.
+    pub fn name(&self) -> String {
+        format!("{}/{}/{}/{}", super::GROUP, self.place, self.ours, self.theirs())
+    }
+
+    /// How many samples a run has.
+    #[cfg(test)]
+    pub fn samples(&self) -> usize {
+        (self.path.duration / STEP).round() as usize
+    }
+
+    fn word(&self, key: &str) -> Option<&str> {
+        self.theirs.get(key).and_then(Value::as_str)
+    }
+
+    fn agent(&self) -> &str {
+        self.word("agent").unwrap_or(AGENT)
+    }
+
+    /// What tables call ns-2's: `Sack1`, `Linux cubic`.
+    pub fn theirs(&self) -> String {
+        [Some(self.agent()), self.word("ca"), self.word("params")]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The settings of ns-2's run.
+    pub fn setup(&self) -> Setup {
+        let Path { rate, rtt, duration, losses, .. } = &self.path;
+        let losses: Vec<String> = losses.iter().map(f64::to_string).collect();
+        let mut args = self.theirs.clone();
+        let given = json!({
+            "bw": rate, "rtt": rtt, "end": duration, "step": STEP, "losses": losses.join(" "),
+        });
+        args.extend(given.as_object().cloned().unwrap_or_default());
+        Setup::new("trajectory.tcl", args)
+    }
+
+    /// Our scenario.
+    pub fn scenario(&self) -> Result<String, String> {
+        let Path { rate, rtt, duration, losses, .. } = &self.path;
+        let (name, ours) = (self.name(), &self.ours);
+        let host = HOSTS.iter().find(|(agent, _)| *agent == self.agent());
+        let (_, host) = host.ok_or_else(|| format!("{FILE}: no host is like {}", self.agent()))?;
+        let first = if host.contains("initial_window") { "" } else { "initial_window = 2\n" };
+        let payload = if host.contains("payload") { "" } else { "payload = \"1000b\"\n" };
+        let losses: Vec<String> = losses.iter().map(|at| format!("\"{at}s\"")).collect();
+        let losses = losses.join(", ");
+        let delay = (rtt / 2.0 * 1e9).round();
+        Ok(format!(
+            "name = \"{name}\"\n\n[run]\nduration = \"{duration}s\"\nsample = \"{STEP}s\"\n\n\
+             [topology]\nkind = \"chain\"\nrate = \"{rate}bit\"\nhop_delay = \"{delay}ns\"\nbuffer = \"100000pkt\"\n\n\
+             [loss]\nkind = \"at\"\ntimes = [{losses}]\n\n\
+             [tcp]\n{HABITS}{first}{payload}{host}\n\
+             [[flows]]\ncc = \"{ours}\"\n"
+        ))
+    }
+}

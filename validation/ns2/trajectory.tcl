@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# One flow over one link that loses a packet at each given time: its window, sampled.
+# usage: ns trajectory.tcl key=value ...          -> one JSON line on stdout, prefixed "JSON "
+#
+#  agent   an Agent/TCP of ns-2: Sack1, Vegas, or Linux with ca=NAME, one of its congestion controls
+#  params  of that control: "name value name value"
+#  bw (bit/s), rtt (s, propagation), buffer (pkts), losses (s; a packet each)
+#  step (s) between samples, end (s), window (pkts, the most)
+#
+# The flow starts at 0. Samples are taken at step, 2 step, ... end.
+array set o { agent Linux ca reno params {} bw 1e9 rtt 0.1 buffer 100000 losses {} step 0.1 end 60 window 100000 seed 1 }
+foreach a $argv { set i [string first = $a]; set k [string range $a 0 [expr $i-1]]
+  if {![info exists o($k)]} {puts stderr "unknown option $k"; exit 1}
+  set o($k) [string range $a [expr $i+1] end] }
+remove-all-packet-headers; add-packet-header IP TCP Flags
+set ns [new Simulator]
+global defaultRNG; $defaultRNG seed $o(seed)
+set linux [expr {$o(agent)=="Linux"}]
+Agent/TCP set window_ $o(window)
+# Linux always sends timestamps, 10 bytes; ns-2's Vegas sends packets without a header.
+Agent/TCP set packetSize_ 1000
+if {$linux} {Agent/TCP set timestamps_ true}
+
+set a [$ns node]; set b [$ns node]
+set delay [expr $o(rtt)/2.0]
+$ns simplex-link $a $b $o(bw) ${delay}s DropTail
+$ns simplex-link $b $a $o(bw) ${delay}s DropTail
+$ns queue-limit $a $b $o(buffer); $ns queue-limit $b $a 1000000
+# A lost packet is the first that has left the transmitter at the given time or after it. What stands behind the
+# link sees it when it has crossed the link.
+set link [[$ns link $a $b] link]
+foreach t [lsort -real -decreasing $o(losses)] {
+  set em [new ErrorModel/Periodic]
+  $em unit time; $em set period_ 1e12; $em set offset_ [expr $t+$delay]
+  $em drop-target [new Agent/Null]
+  $em target [$link target]; $link target $em
+}
+set tcp [new Agent/TCP/$o(agent)]; set sink [new Agent/TCPSink/Sack1]
+$ns attach-agent $a $tcp; $ns attach-agent $b $sink; $ns connect $tcp $sink
+set ftp [new Application/FTP]; $ftp attach-agent $tcp
+if {$linux} {
+  $ns at 0 "$tcp select_ca $o(ca)"
+  foreach {name value} $o(params) { $ns at 0 "$tcp set_ca_param $o(ca) $name $value" }
+}
+$ns at 0 "$ftp start"
+set samples {}
+proc sample {} { global ns tcp o samples
+  lappend samples [format %.6g [$tcp set cwnd_]]
+  if {[$ns now] < $o(end) - $o(step)/2.0} { $ns at [expr ([llength $samples]+1)*$o(step)] sample } else finish }
+proc finish {} { global o samples tcp
+  puts [format {JSON {"sim":"ns-2.35","timeouts":%d,"cuts":%d,"window":[%s]}} [$tcp set nrexmit_] [$tcp set ncwndcuts_] [join $samples ,]]
+  flush stdout; exit 0 }
+$ns at $o(step) sample
+$ns run
