@@ -131,7 +131,7 @@ fn a_wrong_value_is_told_the_range_and_the_form() {
     refuses(&format!("[run]\nduration = 60\n{DUMBBELL}{FLOWS}"), "60", &["60ms", "by default"]);
     refuses(&format!("[topology]\nrate = \"150mbps\"\n{FLOWS}"), "\"150mbps\"", &["`150mbit`"]);
     refuses(&format!("{DUMBBELL}buffer = 750\n{FLOWS}"), "750", &["`750pkt`", "`1bdp`"]);
-    refuses(&format!("{DUMBBELL}{FLOWS}count = 1000000\n"), "1000000", &["1 to 100000"]);
+    refuses(&format!("{DUMBBELL}{FLOWS}count = 1000000\n"), "1000000", &["0 to 100000"]);
     refuses(&format!("{DUMBBELL}{FLOWS}rtt = [\"60ms\", 7]\n"), "7", &["60ms"]);
     refuses(&format!("{DUMBBELL}{FLOWS}start = 1979-05-27\n"), "1979-05-27", &["time"]);
     refuses(
@@ -312,4 +312,33 @@ fn a_scheme_as_toml_is_read_as_the_same_scheme() {
         assert_eq!(valid.network.links[0].queue, scheme.queue);
         assert_eq!(valid.network.links[0].limit, Limit::Packets(1125));
     }
+}
+
+#[test]
+fn members_of_a_group_start_and_stop_one_after_another() {
+    let turns = "count = 3\nstart = \"1s..2s\"\nstart_every = \"5s\"\nstop = \"20s\"\nstop_every = \"10s\"\n";
+    let valid = valid(&format!("{DUMBBELL}{FLOWS}{turns}"));
+    let seconds = |at: Time| at.as_secs_f64();
+    let flows = valid.flows[0].flows.iter();
+    let times: Vec<(f64, f64, Option<f64>)> = flows
+        .map(|flow| (seconds(flow.start.from), seconds(flow.start.to), flow.stop.map(seconds)))
+        .collect();
+    assert_eq!(times, [(1.0, 2.0, Some(20.0)), (6.0, 7.0, Some(30.0)), (11.0, 12.0, Some(40.0))]);
+}
+
+#[test]
+fn the_last_member_has_to_fit_into_the_run() {
+    let late = "count = 7\nstart_every = \"12s\"\n";
+    refuses(&format!("{DUMBBELL}{FLOWS}{late}"), "\"12s\"", &["the last of 7", "duration"]);
+    let backwards = "count = 7\nstart_every = \"5s\"\nstop = \"20s\"\n";
+    refuses(&format!("{DUMBBELL}{FLOWS}{backwards}"), "\"5s\"", &["stops before it starts", "stop_every"]);
+}
+
+#[test]
+fn a_group_may_be_without_members_while_another_sends() {
+    let other = "[[flows]]\nname = \"other\"\ncc = \"pert\"\n";
+    let nobody = format!("{DUMBBELL}{FLOWS}count = 0\n");
+    refuses(&nobody, "", &["nobody sends", "`count` above 0"]);
+    let valid = valid(&format!("{nobody}{other}"));
+    assert_eq!((valid.flows[0].flows.len(), valid.flows[1].flows.len()), (0, 1));
 }

@@ -89,10 +89,9 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
     let mut groups: Vec<Group> = Vec::new();
     let mut wishes = Vec::new();
     let mut population = 0;
-    let mut given = false;
+    let before = faults.len();
     for section in SECTIONS {
         for table in root.tables(section, faults) {
-            given = true;
             if groups.len() >= GREATEST_GROUPS {
                 let message = format!("there are more than {GREATEST_GROUPS} groups of traffic");
                 faults.add_with_help(&table.span, message, "give a group a `count` instead of repeating it");
@@ -113,8 +112,10 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
             wishes.push(wish);
         }
     }
-    if !given {
-        let help = "add a group of traffic: `[[flows]]` with a `cc`, `[[web]]` or `[[cbr]]`";
+    // A group that could not be read has told why already.
+    if population == 0 && faults.len() == before {
+        let help =
+            "add a group of traffic, with a `count` above 0: `[[flows]]` with a `cc`, `[[web]]` or `[[cbr]]`";
         faults.add_with_help(&(0..0), "nobody sends anything", help);
     }
     (groups, wishes)

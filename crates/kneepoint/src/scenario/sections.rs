@@ -85,14 +85,27 @@ crate::settings! {
     pub struct Flows {
         /// What tables call the group; `auto` is its congestion control.
         name: Or<Name, Auto> = Or::WORD;
-        /// How many transfers.
-        count: u32 = 1, 1..=GREATEST_POPULATION;
+        /// How many transfers; a mix may be without those of one group.
+        count: u32 = 1, 0..=GREATEST_POPULATION;
         /// When each starts: an instant, or a stretch in which each draws its own.
         start: Start = Start::default();
+        /// By how much later each starts than the one before.
+        start_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// When they stop sending new data.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+        /// By how much later each stops than the one before.
+        stop_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
         /// How much each has to send.
         size: Or<Bytes, Unlimited> = Or::WORD, Or::is(Bytes(1))..=Or::is(Bytes(1_000_000_000_000_000));
+    }
+}
+
+impl Flows {
+    /// When the transfer at a place of the group starts and stops.
+    pub fn times(&self, place: usize) -> (Interval, Option<Time>) {
+        let (start, later) = (self.start.0, self.start_every * place as u64);
+        let stop = self.stop.get().map(|stop| stop.after_start() + self.stop_every * place as u64);
+        (Interval { from: start.from + later, to: start.to + later }, stop)
     }
 }
 

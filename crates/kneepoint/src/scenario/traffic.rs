@@ -10,7 +10,7 @@ use super::topology::Wish;
 use super::tree::{Node, Table, Value};
 use super::valid::{CbrGroup, FlowGroup, FlowSpec, NodeId, Schedule, Valid, WebGroup};
 use crate::traffic::{cbr, web};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
 
 /// The sections of traffic, in the order in which tables show them.
@@ -88,6 +88,7 @@ fn flows(
     fill(table, shape, &mut [&mut fields, hosts], faults);
     named(table, &fields.name, faults);
     times(table, place, frame, &fields.start, &fields.stop, faults);
+    turns(table, place, frame, &fields, faults);
     let (cc, tcp) = sender(table, place, frame, faults)?;
     let segments = fields.size.get().map_or(0, |size| size.0 / tcp.payload.0);
     if segments >= GREATEST_SEQUENCE {
@@ -168,6 +169,29 @@ fn times(
     }
 }
 
+/// Where members start or stop in turn, the last of them has to fit into the run, too.
+fn turns(table: &Table, place: &str, frame: &Frame, fields: &Flows, faults: &mut Faults) {
+    let (first, last) = (fields.times(0), fields.times(fields.count.saturating_sub(1) as usize));
+    let end: Time = frame.run.duration.after_start();
+    if last.0.to > end && first.0.to <= end {
+        let message = format!("{place}: the last of {} starts after the end of the run", fields.count);
+        faults.add_with_help(
+            table.place("start_every"),
+            message,
+            "let them start closer, or raise `duration` in [run]",
+        );
+    }
+    let backwards = |(start, stop): (Interval, Option<Time>)| stop.is_some_and(|stop| stop <= start.to);
+    if backwards(last) && !backwards(first) {
+        let message = format!("{place}: the last of {} stops before it starts", fields.count);
+        faults.add_with_help(
+            table.place("start_every"),
+            message,
+            "let `stop_every` be as long as `start_every`",
+        );
+    }
+}
+
 /// A group's congestion control and options: `[tcp]`, then what the control's name brings, then its own.
 fn sender(
     table: &Table,
@@ -239,10 +263,12 @@ impl Group {
     pub(super) fn settle(self, pairs: Vec<(NodeId, NodeId)>, valid: &mut Valid) {
         match self {
             Group::Flows(mut group, fields) => {
-                let stop = fields.stop.get().map(|stop| stop.after_start());
-                let (start, size) = (fields.start.0, fields.size.get().copied());
-                group.flows =
-                    pairs.into_iter().map(|(from, to)| FlowSpec { from, to, start, stop, size }).collect();
+                let size = fields.size.get().copied();
+                let transfer = |(place, (from, to))| {
+                    let (start, stop) = fields.times(place);
+                    FlowSpec { from, to, start, stop, size }
+                };
+                group.flows = pairs.into_iter().enumerate().map(transfer).collect();
                 valid.flows.push(group);
             }
             Group::Web(group) => valid.web.push(WebGroup { pairs, ..group }),
