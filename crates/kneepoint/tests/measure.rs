@@ -346,6 +346,28 @@ fn a_group_alone_is_told_apart_only_if_somebody_asks() {
 }
 
 #[test]
+fn a_noisy_clock_is_heard_by_its_sender_alone() {
+    let run = |noise: u64| {
+        let mut valid = Valid { cbr: Vec::new(), ..valid(&[]) };
+        // Without losses or timeouts Reno makes nothing of round trips.
+        valid.network.links[BOTTLENECK.0 as usize].limit = Limit::Packets(10_000);
+        valid.flows[0].tcp = Options {
+            rtt_noise: Span::from_millis(noise),
+            rto_min: Span::from_secs(60),
+            rto_initial: Span::from_secs(60),
+            ..Options::default()
+        };
+        run::run(&valid, 1, Meter::new(&valid)).0.finish()
+    };
+    let (exact, noisy) = (run(0), run(40));
+    let heard = |summary: &Summary, group: usize| summary.groups[group].rtt.mean;
+    assert_eq!(exact.links, noisy.links);
+    assert_eq!(heard(&exact, 1), heard(&noisy, 1));
+    let added = heard(&noisy, 0) - heard(&exact, 0);
+    assert!((added - 0.04).abs() < 0.005, "{added}");
+}
+
+#[test]
 fn the_same_seed_measures_the_same() {
     let json = |seed| serde_json::to_string(&simulated(seed).0).unwrap();
     assert_eq!(json(7), json(7));

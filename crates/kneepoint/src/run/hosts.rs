@@ -72,7 +72,7 @@ impl Hosts {
     /// Opens a slot that carries nothing before it is told to [`start`](Hosts::start).
     pub fn open(&mut self, task: Task, events: &mut EventQueue) -> FlowId {
         let id = self.flows.len();
-        let flow = Flow::new(task, Rng::stream(self.seed, "flow", id as u64));
+        let flow = Flow::new(task, Rng::stream(self.seed, "flow", id as u64), self.noise(id));
         self.flows.push(flow);
         events.grow(self.base as usize + 2 * self.flows.len());
         FlowId(id as u32)
@@ -80,10 +80,17 @@ impl Hosts {
 
     /// Gives a slot whose transfer has ended another.
     pub fn reuse(&mut self, flow: FlowId, task: Task) {
+        let noise = self.noise(flow.0 as usize);
         let slot = &mut self.flows[flow.0 as usize];
         let epoch = slot.epoch.wrapping_add(1);
         let rng = slot.rng.clone();
-        *slot = Flow { epoch, ..Flow::new(task, rng) };
+        *slot = Flow { epoch, ..Flow::new(task, rng, noise) };
+    }
+
+    /// Where the noise of a slot's measurements is from. Every transfer of a slot has the same.
+    fn noise(&self, slot: usize) -> impl FnOnce() -> Rng + use<> {
+        let seed = self.seed;
+        move || Rng::stream(seed, "rtt-noise", slot as u64)
     }
 
     /// Whether an entity is one of these.
@@ -278,8 +285,8 @@ impl Hosts {
 }
 
 impl Flow {
-    fn new(task: Task, rng: Rng) -> Flow {
-        let sender = Sender::new(Arc::clone(task.options), task.controller, task.size);
+    fn new(task: Task, rng: Rng, noise: impl FnOnce() -> Rng) -> Flow {
+        let sender = Sender::new(Arc::clone(task.options), task.controller, task.size).noisy(noise);
         Flow {
             receiver: Receiver::new(task.options, sender.controller().marks()),
             sender,

@@ -66,6 +66,8 @@ crate::settings! {
         impatient: bool = true;
         /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
+        /// The mean of what is added, uniform from zero to twice that, to each round-trip time the sender measures.
+        rtt_noise: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
     } check |options| {
         if options.rto_min > options.rto_max {
             return Err(format!(

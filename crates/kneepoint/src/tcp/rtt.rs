@@ -8,8 +8,11 @@
 //! then:            RTTVAR = 3/4 RTTVAR + 1/4 |SRTT − R|,  SRTT = 7/8 SRTT + 1/8 R
 //! RTO = SRTT + max(G, 4 RTTVAR), within [floor, ceiling], doubled at each expiry until the next sample
 //! ```
+//!
+//! A host whose clock is noisy measures R + U[0, 2m], and knows nothing else: `m` is `rtt_noise`.
 
 use super::Options;
+use crate::rng::Rng;
 use crate::units::Span;
 
 /// Smoothed round-trip time and timeout.
@@ -22,6 +25,8 @@ pub struct RttEstimator {
     floor: Span,
     ceiling: Span,
     granularity: Span,
+    /// What a noisy clock may add, and from where it draws.
+    noise: Option<Box<(Span, Rng)>>,
 }
 
 impl RttEstimator {
@@ -35,12 +40,23 @@ impl RttEstimator {
             floor: options.rto_min,
             ceiling: options.rto_max,
             granularity: options.rto_granularity,
+            noise: None,
         }
     }
 
-    /// Learns a sample.
+    /// The same with a noisy clock, if `options` have one; the stream is its own, so that it changes no other draw.
+    pub fn noisy(self, options: &Options, stream: impl FnOnce() -> Rng) -> RttEstimator {
+        let most = options.rtt_noise * 2;
+        RttEstimator { noise: (most > Span::ZERO).then(|| Box::new((most, stream()))), ..self }
+    }
+
+    /// Learns a sample; what the clock made of it.
     #[inline]
-    pub fn sample(&mut self, rtt: Span) {
+    pub fn sample(&mut self, exact: Span) -> Span {
+        let rtt = match &mut self.noise {
+            Some(noise) => exact + Span(noise.1.below(noise.0.0)),
+            None => exact,
+        };
         if self.srtt == 0 {
             self.srtt = rtt.0.max(1);
             self.rttvar = rtt.0 / 2;
@@ -51,6 +67,7 @@ impl RttEstimator {
         let rto = self.srtt + self.granularity.0.max(4 * self.rttvar);
         self.rto = Span(rto.clamp(self.floor.0, self.ceiling.0));
         self.backoff = 0;
+        rtt
     }
 
     /// The timer expired.
@@ -91,6 +108,23 @@ mod tests {
             rtt.back_off();
         }
         assert_eq!(rtt.timeout(), Span::from_secs(60));
+    }
+
+    #[test]
+    fn a_noisy_clock_adds_up_to_twice_its_mean() {
+        let options = Options { rtt_noise: Span::from_millis(50), ..Options::default() };
+        let mut rtt = RttEstimator::new(&options).noisy(&options, || Rng::stream(1, "noise", 0));
+        let added: Vec<f64> =
+            (0..10_000).map(|_| rtt.sample(Span::from_millis(60)).as_millis_f64() - 60.0).collect();
+        assert!(added.iter().all(|one| (0.0..100.0).contains(one)));
+        let mean = added.iter().sum::<f64>() / added.len() as f64;
+        assert!((mean - 50.0).abs() < 1.0, "{mean}");
+        // SRTT 110 ms, and a mean deviation of 25 ms that RTTVAR is about.
+        assert!(
+            (Span::from_millis(150)..Span::from_millis(400)).contains(&rtt.timeout()),
+            "{}",
+            rtt.timeout()
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
 //! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
 
+mod noise;
 mod opening;
 mod repair;
 
@@ -390,8 +391,7 @@ impl Sender {
             let (_, sent) = self.timed.take_if(|(seq, _)| packet.seq > *seq)?;
             now - sent
         };
-        self.rtt.sample(rtt);
-        Some(rtt)
+        Some(self.rtt.sample(rtt))
     }
 
     /// Everything below `seq` is acknowledged.

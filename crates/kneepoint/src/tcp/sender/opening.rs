@@ -14,8 +14,7 @@ impl Sender {
 
     pub(super) fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
         let Phase::Opening { rounds, .. } = self.phase else { return Heard::default() };
-        let rtt = now - packet.sent;
-        self.rtt.sample(rtt);
+        let rtt = self.rtt.sample(now - packet.sent);
         self.phase = match rounds {
             0 | 1 => Phase::Open,
             rounds => Phase::Opening { sent: false, rounds: rounds - 1 },
