@@ -2,19 +2,24 @@
 //! The state over time: one row per sampling instant of the run, the measurement window and the rest.
 
 use super::Table;
+use crate::cc::Start;
 use crate::run::{Event, FlowId, LinkId, Observer, Roster, Slot, View};
-use crate::scenario::Valid;
-use crate::units::Time;
+use crate::scenario::{FlowGroup, Valid};
+use crate::units::{Span, Time};
 
-/// Writes down queues, windows and throughputs at each sampling instant.
+/// Writes down queues, windows, throughputs and what controllers remember at each sampling instant.
 #[derive(Clone, Debug)]
 pub struct Series {
     links: Vec<LinkId>,
     flows: Vec<FlowId>,
     /// The group of each flow slot that belongs to one.
     group_of: Vec<Option<usize>>,
+    /// The latest round-trip time of each flow slot that has begun and not ended; zero before the first.
+    latest: Vec<Option<Span>>,
     /// What each group's senders heard acknowledged since the last sample.
     acked: Vec<u64>,
+    /// The numbers whose mean is taken over each group: round-trip times, and what controllers remember.
+    states: Vec<Vec<&'static str>>,
     last: Time,
     table: Table,
 }
@@ -42,12 +47,18 @@ impl Series {
         let mut columns = vec!["time_s".to_string()];
         columns.extend(measured().map(|(_, link)| format!("queue_packets[{}]", link.name)));
         columns.extend(valid.flows.iter().map(|group| format!("throughput_bps[{}]", group.name)));
+        let states: Vec<Vec<&'static str>> = valid.flows.iter().map(remembered).collect();
+        for (group, names) in valid.flows.iter().zip(&states) {
+            columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
+        }
         columns.extend(followed.iter().map(|(_, column)| column.clone()));
         Series {
             links: measured().map(|(link, _)| LinkId(link)).collect(),
             flows: followed.iter().map(|(flow, _)| *flow).collect(),
             group_of: roster.fixed().iter().map(group_of).collect(),
+            latest: vec![None; roster.fixed().len()],
             acked: vec![0; valid.flows.len()],
+            states,
             last: Time::ZERO,
             table: Table { columns, rows: Vec::new() },
         }
@@ -57,6 +68,13 @@ impl Series {
     pub fn table(self) -> Table {
         self.table
     }
+}
+
+/// Round-trip times, and the names of what the controllers of a group remember.
+fn remembered(group: &FlowGroup) -> Vec<&'static str> {
+    let start = Start { initial_window: group.tcp.initial_window, initial_ssthresh: f64::INFINITY };
+    let state = group.cc.build(start).state();
+    std::iter::once("rtt_ms").chain(state.into_iter().map(|(name, _)| name)).collect()
 }
 
 /// `wanted` of `count` places, the first and the last among them, evenly apart.
@@ -69,6 +87,13 @@ fn spread(count: usize, wanted: usize) -> Vec<usize> {
 }
 
 impl Series {
+    /// A flow that begins has no round-trip time yet; one that ends has none any more.
+    fn became(&mut self, flow: FlowId, rtt: Option<Span>) {
+        if let Some(latest) = self.latest.get_mut(flow.0 as usize) {
+            *latest = rtt;
+        }
+    }
+
     #[cold]
     fn sample(&mut self, at: Time, view: &dyn View) {
         let elapsed = at.since(self.last).as_secs_f64();
@@ -77,10 +102,30 @@ impl Series {
         row.extend(self.links.iter().map(|link| f64::from(view.backlog(*link).packets)));
         // At the first instant no time has passed and 0/0 says so.
         row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
+        row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
         row.extend(self.flows.iter().map(|flow| view.window(*flow)));
         self.table.rows.push(row);
         self.acked.fill(0);
         self.last = at;
+    }
+
+    /// The latest round-trip time and what controllers remember, on the average over the flows of a group that have begun
+    /// and not ended; not a number if there are none.
+    fn means(&self, group: usize, view: &dyn View) -> Vec<f64> {
+        let names = &self.states[group];
+        let mut sums = vec![(0.0, 0u32); names.len()];
+        for (slot, (of, latest)) in self.group_of.iter().zip(&self.latest).enumerate() {
+            let Some(rtt) = latest.filter(|_| *of == Some(group)) else { continue };
+            let measured = if rtt > Span::ZERO { rtt.as_millis_f64() } else { f64::NAN };
+            let state = view.controller(FlowId(slot as u32));
+            let values = std::iter::once(("rtt_ms", measured)).chain(state);
+            for ((sum, known), (name, value)) in sums.iter_mut().zip(names).zip(values) {
+                if *known == name && value.is_finite() {
+                    *sum = (sum.0 + value, sum.1 + 1);
+                }
+            }
+        }
+        sums.into_iter().map(|(sum, count)| sum / f64::from(count)).collect()
     }
 }
 
@@ -88,11 +133,15 @@ impl Observer for Series {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Acked { flow, acked, .. } => {
-                if let Some(Some(group)) = self.group_of.get(flow.0 as usize) {
+            Event::Acked { flow, acked, rtt, .. } => {
+                let slot = flow.0 as usize;
+                if let Some(Some(group)) = self.group_of.get(slot) {
                     self.acked[*group] += acked.0;
+                    self.latest[slot] = rtt.or(self.latest[slot]);
                 }
             }
+            Event::Started { flow, .. } => self.became(*flow, Some(Span::ZERO)),
+            Event::Completed { flow, .. } => self.became(*flow, None),
             Event::Sample { view } => self.sample(at, *view),
             _ => {}
         }

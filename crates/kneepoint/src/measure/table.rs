@@ -27,6 +27,12 @@ impl Table {
         name.split_once('[').map_or(name, |(_, subject)| subject.trim_end_matches(']'))
     }
 
+    /// What a column's name has before the brackets: `queue_packets`.
+    pub fn quantity(&self, column: usize) -> &str {
+        let name = &self.columns[column];
+        name.split_once('[').map_or(name, |(quantity, _)| quantity)
+    }
+
     /// The numbers of a column.
     pub fn values(&self, column: usize) -> impl Iterator<Item = f64> {
         self.rows.iter().map(move |row| row[column])
@@ -46,6 +52,7 @@ mod tests {
         assert_eq!(table.columns_of("time_s"), [0]);
         assert_eq!(table.subject(2), "r2-r3");
         assert_eq!(table.subject(0), "time_s");
+        assert_eq!((table.quantity(0), table.quantity(1)), ("time_s", "queue_packets"));
         assert_eq!(table.values(2).collect::<Vec<_>>(), [3.0]);
     }
 }
