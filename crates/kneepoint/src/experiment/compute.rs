@@ -3,7 +3,7 @@
 
 use super::frame::Row;
 use super::sections::Words;
-use crate::cc::{self, Ack, Start};
+use crate::cc::{self, Ack, Loss, Start};
 use crate::fluid::axis::Axis;
 use crate::fluid::boundary::{Change, boundary};
 use crate::fluid::dde::Trajectory;
@@ -21,7 +21,7 @@ crate::choice! {
         Stability = "stability",
         /// Where along a parameter a fluid model becomes unstable.
         Boundary = "boundary",
-        /// The probability with which a controller answers a queueing delay.
+        /// What a controller makes of a queueing delay: the probability of a response, and whatever else it remembers.
         Response = "response",
     }
 }
@@ -39,6 +39,10 @@ crate::settings! {
         along: Words = Words("rtt=20ms..500ms:200".into());
         /// The queueing delay that a controller answers.
         queueing: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
+        /// The greatest queueing delay that it heard before.
+        greatest: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
+        /// The losses that it had before, each after a thousand acknowledgements at the greatest queueing delay.
+        losses: u32 = 0, 0..=1000;
     }
 }
 
@@ -65,7 +69,7 @@ impl Computation {
             What::Trajectory => self.trajectory(),
             What::Stability => self.stability(),
             What::Boundary => self.boundary(),
-            What::Response => Ok(vec![self.response()]),
+            What::Response => Ok(vec![self.settings.response(&self.controller)]),
         }
     }
 
@@ -127,32 +131,53 @@ impl Computation {
                 .with(format!("oscillating_{column}"), at(found.oscillating)),
         ])
     }
+}
 
-    /// The controller hears an empty path once, then one with the queue: its average must not remember.
-    fn response(&self) -> Row {
-        const BASE: Span = Span::from_millis(60);
-        let mut controller = self.controller.build(Start { initial_window: 100.0, initial_ssthresh: 2.0 });
+/// Acknowledgements between losses, and packets in flight.
+const BETWEEN: u64 = 1000;
+const FLIGHT: u64 = 100;
+
+impl Settings {
+    /// The controller hears an empty path once, then what came before, then the queue once: its average must not
+    /// remember. Its numbers come under the names that it gives them.
+    fn response(&self, controller: &cc::Config) -> Row {
+        let mut controller = controller.build(Start { initial_window: FLIGHT as f64, initial_ssthresh: 2.0 });
         let mut rng = Rng::stream(1, "response", 0);
-        for (place, rtt) in (1..).zip([BASE, BASE + self.settings.queueing]) {
+        let mut heard = 0;
+        let mut hear = |one: &mut cc::Any, queueing: Span| {
+            heard += 1;
+            let (now, rtt) = (Time::ZERO + Span::from_millis(heard), Span::from_millis(60) + queueing);
             let ack = Ack {
-                now: Time::ZERO + Span::from_millis(place),
+                now,
                 rtt: Some(rtt),
                 one_way: Some(rtt),
                 acked: 1,
-                delivered: place,
+                delivered: heard,
                 resent: 0,
                 marked: 0,
                 credit: 1.0,
-                una: place,
-                next: place + 100,
-                in_flight: 100,
+                una: heard,
+                next: heard + FLIGHT,
+                in_flight: FLIGHT as u32,
                 recovering: false,
             };
-            controller.on_ack(&ack, &mut rng);
+            one.on_ack(&ack, &mut rng);
+            Loss { now, flight: FLIGHT as f64, una: heard, next: heard + FLIGHT }
+        };
+        hear(&mut controller, Span::ZERO);
+        if self.greatest > Span::ZERO {
+            hear(&mut controller, self.greatest);
         }
+        for _ in 0..self.losses {
+            let acks = (0..BETWEEN).map(|_| hear(&mut controller, self.greatest));
+            if let Some(loss) = acks.last() {
+                controller.on_loss(&loss);
+            }
+        }
+        hear(&mut controller, self.queueing);
         let state = controller.state();
-        let probability = state.iter().find(|(name, _)| *name == "probability");
-        Row::new([]).with("probability", probability.map_or(f64::NAN, |(_, value)| *value))
+        let row = Row::new([]).with("probability", f64::NAN);
+        state.into_iter().fold(row, |row, (name, value)| row.with(name, value))
     }
 }
 
@@ -248,5 +273,19 @@ mod tests {
             let probability = number(&computation.rows().unwrap(), "probability");
             assert!((probability - expected).abs() < 1e-9, "{micros}: {probability}");
         }
+    }
+
+    #[test]
+    fn a_controller_shows_what_it_remembers_of_what_came_before() {
+        let mut computation = computation(What::Response);
+        computation.controller.set("history", &Raw::Float(0.0)).unwrap();
+        computation.settings.greatest = Span::from_millis(30);
+        computation.settings.queueing = Span::from_millis(20);
+        let rows = computation.rows().unwrap();
+        assert_eq!((number(&rows, "queueing_delay_ms"), number(&rows, "early_responses")), (20.0, 1.0));
+        computation.settings.losses = 3;
+        // Certain at 30 ms, so once for each flight of 100 of the 3002 that follow the first.
+        let responses = number(&computation.rows().unwrap(), "early_responses");
+        assert!((25.0..=31.0).contains(&responses), "{responses}");
     }
 }
