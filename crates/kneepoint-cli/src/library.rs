@@ -59,6 +59,9 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
 
 fn carried(pace: Pace) -> Result<Vec<Volume>, Failure> {
     let mut all = CARRIED.iter().map(|(path, text)| read(path, text, pace)).collect::<Result<Vec<_>, _>>()?;
+    for volume in &mut all {
+        volume.experiment.paper.clone_from(&volume.paper);
+    }
     all.sort_by_key(|volume| (volume.paper.clone(), place(&volume.experiment.id)));
     Ok(all)
 }

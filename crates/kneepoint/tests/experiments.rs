@@ -28,7 +28,8 @@ fn every_experiment_can_be_read_at_both_paces_and_is_named_as_its_file() {
         for (stem, experiment) in experiments(pace) {
             assert!(experiment.id.ends_with(&format!("-{stem}")), "{}: {stem}", experiment.id);
             assert!(!experiment.claims.is_empty(), "{}", experiment.id);
-            let simulated = matches!(experiment.variants[0].points[0].work, Work::Packets(_));
+            let first = experiment.variants[0].points.first();
+            let simulated = first.is_some_and(|point| matches!(point.work, Work::Packets(_)));
             let least = if pace == Pace::Quick { 5 } else { 3 };
             assert!(!simulated || experiment.seeds.len() >= least, "{}: too few seeds", experiment.id);
             let ids: BTreeSet<&str> = experiment.claims.iter().map(|claim| claim.id.as_str()).collect();
@@ -46,6 +47,31 @@ fn predicted(predictors: &str) -> String {
          [predict]\nflow = \"tagged/0\"\npredictors = [{predictors}]\n\
          [[claim]]\nid = \"a\"\ntext = \"b\"\ncheck = \"1 < 2\"\n"
     )
+}
+
+fn faults(text: &str) -> String {
+    parse(text, Pace::Full).unwrap_err().iter().map(|fault| format!("{fault:?}\n")).collect()
+}
+
+#[test]
+fn windows_are_held_against_the_run_and_claims_against_windows() {
+    let text = predicted("\"rtt:absolute=65ms\"").replace("1 < 2", "utilization[window=early] >= 0");
+    let with = |windows: &str| format!("{text}[windows]\n{windows}\n");
+    assert!(parse(&with("early = \"0s..1s\""), Pace::Full).is_ok());
+    assert!(faults(&text).contains("nothing is observed along `window`"));
+    assert!(faults(&with("erly = \"0s..1s\"")).contains("did you mean `erly`"));
+    assert!(faults(&with("early = \"0s..3s\"")).contains("reaches beyond the end of the run"));
+    assert!(faults(&with("early = \"1s..1s\"")).contains("is empty"));
+    assert!(faults(&with("early = 7")).contains("0s..100s"));
+}
+
+#[test]
+fn what_cannot_be_run_has_reasons_and_no_checks() {
+    let head =
+        "[experiment]\nid = \"a-b\"\ntitle = \"c\"\nsource = \"d\"\n[[claim]]\nid = \"a\"\ntext = \"b\"\n";
+    let experiment = parse(&format!("{head}reason = \"because\"\n"), Pace::Full).unwrap();
+    assert!(experiment.variants[0].points.is_empty());
+    assert!(faults(&format!("{head}check = \"1 < 2\"\n")).contains("nothing to run"));
 }
 
 #[test]

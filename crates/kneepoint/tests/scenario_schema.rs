@@ -69,7 +69,7 @@ fn what_the_schema_refuses_the_reader_refuses_too() {
         "nmae = \"x\"\n[topology]\nrate = \"1mbit\"\n[[flows]]\ncc = \"reno\"\n",
         "[topology]\nrate = \"1mbit\"\n",
         "[topology]\nkind = \"chain\"\nrtt = \"1s\"\nrate = \"1mbit\"\n[[flows]]\ncc = \"reno\"\n",
-        "[topology]\nrate = \"1mbit\"\n[[flows]]\ncount = 0\ncc = \"reno\"\n",
+        "[topology]\nrate = \"1mbit\"\n[[flows]]\ncount = -1\ncc = \"reno\"\n",
         "[topology]\nrate = \"1mbit\"\n[[flows]]\ncc = \"rno\"\n",
         "[tcp]\nrecovery = \"x\"\n[topology]\nrate = \"1mbit\"\n[[flows]]\ncc = \"reno\"\n",
         "[topology]\nrate = \"1mbit\"\n[[flows]]\ncc = { kind = \"reno\", decrease = 2 }\n",

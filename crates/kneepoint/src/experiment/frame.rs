@@ -31,6 +31,12 @@ impl Row {
         Row { labels, values: BTreeMap::new() }
     }
 
+    /// Under one label more.
+    pub fn under(mut self, axis: &str, label: &str) -> Row {
+        self.labels.insert(axis.to_string(), label.to_string());
+        self
+    }
+
     /// With one number more.
     pub fn with(mut self, metric: impl Into<String>, value: f64) -> Row {
         self.values.insert(metric.into(), Some(value).filter(|value| value.is_finite()));

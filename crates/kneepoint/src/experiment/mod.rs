@@ -14,8 +14,10 @@
 //! [quick]         what to shorten for a first look
 //! ```
 //!
-//! A section `[predict]` lets congestion predictors watch a flow of the scenario; a section `[compute]` takes the
-//! scenario's place where there are no packets.
+//! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names stretches of the run,
+//! as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`. A
+//! section `[compute]` takes the scenario's place where there are no packets. Where nothing can be run at all, each claim
+//! says as its `reason` why.
 //!
 //! Each alternative of a reading is run too: whether a verdict depends on how the silence is read is part of the
 //! result.
@@ -53,6 +55,8 @@ crate::choice! {
 pub struct Experiment {
     /// What files and reports call it: `pert-fig6`.
     pub id: String,
+    /// The publication, as the command line calls it; what the id begins with, unless somebody knows better.
+    pub paper: String,
     /// What it is about.
     pub title: String,
     /// Publication, section, figure.
@@ -72,7 +76,10 @@ pub struct Experiment {
 impl Experiment {
     /// The name on the command line: `pert.fig6`.
     pub fn name(&self) -> String {
-        self.id.replacen('-', ".", 1)
+        match self.id.split_once('-') {
+            Some((_, figure)) => format!("{}.{figure}", self.paper),
+            None => self.id.clone(),
+        }
     }
 }
 

@@ -15,7 +15,8 @@ use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Node, Table, Value};
 use crate::scenario::{self, Fault};
-use crate::settings::Raw;
+use crate::settings::{Raw, Setting};
+use crate::units::{Interval, Span};
 use crate::{fluid, predict};
 
 /// The sections that a scenario does not have.
@@ -63,7 +64,20 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
         }
     }
     let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
-    let experiment = Experiment { id, title, source, figure, claims, readings, seeds, variants };
+    let paper = id.split('-').next().unwrap_or_default().to_string();
+    let experiment = Experiment { id, paper, title, source, figure, claims, readings, seeds, variants };
+    if body.entries.is_empty() {
+        for (claim, table) in
+            experiment.claims.iter().zip(&tables).filter(|(claim, _)| !claim.checks.is_empty())
+        {
+            let message = format!("claim `{}` has a check, but there is nothing to run", claim.id);
+            faults.add_with_help(
+                table.place("check"),
+                message,
+                "add a network or [compute], or say as its `reason` why it cannot be tested",
+            );
+        }
+    }
     if faults.is_empty() {
         vet(&experiment, &tables, faults);
     }
@@ -116,16 +130,27 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
         let points = computations(body, faults);
         return Some((Variant { name, points }, vec![1]));
     }
+    if body.entries.is_empty() {
+        // Claims that nothing can be run for, each with its reason.
+        return Some((Variant { name, points: Vec::new() }, vec![1]));
+    }
     let watched = body.get("predict").map(|_| predict(body, faults));
+    let windows = windows(body, faults);
     let mut network = body.clone();
-    network.entries.retain(|(key, _)| key.text != "predict");
+    network.entries.retain(|(key, _)| key.text != "predict" && key.text != "windows");
     let plan = scenario::plan(&network, faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
+        let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule.duration;
+        for (key, node, window) in windows.iter().filter(late) {
+            let message = format!("windows: {key}, {window}, reaches beyond the end of the run");
+            faults.add_with_help(&node.span, message, "end it earlier, or raise `duration` in [run]");
+        }
+        let windows = windows.iter().map(|(key, _, window)| (key.clone(), *window)).collect();
         let work = match &watched {
-            None => Packets { valid: case.valid, watched: None },
+            None => Packets { valid: case.valid, watched: None, windows },
             Some((predict, predictors)) => match Watched::new(&case.valid, predict, predictors) {
-                Ok(flow) => Packets { valid: case.valid, watched: Some(flow) },
+                Ok(flow) => Packets { valid: case.valid, watched: Some(flow), windows },
                 Err(message) => {
                     let table = section(body, "predict", faults);
                     faults.add_with_help(
@@ -140,6 +165,33 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
         points.push(Point { labels: case.settings, work: Work::Packets(Box::new(work)) });
     }
     Some((Variant { name, points }, plan.seeds))
+}
+
+/// The stretches of the run that are measured beside the measurement window.
+fn windows(body: &Table, faults: &mut Faults) -> Vec<(String, Node, Interval)> {
+    let mut windows = Vec::new();
+    for (key, node) in section(body, "windows", faults).entries {
+        let read = node.raw().map_or_else(
+            || Err(format!("`{}` is not a stretch of time", node.show())),
+            |raw| Interval::read(&raw),
+        );
+        match read {
+            Ok(window) if window.span() > Span::ZERO => windows.push((key.text, node, window)),
+            Ok(_) => faults.add_with_help(
+                &node.span,
+                format!("windows: {} is empty", key.text),
+                "let it end after it begins",
+            ),
+            Err(message) => {
+                faults.add_with_help(
+                    &node.span,
+                    format!("windows: {message}"),
+                    "write it as in `\"early\" = \"0s..100s\"`",
+                );
+            }
+        }
+    }
+    windows
 }
 
 /// A computation for each point of the sweep.

@@ -3,7 +3,7 @@
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
-use super::{Experiment, Labels};
+use super::{Experiment, Labels, Point, Work};
 use crate::scenario::fault::{Faults, did_you_mean};
 use crate::scenario::tree::Table;
 
@@ -29,11 +29,17 @@ pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Fault
     }
 }
 
-/// The axes of the sweep with their labels.
+/// The axes of the sweep, and of windows, with their labels.
 struct Axes(Vec<(String, Vec<String>)>);
 
 fn swept(experiment: &Experiment) -> Axes {
     let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+    if let Some(Point { work: Work::Packets(packets), .. }) = experiment.variants[0].points.first()
+        && !packets.windows.is_empty()
+    {
+        let names = packets.windows.iter().map(|(name, _)| name.clone()).collect();
+        axes.push(("window".to_string(), names));
+    }
     for (axis, label) in experiment.variants[0].points.iter().flat_map(|point| &point.labels) {
         match axes.iter_mut().find(|(name, _)| name == axis) {
             Some((_, labels)) if labels.contains(label) => {}

@@ -7,7 +7,7 @@ use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary, 
 use crate::predict::{Config, Judge, Score};
 use crate::run::{Event, FlowId, Observer, Roster, Slot};
 use crate::scenario::Valid;
-use crate::units::Time;
+use crate::units::{Interval, Time};
 
 /// A simulation to be watched.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct Packets {
     pub valid: Valid,
     /// Which flow predictors watch, if they do.
     pub watched: Option<Watched>,
+    /// What is measured beside the measurement window: stretches of the run by name.
+    pub windows: Vec<(String, Interval)>,
 }
 
 /// Predictors on a flow.
@@ -55,7 +57,7 @@ impl Watched {
 impl Packets {
     /// Everything that its rows depend on, but for the seed and the program.
     pub fn identity(&self) -> String {
-        format!("{:?} {:?}", self.valid, self.watched)
+        format!("{:?} {:?} {:?}", self.valid, self.watched, self.windows)
     }
 
     /// Who watches a run of it.
@@ -64,13 +66,20 @@ impl Packets {
         let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, 0));
         // What cannot be watched was refused when it was read.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
-        Watch { meter: Meter::with_shares(&self.valid), series, prediction }
+        let window = |(name, window): &(String, Interval)| {
+            let mut valid = self.valid.clone();
+            valid.schedule.measure = *window;
+            (name.clone(), Meter::with_shares(&valid))
+        };
+        let windows = self.windows.iter().map(window).collect();
+        Watch { meter: Meter::with_shares(&self.valid), windows, series, prediction }
     }
 }
 
 /// Watches a run of an experiment.
 pub struct Watch {
     meter: Meter,
+    windows: Vec<(String, Meter)>,
     series: Option<Series>,
     prediction: Option<Prediction>,
 }
@@ -79,6 +88,9 @@ impl Observer for Watch {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         self.meter.on(at, event);
+        for (_, meter) in &mut self.windows {
+            meter.on(at, event);
+        }
         self.series.on(at, event);
         self.prediction.on(at, event);
     }
@@ -88,6 +100,10 @@ impl Watch {
     /// What was observed.
     pub fn rows(self) -> Vec<Row> {
         let mut rows = summary(&self.meter.finish());
+        for (name, meter) in self.windows {
+            let inside = summary(&meter.finish()).into_iter();
+            rows.extend(inside.map(|row| row.under("window", &name)));
+        }
         rows.extend(self.series.map(Series::table).iter().flat_map(series));
         rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
         rows
@@ -139,22 +155,24 @@ fn bin(middle: f64) -> String {
     format!("{middle:.4}")
 }
 
-/// The sampled state: a row for each instant, and one for each link and group at it.
+/// The sampled state: at each instant a row for each link, and one for each group.
 fn series(table: &Table) -> Vec<Row> {
-    let queues =
-        table.columns_of("queue_packets").into_iter().map(|column| (column, "queue_packets", "link"));
-    let groups =
-        table.columns_of("throughput_bps").into_iter().map(|column| (column, "throughput_bps", "group"));
-    let columns: Vec<_> = queues.chain(groups).collect();
-    let at = |row: &[f64]| -> Vec<Row> {
+    let queues = table.columns_of("queue_packets");
+    let axis_of = |column| if queues.contains(&column) { "link" } else { "group" };
+    let mut subjects: Vec<(&'static str, &str, Vec<usize>)> = Vec::new();
+    for column in 1..table.columns.len() {
+        let (axis, name) = (axis_of(column), table.subject(column));
+        match subjects.iter_mut().find(|(of, known, _)| (*of, *known) == (axis, name)) {
+            Some((.., columns)) => columns.push(column),
+            None => subjects.push((axis, name, vec![column])),
+        }
+    }
+    let at = |row: &[f64], (axis, subject, columns): &(&'static str, &str, Vec<usize>)| {
         let time = row.first().copied().unwrap_or(f64::NAN).to_string();
-        let one = |(column, metric, axis): &(usize, &str, &'static str)| {
-            let subject = table.subject(*column).to_string();
-            Row::new([("time", time.clone()), (*axis, subject)]).with(*metric, row[*column])
-        };
-        columns.iter().map(one).collect()
+        let labels = Row::new([("time", time), (*axis, subject.to_string())]);
+        columns.iter().fold(labels, |labels, column| labels.with(table.quantity(*column), row[*column]))
     };
-    table.rows.iter().flat_map(|row| at(row)).collect()
+    table.rows.iter().flat_map(|row| subjects.iter().map(move |subject| at(row, subject))).collect()
 }
 
 /// What a predictor was worth, and where the queue was when it was wrong.
@@ -189,13 +207,14 @@ mod tests {
     use super::*;
     use crate::run::run;
     use crate::scenario::parse;
+    use crate::units::Span;
 
     #[test]
     fn a_run_gives_rows_for_the_whole_for_links_for_groups_and_over_time() {
         let text = "[run]\nduration = '4s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
                     [[flows]]\nname = 'long'\ncount = 2\ncc = 'pert'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
-        let packets = Packets { valid, watched: None };
+        let packets = Packets { valid, watched: None, windows: Vec::new() };
         let (watch, _) = run(&packets.valid, 1, packets.watch());
         let rows = watch.rows();
         let find = |axis: &[&str]| {
@@ -213,12 +232,45 @@ mod tests {
     }
 
     #[test]
+    fn each_window_has_rows_of_its_own_and_controllers_tell_what_they_remember() {
+        let text = "[run]\nduration = '9s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
+                    [[flows]]\nname = 'long'\ncc = 'pert'\nstart = '4s'\nstop = '7s'\n";
+        let valid = parse(text).unwrap().cases.remove(0).valid;
+        let window = |name: &str, from, to| {
+            let at = |seconds| Span::from_secs(seconds).after_start();
+            (name.to_string(), Interval { from: at(from), to: at(to) })
+        };
+        let windows = vec![window("before", 0, 4), window("while", 4, 7)];
+        let packets = Packets { valid, watched: None, windows };
+        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let rows = watch.rows();
+        let used = |name: &str| {
+            let inside = |row: &&Row| {
+                row.labels.len() == 1 && row.labels.get("window").is_some_and(|label| label == name)
+            };
+            rows.iter().find(inside).and_then(|row| row.values["utilization"])
+        };
+        assert_eq!(used("before"), Some(0.0));
+        assert!(used("while").is_some_and(|used| used > 0.2), "{:?}", used("while"));
+        let remembered = |time: &str| {
+            let then = |row: &&Row| {
+                row.labels.get("time").is_some_and(|at| at == time) && row.labels.contains_key("group")
+            };
+            rows.iter().find(then).map(|row| (row.values["srtt_ms"], row.values["rtt_ms"]))
+        };
+        assert_eq!(remembered("3"), Some((None, None)));
+        assert!(matches!(remembered("6"), Some((Some(srtt), Some(rtt))) if srtt >= 60.0 && rtt >= 60.0));
+        assert_eq!(remembered("8"), Some((None, None)));
+    }
+
+    #[test]
     fn another_scenario_is_another_identity() {
         let identity = |rtt: &str| {
             let text = format!(
                 "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '{rtt}'\n[[flows]]\ncc = 'pert'\n"
             );
-            Packets { valid: parse(&text).unwrap().cases.remove(0).valid, watched: None }.identity()
+            let valid = parse(&text).unwrap().cases.remove(0).valid;
+            Packets { valid, watched: None, windows: Vec::new() }.identity()
         };
         assert_eq!(identity("60ms"), identity("60ms"));
         assert_ne!(identity("60ms"), identity("61ms"));
