@@ -9,8 +9,10 @@
 
 pub mod aggression;
 pub mod delay;
+pub mod delivery;
 pub mod early;
 pub mod event_rate;
+pub mod extreme;
 pub mod response;
 pub mod rounds;
 pub mod window;
@@ -171,6 +173,7 @@ crate::registry! {
         bic::Bic,
         htcp::Htcp,
         ltcp::Ltcp,
+        bbr::Bbr,
     }
 }
 

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! BBR: paces at the greatest rate at which packets arrived lately, with twice the smallest delay's worth in flight.
+//!
+//! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5) 2016; draft-cardwell-iccrg-bbr-congestion-control-00 (2017).
+//!
+//! ```text
+//! B = greatest delivery rate of 10 rounds             packets/s
+//! T = smallest RTT of 10 s                            s
+//! pacing rate = p B      W -> min(W + packets arrived, c B T + 3)
+//!
+//! state     p                            c      until
+//! Startup   2/ln 2 = 2.885               2.885  B grew by less than 1/4 in each of 3 rounds
+//! Drain     1/2.885 = 0.347              2.885  in flight <= B T + 3
+//! ProbeBW   1.25 0.75 1 1 1 1 1 1        2      each for T; 1.25 until a loss or 1.25 B T + 3 in flight,
+//!                                               0.75 until B T + 3 in flight at the latest after T
+//! ProbeRTT  1                            1      W <= 4 for 200 ms and a round; entered after 10 s without
+//!                                               an RTT as small as T
+//! loss:     for a round W = in flight + packets arrived, then W falls by what is sent again;
+//!           when repaired W is as before
+//! timeout:  W = 1;  when repaired W is as before
+//! ```
+//!
+//! `W` window, packets; `in flight` packets; `p`, `c` gains. The phase of ProbeBW to begin with is drawn among
+//! all but the second.
+//!
+//! Readings: the allowance of three send quanta is three packets, for hosts here send one at a time; packets lost
+//! are counted when they are sent again; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
+//! first RTT corrects it (as Linux does).
+//! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host tells of
+//! sending. Linux's detector of token buckets, which the draft leaves out, is left out here. Without selective
+//! acknowledgements and timestamps samples are rarer, and B less certain.
+
+use super::delivery::{Delivery, Sample};
+use super::extreme::Greatest;
+use super::{Ack, Control, Controller, Ecn, Loss, Start, Timeout};
+use crate::rng::Rng;
+use crate::units::{PacketRate, Span, Time};
+
+crate::settings! {
+    /// BBR's parameters.
+    pub struct Params {
+        /// Gain of Startup: 2/ln 2 doubles the rate every round.
+        startup_gain: f64 = 2.885, 1.01..=10.0;
+        /// Windows that may be in flight while bandwidth is probed, in products of rate and delay.
+        cwnd_gain: f64 = 2.0, 1.0..=10.0;
+        /// Gain of the phase that probes; the next phase gives back what this one took.
+        probe_gain: f64 = 1.25, 1.01..=1.9;
+        /// How many rounds the greatest delivery rate is remembered.
+        rate_rounds: u64 = 10, 1..=1000;
+        /// How long the smallest round-trip time is trusted.
+        rtt_window: Span = Span::from_secs(10), Span::from_millis(100)..=Span::from_secs(3600);
+        /// How long the window is then kept small to see it again.
+        probe_rtt: Span = Span::from_millis(200), Span::from_millis(1)..=Span::from_secs(10);
+        /// The least window but in repair, and that of ProbeRTT, in packets.
+        min_window: f64 = 4.0, 1.0..=100.0;
+    }
+}
+
+/// Phases of ProbeBW.
+const CYCLE: u64 = 8;
+/// The pipe is full after so many rounds in which the rate grew less than by [`GROWTH`].
+const FULL_ROUNDS: u32 = 3;
+const GROWTH: f64 = 1.25;
+/// Packets beyond the product of rate and delay that a target allows.
+const QUANTA: f64 = 3.0;
+/// The round-trip time presumed before the first is known.
+const PRESUMED_RTT: f64 = 0.001;
+
+/// What it is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    /// The phase and when it began.
+    ProbeBw { phase: u64, since: Time },
+    /// When the window was small for long enough, once it is small; whether a round has passed since.
+    ProbeRtt { until: Option<Time>, round: bool },
+}
+
+/// A BBR controller.
+#[derive(Clone, Debug)]
+pub struct Bbr(Box<State>);
+
+#[derive(Clone, Debug)]
+struct State {
+    params: Params,
+    initial_window: f64,
+    mode: Mode,
+    delivery: Delivery,
+    rates: Greatest,
+    /// B, packets per second; zero before the first sample.
+    rate: f64,
+    /// T.
+    rtt: Span,
+    rtt_since: Time,
+    /// The rate when it last grew, and rounds since; the pipe is full once these are [`FULL_ROUNDS`].
+    full_rate: f64,
+    full_rounds: u32,
+    pacing: f64,
+    window: f64,
+    /// The window before a repair or ProbeRTT.
+    prior_window: f64,
+    in_flight: f64,
+    /// A repair goes on until this packet is acknowledged.
+    repair: Option<u64>,
+    /// The repair is in its first round: as many packets leave as arrive.
+    conserves: bool,
+}
+
+impl State {
+    fn filled(&self) -> bool {
+        self.full_rounds >= FULL_ROUNDS
+    }
+
+    /// p.
+    fn gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => self.params.startup_gain,
+            Mode::Drain => 1.0 / self.params.startup_gain,
+            Mode::ProbeBw { phase: 0, .. } => self.params.probe_gain,
+            Mode::ProbeBw { phase: 1, .. } => 2.0 - self.params.probe_gain,
+            Mode::ProbeBw { .. } | Mode::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    /// `gain` products of rate and delay, and what the host's own grain adds.
+    fn target(&self, gain: f64) -> f64 {
+        if self.rtt == Span::MAX || self.rate == 0.0 {
+            return self.initial_window;
+        }
+        gain * self.rate * self.rtt.as_secs_f64() + QUANTA
+    }
+
+    fn learn_rate(&mut self, sample: &Sample) {
+        let Some(rate) = sample.rate else { return };
+        if rate >= self.rate || !sample.limited {
+            self.rate = self.rates.update(self.delivery.rounds(), self.params.rate_rounds, rate);
+        }
+    }
+
+    fn turn_cycle(&mut self, now: Time, before: f64, lost: bool) {
+        let Mode::ProbeBw { phase, since } = self.mode else { return };
+        let whole = now.since(since) > self.rtt;
+        let over = match phase {
+            0 => whole && (lost || before >= self.target(self.params.probe_gain)),
+            1 => whole || before <= self.target(1.0),
+            _ => whole,
+        };
+        if over {
+            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE, since: now };
+        }
+    }
+
+    fn judge_pipe(&mut self, sample: &Sample) {
+        if self.filled() || !sample.round || sample.limited {
+            return;
+        }
+        if self.rate >= GROWTH * self.full_rate {
+            self.full_rate = self.rate;
+            self.full_rounds = 0;
+        } else {
+            self.full_rounds += 1;
+        }
+    }
+
+    fn probe_bandwidth(&mut self, now: Time, rng: &mut Rng) {
+        let phase = (CYCLE - rng.below(CYCLE - 1)) % CYCLE;
+        self.mode = Mode::ProbeBw { phase, since: now };
+    }
+
+    fn drain(&mut self, now: Time, rng: &mut Rng) {
+        if self.mode == Mode::Startup && self.filled() {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && self.in_flight <= self.target(1.0) {
+            self.probe_bandwidth(now, rng);
+        }
+    }
+
+    fn learn_rtt(&mut self, ack: &Ack) {
+        let expired = self.rtt < Span::MAX && ack.now.since(self.rtt_since) > self.params.rtt_window;
+        if let Some(rtt) = ack.rtt
+            && (rtt <= self.rtt || expired)
+        {
+            self.rtt = rtt;
+            self.rtt_since = ack.now;
+        }
+        if expired && !matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.save_window();
+            self.mode = Mode::ProbeRtt { until: None, round: false };
+        }
+    }
+
+    fn probe_rtt(&mut self, ack: &Ack, sample: &Sample, rng: &mut Rng) {
+        let Mode::ProbeRtt { until, round } = &mut self.mode else { return };
+        // What arrives at so small a window says nothing of the path's rate.
+        self.delivery.limit(ack.in_flight);
+        let Some(end) = *until else {
+            if self.in_flight <= self.params.min_window {
+                *until = Some(ack.now + self.params.probe_rtt);
+                self.delivery.begin_round();
+            }
+            return;
+        };
+        *round |= sample.round;
+        if *round && ack.now > end {
+            self.rtt_since = ack.now;
+            self.window = self.window.max(self.prior_window);
+            if self.filled() { self.probe_bandwidth(ack.now, rng) } else { self.mode = Mode::Startup }
+        }
+    }
+
+    fn set_pacing(&mut self, first_rtt: Option<Span>) {
+        if let Some(rtt) = first_rtt.filter(|rtt| *rtt > Span::ZERO) {
+            self.pacing = self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
+        }
+        let rate = self.gain() * self.rate;
+        if rate > 0.0 && (self.filled() || rate > self.pacing) {
+            self.pacing = rate;
+        }
+    }
+
+    fn save_window(&mut self) {
+        let alone = self.repair.is_none() && !matches!(self.mode, Mode::ProbeRtt { .. });
+        self.prior_window = if alone { self.window } else { self.prior_window.max(self.window) };
+    }
+
+    fn set_window(&mut self, ack: &Ack, sample: &Sample) {
+        if self.repair.is_some_and(|end| ack.una >= end) {
+            self.repair = None;
+            self.conserves = false;
+            self.window = self.window.max(self.prior_window);
+        }
+        self.conserves &= !sample.round;
+        if ack.recovering {
+            self.window = (self.window - sample.lost).max(1.0);
+        }
+        if self.conserves {
+            self.window = self.window.max(self.in_flight + sample.newly);
+        } else {
+            let gain = if self.filled() && self.mode != Mode::Drain {
+                self.params.cwnd_gain
+            } else {
+                self.params.startup_gain
+            };
+            let target = self.target(gain);
+            if self.filled() {
+                self.window = (self.window + sample.newly).min(target);
+            } else if self.window < target || (self.delivery.delivered() as f64) < self.initial_window {
+                self.window += sample.newly;
+            }
+            self.window = self.window.max(self.params.min_window);
+        }
+        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.window = self.window.min(self.params.min_window);
+        }
+    }
+}
+
+impl Controller for Bbr {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Bbr {
+        let pacing = params.startup_gain * start.initial_window / PRESUMED_RTT;
+        Bbr(Box::new(State {
+            params,
+            initial_window: start.initial_window,
+            mode: Mode::Startup,
+            delivery: Delivery::default(),
+            rates: Greatest::default(),
+            rate: 0.0,
+            rtt: Span::MAX,
+            rtt_since: Time::ZERO,
+            full_rate: 0.0,
+            full_rounds: 0,
+            pacing,
+            window: start.initial_window,
+            prior_window: 0.0,
+            in_flight: 0.0,
+            repair: None,
+            conserves: false,
+        }))
+    }
+
+    fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
+        let state = &mut *self.0;
+        let first_rtt = ack.rtt.filter(|_| state.rtt == Span::MAX);
+        let sample = state.delivery.on_ack(ack, if first_rtt.is_some() { Span::ZERO } else { state.rtt });
+        state.in_flight = f64::from(ack.in_flight);
+        state.learn_rate(&sample);
+        state.turn_cycle(ack.now, state.in_flight + sample.newly, sample.lost > 0.0);
+        state.judge_pipe(&sample);
+        state.drain(ack.now, rng);
+        state.learn_rtt(ack);
+        state.probe_rtt(ack, &sample, rng);
+        state.set_pacing(first_rtt);
+        state.set_window(ack, &sample);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        let state = &mut *self.0;
+        state.save_window();
+        state.window = state.window.min(state.in_flight + 1.0).max(1.0);
+        state.repair = Some(loss.next);
+        state.conserves = true;
+        state.delivery.begin_round();
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        let state = &mut *self.0;
+        state.save_window();
+        state.window = 1.0;
+        state.repair = Some(timeout.next);
+        state.conserves = false;
+    }
+
+    /// Marks mean nothing to it.
+    fn on_ecn(&mut self, _: &Ecn) {}
+
+    fn control(&self) -> Control {
+        Control { window: self.0.window, pacing: Some(PacketRate(self.0.pacing)) }
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        let state = &self.0;
+        let rtt = if state.rtt == Span::MAX { Span::ZERO } else { state.rtt };
+        vec![("rate_pps", state.rate), ("min_rtt_ms", rtt.as_millis_f64()), ("pacing_gain", state.gain())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::delivery::tests::Path;
+    use super::*;
+
+    fn fresh() -> Bbr {
+        Bbr::new(Params::default(), Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY })
+    }
+
+    /// A path of 1000 packets/s and 100 ms: 100 packets.
+    fn path() -> Path<Bbr> {
+        Path::new(fresh(), 1000.0, Span::from_millis(100))
+    }
+
+    fn phase(bbr: &Bbr) -> Option<u64> {
+        if let Mode::ProbeBw { phase, .. } = bbr.0.mode { Some(phase) } else { None }
+    }
+
+    #[test]
+    fn the_first_pace_is_that_of_a_path_of_a_millisecond_and_the_first_rtt_corrects_it() {
+        let mut path = path();
+        assert_eq!(path.pacing(), 2.885 * 10.0 / 0.001);
+        path.until(|path| path.delivered > 0);
+        // 2.885 · 10 / 0.101: the first packet takes a millisecond to be sent.
+        assert!((path.pacing() - 2.885 * 10.0 / 0.101).abs() < 1e-6, "{}", path.pacing());
+    }
+
+    #[test]
+    fn startup_ends_after_three_rounds_without_a_quarter_more() {
+        let mut state = *fresh().0;
+        let mut after = |rate: f64| {
+            state.rate = rate;
+            state.judge_pipe(&Sample { round: true, ..Sample::default() });
+            state.filled()
+        };
+        assert!(!after(100.0) && !after(124.0) && !after(124.0) && !after(125.0) && !after(150.0));
+        assert!(!after(150.0) && after(150.0));
+    }
+
+    #[test]
+    fn startup_doubles_and_drain_takes_back_what_it_queued() {
+        let mut path = path();
+        path.until(|path| path.controller.0.filled());
+        assert!((path.controller.0.rate - 1000.0).abs() < 15.0, "{}", path.controller.0.rate);
+        assert_eq!((path.controller.0.gain() * 1e3).round(), 347.0);
+        assert!(path.now < Span::from_millis(1500).after_start(), "{:?}", path.now);
+        // 2.885 products and three, of which one is the path.
+        assert!(path.in_flight() > 200.0 && path.in_flight() <= 2.885 * 101.0 * 1.015 + 3.0);
+        path.until(|path| phase(&path.controller).is_some());
+        assert!(path.in_flight() <= 1.02 * 101.0 + 3.0, "{}", path.in_flight());
+    }
+
+    #[test]
+    fn the_cycle_has_eight_gains_and_begins_with_any_but_the_second() {
+        let mut state = *fresh().0;
+        let gains: Vec<f64> = (0..CYCLE)
+            .map(|phase| {
+                state.mode = Mode::ProbeBw { phase, since: Time::ZERO };
+                state.gain()
+            })
+            .collect();
+        assert_eq!(gains, [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        let mut rng = Rng::stream(1, "cycle", 0);
+        let mut begun = std::collections::BTreeSet::new();
+        for _ in 0..700 {
+            state.probe_bandwidth(Time::ZERO, &mut rng);
+            begun.insert((state.gain() * 100.0) as u64);
+        }
+        assert_eq!(begun.into_iter().collect::<Vec<_>>(), [100, 125]);
+    }
+
+    #[test]
+    fn at_rest_two_products_and_three_may_be_in_flight_and_few_wait() {
+        let mut path = path();
+        path.until(|path| path.now >= Span::from_secs(5).after_start());
+        let (mut most, mut waiting, mut delivered) = (0.0_f64, 0.0_f64, path.delivered);
+        path.until(|path| {
+            most = most.max(path.in_flight());
+            waiting = waiting.max(path.queue());
+            path.now >= Span::from_secs(9).after_start()
+        });
+        let state = &path.controller.0;
+        assert!((state.window - (2.0 * state.rate * 0.101 + 3.0)).abs() < 1e-9, "{}", state.window);
+        assert!(most <= 1.6 * 101.0 && waiting <= 0.6 * 101.0, "{most} {waiting}");
+        delivered = path.delivered - delivered;
+        assert!(delivered >= 3990, "{delivered}");
+    }
+
+    #[test]
+    fn after_ten_seconds_four_packets_for_a_fifth_of_a_second_see_the_path_empty() {
+        let mut path = path();
+        let probing = |at: &Path<Bbr>| matches!(at.controller.0.mode, Mode::ProbeRtt { .. });
+        path.until(probing);
+        let began = path.now;
+        assert!(began > Span::from_secs(10).after_start() && path.window() == 4.0);
+        path.until(|path| path.in_flight() <= 4.0);
+        let small = path.now;
+        path.until(|path| !probing(path));
+        let lasted = path.now.since(small).as_millis_f64();
+        assert!((200.0..=310.0).contains(&lasted), "{lasted}");
+        assert_eq!(path.controller.0.rtt, Span::from_millis(101));
+        assert!(path.window() > 200.0, "the window is what it was: {}", path.window());
+    }
+
+    #[test]
+    fn a_loss_lets_out_what_arrives_and_afterwards_the_window_is_what_it_was() {
+        let mut path = path();
+        path.until(|path| path.now >= Span::from_secs(5).after_start());
+        let (before, in_flight) = (path.window(), path.in_flight());
+        path.lose(1);
+        assert!(path.window() <= in_flight + 1.0, "{}", path.window());
+        path.until(|path| !path.recovering());
+        path.step();
+        assert!(path.window() >= before, "{} {before}", path.window());
+        path.controller.on_timeout(&Timeout { now: path.now, flight: before, reported: false, next: path.next });
+        assert_eq!(path.window(), 1.0);
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Controllers that pace, on one link of 50 Mbit/s and 40 ms: what their papers report in kind.
+
+use kneepoint::measure::{Meter, Summary};
+use kneepoint::run::run;
+use kneepoint::scenario;
+
+/// Half a minute, of which the last twenty seconds count; a flow for each name, and a buffer in products of rate and
+/// delay.
+fn dumbbell(flows: &[&str], buffer: &str) -> Summary {
+    let mut text = format!(
+        "[run]\nduration = \"30s\"\nmeasure = \"10s..30s\"\n\
+         [topology]\nkind = \"dumbbell\"\nrate = \"50mbit\"\nrtt = \"40ms\"\nbuffer = \"{buffer}\"\n"
+    );
+    for (place, cc) in flows.iter().enumerate() {
+        text += &format!("[[flows]]\nname = \"{place}\"\ncount = 1\ncc = \"{cc}\"\nstart = \"0s..1s\"\n");
+    }
+    let plan = scenario::parse(&text).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let valid = &plan.cases[0].valid;
+    run(valid, 1, Meter::new(valid)).0.finish()
+}
+
+fn queue(summary: &Summary) -> f64 {
+    summary.bottleneck().unwrap().queue_mean_packets
+}
+
+fn drops(summary: &Summary) -> f64 {
+    summary.bottleneck().unwrap().drop_ratio()
+}
+
+fn utilization(summary: &Summary) -> f64 {
+    summary.bottleneck().unwrap().utilization
+}
+
+/// What part of all goodput the last flow has.
+fn share(summary: &Summary) -> f64 {
+    let goodputs: Vec<f64> = summary.groups.iter().map(|group| group.goodput_bps[0]).collect();
+    goodputs.last().unwrap() / goodputs.iter().sum::<f64>()
+}
+
+/// Packets of a product of rate and delay.
+const BDP: f64 = 250.0;
+
+#[test]
+fn bbr_alone_fills_the_link_and_not_the_buffer() {
+    for buffer in ["1bdp", "5bdp"] {
+        let alone = dumbbell(&["bbr"], buffer);
+        // ProbeRTT takes 2 %: 200 ms of 10 s.
+        assert!(utilization(&alone) > 0.96, "{}", utilization(&alone));
+        assert!(queue(&alone) < 0.25 * BDP, "{}", queue(&alone));
+        assert_eq!(drops(&alone), 0.0);
+    }
+}
+
+#[test]
+fn bbr_flows_together_queue_what_their_cap_of_two_products_lets_them() {
+    let pair = dumbbell(&["bbr", "bbr"], "5bdp");
+    assert!(queue(&pair) > 0.5 * BDP && queue(&pair) < 1.2 * BDP, "{}", queue(&pair));
+    assert_eq!(drops(&pair), 0.0);
+    assert!((0.35..0.65).contains(&share(&pair)), "{}", share(&pair));
+}
+
+#[test]
+fn bbr_takes_most_from_sack_in_a_shallow_buffer_and_less_than_half_in_a_deep_one() {
+    let shallow = share(&dumbbell(&["sack", "bbr"], "1bdp"));
+    let deep = share(&dumbbell(&["sack", "bbr"], "5bdp"));
+    assert!(shallow > 0.75, "{shallow}");
+    assert!(deep < 0.5, "{deep}");
+}
