@@ -58,7 +58,7 @@ fuzz: cargo ## a million mutated scenarios, thousands of command lines and netwo
 wasm: cargo ## compile the laboratory to wasm32
 	scripts/check-wasm.sh
 
-docs: cargo ## docs/algorithms.md, the schema and the example, from the registries; the library's pages in target/doc
+docs: cargo ## docs/algorithms.md, response functions, the schema and the example, from the registries; the library's pages in target/doc
 	$(CARGO) run --locked -p xtask -- docs
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"

@@ -26,6 +26,7 @@
 //! here all are real numbers. Its rule for delayed acknowledgements is left out, as packets are counted here and not
 //! acknowledgements, and so is its initial slow-start threshold of 100, which is the scenario's to set.
 
+use super::steady::{Law, Losses, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -86,8 +87,37 @@ impl Bic {
     }
 }
 
+/// Packets and round trips from the loss at `w_max` to the return there, in continuous time.
+fn cycle(params: &Params, w_max: f64) -> (f64, f64) {
+    let Params { max_step, min_step, search, beta, .. } = *params;
+    let far = (1.0 - beta) * w_max;
+    let middle = far.min(search * max_step);
+    let near = middle.min(search);
+    // From `far` to `middle` below Wmax at the greatest step, to `near` by the search, then at the least step.
+    let additive = (far - middle) / max_step;
+    let searching = search * libm::log(middle / near);
+    let closing = near / min_step;
+    let round_trips = additive + searching + closing;
+    let below = additive * 0.5 * (far + middle) + search * (middle - near) + closing * 0.5 * near;
+    (w_max * round_trips - below, round_trips)
+}
+
 impl Controller for Bic {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[Law {
+        source: "derived, as in INFOCOM 2004 §III, with Linux's constants",
+        formula: "the cycle from b Wmax to Wmax that carries 1 / p packets",
+        settings: &[("fast_convergence", "false")],
+        losses: Losses::Periodic,
+        window: |p, _| {
+            let w_max = solve(1.0 / p, |w_max| cycle(&Params::default(), w_max).0);
+            1.0 / p / cycle(&Params::default(), w_max).1
+        },
+        rates: &[1e-3, 1e-4, 1e-5],
+        within: 0.005,
+        because: "packets are counted one by one",
+    }];
 
     fn new(params: Params, start: Start) -> Bic {
         Bic { params, window: Window::new(start), w_max: 0.0 }

@@ -28,6 +28,7 @@
 //! left out: here packets are counted, not acknowledgements.
 
 use super::delay::Delay;
+use super::steady::{Law, Losses, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -168,6 +169,39 @@ impl Cubic {
 
 impl Controller for Cubic {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[
+        Law {
+            source: "RFC 9438 §5.1",
+            formula: "1.054 (RTT/p)^(3/4)",
+            settings: &[("fast_convergence", "false")],
+            losses: Losses::Periodic,
+            window: |p, rtt| 1.054 * libm::pow(rtt / p, 0.75),
+            rates: &[1e-4, 1e-5],
+            within: 0.01,
+            because: "the window chases a target a round trip ahead, and stays a little behind the curve",
+        },
+        Law {
+            source: "RFC 9438 §5.1, Table 1",
+            formula: "as Reno where that is more",
+            settings: &[("fast_convergence", "false")],
+            losses: Losses::Periodic,
+            window: |p, _| aimd(1.0, 0.5, p),
+            rates: &[1e-2, 1e-3],
+            within: 0.035,
+            because: "just after a loss the cubic curve is steeper than Reno's line, and a cycle begins with it",
+        },
+        Law {
+            source: "S. Ha et al., OSR 42(5) 2008",
+            formula: "1.17 (RTT/p)^(3/4)",
+            settings: &[("era", "2006"), ("fast_convergence", "false")],
+            losses: Losses::Periodic,
+            window: |p, rtt| 1.17 * libm::pow(rtt / p, 0.75),
+            rates: &[1e-4, 1e-5],
+            within: 0.01,
+            because: "1.17 and β = 0.8 are rounded; the window stays a little behind the curve",
+        },
+    ];
 
     fn new(params: Params, start: Start) -> Cubic {
         let beta = match params.era {

@@ -20,6 +20,7 @@
 //! table, which may be used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
 //! of the table, down to half of `high_decrease`.
 
+use super::steady::{Law, Losses, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -82,6 +83,17 @@ fn increase(params: &Params, window: f64) -> f64 {
 
 impl Controller for HsTcp {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[Law {
+        source: "RFC 3649 §5, Table 2",
+        formula: "0.12 / p^0.835; Reno's where p > 10⁻³",
+        settings: &[],
+        losses: Losses::Periodic,
+        window: |p, _| if p > 1e-3 { aimd(1.0, RENO_DECREASE, p) } else { 0.12 / libm::pow(p, 0.835) },
+        rates: &[1e-2, 1e-4, 1e-5, 1e-6],
+        within: 0.01,
+        because: "0.12 and 0.835 are rounded; a(w) and b(w) are made for one window, not for the range of a sawtooth",
+    }];
 
     fn new(params: Params, start: Start) -> HsTcp {
         HsTcp { params, window: Window::new(start), whole: 0, increase: 1.0 }

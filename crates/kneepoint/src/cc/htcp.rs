@@ -25,6 +25,7 @@
 //! Departures from Linux: it uses RTTmin / RTTmax only from the second loss without a change of throughput on, only
 //! where RTTmin > 10 ms, and lets RTTmax rise by 20 ms a sample at most; the draft has none of these.
 
+use super::steady::{Law, Losses, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -79,6 +80,11 @@ pub struct Htcp {
     rtt_scaling: bool,
 }
 
+/// 1 / clamp(0.1 s / RTTmin, 1/2, 10).
+fn per_scale(rtt: f64) -> f64 {
+    (rtt / 0.1).clamp(0.1, 2.0)
+}
+
 /// f, `seconds` after ΔL.
 #[inline]
 fn growth(seconds: f64) -> f64 {
@@ -91,7 +97,7 @@ impl Htcp {
         if rtt < self.least {
             self.least = rtt;
             if self.rtt_scaling {
-                self.per_scale = (rtt.as_secs_f64() / 0.1).clamp(0.1, 2.0);
+                self.per_scale = per_scale(rtt.as_secs_f64());
             }
         }
         if !recovering {
@@ -142,8 +148,34 @@ impl Htcp {
     }
 }
 
+/// Packets from loss to loss, `t` seconds, at a constant round-trip time of `rtt` seconds: β is then βmax.
+fn cycle(params: &Params, t: f64, rtt: f64) -> f64 {
+    let beta = params.beta_max;
+    let beyond = (t - params.low_speed.as_secs_f64()).max(0.0);
+    let per_second = 2.0 * (1.0 - beta) * per_scale(rtt) / rtt;
+    // The integral of f, and the integral of that.
+    let gained = per_second * (t + beyond * beyond * (5.0 + beyond / 12.0));
+    let area = per_second * (t * t / 2.0 + beyond * beyond * beyond * (5.0 / 3.0 + beyond / 48.0));
+    let after_loss = gained * beta / (1.0 - beta);
+    (after_loss * t + area) / rtt
+}
+
 impl Controller for Htcp {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[Law {
+        source: "derived: the draft's equations, integrated",
+        formula: "the cycle that gains (1 - βmax) W in 1 / p packets",
+        settings: &[],
+        losses: Losses::Periodic,
+        window: |p, rtt| {
+            let seconds = solve(1.0 / p, |seconds| cycle(&Params::default(), seconds, rtt));
+            rtt / (p * seconds)
+        },
+        rates: &[1e-3, 1e-4, 1e-5],
+        within: 0.005,
+        because: "packets are counted one by one",
+    }];
 
     fn new(params: Params, start: Start) -> Htcp {
         Htcp {

@@ -29,6 +29,7 @@
 //! ns-2's TCP-Linux carries the Linux 2.6.22 module, whose loss leaves β W where (1 - β) W is meant: an eighth of the
 //! window where no queue stood. `legacy_bug` does the same, for experiments published with it.
 
+use super::steady::{Law, Losses, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -175,6 +176,17 @@ impl Illinois {
 
 impl Controller for Illinois {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[Law {
+        source: "derived: αmax and βmin, where no queue stands",
+        formula: "sqrt(αmax (2 - βmin) / (2 βmin p)) = 8.66 / sqrt(p)",
+        settings: &[],
+        losses: Losses::Periodic,
+        window: |p, _| aimd(10.0, 0.125, p),
+        rates: &[1e-2, 1e-3, 1e-4, 1e-5],
+        within: 0.01,
+        because: "at 10⁻² a loss comes every 100 packets, little more than a window",
+    }];
 
     fn new(params: Params, start: Start) -> Illinois {
         Illinois {

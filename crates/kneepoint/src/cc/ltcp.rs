@@ -20,6 +20,7 @@
 //! RTT is smoothed as in RFC 6298, and KR is set once a round trip.
 
 use super::delay::Delay;
+use super::steady::{Law, Losses, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -90,6 +91,21 @@ impl Ltcp {
 
 impl Controller for Ltcp {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[Law {
+        source: "S. Bhandarkar et al., CCR 36(1) 2006",
+        formula: "sqrt(K (1 - β/2) / (β p)), K the layer of that window",
+        settings: &[],
+        losses: Losses::Periodic,
+        window: |p, _| {
+            let Params { layer_window, decrease, .. } = Params::default();
+            let constant = decrease / (1.0 - decrease / 2.0);
+            solve(1.0 / p, |window| constant * window * window / layer_of(layer_window, window))
+        },
+        rates: &[1e-3, 1e-4, 3e-5, 1e-5],
+        within: 0.02,
+        because: "the law has one layer, and a sawtooth may cross into its neighbours",
+    }];
 
     fn new(params: Params, start: Start) -> Ltcp {
         Ltcp {

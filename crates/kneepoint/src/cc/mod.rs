@@ -15,6 +15,7 @@ pub mod event_rate;
 pub mod extreme;
 pub mod response;
 pub mod rounds;
+pub mod steady;
 pub mod window;
 
 use crate::rng::Rng;
@@ -132,6 +133,8 @@ pub trait Controller: Clone + std::fmt::Debug {
 
     /// What its packets say of marks.
     const MARKS: Marks = Marks::Classic;
+    /// What was published of its mean window at a given loss rate.
+    const STEADY_STATE: &'static [steady::Law] = &[];
 
     /// A controller for a fresh connection.
     fn new(params: Self::Params, start: Start) -> Self;
@@ -174,6 +177,16 @@ crate::registry! {
         htcp::Htcp,
         ltcp::Ltcp,
         bbr::Bbr,
+    }
+}
+
+impl Config {
+    /// What was published of the mean window at a given loss rate.
+    pub fn steady_state(&self) -> &'static [steady::Law] {
+        fn of<C: Controller>(_: &C) -> &'static [steady::Law] {
+            C::STEADY_STATE
+        }
+        each!(&self.build(Start { initial_window: 2.0, initial_ssthresh: f64::INFINITY }), one => of(one))
     }
 }
 

@@ -12,6 +12,7 @@
 //! `W` window, `S` slow-start threshold, `flight` outstanding: packets.
 //! The host inflates the window during fast recovery, not the controller.
 
+use super::steady::{Law, Losses, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -35,6 +36,29 @@ pub struct Reno {
 
 impl Controller for Reno {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[
+        Law {
+            source: "M. Mathis et al., CCR 27(3) 1997",
+            formula: "sqrt(3/2) / sqrt(p)",
+            settings: &[],
+            losses: Losses::Periodic,
+            window: |p, _| aimd(1.0, 0.5, p),
+            rates: &[1e-2, 1e-3, 1e-4, 1e-5],
+            within: 0.01,
+            because: "a packet is a twelfth of the smallest window",
+        },
+        Law {
+            source: "T. Ott, J. Kemperman, M. Mathis, 1996",
+            formula: "1.31 / sqrt(p)",
+            settings: &[],
+            losses: Losses::Random,
+            window: |p, _| 1.3098 / p.sqrt(),
+            rates: &[1e-2, 1e-3],
+            within: 0.02,
+            because: "10 000 losses are a sample, with a standard error of half a percent; a packet is a large part of a small window",
+        },
+    ];
 
     fn new(params: Params, start: Start) -> Reno {
         Reno { params, window: Window::new(start) }

@@ -18,6 +18,7 @@
 //! decrease from a half to an eighth: at the loss rate that goes with it, a / (b · low) = 1/200, both laws have
 //! about the same window. Linux differs: it gains max(a, 1 / W), so that it is ahead of both up to 100 packets.
 
+use super::steady::{Law, Losses};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -54,6 +55,17 @@ impl Scalable {
 
 impl Controller for Scalable {
     type Params = Params;
+
+    const STEADY_STATE: &'static [Law] = &[Law {
+        source: "T. Kelly, CCR 33(2) 2003, §3",
+        formula: "(a / b) / p = 0.08 / p",
+        settings: &[],
+        losses: Losses::Periodic,
+        window: |p, _| 0.08 / p,
+        rates: &[1e-3, 1e-4, 1e-5],
+        within: 0.07,
+        because: "the law balances a against b p W at a constant window; a cycle lasts ln(1 / (1 - b)) / a round trips and not b / a, which makes its mean 6.5 % less",
+    }];
 
     fn new(params: Params, start: Start) -> Scalable {
         Scalable { params, window: Window::new(start) }

@@ -2,6 +2,7 @@
 //! Documentation that the registries and the declared fields hold: written from them, and checked against them.
 
 mod algorithms;
+mod response_functions;
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,7 @@ fn generate() -> Vec<Generated> {
     let schema = serde_json::to_string_pretty(&scenario::schema()).unwrap_or_default() + "\n";
     vec![
         ("algorithms.md", algorithms::page()),
+        ("response-functions.md", response_functions::page()),
         ("scenario.schema.json", schema),
         ("scenario.example.toml", scenario::example()),
     ]
