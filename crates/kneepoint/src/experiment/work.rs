@@ -140,6 +140,7 @@ fn share(share: &ShareSummary) -> Vec<Row> {
     let whole = Row::new([group.clone()])
         .with("share", share.share)
         .with("drop_ratio", share.drop_ratio())
+        .with("drops", share.drops as f64)
         .with("throughput_variance_to_mean_bps", share.throughput_variance_to_mean_bps)
         .with("queue_position_mean", position.mean)
         .with("queue_position_median", position.median)

@@ -103,6 +103,7 @@ fn strong(verdict: Verdict) -> String {
 
 pub(in crate::report) fn ours(judgement: &Judgement) -> String {
     match judgement.ours.as_slice() {
+        [] => "–".into(),
         [(_, alone)] => shown(alone),
         several if several.len() <= MOST_NUMBERS => several
             .iter()
