@@ -176,6 +176,7 @@ crate::registry! {
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
         pi::Pi,
+        step::Step,
     }
 }
 

@@ -50,6 +50,14 @@ pub const PRESETS: &[Preset] = &[
         set: &[("ecn", "true")],
     },
     Preset {
+        name: "l4s",
+        about: "A queue that marks packets of scalable senders beyond a delay of 1 ms, and no others.",
+        family: Of::Queue,
+        of: "step",
+        recovery: None,
+        set: &[("scalable_only", "true"), ("delay", "1ms")],
+    },
+    Preset {
         name: "pi-ecn",
         about: "A router with a proportional-integral controller that marks.",
         family: Of::Queue,
