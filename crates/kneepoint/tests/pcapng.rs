@@ -120,6 +120,18 @@ fn a_data_packet_has_its_time_its_addresses_its_bytes_and_its_mark() {
 }
 
 #[test]
+fn what_a_sender_says_of_marks_is_in_the_last_two_bits_of_the_service_byte() {
+    let scalable = Flags::ECT.with(Flags::SCALABLE);
+    // RFC 3168 §5, RFC 9331 §4.1: Not-ECT, ECT(0), ECT(1), CE.
+    let said =
+        [(Flags::default(), 0b00), (Flags::ECT, 0b10), (scalable, 0b01), (scalable.with(Flags::CE), 0b11)];
+    for (flags, bits) in said {
+        let file = captured(&[(Time::ZERO, Packet { flags, ..data() })]);
+        assert_eq!(blocks(&file)[2].1[21], bits, "{flags:?}");
+    }
+}
+
+#[test]
 fn an_acknowledgement_goes_back_with_its_blocks_and_its_echo() {
     let flags = Flags::ACK.with(Flags::ECE);
     let ack = Packet { size: 40, seq: 5, sack: [(7, 9), (11, 12), (0, 0)], flags, ..data() };

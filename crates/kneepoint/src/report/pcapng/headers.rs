@@ -166,10 +166,12 @@ fn network_header(packet: &Packet, protocol: IpNumber, length: u32) -> Ipv4Heade
     // `length` is at most LARGEST.
     let mut ip = Ipv4Header::new(length as u16, 64, protocol, source, destination).unwrap_or_default();
     ip.identification = packet.id as u16;
-    ip.ecn = match (packet.flags.has(Flags::CE), packet.flags.has(Flags::ECT)) {
-        (true, _) => IpEcn::CongestionExperienced,
-        (false, true) => IpEcn::Ect0,
-        (false, false) => IpEcn::NotEct,
+    let says = |flags| packet.flags.has(flags);
+    ip.ecn = match () {
+        _ if says(Flags::CE) => IpEcn::CongestionExperienced,
+        _ if says(Flags::ECT.with(Flags::SCALABLE)) => IpEcn::Ect1,
+        _ if says(Flags::ECT) => IpEcn::Ect0,
+        _ => IpEcn::NotEct,
     };
     ip.header_checksum = ip.calc_header_checksum();
     ip
