@@ -13,6 +13,7 @@ pub mod delivery;
 pub mod early;
 pub mod event_rate;
 pub mod extreme;
+pub mod marking;
 pub mod response;
 pub mod rounds;
 pub mod steady;
@@ -177,6 +178,7 @@ crate::registry! {
         htcp::Htcp,
         ltcp::Ltcp,
         bbr::Bbr,
+        dctcp::Dctcp,
     }
 }
 
@@ -297,6 +299,11 @@ pub(crate) mod tests {
         pub fn timeout(&mut self) {
             let timeout = Timeout { now: self.now, flight: self.window(), reported: false, next: self.next };
             self.controller.on_timeout(&timeout);
+            self.send();
+        }
+        pub fn ecn(&mut self) {
+            let ecn = Ecn { now: self.now, flight: self.window(), next: self.next };
+            self.controller.on_ecn(&ecn);
             self.send();
         }
     }
