@@ -179,6 +179,7 @@ crate::registry! {
         ltcp::Ltcp,
         bbr::Bbr,
         dctcp::Dctcp,
+        prague::Prague,
     }
 }
 

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Prague: DCTCP for the Internet, which paces and grows as if its round trip were at least 25 ms.
+//!
+//! K. De Schepper, O. Tilmans, B. Briscoe, V. Goel, "Prague Congestion Control", draft-briscoe-iccrg-prague-congestion-control-04, 2024; requirements: RFC 9331 §4.
+//!
+//! ```text
+//! Rv = max(R, 25 ms)               virtual round trip, once 500 round trips have passed; R before
+//! alpha <- (1 - g) alpha + g M     every Rv and window of data, since the first mark; M marked / arrived   §2.4.1
+//! mark:   W <- W (1 - alpha/2)     once per Rv; alpha is 1 at the first mark                               §2.4.2
+//! unmarked packet: W += 1                  slow start, until the first mark or loss
+//!                  W += (R / Rv)² / W      after it, also in round trips with marks                        §2.4.3, §2.4.4
+//! loss, timeout:   as Reno
+//! rate = W / R,  2 W / R while W < S / 2   pacing
+//! ```
+//!
+//! `W` window, `S` slow-start threshold: packets; `R` smoothed round-trip time (RFC 6298); `g` = 1/16. Per virtual
+//! round trip the window W Rv / R of a flow at that distance grows by one packet, so flows below 25 ms share as if they
+//! were all 25 ms away.
+//!
+//! Readings: where the draft describes and does not specify, its reference implementation for Linux is followed: a window
+//! of data and Rv must both have passed before alpha moves, and Rv between two reductions; 500 round trips, not counted in
+//! slow start; pacing; no window below two packets. M counts packets, not bytes.
+//! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a packet
+//! sent again cannot carry one. Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
+//! the loss's credit for a mark of the same round trip, undoing a reduction when a loss proves to be reordering,
+//! detection of queues that treat ECT(1) as ECT(0), and CUBIC's growth after a loss.
+
+use super::delay::Delay;
+use super::marking::Marking;
+use super::window::Window;
+use super::{Ack, Control, Controller, Ecn, Loss, Marks, Start, Timeout};
+use crate::rng::Rng;
+use crate::units::{PacketRate, Span, Time};
+
+crate::settings! {
+    /// Prague's parameters.
+    pub struct Params {
+        /// g: the weight of a new window of data in alpha.
+        gain: f64 = 0.0625, 0.0001..=1.0;
+        /// The least virtual round-trip time; 0s lets each flow grow by its own.
+        virtual_rtt: Span = Span::from_millis(25), Span::ZERO..=Span::from_secs(1);
+        /// Round trips after slow start before the virtual round trip counts, so that short transfers are as quick as they can.
+        transition: u32 = 500, 0..=1000000;
+    }
+}
+
+/// A Prague controller.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    window: Window,
+    marking: Marking,
+    rtt: Delay,
+    /// Whether there was a mark, so that alpha means something.
+    seen: bool,
+    /// When alpha moved last.
+    averaged: Time,
+    /// When a mark last took its part.
+    reduced: Option<Time>,
+    /// Round trips yet to pass before the virtual one counts.
+    transition: u32,
+    least_virtual: Span,
+}
+
+impl Prague {
+    /// Rv.
+    #[inline]
+    fn virtual_rtt(&self) -> Span {
+        let rtt = self.rtt.smoothed();
+        if self.transition > 0 { rtt } else { rtt.max(self.least_virtual) }
+    }
+
+    /// Packets that a round trip adds: (R / Rv)².
+    #[inline]
+    fn per_rtt(&self) -> f64 {
+        let (real, apparent) = (self.rtt.smoothed(), self.virtual_rtt());
+        if real == apparent {
+            return 1.0;
+        }
+        let ratio = real.0 as f64 / apparent.0 as f64;
+        ratio * ratio
+    }
+
+    /// A window of data is over: takes its marks into alpha, once Rv has passed too.
+    fn end_window(&mut self, ack: &Ack) {
+        if !self.seen {
+            self.marking.begin(ack);
+        } else if ack.now.since(self.averaged) >= self.virtual_rtt() {
+            self.marking.close(ack);
+            self.averaged = ack.now;
+        } else {
+            return;
+        }
+        if !self.window.slow_start() {
+            self.transition = self.transition.saturating_sub(1);
+        }
+    }
+}
+
+impl Controller for Prague {
+    type Params = Params;
+
+    const MARKS: Marks = Marks::Scalable;
+
+    fn new(params: Params, start: Start) -> Prague {
+        Prague {
+            window: Window::new(start),
+            marking: Marking::new(1.0, params.gain),
+            rtt: Delay::new(0.875),
+            seen: false,
+            averaged: Time::ZERO,
+            reduced: None,
+            transition: params.transition,
+            least_virtual: params.virtual_rtt,
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt.observe(rtt);
+        }
+        if ack.marked > 0 && !self.seen {
+            self.seen = true;
+            self.averaged = ack.now;
+            self.marking.begin(ack);
+        }
+        self.marking.observe(ack);
+        if self.marking.over(ack) {
+            self.end_window(ack);
+        }
+        self.window.grow(ack, self.per_rtt());
+    }
+
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        if self.reduced.is_none_or(|at| ecn.now.since(at) >= self.virtual_rtt()) {
+            self.reduced = Some(ecn.now);
+            self.window.reduce_to(self.window.packets * (1.0 - self.marking.alpha() / 2.0));
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.window.reduce_to(loss.flight / 2.0);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.window.restart(if timeout.reported { self.window.ssthresh } else { timeout.flight / 2.0 });
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        let rtt = self.rtt.smoothed().as_secs_f64();
+        let haste = if self.window.packets < self.window.ssthresh / 2.0 { 2.0 } else { 1.0 };
+        let pacing = (rtt > 0.0).then(|| PacketRate(haste * self.window.packets / rtt));
+        Control { pacing, ..self.window.control() }
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        let mut state = self.marking.state();
+        state.push(("virtual_rtt_ms", self.virtual_rtt().as_millis_f64()));
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+
+    /// In avoidance at `window` packets over `rtt`, with the virtual round trip in force from the start.
+    fn avoiding(window: f64, rtt: Span) -> Trace<Prague> {
+        let params = Params { transition: 0, ..Params::default() };
+        let mut trace =
+            Trace::new(Prague::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }));
+        trace.rtt = rtt;
+        trace
+    }
+
+    /// What a round trip adds to a large window.
+    fn growth(rtt: Span) -> f64 {
+        let mut trace = avoiding(10_000.0, rtt);
+        trace.round_trip() - 10_000.0
+    }
+
+    #[test]
+    fn below_the_virtual_round_trip_growth_falls_with_the_square_of_the_distance() {
+        // (5 / 25)², (10 / 25)², and a packet per round trip from 25 ms on.
+        for (millis, packets) in [(5, 0.04), (10, 0.16), (25, 1.0), (100, 1.0)] {
+            let grown = growth(Span::from_millis(millis));
+            assert!((grown / packets - 1.0).abs() < 1e-3, "{millis} ms: {grown}");
+        }
+    }
+
+    #[test]
+    fn five_hundred_round_trips_pass_before_the_virtual_one_counts() {
+        let start = Start { initial_window: 20.0, initial_ssthresh: 2.0 };
+        let mut trace = Trace::new(Prague::new(Params::default(), start));
+        trace.rtt = Span::from_millis(5);
+        for _ in 0..490 {
+            trace.round_trip();
+        }
+        let before = trace.window();
+        assert!((trace.round_trip() - before - 1.0).abs() < 0.01);
+        for _ in 0..20 {
+            trace.round_trip();
+        }
+        let after = trace.window();
+        assert!((trace.round_trip() - after - 0.04).abs() < 0.001);
+        assert_eq!(trace.controller.virtual_rtt(), Span::from_millis(25));
+    }
+
+    #[test]
+    fn the_first_mark_halves_and_the_next_waits_for_a_virtual_round_trip() {
+        let mut trace = avoiding(400.0, Span::from_millis(5));
+        trace.round_trip();
+        trace.marked = true;
+        trace.ack(Span::ZERO);
+        let before = trace.window();
+        assert_eq!(trace.controller.marking.alpha(), 1.0);
+        trace.ecn();
+        assert_eq!(trace.window(), before / 2.0);
+        trace.now += Span::from_micros(24_999);
+        trace.ecn();
+        assert_eq!(trace.window(), before / 2.0);
+        trace.now += Span::from_micros(1);
+        trace.ecn();
+        assert_eq!(trace.window(), before / 4.0);
+    }
+
+    #[test]
+    fn the_fraction_moves_once_per_virtual_round_trip_and_not_before_the_first_mark() {
+        let mut trace = avoiding(100.0, Span::from_millis(5));
+        for _ in 0..20 {
+            trace.round_trip();
+        }
+        assert_eq!(trace.controller.marking.alpha(), 1.0);
+        trace.marked = true;
+        trace.ack(Span::ZERO);
+        trace.marked = false;
+        // 61 round trips of 5 ms are twelve of 25 ms and a little.
+        for _ in 0..61 {
+            trace.round_trip();
+        }
+        let alpha = trace.controller.marking.alpha();
+        // The first window had one mark among some 500 packets.
+        assert!((alpha / libm::pow(15.0 / 16.0, 12.0) - 1.0).abs() < 0.001, "{alpha}");
+    }
+
+    #[test]
+    fn it_paces_at_a_window_per_round_trip_and_at_twice_that_in_slow_start() {
+        let rate = |trace: &Trace<Prague>| trace.controller.control().pacing.map(|rate| rate.0);
+        let mut trace = avoiding(400.0, Span::from_millis(20));
+        assert_eq!(rate(&trace), None);
+        trace.ack(Span::ZERO);
+        assert_eq!(rate(&trace), Some(trace.window() / 0.02));
+        let start = Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY };
+        let mut opening = Trace::new(Prague::new(Params::default(), start));
+        opening.ack(Span::ZERO);
+        assert_eq!(rate(&opening), Some(2.0 * 11.0 / 0.06));
+    }
+}
