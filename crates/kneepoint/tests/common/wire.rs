@@ -221,7 +221,9 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     }
 
     fn answer(&mut self, reply: Reply) {
-        assert_eq!(reply.seq, self.edge);
+        // Unless it goes out ahead of a packet that is held back, because they differ in their marks.
+        let ahead = reply.seq + 1 == self.edge && self.receiver.next_wakeup() < Time::NEVER;
+        assert!(reply.seq == self.edge || ahead, "{} for {}", reply.seq, self.edge);
         for (place, &(first, end)) in reply.sack.iter().enumerate().filter(|(_, block)| block.1 != 0) {
             assert!(first > self.edge && first < end, "block {first}..{end} above {}", self.edge);
             assert!(self.arrived[first as usize..end as usize].iter().all(|&one| one), "{first}..{end}");
