@@ -345,6 +345,7 @@ mod tests {
             resent: 0,
             marked: 0,
             credit: 0.0,
+            limited: true,
             una: trace.una,
             next: trace.una,
             in_flight: 1,

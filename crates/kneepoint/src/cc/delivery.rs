@@ -31,6 +31,8 @@ struct Heard {
     delivered: u64,
     /// When the packet that it answers was sent.
     sent: Time,
+    resent: u64,
+    in_flight: u32,
     /// Whether packets that were sent next tell less than the path could carry.
     limited: bool,
 }
@@ -44,12 +46,19 @@ pub struct Sample {
     pub limited: bool,
     /// A round ended and the next began.
     pub round: bool,
-    /// Packets that arrived since the acknowledgement before.
+    /// Packets that arrived since the acknowledgement before; at least one, where one was acknowledged in order: after
+    /// a timeout the sender hears of packets a second time.
     pub newly: f64,
     /// Packets sent again since then: those lost, as soon as the host repairs them.
     pub lost: f64,
-    /// Packets that arrived since that packet was sent.
+    /// Packets that had arrived when the packet answered was sent, where that is known.
+    pub prior: Option<u64>,
+    /// Packets in flight with it then, itself included.
+    pub sent_among: f64,
+    /// Packets that arrived since then.
     pub delivered: f64,
+    /// Packets sent again since then.
+    pub lost_since: f64,
 }
 
 /// Turns acknowledgements into samples.
@@ -92,19 +101,27 @@ impl Delivery {
     pub fn on_ack(&mut self, ack: &Ack, least_rtt: Span) -> Sample {
         let newly = ack.delivered.saturating_sub(self.delivered);
         let lost = ack.resent.saturating_sub(self.resent);
-        let mut sample = Sample { newly: newly as f64, lost: lost as f64, ..Sample::default() };
+        let told = newly.max(u64::from(ack.acked.min(1)));
+        let mut sample = Sample { newly: told as f64, lost: lost as f64, ..Sample::default() };
         let before = self.delivered;
         self.delivered += newly;
         self.resent += lost;
-        // Neither the window nor a repair kept the sender from sending: it had nothing to send.
-        if ack.acked > 0 && ack.credit == 0.0 && !ack.recovering {
+        if ack.limited {
             self.limit(ack.in_flight);
         }
         if let Some(rtt) = ack.rtt {
             let sent = Time(ack.now.0.saturating_sub(rtt.0));
             if self.heard.is_empty() || self.idle {
                 // The flight began with this packet, not with an acknowledgement.
-                self.heard.push_back(Heard { at: sent, delivered: before, sent, limited: false });
+                let resent = self.resent - lost;
+                self.heard.push_back(Heard {
+                    at: sent,
+                    delivered: before,
+                    sent,
+                    resent,
+                    in_flight: 0,
+                    limited: false,
+                });
             }
             self.measure(ack.now, sent, least_rtt, &mut sample);
             self.remember(ack, sent);
@@ -125,7 +142,10 @@ impl Delivery {
             self.begin_round();
         }
         sample.limited = prior.limited;
+        sample.prior = Some(prior.delivered);
+        sample.sent_among = f64::from(prior.in_flight) + 1.0;
         sample.delivered = (self.delivered - prior.delivered) as f64;
+        sample.lost_since = (self.resent - prior.resent) as f64;
         let interval = sent.since(prior.sent).max(now.since(prior.at));
         if interval >= least_rtt && interval > Span::ZERO && sample.delivered > 0.0 {
             sample.rate = Some(sample.delivered / interval.as_secs_f64());
@@ -139,7 +159,8 @@ impl Delivery {
             if self.heard.len() as u64 >= 4 * PER_FLIGHT {
                 self.heard.pop_front();
             }
-            self.heard.push_back(Heard { at: ack.now, delivered: self.delivered, sent, limited });
+            let (delivered, resent, in_flight) = (self.delivered, self.resent, ack.in_flight);
+            self.heard.push_back(Heard { at: ack.now, delivered, sent, resent, in_flight, limited });
         }
     }
 }
@@ -261,6 +282,7 @@ pub(crate) mod tests {
             resent: 0,
             marked: 0,
             credit: 1.0,
+            limited: false,
             una: number + 1,
             next: number + 1 + u64::from(in_flight),
             in_flight,
@@ -325,7 +347,7 @@ pub(crate) mod tests {
         let mut delivery = Delivery::default();
         steady(&mut delivery, 0..100, 40);
         let mut ack = answer(100, Span::from_millis(100).after_start(), 40);
-        ack.credit = 0.0;
+        ack.limited = true;
         delivery.on_ack(&ack, Span::ZERO);
         let samples = steady(&mut delivery, 101..300, 40);
         let limited: Vec<u64> =

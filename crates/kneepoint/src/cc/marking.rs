@@ -92,6 +92,7 @@ mod tests {
             resent: 0,
             marked,
             credit: 1.0,
+            limited: false,
             una,
             next,
             in_flight: (next - una) as u32,

@@ -53,6 +53,8 @@ pub struct Ack {
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
     /// acknowledgement, and zero while the window is not what limits the sender or losses are being repaired.
     pub credit: f64,
+    /// Whether the sender had nothing more to send: neither its window nor its pace held it back.
+    pub limited: bool,
     /// The first packet not yet acknowledged in order.
     pub una: u64,
     /// The next packet never sent so far.
@@ -276,6 +278,7 @@ pub(crate) mod tests {
                 resent: 0,
                 marked: u32::from(self.marked),
                 credit: 1.0,
+                limited: false,
                 una: self.una,
                 next: self.next,
                 in_flight: (self.next - self.una) as u32,

@@ -119,6 +119,7 @@ impl Host {
             resent: 0,
             marked: 0,
             credit: 1.0,
+            limited: false,
             una,
             next,
             in_flight: window as u32,

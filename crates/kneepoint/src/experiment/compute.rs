@@ -156,6 +156,7 @@ impl Settings {
                 resent: 0,
                 marked: 0,
                 credit: 1.0,
+                limited: false,
                 una: heard,
                 next: heard + FLIGHT,
                 in_flight: FLIGHT as u32,

@@ -84,6 +84,7 @@ impl Host {
             resent: self.resent,
             marked,
             credit,
+            limited: script.chance(0.1),
             una: self.una,
             next: self.next,
             in_flight,

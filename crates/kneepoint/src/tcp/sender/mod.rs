@@ -255,8 +255,8 @@ impl Sender {
         let recovering = self.phase == Phase::Recovery;
         // An echoed mark does not grow the window (RFC 3168 §6.1.2).
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
-        let limited = !self.options.window_validation || self.window_is_full() || self.is_paced();
-        let grows = !recovering && !echoed && limited;
+        let limited = !self.window_is_full() && !self.is_paced();
+        let grows = !(recovering || echoed || limited && self.options.window_validation);
         let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
         if newly > 0 {
             self.advance(packet.seq, newly, now);
@@ -284,6 +284,7 @@ impl Sender {
             delivered: u64::from(self.delivered),
             resent: u64::from(self.resent),
             marked: if echoed && self.controller.marks() != Marks::Classic { arrived } else { 0 },
+            limited,
             credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
             una: u64::from(self.una),
             next: u64::from(self.high),
