@@ -67,3 +67,23 @@ fn bbr_takes_most_from_sack_in_a_shallow_buffer_and_less_than_half_in_a_deep_one
     assert!(shallow > 0.75, "{shallow}");
     assert!(deep < 0.5, "{deep}");
 }
+
+#[test]
+fn copa_keeps_about_two_packets_a_flow_waiting_and_shares_equally() {
+    for flows in 1..=2 {
+        let alone = dumbbell(&["copa", "copa"][..flows], "1bdp");
+        // §3: 1.25/δ on average, where δ = 0.5.
+        let expected = 2.5 * flows as f64;
+        assert!((queue(&alone) / expected - 1.0).abs() < 0.3, "{} {expected}", queue(&alone));
+        assert!(utilization(&alone) > 0.99 && drops(&alone) == 0.0);
+        assert!((share(&alone) * flows as f64 - 1.0).abs() < 0.05, "{}", share(&alone));
+    }
+}
+
+#[test]
+fn copa_holds_its_ground_beside_sack_where_it_may_push() {
+    let pushing = share(&dumbbell(&["sack", "copa"], "1bdp"));
+    let yielding = share(&dumbbell(&["sack", "copa:competitive=false"], "1bdp"));
+    assert!(pushing > 0.25, "{pushing}");
+    assert!(yielding < 0.5 * pushing, "{yielding}");
+}

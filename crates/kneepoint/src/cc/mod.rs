@@ -180,6 +180,7 @@ crate::registry! {
         htcp::Htcp,
         ltcp::Ltcp,
         bbr::Bbr,
+        copa::Copa,
         dctcp::Dctcp,
         prague::Prague,
     }
