@@ -87,3 +87,20 @@ fn copa_holds_its_ground_beside_sack_where_it_may_push() {
     assert!(pushing > 0.25, "{pushing}");
     assert!(yielding < 0.5 * pushing, "{yielding}");
 }
+
+#[test]
+fn bbr3_loses_less_than_bbr_in_a_shallow_buffer_and_leaves_more_to_cubic() {
+    let (old, new) = (dumbbell(&["bbr"], "0.2bdp"), dumbbell(&["bbr3"], "0.2bdp"));
+    assert!(drops(&new) < 0.3 * drops(&old), "{} {}", drops(&new), drops(&old));
+    assert!(utilization(&new) > 0.93, "{}", utilization(&new));
+    let takes = |cc| share(&dumbbell(&["cubic", cc], "1bdp"));
+    assert!(takes("bbr") > 0.75 && takes("bbr3") < 0.65, "{} {}", takes("bbr"), takes("bbr3"));
+}
+
+#[test]
+fn bbr3_alone_fills_the_link_and_not_the_buffer() {
+    let alone = dumbbell(&["bbr3"], "5bdp");
+    assert!(utilization(&alone) > 0.95, "{}", utilization(&alone));
+    assert!(queue(&alone) < 0.25 * BDP, "{}", queue(&alone));
+    assert_eq!(drops(&alone), 0.0);
+}

@@ -180,6 +180,7 @@ crate::registry! {
         htcp::Htcp,
         ltcp::Ltcp,
         bbr::Bbr,
+        bbr3::Bbr3,
         copa::Copa,
         dctcp::Dctcp,
         prague::Prague,
