@@ -151,6 +151,8 @@ pub struct View {
     pub qm: Span,
     /// Packets that may be outstanding.
     pub window: f64,
+    /// Whether losses say that the link is full whatever the delay says.
+    pub lossy: bool,
 }
 
 /// The growth of the window in congestion avoidance, and the mode it follows.
@@ -180,10 +182,18 @@ impl Aggression {
         self.mode
     }
 
+    /// Sets the growth.
+    pub fn restart(&mut self, alpha: f64) {
+        self.alpha = alpha;
+    }
+
     /// Takes in what an acknowledgement shows; `fair` is asked for 1 + p'/p when a step needs it.
     #[inline]
     pub fn look(&mut self, view: &View, fair: impl FnOnce() -> f64, params: &Params) {
-        self.mode = Mode::of(view.q, view.qm, params);
+        self.mode = match Mode::of(view.q, view.qm, params) {
+            Mode::HighSpeed if view.lossy => Mode::Safe,
+            mode => mode,
+        };
         match self.mode {
             Mode::HighSpeed => self.held[0] = self.held[0].saturating_add(1),
             Mode::Compete => self.held[1] = self.held[1].saturating_add(1),
@@ -282,6 +292,7 @@ mod tests {
                 q: Span::from_millis(millis),
                 qm: Span::from_millis(60),
                 window: 60.0,
+                lossy: false,
             };
             aggression.look(&view, || 4.0, params);
         }

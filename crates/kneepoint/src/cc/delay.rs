@@ -76,6 +76,11 @@ impl Delay {
         self.least = self.least.min(rtt);
     }
 
+    /// Forgets the average for this queueing delay.
+    pub fn settle(&mut self, queueing: Span) {
+        self.smoothed = self.least.0 as f64 + queueing.0 as f64;
+    }
+
     /// The smoothed round-trip time; zero before the first sample.
     #[inline]
     pub fn smoothed(&self) -> Span {

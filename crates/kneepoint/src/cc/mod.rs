@@ -14,6 +14,8 @@ pub mod early;
 pub mod event_rate;
 pub mod extreme;
 pub mod marking;
+pub mod probe;
+pub mod queueing;
 pub mod response;
 pub mod rounds;
 pub mod steady;

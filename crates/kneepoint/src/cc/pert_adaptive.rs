@@ -24,7 +24,7 @@
 //! What an observer can plot: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α,
 //! `target_alpha_packets` the growth that Figure 2 has at this delay, `loss_rate` p and `early_response_rate` p' per
 //! packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early response now,
-//! `early_responses` so far, and the delays that q is made of.
+//! `early_responses` and `probes` so far, and the delays that q is made of.
 //!
 //! Readings, each a parameter where an experiment could want the other:
 //! * Sizes of steps and the first α are not in the thesis. Steps of 0.5, 0.1 and 0.9 are those of a port of the authors'
@@ -47,12 +47,24 @@
 //! * A loss event is an episode of repair, or a timeout outside one; packets count as they are acknowledged.
 //! * Once per round trip, no early response in slow start, losses count as responses: as [`pert`](super::pert) reads the
 //!   paper before. α adapts in slow start, too, and is not used there.
+//!
+//! Beyond the thesis, and off unless asked for:
+//! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then
+//!   and see whether others fill it: [`probe`](super::probe). 10 s does.
+//! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone: what
+//!   they keep is then half of the greatest that they remember, and they compete.
+//! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is
+//!   √(3/2 · packets between two losses); while PERT's is more than `friendly` times that, there is no high-speed
+//!   mode, and a loss takes off `loss_decrease`. 1 is as friendly as Reno; losses of the channel then count, too.
+//! * `memory_rtts`: 100 acknowledgements are many round trips of a small window. The weight of a sample that
+//!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; below 3 a small window's
+//!   average is all noise.
 
-use super::aggression::{self, Aggression, View};
-use super::delay::{Delay, Signal};
+use super::aggression::{self, Aggression, Mode, View};
 use super::early::{self, Early};
 use super::event_rate::EventRate;
-use super::response::red::Curve;
+use super::probe::{self, Order, Probe, Signs};
+use super::queueing::{self, Queueing};
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -63,12 +75,8 @@ crate::settings! {
     pub struct Params {
         ..aggression: aggression::Params;
         ..early: early::Params;
-        /// The probability of an early response at `t2`.
-        pmax: f64 = 0.05, 0.0..=1.0;
-        /// The delay whose queueing part is estimated.
-        signal: Signal = Signal::RoundTrip;
-        /// The weight of the past in the smoothed delay.
-        history: f64 = 0.99, 0.0..=0.9999;
+        ..queueing: queueing::Params;
+        ..probe: probe::Params;
         /// A loss takes off the fraction β, too.
         loss_beta: bool = true;
         /// The fraction of the window that a loss takes off where that is not β.
@@ -79,6 +87,9 @@ crate::settings! {
         early_in_slow_start: bool = false;
         /// The least window after an early response, in packets.
         min_window: f64 = 1.0, 1.0..=100.0;
+        /// Beyond the thesis: the link is not empty, and a loss takes off `loss_decrease`, while the window is more than
+        /// this many times what Reno has at the same loss rate; 0 asks nothing of losses.
+        friendly: f64 = 0.0, 0.0..=1000.0;
     }
 }
 
@@ -86,12 +97,8 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct PertAdaptive {
     window: Window,
-    delay: Delay,
     early: Early,
     aggression: Aggression,
-    /// The greatest sample so far.
-    greatest: Span,
-    probability: f64,
     /// What is large.
     rest: Box<Rest>,
 }
@@ -99,64 +106,78 @@ pub struct PertAdaptive {
 #[derive(Clone, Debug)]
 struct Rest {
     params: Params,
-    /// For the greatest queueing delay so far.
-    curve: Curve,
+    queueing: Queueing,
     losses: EventRate,
     early_responses: EventRate,
-}
-
-fn curve(params: &Params, greatest: Span) -> Curve {
-    let aggression::Params { t1, t2, full_compete, .. } = params.aggression;
-    let certain = Span((full_compete * greatest.0 as f64) as u64).max(Span(2 * t2.0));
-    Curve::new(t1, t2, certain, params.pmax)
+    probe: Probe,
 }
 
 impl PertAdaptive {
-    /// The greatest queueing delay so far: qm.
-    fn greatest_queueing(&self) -> Span {
-        let seen = self.delay.least().map_or(Span::ZERO, |least| self.greatest.saturating_sub(least));
-        seen.max(self.rest.params.aggression.t2)
-    }
-
-    /// The fraction of the window to give up at this queueing delay.
-    fn beta(&self) -> f64 {
-        let q = self.delay.queueing().0 as f64;
-        q / (q + self.greatest_queueing().0 as f64)
-    }
-
     fn view(&self, now: Time) -> View {
         View {
             now,
-            srtt: self.delay.smoothed(),
-            q: self.delay.queueing(),
-            qm: self.greatest_queueing(),
+            srtt: self.rest.queueing.delay().smoothed(),
+            q: self.rest.queueing.now(),
+            qm: self.rest.queueing.greatest(),
             window: self.window.packets,
+            lossy: self.lossy(),
         }
     }
 
-    fn observe(&mut self, sample: Span) {
-        let before = self.greatest_queueing();
-        self.delay.observe(sample);
-        self.greatest = self.greatest.max(sample);
-        let after = self.greatest_queueing();
-        if after != before {
-            self.rest.curve = curve(&self.rest.params, after);
-        }
-        self.probability = self.rest.curve.probability(self.delay.queueing());
+    /// Whether the window is more than losses explain: Reno's is the root of 3/2 packets between two losses.
+    fn lossy(&self) -> bool {
+        let Rest { params, losses, .. } = &*self.rest;
+        let explained = || losses.mean().is_none_or(|mean| self.window.packets <= params.friendly * (1.5 * mean).sqrt());
+        params.friendly > 0.0 && !explained()
     }
 
     fn respond_early(&mut self, ack: &Ack) {
-        let kept = self.window.packets * (1.0 - self.beta());
+        let kept = self.window.packets * (1.0 - self.rest.queueing.beta());
         self.window.packets = kept.max(self.rest.params.min_window);
         self.window.ssthresh = self.window.packets.max(FLOOR_AFTER_LOSS);
         self.early.responded(ack.next);
         self.rest.early_responses.happen();
     }
 
+    /// Follows the mode, or stands still to see who fills the queue; whether to stand still.
+    fn stand(&mut self, ack: &Ack) -> bool {
+        let view = self.view(ack.now);
+        if !self.rest.probe.stands() {
+            let Rest { params, losses, early_responses, .. } = &*self.rest;
+            let fair = || aggression::fair_growth(early_responses.rate(), losses.rate());
+            self.aggression.look(&view, fair, &params.aggression);
+        }
+        let signs = Signs {
+            now: ack.now,
+            srtt: view.srtt,
+            sample: self.rest.queueing.latest(),
+            threshold: Span((self.rest.params.aggression.compete * view.qm.0 as f64) as u64),
+            competing: self.aggression.mode() == Mode::Compete,
+            alpha: self.aggression.alpha(),
+        };
+        match self.rest.probe.look(&signs) {
+            Order::GoOn => false,
+            Order::Stand => true,
+            Order::GiveWay => {
+                self.respond_early(ack);
+                true
+            }
+            Order::Stop(queueing) => {
+                self.rest.queueing.settle(queueing);
+                self.aggression.restart(1.0);
+                true
+            }
+            Order::Resume(alpha) => {
+                self.aggression.restart(alpha);
+                false
+            }
+        }
+    }
+
     /// What a loss leaves of a window.
     fn kept_after_loss(&self) -> f64 {
         let params = &self.rest.params;
-        1.0 - if params.loss_beta { self.beta() } else { params.loss_decrease }
+        1.0 - if params.loss_beta && !self.lossy() { self.rest.queueing.beta() } else { params.loss_decrease }
     }
 }
 
@@ -166,15 +187,13 @@ impl Controller for PertAdaptive {
     fn new(params: Params, start: Start) -> PertAdaptive {
         PertAdaptive {
             window: Window::new(start),
-            delay: Delay::new(params.history),
             early: Early::new(&params.early, params.early_in_slow_start),
             aggression: Aggression::new(&params.aggression),
-            greatest: Span::ZERO,
-            probability: 0.0,
             rest: Box::new(Rest {
-                curve: curve(&params, params.aggression.t2),
+                queueing: Queueing::new(&params.queueing, &params.aggression),
                 losses: EventRate::new(true),
                 early_responses: EventRate::new(params.early_rate_ages),
+                probe: Probe::new(&params.probe),
                 params,
             }),
         }
@@ -184,15 +203,14 @@ impl Controller for PertAdaptive {
         self.early.hear(ack);
         self.rest.losses.pass(ack.acked);
         self.rest.early_responses.pass(ack.acked);
-        if let Some(sample) = self.rest.params.signal.sample(ack) {
-            self.observe(sample);
-            let view = self.view(ack.now);
-            let Rest { params, losses, early_responses, .. } = &*self.rest;
-            let fair = || aggression::fair_growth(early_responses.rate(), losses.rate());
-            self.aggression.look(&view, fair, &params.aggression);
+        if self.rest.queueing.hear(ack, self.window.packets) {
+            if self.stand(ack) {
+                return;
+            }
+            let probability = self.rest.queueing.probability();
             // Without a probability nothing is drawn, so that an idle path costs no random numbers.
-            let allowed = self.probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
-            if allowed && rng.chance(self.probability) {
+            let allowed = probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
+            if allowed && rng.chance(probability) {
                 self.respond_early(ack);
                 return;
             }
@@ -201,17 +219,17 @@ impl Controller for PertAdaptive {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        self.rest.losses.happen();
         self.window.reduce_to(loss.flight * self.kept_after_loss());
         self.early.lost(loss.next);
-        self.rest.losses.happen();
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if timeout.reported {
             self.window.restart(self.window.ssthresh);
         } else {
-            self.window.restart(timeout.flight * self.kept_after_loss());
             self.rest.losses.happen();
+            self.window.restart(timeout.flight * self.kept_after_loss());
         }
         self.early.lost(timeout.next);
     }
@@ -222,9 +240,9 @@ impl Controller for PertAdaptive {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        let [smoothed, least] = self.rest.params.signal.names();
-        let (q, qm) = (self.delay.queueing(), self.greatest_queueing());
-        let Rest { params, losses, early_responses, .. } = &*self.rest;
+        let Rest { params, queueing, losses, early_responses, probe } = &*self.rest;
+        let (q, qm, delay) = (queueing.now(), queueing.greatest(), queueing.delay());
+        let [smoothed, least] = params.queueing.signal.names();
         let fair = aggression::fair_growth(early_responses.rate(), losses.rate());
         vec![
             ("mode", self.aggression.mode().number()),
@@ -232,13 +250,14 @@ impl Controller for PertAdaptive {
             ("target_alpha_packets", aggression::target(q, qm, fair, &params.aggression)),
             ("loss_rate", losses.rate()),
             ("early_response_rate", early_responses.rate()),
-            (smoothed, self.delay.smoothed().as_millis_f64()),
-            (least, self.delay.least().unwrap_or_default().as_millis_f64()),
+            (smoothed, delay.smoothed().as_millis_f64()),
+            (least, delay.least().unwrap_or_default().as_millis_f64()),
             ("queueing_delay_ms", q.as_millis_f64()),
             ("max_queueing_delay_ms", qm.as_millis_f64()),
-            ("beta", self.beta()),
-            ("probability", self.probability),
+            ("beta", queueing.beta()),
+            ("probability", queueing.probability()),
             ("early_responses", self.early.responses() as f64),
+            ("probes", probe.count() as f64),
         ]
     }
 }
@@ -254,7 +273,8 @@ mod tests {
 
     /// No average, so that every number is the sample's.
     fn sharp() -> Params {
-        Params { history: 0.0, ..Params::default() }
+        let queueing = queueing::Params { history: 0.0, ..queueing::Params::default() };
+        Params { queueing, ..Params::default() }
     }
 
     fn ack(trace: &mut Trace<PertAdaptive>, rtt: u64) {
@@ -285,19 +305,6 @@ mod tests {
         let after = trace.window();
         ack(&mut trace, 100);
         assert!(trace.window() > after);
-    }
-
-    #[test]
-    fn the_curve_ends_at_065_of_the_greatest_queueing_delay_but_not_below_20_ms() {
-        let mut trace = avoiding(100.0, sharp());
-        for (rtt, probability) in [(60, 0.0), (70, 0.05), (75, 0.525), (80, 1.0), (110, 1.0)] {
-            ack(&mut trace, rtt);
-            assert!((told(&trace, "probability") - probability).abs() < 1e-9, "{rtt} ms");
-        }
-        // qm is 50 ms, and 0.65 of it 32.5 ms.
-        ack(&mut trace, 80);
-        let expected = 0.05 + 0.95 * (20.0 - 10.0) / (32.5 - 10.0);
-        assert!((told(&trace, "probability") - expected).abs() < 1e-9);
     }
 
     #[test]
@@ -349,8 +356,11 @@ mod tests {
         }
         assert_eq!((told(&trace, "loss_rate"), told(&trace, "early_response_rate")), (0.01, 0.02));
         assert_eq!(told(&trace, "target_alpha_packets"), 32.0);
-        trace.controller.greatest = Span::from_millis(100);
-        trace.controller.delay.observe(Span::from_millis(90));
+        // 90 ms of 100 ms.
+        trace.controller.window.ssthresh = 1000.0;
+        for rtt in [160, 150] {
+            ack(&mut trace, rtt);
+        }
         assert!((told(&trace, "target_alpha_packets") - 3.0).abs() < 1e-9);
     }
 
@@ -368,5 +378,26 @@ mod tests {
         assert_eq!((told(&trace, "loss_rate"), trace.window()), (0.02, 1.0));
         trace.timeout();
         assert!(told(&trace, "loss_rate") > 0.02);
+    }
+
+    #[test]
+    fn losses_beyond_renos_say_that_the_link_is_not_empty() {
+        // A loss every 96 packets is Reno's at a window of twelve.
+        let after_losses = |window, friendly| {
+            let mut trace = avoiding(window, Params { friendly, ..Params::default() });
+            for _ in 0..8 {
+                for _ in 0..96 {
+                    ack(&mut trace, 60);
+                    trace.controller.window.packets = window;
+                }
+                trace.controller.rest.losses.happen();
+            }
+            trace.loss();
+            (told(&trace, "mode"), trace.window() / window)
+        };
+        assert_eq!(after_losses(11.9, 1.0), (0.0, 1.0));
+        assert_eq!(after_losses(12.1, 1.0), (1.0, 0.5));
+        assert_eq!(after_losses(12.1, 2.0), (0.0, 1.0));
+        assert_eq!(after_losses(100.0, 0.0), (0.0, 1.0));
     }
 }

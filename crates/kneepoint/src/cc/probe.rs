@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether others fill the queue: stand still for some round trips, and see whether it fills without us.
+//!
+//! Ours. K. Kotla's thesis (Texas A&M 2008) reports in chapter VII.D that PERT keeps competing when TCP has left.
+//!
+//! ```text
+//! while competing, with q the queueing delay of a sample, qm the greatest, and c the fraction where competing begins:
+//!   stand still     at a q below a fraction of the lowest of the last N: 0.9 when N have passed since the last
+//!                   time, rising to 1 when N' have. Unless q < c qm, the window gives way first, as in an early response
+//!   for k srtt      no growth and no early response; q_r <- 7/8 q_r + 1/8 q
+//!   then  q_r >= c qm    others fill it: compete on, and N' <- min(2 N', 4 N)
+//!         q_r <  c qm    nobody does: stop competing, α <- 1. If compete mode begins again within N', that was wrong:
+//!                        α as it was, and N' as above; if it does not, N' <- N
+//! ```
+//!
+//! PERTs that compete with one another hold the queue up together, so one that yields learns nothing: all have to at
+//! once, and no clock tells them when. But all see one queue. Where it falls, because TCP has left or because some gave
+//! way, is the same instant for all of them; and those who give way there make it fall further, until all have seen it.
+//! So waits are not randomised: chance would take apart what must come together. Standing still, not giving way, is
+//! what tells: between windows that do not grow the queue stays as it is, and whoever fills it is a stranger. A
+//! stranger gains what was given way, at most half a window for k round trips in N'.
+//!
+//! Limits: strangers that are too few to fill half of the queue in k round trips pass for nobody, and gain until
+//! compete mode begins again. Flows that began to compete at different times need a fall that most of them see; without
+//! one they may go on for minutes.
+
+use super::extreme::Greatest;
+use crate::units::{Span, Time};
+
+crate::settings! {
+    /// When to stand still.
+    pub struct Params {
+        /// Beyond the thesis: while competing, stand still now and then, at least this long apart, and see whether
+        /// others fill the queue; `0s` never does.
+        probe: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);
+        /// Smoothed round-trip times that PERT stands still.
+        probe_rtts: f64 = 10.0, 1.0..=1000.0;
+    }
+}
+
+/// The greatest N', in multiples of the least.
+const PATIENCE: u64 = 4;
+
+/// A fall that is none of chance: what is left of the lowest queueing delay of late.
+const FALL: f64 = 0.9;
+
+/// What to do with an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// What one would do anyway.
+    GoOn,
+    /// Give way once, and stand still from now on.
+    GiveWay,
+    /// Stand still.
+    Stand,
+    /// Stop competing: nobody filled the queue, and the delay of late was this.
+    Stop(Span),
+    /// Stopping was wrong: compete as before, with this growth.
+    Resume(f64),
+}
+
+/// What is known when an acknowledgement arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Signs {
+    /// When.
+    pub now: Time,
+    /// The smoothed round-trip time.
+    pub srtt: Span,
+    /// The queueing delay of this acknowledgement.
+    pub sample: Span,
+    /// The queueing delay from which PERT competes.
+    pub threshold: Span,
+    /// Whether it competes.
+    pub competing: bool,
+    /// Packets per round trip by which its window grows.
+    pub alpha: f64,
+}
+
+/// The state between probes, and in one.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    params: Params,
+    wait: Span,
+    /// When it last stood still, or began to compete.
+    last: Time,
+    /// The lowest queueing delay of late: the greatest of its negative.
+    lowest: Greatest,
+    /// When it began to stand still, and the delay since.
+    standing: Option<(Time, f64)>,
+    /// When it stopped competing, and how fast it grew.
+    stopped: Option<(Time, f64)>,
+    count: u64,
+}
+
+impl Probe {
+    /// Not competing, not standing.
+    pub fn new(params: &Params) -> Probe {
+        Probe {
+            params: params.clone(),
+            wait: params.probe,
+            last: Time::NEVER,
+            lowest: Greatest::default(),
+            standing: None,
+            stopped: None,
+            count: 0,
+        }
+    }
+
+    /// How often it stood still.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether nothing grows now.
+    pub fn stands(&self) -> bool {
+        self.standing.is_some()
+    }
+
+    /// What these signs call for.
+    #[inline]
+    pub fn look(&mut self, signs: &Signs) -> Order {
+        if self.params.probe == Span::ZERO {
+            Order::GoOn
+        } else if self.stands() {
+            self.stand(signs)
+        } else if signs.competing {
+            self.compete(signs)
+        } else {
+            self.rest(signs.now)
+        }
+    }
+
+    fn stand(&mut self, signs: &Signs) -> Order {
+        let Some((began, recent)) = &mut self.standing else { return Order::GoOn };
+        *recent += (signs.sample.0 as f64 - *recent) / 8.0;
+        if (signs.now.since(*began).0 as f64) < self.params.probe_rtts * signs.srtt.0 as f64 {
+            return Order::Stand;
+        }
+        let recent = Span(*recent as u64);
+        self.standing = None;
+        self.begin_to_wait(signs.now);
+        if recent < signs.threshold {
+            self.stopped = Some((signs.now, signs.alpha));
+            Order::Stop(recent)
+        } else {
+            self.back_off();
+            Order::GoOn
+        }
+    }
+
+    fn compete(&mut self, signs: &Signs) -> Order {
+        if let Some((_, alpha)) = self.stopped.take() {
+            self.back_off();
+            self.begin_to_wait(signs.now);
+            return Order::Resume(alpha);
+        }
+        if self.last == Time::NEVER {
+            self.begin_to_wait(signs.now);
+        }
+        let sample = signs.sample.0 as f64;
+        let lowest = self.lowest.get().map_or(0.0, |negative| -negative);
+        self.lowest.update(signs.now.0, self.params.probe.0, -sample);
+        let waited = signs.now.since(self.last);
+        if waited < self.params.probe || sample >= self.enough(waited) * lowest {
+            return Order::GoOn;
+        }
+        self.standing = Some((signs.now, sample));
+        self.count += 1;
+        if signs.sample < signs.threshold { Order::Stand } else { Order::GiveWay }
+    }
+
+    /// What is left of the lowest queueing delay of late at a fall that is enough after this wait.
+    fn enough(&self, waited: Span) -> f64 {
+        let [past, all] = [waited, self.wait].map(|span| span.saturating_sub(self.params.probe).0 as f64);
+        if past >= all { 1.0 } else { FALL + (1.0 - FALL) * past / all }
+    }
+
+    fn begin_to_wait(&mut self, now: Time) {
+        self.last = now;
+        self.lowest.clear();
+    }
+
+    fn rest(&mut self, now: Time) -> Order {
+        if self.stopped.is_some_and(|(at, _)| now.since(at) > self.wait) {
+            self.stopped = None;
+            self.wait = self.params.probe;
+        }
+        Order::GoOn
+    }
+
+    fn back_off(&mut self) {
+        self.wait = Span(self.wait.0 * 2).min(Span(self.params.probe.0 * PATIENCE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flow at a round trip of 100 ms whose samples come every 10 ms; qm is 60 ms.
+    struct Flow {
+        probe: Probe,
+        now: Time,
+        competing: bool,
+    }
+
+    impl Flow {
+        fn new() -> Flow {
+            let params = Params { probe: Span::from_secs(20), ..Params::default() };
+            Flow { probe: Probe::new(&params), now: Time::ZERO, competing: true }
+        }
+
+        fn sample(&mut self, millis: u64) -> Order {
+            self.now += Span::from_millis(10);
+            let [srtt, sample, threshold] = [100, millis, 30].map(Span::from_millis);
+            let competing = self.competing;
+            let order =
+                self.probe.look(&Signs { now: self.now, srtt, sample, threshold, competing, alpha: 8.0 });
+            self.competing &= !matches!(order, Order::Stop(_));
+            order
+        }
+
+        /// Samples of this delay for so many seconds; what was ordered beside going on and standing.
+        fn see(&mut self, millis: u64, seconds: u64) -> Vec<Order> {
+            let orders = (0..seconds * 100).map(|_| self.sample(millis)).collect::<Vec<_>>();
+            orders.into_iter().filter(|order| ![Order::GoOn, Order::Stand].contains(order)).collect()
+        }
+    }
+
+    #[test]
+    fn without_it_nothing_is_ever_ordered() {
+        let mut flow = Flow::new();
+        flow.probe = Probe::new(&Params::default());
+        assert_eq!((flow.see(50, 100), flow.sample(1)), (vec![], Order::GoOn));
+    }
+
+    #[test]
+    fn a_new_lowest_delay_after_the_wait_makes_it_give_way_and_stand() {
+        let mut flow = Flow::new();
+        assert_eq!((flow.see(50, 19), flow.sample(40)), (vec![], Order::GoOn));
+        assert_eq!(flow.see(50, 10), []);
+        assert_eq!(
+            (flow.sample(40), flow.sample(39), flow.sample(38)),
+            (Order::GoOn, Order::GiveWay, Order::Stand)
+        );
+        assert!(flow.probe.stands());
+        // Ten round trips, and somebody has filled the queue again.
+        assert_eq!((flow.see(50, 1), flow.probe.stands(), flow.probe.count()), (vec![], false, 1));
+        // Now it waits twice as long, and at first a small fall is not enough.
+        assert_eq!(
+            (flow.see(50, 21), flow.sample(49), flow.sample(44)),
+            (vec![], Order::GoOn, Order::GiveWay)
+        );
+    }
+
+    #[test]
+    fn below_the_threshold_it_stands_without_giving_way_and_stops_if_nobody_fills_the_queue() {
+        let mut flow = Flow::new();
+        flow.see(50, 21);
+        assert_eq!(flow.sample(20), Order::Stand);
+        assert_eq!(flow.see(20, 2), [Order::Stop(Span::from_millis(20))]);
+    }
+
+    #[test]
+    fn having_stopped_wrongly_it_resumes_with_the_growth_it_had_and_waits_longer() {
+        let stopped = || {
+            let mut flow = Flow::new();
+            flow.see(50, 21);
+            flow.see(20, 2);
+            flow
+        };
+        let mut wrong = stopped();
+        wrong.see(20, 5);
+        wrong.competing = true;
+        assert_eq!((wrong.sample(40), wrong.probe.wait), (Order::Resume(8.0), Span::from_secs(40)));
+        let mut right = stopped();
+        right.see(20, 21);
+        right.competing = true;
+        assert_eq!((right.sample(40), right.probe.wait), (Order::GoOn, Span::from_secs(20)));
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What adaptive PERT makes of round-trip times: the queueing delay, the greatest, β, and how likely a response is.
+//!
+//! K. Kotla, "Adapting End Host Congestion Control for Mobility and Heterogeneity", Texas A&M 2008, chapters III and IV.
+//!
+//! ```text
+//! q = srtt_0.99 - min RTT            qm = max(t2, max RTT - min RTT)            β = q / (q + qm)
+//! the curve of PERT through (t1, 0), (t2, pmax), (max(2 t2, g qm), 1)
+//! ```
+//!
+//! Times; `g` is 0.65. [`pert_adaptive`](super::pert_adaptive) says how the thesis is read.
+
+use super::delay::{Delay, Signal};
+use super::extreme::Greatest;
+use super::response::red::Curve;
+use super::{Ack, aggression};
+use crate::units::Span;
+
+crate::settings! {
+    /// How delays are heard.
+    pub struct Params {
+        /// The probability of an early response at `t2`.
+        pmax: f64 = 0.05, 0.0..=1.0;
+        /// The delay whose queueing part is estimated.
+        signal: Signal = Signal::RoundTrip;
+        /// The weight of the past in the smoothed delay.
+        history: f64 = 0.99, 0.0..=0.9999;
+        /// Beyond the thesis: the greatest delay is that of the last so long; `0s` never forgets.
+        forget: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10_000);
+        /// Beyond the thesis: the average's time constant in round-trip times; 0 takes the weight `history` instead.
+        memory_rtts: f64 = 0.0, 0.0..=1000.0;
+    }
+}
+
+/// An estimator of the queueing delay and of what it may become.
+#[derive(Clone, Debug)]
+pub struct Queueing {
+    params: Params,
+    thresholds: aggression::Params,
+    delay: Delay,
+    latest: Span,
+    /// Of the samples, in nanoseconds.
+    peak: Greatest,
+    /// For the greatest queueing delay.
+    greatest: Span,
+    curve: Curve,
+    probability: f64,
+}
+
+impl Queueing {
+    /// An estimator without a sample.
+    pub fn new(params: &Params, thresholds: &aggression::Params) -> Queueing {
+        Queueing {
+            delay: Delay::new(params.history),
+            latest: Span::ZERO,
+            peak: Greatest::default(),
+            greatest: thresholds.t2,
+            curve: curve(params, thresholds, thresholds.t2),
+            probability: 0.0,
+            params: params.clone(),
+            thresholds: thresholds.clone(),
+        }
+    }
+
+    /// Takes in what an acknowledgement measures, to a window of so many packets; whether it measures anything.
+    #[inline]
+    pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
+        let Some(sample) = self.params.signal.sample(ack) else { return false };
+        match self.params.memory_rtts {
+            0.0 => self.delay.observe(sample),
+            rtts => {
+                // A duplicate, too, stands for a packet that arrived.
+                let share = f64::from(ack.acked.max(1)) / window;
+                self.delay.observe_with(sample, 1.0 - libm::exp(-share / rtts));
+            }
+        }
+        let least = self.delay.least().unwrap_or_default();
+        let memory = if self.params.forget == Span::ZERO { u64::MAX } else { self.params.forget.0 };
+        let peak = Span(self.peak.update(ack.now.0, memory, sample.0 as f64) as u64);
+        let greatest = peak.saturating_sub(least).max(self.thresholds.t2);
+        if greatest != self.greatest {
+            self.greatest = greatest;
+            self.curve = curve(&self.params, &self.thresholds, greatest);
+        }
+        self.latest = sample.saturating_sub(least);
+        self.probability = self.curve.probability(self.now());
+        true
+    }
+
+    /// Forgets the average for this queueing delay.
+    pub fn settle(&mut self, queueing: Span) {
+        self.delay.settle(queueing);
+        self.probability = self.curve.probability(self.now());
+    }
+
+    /// The smoothed delay and the least.
+    pub fn delay(&self) -> &Delay {
+        &self.delay
+    }
+
+    /// q: of the average.
+    #[inline]
+    pub fn now(&self) -> Span {
+        self.delay.queueing()
+    }
+
+    /// The queueing delay of the latest sample.
+    #[inline]
+    pub fn latest(&self) -> Span {
+        self.latest
+    }
+
+    /// qm.
+    #[inline]
+    pub fn greatest(&self) -> Span {
+        self.greatest
+    }
+
+    /// The fraction of the window that this queue is worth.
+    pub fn beta(&self) -> f64 {
+        let q = self.now().0 as f64;
+        q / (q + self.greatest.0 as f64)
+    }
+
+    /// The probability of an early response.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+}
+
+fn curve(params: &Params, thresholds: &aggression::Params, greatest: Span) -> Curve {
+    let aggression::Params { t1, t2, full_compete, .. } = *thresholds;
+    let certain = Span((full_compete * greatest.0 as f64) as u64).max(Span(2 * t2.0));
+    Curve::new(t1, t2, certain, params.pmax)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    fn queueing(params: Params) -> Queueing {
+        Queueing::new(&params, &aggression::Params::default())
+    }
+
+    fn ack(now: Time, rtt: Span) -> Ack {
+        Ack {
+            now,
+            rtt: Some(rtt),
+            one_way: None,
+            acked: 1,
+            delivered: 1,
+            resent: 0,
+            marked: 0,
+            credit: 1.0,
+            una: 1,
+            next: 2,
+            in_flight: 1,
+            recovering: false,
+        }
+    }
+
+    /// A sample of so many milliseconds, in this second.
+    fn hear(queueing: &mut Queueing, millis: u64, second: u64, window: f64) {
+        assert!(
+            queueing.hear(&ack(Span::from_secs(second).after_start(), Span::from_millis(millis)), window)
+        );
+    }
+
+    #[test]
+    fn the_curve_ends_at_065_of_the_greatest_queueing_delay_but_not_below_20_ms() {
+        let mut queueing = queueing(Params { history: 0.0, ..Params::default() });
+        // At last qm is 50 ms, and 0.65 of it 32.5 ms.
+        let late = 0.05 + 0.95 * (20.0 - 10.0) / (32.5 - 10.0);
+        for (rtt, probability) in [(60, 0.0), (70, 0.05), (75, 0.525), (80, 1.0), (110, 1.0), (80, late)] {
+            hear(&mut queueing, rtt, 1, 10.0);
+            assert!((queueing.probability() - probability).abs() < 1e-9, "{rtt} ms");
+        }
+    }
+
+    #[test]
+    fn the_greatest_delay_is_never_forgotten_unless_asked() {
+        let after = |forget| {
+            let mut queueing = queueing(Params { forget, ..Params::default() });
+            for (rtt, second) in [(60, 0), (120, 1), (90, 8), (80, 12), (80, 30)] {
+                hear(&mut queueing, rtt, second, 10.0);
+            }
+            queueing.greatest()
+        };
+        assert_eq!(after(Span::ZERO), Span::from_millis(60));
+        assert_eq!(after(Span::from_secs(10)), Span::from_millis(20));
+    }
+
+    #[test]
+    fn a_memory_in_round_trips_is_as_long_for_any_window() {
+        for window in [4.0, 400.0] {
+            let mut queueing = queueing(Params { memory_rtts: 3.0, ..Params::default() });
+            hear(&mut queueing, 60, 0, window);
+            for _ in 0..3 * window as u64 {
+                hear(&mut queueing, 80, 0, window);
+            }
+            // 20 ms · (1 - 1/e) after three round trips.
+            assert!((queueing.now().as_millis_f64() - 12.6424).abs() < 1e-3, "{window}: {}", queueing.now());
+        }
+    }
+
+    #[test]
+    fn nothing_heard_changes_nothing() {
+        let mut queueing = queueing(Params { signal: Signal::OneWay, ..Params::default() });
+        assert!(!queueing.hear(&ack(Time::ZERO, Span::from_millis(60)), 10.0));
+        assert_eq!((queueing.now(), queueing.beta()), (Span::ZERO, 0.0));
+    }
+}
