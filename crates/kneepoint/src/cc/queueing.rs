@@ -154,6 +154,7 @@ mod tests {
             resent: 0,
             marked: 0,
             credit: 1.0,
+            limited: false,
             una: 1,
             next: 2,
             in_flight: 1,
