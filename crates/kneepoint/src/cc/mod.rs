@@ -186,6 +186,7 @@ crate::registry! {
         copa::Copa,
         dctcp::Dctcp,
         prague::Prague,
+        compound::Compound,
     }
 }
 
