@@ -187,6 +187,7 @@ crate::registry! {
         dctcp::Dctcp,
         prague::Prague,
         compound::Compound,
+        westwood::Westwood,
     }
 }
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Westwood+: continues after a loss from the rate that the path delivered, not from half the window.
+//!
+//! L. A. Grieco, S. Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control", ACM CCR 34(2) 2004, §2.
+//!
+//! ```text
+//! once per round trip:  b = packets delivered in it / its duration
+//!                       B <- h B + (1 - h) b;   the first sample sets B
+//! loss:                 S = max(B · base, 2);   W = S
+//! timeout:              S likewise;             W = 1
+//! between losses:       as Reno
+//! ```
+//!
+//! `W` window, `S` slow-start threshold: packets; `B` rate: packets/s; `base` the smallest round-trip time: s; h = 0.9.
+//!
+//! Readings: a round trip is the smoothed one, and at least 50 ms, below which Linux takes no sample (`least_interval`).
+//! Linux filters twice with h = 7/8. The filter lags behind slow start, so the first loss of a connection may leave much
+//! less than the path holds; Linux sets the window at the end of recovery, the paper at its beginning. Packets that
+//! selective acknowledgements report are delivered. A loss never widens the window, and before the first sample it halves.
+
+use super::delay::Delay;
+use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+
+crate::settings! {
+    /// Westwood+'s parameters.
+    pub struct Params {
+        /// The weight of the past in the filtered rate.
+        history: f64 = 0.9, 0.0..=0.9999;
+        /// The least time over which a rate is measured.
+        least_interval: Span = Span::from_millis(50), Span::from_micros(1)..=Span::from_secs(10);
+    }
+}
+
+/// A Westwood+ controller.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    params: Params,
+    window: Window,
+    delay: Delay,
+    /// B in packets per second, once there was a sample.
+    rate: Option<f64>,
+    /// When the sample in the making began, and the packets delivered by then.
+    began: Option<(Time, u64)>,
+}
+
+impl Westwood {
+    /// Takes a sample of the rate, if the last is a round trip ago.
+    #[inline]
+    fn measure(&mut self, ack: &Ack) {
+        let Some((began, before)) = self.began else {
+            self.began = Some((ack.now, ack.delivered));
+            return;
+        };
+        let span = ack.now.since(began);
+        if span < self.delay.smoothed().max(self.params.least_interval) {
+            return;
+        }
+        let sample = ack.delivered.saturating_sub(before) as f64 / span.as_secs_f64();
+        let history = self.params.history;
+        self.rate = Some(self.rate.map_or(sample, |rate| history * rate + (1.0 - history) * sample));
+        self.began = Some((ack.now, ack.delivered));
+    }
+
+    /// What the path carries without a queue, in packets; half of `flight` as long as nobody knows.
+    fn pipe(&self, flight: f64) -> f64 {
+        match (self.rate, self.delay.least()) {
+            (Some(rate), Some(base)) => rate * base.as_secs_f64(),
+            _ => flight / 2.0,
+        }
+        .max(FLOOR_AFTER_LOSS)
+    }
+}
+
+impl Controller for Westwood {
+    type Params = Params;
+
+    fn new(params: Params, start: Start) -> Westwood {
+        Westwood { params, window: Window::new(start), delay: Delay::new(0.875), rate: None, began: None }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+        if let Some(rtt) = ack.rtt {
+            self.delay.observe(rtt);
+        }
+        self.measure(ack);
+        self.window.grow(ack, 1.0);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.window.reduce_to(self.pipe(loss.flight));
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.window.restart(if timeout.reported { self.window.ssthresh } else { self.pipe(timeout.flight) });
+    }
+
+    #[inline]
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("rate_packets_per_s", self.rate.unwrap_or_default()),
+            ("base_rtt_ms", self.delay.least().unwrap_or_default().as_millis_f64()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::*;
+
+    /// 1000 packets a second for a second: 100 in a round trip of 100 ms.
+    fn steady(window: f64) -> Trace<Westwood> {
+        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let mut trace = Trace::new(Westwood::new(Params::default(), start));
+        trace.rtt = Span::from_millis(100);
+        for _ in 0..1001 {
+            trace.ack(Span::from_millis(1));
+        }
+        trace
+    }
+
+    #[test]
+    fn a_loss_leaves_the_rate_times_the_smallest_round_trip_time() {
+        let mut trace = steady(150.0);
+        assert_eq!(trace.controller.rate, Some(1000.0));
+        trace.loss();
+        assert_eq!((trace.window(), trace.controller.window.ssthresh), (100.0, 100.0));
+        trace.timeout();
+        assert_eq!((trace.window(), trace.controller.window.ssthresh), (1.0, 100.0));
+    }
+
+    #[test]
+    fn a_random_loss_on_an_empty_path_takes_nothing_off() {
+        let mut trace = steady(80.0);
+        let before = trace.window();
+        trace.loss();
+        assert_eq!(trace.window(), before.min(100.0));
+    }
+
+    #[test]
+    fn a_tenth_of_each_round_trips_rate_is_taken_in() {
+        let mut trace = steady(150.0);
+        // Half the rate for one round trip: 0.9 · 1000 + 0.1 · 500.
+        for _ in 0..50 {
+            trace.ack(Span::from_millis(2));
+        }
+        assert!((trace.controller.rate.unwrap() - 950.0).abs() < 1e-9, "{:?}", trace.controller.rate);
+    }
+
+    #[test]
+    fn a_loss_before_the_first_sample_halves() {
+        let start = Start { initial_window: 20.0, initial_ssthresh: 2.0 };
+        let mut fresh = Trace::new(Westwood::new(Params::default(), start));
+        fresh.loss();
+        assert_eq!(fresh.window(), 10.0);
+    }
+}
