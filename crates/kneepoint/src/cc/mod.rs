@@ -188,6 +188,7 @@ crate::registry! {
         prague::Prague,
         compound::Compound,
         westwood::Westwood,
+        veno::Veno,
     }
 }
 
