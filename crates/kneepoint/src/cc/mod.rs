@@ -189,6 +189,7 @@ crate::registry! {
         compound::Compound,
         westwood::Westwood,
         veno::Veno,
+        yeah::Yeah,
     }
 }
 
