@@ -190,6 +190,7 @@ crate::registry! {
         westwood::Westwood,
         veno::Veno,
         yeah::Yeah,
+        cdg::Cdg,
     }
 }
 
