@@ -191,6 +191,7 @@ crate::registry! {
         veno::Veno,
         yeah::Yeah,
         cdg::Cdg,
+        ledbat::Ledbat,
     }
 }
 
