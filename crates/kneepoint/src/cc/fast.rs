@@ -14,7 +14,8 @@
 //! At rest W (1 - base / avg) = α: each flow keeps α packets in the queue, whatever its round-trip time.
 //!
 //! Readings:
-//! * α = 100 is the module's. The authors' own runs took 8, 20 or 200 for links below 10, 100 and 1000 Mbit/s.
+//! * α = 100 is the module's. Where the flows' α together exceed the buffer there is no rest: a window doubles every
+//!   other round until packets are lost.
 //! * The paper spreads one update over a round trip, and lets the next round trip pass. The module updates every
 //!   10 ms of a round that updates, always from the same W0, so a round of 60 ms closes 98 % of the distance
 //!   where γ = 0.5 would close half. `interval` is that time; 0 takes one update a round, as in the paper.
