@@ -20,6 +20,8 @@
 //! Readings: where the draft describes and does not specify, its reference implementation for Linux is followed: a window
 //! of data and Rv must both have passed before alpha moves, and Rv between two reductions; 500 round trips, not counted in
 //! slow start; pacing; no window below two packets. M counts packets, not bytes.
+//! The draft's own text was not at hand: what is here was read from that implementation and from others that cite the
+//! draft's sections, and the numbers of sections are theirs.
 //! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a packet
 //! sent again cannot carry one. Left out: windows below two packets, bursts of up to 250 µs for segmentation offload,
 //! the loss's credit for a mark of the same round trip, undoing a reduction when a loss proves to be reordering,
