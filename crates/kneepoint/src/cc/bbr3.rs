@@ -33,8 +33,8 @@
 //! Readings: hosts here send single packets, so the offload budget is no more than the least window, and lost
 //! ranges are counted as packets; packets lost are counted when they are sent again; before the first RTT the
 //! rate is that of a path of 1 ms, the first RTT corrects it; the echo of a mark counts as losses above the
-//! threshold (§3.7: a mark must be treated as congestion, the draft does not say how).
-//! Drain obeys I_hi as the table of §5.6.1 has it, not as its pseudocode.
+//! threshold (§3.7: a mark must be treated as congestion, the draft does not say how); Drain obeys I_hi as the
+//! table of §5.6.1 has it, not as the pseudocode.
 //! Departures: no allowance for aggregated acknowledgements (`extra_acked`), no undoing of what a spurious
 //! repair did, no restart from idle, for which a host would have to tell of sending. Linux's BBRv3 of 2023 and
 //! drafts before -06 have no precautionary probe: `precautionary = false`.

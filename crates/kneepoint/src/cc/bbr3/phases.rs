@@ -53,17 +53,17 @@ impl State {
         lasting.min(self.bounds.inflight_lo).max(self.params.min_window)
     }
 
-    pub(super) fn too_many_lost(&self, sample: &Sample) -> bool {
+    fn too_many_lost(&self, sample: &Sample) -> bool {
         sample.lost_since > self.params.loss_threshold * sample.sent_among
     }
 
     /// Whether I_hi keeps packets from leaving.
-    pub(super) fn hits_bound(&self) -> bool {
+    fn hits_bound(&self) -> bool {
         self.window >= self.bounds.inflight_hi && self.before + 1.0 > self.window
     }
 
     /// What was in flight as losses passed the threshold was too much.
-    pub(super) fn heed_probe(&mut self, safe: f64, sample: &Sample, now: Time, rng: &mut Rng) {
+    fn heed_probe(&mut self, safe: f64, sample: &Sample, now: Time, rng: &mut Rng) {
         self.too_high = true;
         self.probe_sample = false;
         if !sample.limited {
@@ -92,7 +92,7 @@ impl State {
     }
 
     /// Losses or marks say that the pipe is full.
-    pub(super) fn fill(&mut self) {
+    fn fill(&mut self) {
         self.filled = true;
         self.bounds.inflight_hi = self.target(1.0).max(self.model.latest.1);
     }
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    pub(super) fn go_down(&mut self, now: Time, rng: &mut Rng) {
+    fn go_down(&mut self, now: Time, rng: &mut Rng) {
         self.model.begin_round(&Sample::default());
         self.wait_round = self.model.delivery.rounds().saturating_sub(rng.below(2));
         self.wait = self.params.probe_wait + Span::from_secs_f64(rng.uniform());
@@ -125,7 +125,7 @@ impl State {
         self.mode = Mode::Down;
     }
 
-    pub(super) fn refill(&mut self) {
+    fn refill(&mut self) {
         self.bounds.forget();
         self.bounds.calm();
         self.stopped_early = false;
@@ -134,7 +134,7 @@ impl State {
         self.mode = Mode::Refill;
     }
 
-    pub(super) fn go_up(&mut self, sample: &Sample) {
+    fn go_up(&mut self, sample: &Sample) {
         self.probe_sample = true;
         self.model.delivery.begin_round();
         self.model.watch_growth(sample.rate.unwrap_or(0.0));
@@ -143,7 +143,7 @@ impl State {
     }
 
     /// Follows what comes of a probe; whether that decided what comes next.
-    pub(super) fn adapt_long_term(&mut self, sample: &Sample) -> bool {
+    fn adapt_long_term(&mut self, sample: &Sample) -> bool {
         if sample.round && self.probe_ends {
             (self.probe_sample, self.probe_ends) = (false, false);
             if matches!(self.mode, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up) {
@@ -181,24 +181,24 @@ impl State {
         }
     }
 
-    pub(super) fn drained(&self) -> bool {
+    fn drained(&self) -> bool {
         let spared = self.bounds.with_headroom(self.params.headroom).max(self.params.min_window);
         self.in_flight <= spared.min(self.target(1.0))
     }
 
-    pub(super) fn time_to_probe(&self, now: Time) -> bool {
+    fn time_to_probe(&self, now: Time) -> bool {
         let rounds = self.target(1.0).min(self.window).min(self.params.probe_rounds);
         now.since(self.cycle) > self.wait || (self.model.delivery.rounds() - self.wait_round) as f64 >= rounds
     }
 
-    pub(super) fn leave_up(&mut self, sample: &Sample, now: Time, rng: &mut Rng) {
+    fn leave_up(&mut self, sample: &Sample, now: Time, rng: &mut Rng) {
         if self.time_to_go_down(sample) {
             self.too_high = false;
             self.go_down(now, rng);
         }
     }
 
-    pub(super) fn time_to_go_down(&mut self, sample: &Sample) -> bool {
+    fn time_to_go_down(&mut self, sample: &Sample) -> bool {
         if self.params.precautionary && self.too_high && self.before + 1.0 > self.bounds.inflight_hi {
             self.stopped_early = true;
             return true;
