@@ -28,7 +28,7 @@
 //! first RTT corrects it (as Linux does).
 //! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host tells of
 //! sending. Linux's detector of token buckets, which the draft leaves out, is left out here. Without selective
-//! acknowledgements and timestamps samples are rarer, and B less certain.
+//! acknowledgements B is less certain.
 
 use super::delivery::{Delivery, Sample};
 use super::extreme::Greatest;

@@ -13,6 +13,7 @@
 //! The draft keeps this with every packet sent. Here the acknowledgements are remembered instead, for when a
 //! packet was sent follows from its round-trip time. At most [`PER_FLIGHT`] of them are kept for each flight of
 //! packets, so that the memory is bounded whatever the window; a rate is then averaged over that much more.
+//! An acknowledgement that measures no round-trip time is taken to have the one measured last.
 //! A round ends when a packet is acknowledged that was sent after it began. Packets sent while the sender had
 //! nothing more to send, and all in flight with them, give samples that are `limited`.
 
@@ -67,6 +68,7 @@ pub struct Delivery {
     heard: VecDeque<Heard>,
     delivered: u64,
     resent: u64,
+    rtt: Option<Span>,
     /// The round ends with a packet sent when this many had arrived.
     round_end: u64,
     rounds: u64,
@@ -109,7 +111,8 @@ impl Delivery {
         if ack.limited {
             self.limit(ack.in_flight);
         }
-        if let Some(rtt) = ack.rtt {
+        self.rtt = ack.rtt.or(self.rtt);
+        if let Some(rtt) = self.rtt {
             let sent = Time(ack.now.0.saturating_sub(rtt.0));
             if self.heard.is_empty() || self.idle {
                 // The flight began with this packet, not with an acknowledgement.
@@ -317,6 +320,17 @@ pub(crate) mod tests {
             ack.now = Span::from_millis(149).after_start();
             let rate = delivery.on_ack(&ack, Span::from_millis(40)).rate.unwrap();
             assert!(rate <= 1000.0, "{rate}");
+        }
+    }
+
+    #[test]
+    fn one_round_trip_time_measured_is_enough() {
+        let mut delivery = Delivery::default();
+        for number in 0..200 {
+            let mut ack = answer(number, Span::from_millis(number).after_start(), 40);
+            ack.rtt = ack.rtt.filter(|_| number == 0);
+            let rate = delivery.on_ack(&ack, Span::from_millis(40)).rate;
+            assert!(number < 80 || rate == Some(1000.0), "{number}: {rate:?}");
         }
     }
 
