@@ -16,8 +16,9 @@
 //! | [`study`] | rows × seeds, run, stored and reported in a directory |
 //! | [`library`] | the published experiments |
 //! | [`store`] | finished runs by the hash of what determines them |
-//! | [`reproduction`] | experiments × points × seeds, run or remembered |
-//! | [`dumbbell`] | the arguments of `knee compare` as a scenario |
+//! | [`remembered`] | works × seeds, run or remembered |
+//! | [`reproduction`] | experiments × points × seeds |
+//! | [`dumbbell`] | one bottleneck with its traffic as a scenario |
 //! | [`verbs`] | one file for each verb |
 //! | [`arguments`] | the verbs together |
 
@@ -34,6 +35,7 @@ mod machine;
 mod manifest;
 mod parquet;
 mod png;
+mod remembered;
 mod reproduction;
 mod store;
 mod study;

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::library::{self, Volume};
+use crate::remembered::Means;
 use crate::reproduction::{Conducted, Manner, conduct};
 use crate::store::Store;
 use crate::{interrupt, machine, manifest, parquet, png};
@@ -67,8 +68,10 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let manner = Manner {
         pace,
         alternatives: arguments.alternatives.unwrap_or(pace == Pace::Full),
-        workers: arguments.jobs.map_or_else(machine::cores, usize::from),
-        fresh: arguments.fresh,
+        means: Means {
+            workers: arguments.jobs.map_or_else(machine::cores, usize::from),
+            fresh: arguments.fresh,
+        },
     };
     let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
     let Conducted { outcomes, effort, left } = conduct(volumes, &store, &manner)?;
