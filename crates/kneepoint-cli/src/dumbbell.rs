@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One bottleneck with its traffic, written as a scenario: what the arguments of `knee compare` say.
+//! One bottleneck with its traffic, written as a scenario: what the arguments of `knee compare` and `knee coexist` say.
 
 use std::fmt::{self, Write};
 
@@ -7,15 +7,21 @@ use kneepoint::scenario::scheme::Scheme;
 use kneepoint::settings::Raw;
 use kneepoint::units::{Interval, Rate, Span};
 
-/// A bottleneck and its traffic.
+/// Long transfers that share a scheme.
+pub struct Party<'a> {
+    pub name: &'a str,
+    pub scheme: &'a Scheme,
+    pub flows: u32,
+}
+
+/// A bottleneck and its traffic. The first party's scheme says the queue, and what else travels beside the parties.
 pub struct Dumbbell<'a> {
     pub title: &'a str,
-    pub scheme: &'a Scheme,
+    pub parties: &'a [Party<'a>],
     pub tcp: &'a [(String, Raw)],
     pub rate: Rate,
     pub rtt: Span,
     pub buffer: &'a str,
-    pub flows: u32,
     pub reverse: u32,
     /// Whether every link is simulated, as captures want it.
     pub full: bool,
@@ -38,9 +44,9 @@ impl Dumbbell<'_> {
     }
 
     fn write(&self, text: &mut String) -> fmt::Result {
-        let scheme = self.scheme.to_toml();
-        // The queue is a line of its own at the top; what is left says which sender a group of flows has.
-        let (queue, sender) = scheme.split_once("\n\n[[flows]]\n").unwrap_or((&scheme, ""));
+        let parties = self.parties.iter().map(|party| (party, queue_and_sender(party.scheme)));
+        let parties = parties.collect::<Vec<_>>();
+        let Some((_, (queue, sender))) = parties.first() else { return Ok(()) };
         writeln!(text, "name = {}\n{queue}", quoted(self.title))?;
         if self.reverse > 0 {
             writeln!(text, "reverse_{queue}")?;
@@ -64,11 +70,9 @@ impl Dumbbell<'_> {
             self.tcp.iter().try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))?;
         }
         let start = self.start;
-        writeln!(
-            text,
-            "\n[[flows]]\nname = \"forward\"\ncount = {}\nstart = \"{start}\"\n{sender}",
-            self.flows
-        )?;
+        for (Party { name, flows, .. }, (_, own)) in &parties {
+            writeln!(text, "\n[[flows]]\nname = \"{name}\"\ncount = {flows}\nstart = \"{start}\"\n{own}")?;
+        }
         if self.reverse > 0 {
             writeln!(
                 text,
@@ -94,6 +98,13 @@ impl Dumbbell<'_> {
     }
 }
 
+/// A scheme as sections has its queue in a line of its own at the top; what is left says which sender a group has.
+fn queue_and_sender(scheme: &Scheme) -> (String, String) {
+    let text = scheme.to_toml();
+    let (queue, sender) = text.split_once("\n\n[[flows]]\n").unwrap_or((&text, ""));
+    (queue.to_string(), sender.to_string())
+}
+
 /// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -109,9 +120,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_what_was_asked_for() {
+        let [tahoe, cubic] = ["tahoe/red:ecn=true", "cubic"].map(|name| scheme::parse(name).unwrap());
         let dumbbell = Dumbbell {
             title: "a \"title\" with \\ in it",
-            scheme: &scheme::parse("tahoe/red:ecn=true").unwrap(),
+            parties: &[
+                Party { name: "forward", scheme: &tahoe, flows: 5 },
+                Party { name: "other", scheme: &cubic, flows: 2 },
+            ],
             tcp: &[
                 ("payload".to_string(), Raw::Text("500b".to_string())),
                 ("dupthresh".to_string(), Raw::Integer(4)),
@@ -119,7 +134,6 @@ mod tests {
             rate: Rate::from_mbit(20),
             rtt: Span::from_millis(80),
             buffer: "77pkt",
-            flows: 5,
             reverse: 3,
             full: false,
             web: 7,
@@ -140,9 +154,13 @@ mod tests {
             assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
             assert_eq!(bottleneck.limit, kneepoint::aqm::Limit::Packets(77));
         }
-        assert_eq!(valid.flows.iter().map(|group| group.flows.len()).collect::<Vec<_>>(), [5, 3]);
+        assert_eq!(valid.flows.iter().map(|group| group.flows.len()).collect::<Vec<_>>(), [5, 2, 3]);
+        assert_eq!(
+            valid.flows.iter().map(|group| group.cc.name()).collect::<Vec<_>>(),
+            ["reno", "cubic", "reno"]
+        );
         assert_eq!((valid.web[0].sessions, valid.web[0].tcp.recovery), (7, Recovery::Tahoe));
-        for group in &valid.flows {
+        for group in valid.flows.iter().filter(|group| group.cc.name() == "reno") {
             assert_eq!(
                 (group.tcp.recovery, group.tcp.payload.0, group.tcp.dupthresh),
                 (Recovery::Tahoe, 500, 4)

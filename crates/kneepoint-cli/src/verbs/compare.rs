@@ -11,7 +11,7 @@ use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
 
 use crate::catalogue::nearest;
-use crate::dumbbell::Dumbbell;
+use crate::dumbbell::{Dumbbell, Party};
 use crate::failure::Failure;
 use crate::study::{self, Out, Row, Study};
 
@@ -92,19 +92,9 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 "name each scheme once",
             ));
         }
-        let scheme = scheme::parse(name).map_err(|message| {
-            Failure::usage(
-                message,
-                "`knee list controllers queues` shows what there is; `sack/red-ecn` is a sender and a queue",
-            )
-        })?;
-        if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {
-            return Err(Failure::usage(
-                format!("--tcp recovery: the scheme `{name}` says the recovery already"),
-                "leave out --tcp recovery, or name schemes such as `reno` that leave the recovery open",
-            ));
-        }
-        let text = dumbbell(arguments, &title, &scheme, &tcp).to_toml();
+        let scheme = read_scheme(name, &tcp)?;
+        let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
+        let text = dumbbell(arguments, &title, &party, &tcp).to_toml();
         let mut plan = scenario::parse(&text).map_err(|faults| Failure::Scenario {
             origin: format!("the scenario that these arguments make for {name}"),
             text: text.clone(),
@@ -146,18 +136,17 @@ fn title(arguments: &Arguments) -> String {
 fn dumbbell<'a>(
     arguments: &'a Arguments,
     title: &'a str,
-    scheme: &'a Scheme,
+    parties: &'a [Party<'a>],
     tcp: &'a [(String, Raw)],
 ) -> Dumbbell<'a> {
     let part = |share: u64| Time(arguments.duration.0 / share);
     Dumbbell {
         title,
-        scheme,
+        parties,
         tcp,
         rate: arguments.rate,
         rtt: arguments.rtt,
         buffer: &arguments.buffer,
-        flows: arguments.flows,
         reverse: arguments.reverse,
         full: arguments.settings.captures(),
         web: arguments.web,
@@ -173,8 +162,25 @@ fn dumbbell<'a>(
     }
 }
 
+/// Reads a scheme that is to run with these options of TCP.
+pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, Failure> {
+    let scheme = scheme::parse(name).map_err(|message| {
+        Failure::usage(
+            message,
+            "`knee list controllers queues` shows what there is; `sack/red-ecn` is a sender and a queue",
+        )
+    })?;
+    if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {
+        return Err(Failure::usage(
+            format!("--tcp recovery: the scheme `{name}` says the recovery already"),
+            "leave out --tcp recovery, or name schemes such as `reno` that leave the recovery open",
+        ));
+    }
+    Ok(scheme)
+}
+
 /// Options of TCP as they are written, each checked as a scenario would.
-fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Failure> {
+pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Failure> {
     let mut options = tcp::Options::default();
     let read = |pair: &String| {
         let Some((name, value)) = pair.split_once('=') else {
