@@ -36,8 +36,8 @@ pub(super) const MEASURES: [Measure; 6] = [
     Measure {
         key: "throughput_variance_to_mean_bps",
         short: "variance to mean",
-        unit: "Mbit/s, of 1 s",
-        scale: 1e-6,
+        unit: "kbit/s, of 1 s",
+        scale: 1e-3,
         of: |share| share.throughput_variance_to_mean_bps,
     },
     Measure {

@@ -26,6 +26,9 @@ pub fn render(comparison: &Comparison) -> String {
     text
 }
 
+/// As many measures of a group as have room beside its name.
+const TOLD: usize = 4;
+
 /// What each group got of the bottleneck; nothing if none had to share it.
 fn who_got_what(comparison: &Comparison) -> String {
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -35,7 +38,7 @@ fn who_got_what(comparison: &Comparison) -> String {
             None => mean,
         };
         let name = if comparison.schemes.len() > 1 { format!("{}: ", scheme.scheme) } else { String::new() };
-        [format!("{name}{}", got.label)].into_iter().chain(got.cells().map(cell)).collect()
+        [format!("{name}{}", got.label)].into_iter().chain(got.cells().take(TOLD).map(cell)).collect()
     };
     for scheme in &comparison.schemes {
         lines.extend(shares::of(scheme).into_iter().map(|got| line(scheme, got)));
@@ -44,8 +47,8 @@ fn who_got_what(comparison: &Comparison) -> String {
         return String::new();
     }
     let heads = [
-        heading("who got what", MEASURES.iter().map(|measure| measure.short)),
-        heading("", MEASURES.iter().map(|measure| measure.unit)),
+        heading("who got what", MEASURES[..TOLD].iter().map(|measure| measure.short)),
+        heading("", MEASURES[..TOLD].iter().map(|measure| measure.unit)),
     ];
     lines.splice(0..0, heads);
     format!("\n{}", aligned(&lines))
