@@ -5,13 +5,15 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::verbs::{
-    check, compare, completions, doctor, explain, fluid, init, list, man, predict, reproduce, run, schema,
+    check, coexist, compare, completions, doctor, explain, fluid, init, list, man, predict, reproduce, run,
+    schema,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   knee compare                              four schemes on one bottleneck, with a report to look at
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms
+  knee coexist cubic sack vegas --quick     who takes what beside whom
   knee init my.toml && knee run my.toml     an experiment of your own
   knee reproduce pert --quick               a paper's figures, and which of its claims hold
   knee list controllers
@@ -42,6 +44,8 @@ const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_R
 enum Verb {
     /// Compare schemes on one bottleneck
     Compare(compare::Arguments),
+    /// Let controllers meet, and tell which can share a link with which
+    Coexist(coexist::Arguments),
     /// Run a scenario file, with every case of its sweep
     Run(run::Arguments),
     /// Reproduce published figures and tables, and test what was claimed
@@ -83,6 +87,7 @@ impl Knee {
     pub fn act(self) -> Result<(), Failure> {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
+            Verb::Coexist(arguments) => coexist::coexist(arguments, self.json),
             Verb::Run(arguments) => run::run(arguments, self.json),
             Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
             Verb::Predict(arguments) => predict::predict(arguments, self.json),

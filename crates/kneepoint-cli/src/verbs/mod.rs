@@ -2,6 +2,7 @@
 //! One file for each verb: its arguments and what it does.
 
 pub mod check;
+pub mod coexist;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The binary as a user meets it: what it prints, writes, refuses and survives.
 
+mod coexisting;
 mod comparing;
 mod fluid;
 mod fuzz;

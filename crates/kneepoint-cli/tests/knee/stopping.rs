@@ -6,27 +6,16 @@ use std::time::Duration;
 
 use super::*;
 
-/// Something long: two schemes with many seeds, one at a time.
-fn long(directory: &Path) -> Child {
-    let arguments = [
-        "compare",
-        "reno",
-        "sack/droptail",
-        "--rate",
-        "20mbit",
-        "--flows",
-        "4",
-        "--duration",
-        "20s",
-        "--seeds",
-        "5000",
-        "--jobs",
-        "1",
-        "--out",
-        "out",
-    ];
-    let command = &mut command(&arguments);
+/// Something long: two senders with many seeds, one at a time.
+fn long(directory: &Path, verb: &[&str]) -> Child {
+    let lengthy = ["--rate", "20mbit", "--duration", "20s", "--seeds", "5000", "--jobs", "1", "--out", "out"];
+    let command = &mut command(&[verb, &["reno", "sack", "--flows", "4"], &lengthy].concat());
     command.current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("knee starts")
+}
+
+/// How many runs are kept.
+fn kept(runs: &Path) -> usize {
+    names(runs).iter().filter(|name| name.ends_with(".json") && !name.starts_with('.')).count()
 }
 
 fn interrupt(child: &Child) {
@@ -49,10 +38,8 @@ fn until(what: &str, mut happened: impl FnMut() -> bool) {
 fn an_interrupt_keeps_finished_runs_and_reports_them() {
     let here = tempfile::tempdir().unwrap();
     let runs = here.path().join("out/runs");
-    let child = long(here.path());
-    until("the third run", || {
-        names(&runs).iter().filter(|name| name.ends_with(".json") && !name.starts_with('.')).count() >= 3
-    });
+    let child = long(here.path(), &["compare"]);
+    until("the third run", || kept(&runs) >= 3);
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     let said = stderr(&output);
@@ -70,6 +57,23 @@ fn an_interrupt_keeps_finished_runs_and_reports_them() {
         assert!(run["run"]["summary"]["links"].is_array());
     }
     assert!(summary["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
+}
+
+#[test]
+fn an_interrupted_matrix_shows_what_it_has_and_can_go_on() {
+    let here = tempfile::tempdir().unwrap();
+    let runs = here.path().join("out/runs");
+    let child = long(here.path(), &["coexist", "--buffers", "1bdp"]);
+    until("the fourth run", || kept(&runs) >= 4);
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_refuses(&output, 130, &["the same command goes on from there", "out/report.html"]);
+    let result = std::fs::read(here.path().join("out/coexistence.json")).unwrap();
+    let result: Value = serde_json::from_slice(&result).unwrap();
+    let reported = result["cells"].as_array().unwrap().iter().map(|cell| cell["runs"].as_f64().unwrap());
+    // Reno beside SACK tells about both of its orders.
+    assert!((reported.sum::<f64>() as usize).abs_diff(kept(&runs) * 4 / 3) <= 1, "{result:#}");
+    assert!(result["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
 }
 
 #[test]

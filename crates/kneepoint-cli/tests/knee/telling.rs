@@ -71,9 +71,19 @@ fn completions_and_manual_pages_name_every_verb() {
     let here = tempfile::tempdir().unwrap();
     let script = stdout(&knee(here.path(), &["completions", "bash"]));
     let pages = json(&knee(here.path(), &["man", "--out", "man", "--json"]));
-    for verb in
-        ["compare", "run", "list", "explain", "init", "check", "doctor", "completions", "man", "schema"]
-    {
+    for verb in [
+        "compare",
+        "coexist",
+        "run",
+        "list",
+        "explain",
+        "init",
+        "check",
+        "doctor",
+        "completions",
+        "man",
+        "schema",
+    ] {
         assert!(script.contains(verb), "{verb}");
         let page = format!("knee-{verb}.1");
         assert!(pages["pages"].as_array().unwrap().contains(&page.as_str().into()), "{page}: {pages}");
@@ -108,7 +118,9 @@ fn help_documents_the_exit_status_and_gives_examples() {
     for part in ["Examples:", "Exit status:", "130  interrupted"] {
         assert!(help.contains(part), "{help}");
     }
-    for verb in ["compare", "run", "list", "explain", "init", "check", "completions", "man", "schema"] {
+    for verb in
+        ["compare", "coexist", "run", "list", "explain", "init", "check", "completions", "man", "schema"]
+    {
         let of_verb = stdout(&knee(here.path(), &[verb, "--help"]));
         assert!(of_verb.contains("Example"), "{verb}: {of_verb}");
     }

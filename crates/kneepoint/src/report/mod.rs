@@ -2,6 +2,7 @@
 //! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
 
 pub mod chart;
+pub mod coexistence;
 pub mod csv;
 mod figures;
 pub mod fluid;

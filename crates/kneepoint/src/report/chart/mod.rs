@@ -11,6 +11,7 @@ mod frame;
 mod groups;
 mod lines;
 mod map;
+mod matrix;
 mod palette;
 mod panel;
 mod scale;
@@ -25,6 +26,7 @@ pub use frame::Mark;
 pub use groups::{Group, Groups, groups};
 pub use lines::{Line, Lines, lines};
 pub use map::{Colours, Contour, Map, map};
+pub use matrix::{Matrix, Tile, matrix};
 pub use sheet::sheet;
 
 pub(super) use bars::{Bar, bars};
@@ -59,6 +61,11 @@ const TITLE_LINE: f64 = 20.0;
 impl Drawing {
     fn new(width: f64, height: f64, label: &str) -> Drawing {
         Drawing { width, height, label: label.into(), body: String::new() }
+    }
+
+    /// How wide it is in pixels at which its words have their size.
+    pub(super) fn width(&self) -> f64 {
+        self.width
     }
 
     /// For a page that has the style: the page gives it a title.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A report in one file: it loads nothing, runs nothing, and reads well on paper, on a phone and in the dark.
 
+mod coexistence;
 mod manifest;
 mod predictions;
 mod reproduction;
 mod shares;
 mod traffic;
 
+pub use coexistence::render as render_coexistence;
 pub use predictions::render as render_predictions;
 pub use reproduction::render as render_reproduction;
 

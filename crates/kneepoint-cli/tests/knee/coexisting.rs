@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Coexist: the matrix is complete and consistent, what is kept is not run again, and nonsense is refused.
+
+use super::*;
+
+/// A matrix that takes a moment.
+const SMALL: [&str; 15] = [
+    "coexist",
+    "reno",
+    "cubic",
+    "--rate",
+    "5mbit",
+    "--rtt",
+    "20ms",
+    "--buffers",
+    "0.5bdp,2bdp",
+    "--flows",
+    "2,4",
+    "--duration",
+    "8s",
+    "--out",
+    "o",
+];
+
+fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SMALL.iter().copied().chain(more.iter().copied()).collect()
+}
+
+fn cell<'a>(result: &'a Value, row: &str, column: &str) -> Vec<&'a Value> {
+    let cells = result["cells"].as_array().unwrap().iter();
+    cells.filter(|cell| cell["row"] == row && cell["column"] == column).collect()
+}
+
+#[test]
+fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
+    let here = tempfile::tempdir().unwrap();
+    let result = json(&knee(here.path(), &small(&["--seeds", "2", "--json"])));
+    assert_eq!(result["cells"].as_array().unwrap().len(), 2 * 2 * 2 * 2);
+    for (own, other) in cell(&result, "reno", "cubic").into_iter().zip(cell(&result, "cubic", "reno")) {
+        let number = |cell: &Value, key: &str| cell[key].as_f64().unwrap();
+        assert!((number(own, "share") + number(other, "share") - 1.0).abs() < 1e-12, "{own} {other}");
+        assert_eq!(own["drop_ratio_row"], other["drop_ratio_column"]);
+        assert!(number(own, "share") > 0.0 && number(own, "utilization") > 0.5, "{own}");
+        assert_eq!((&own["runs"], &own["row_flows"]), (&2.0.into(), &other["column_flows"]));
+    }
+    let out = here.path().join("o");
+    assert_eq!(names(&out.join("runs")).len(), 3 * 2 * 2 * 2, "three pairs in four settings with two seeds");
+    assert_eq!(names(&out.join("scenarios")).len(), 3 * 2);
+    for file in ["report.html", "coexistence.csv", "coexistence.parquet", "coexistence.json", "overview.svg"]
+    {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+    assert!(std::fs::read(out.join("shares.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(std::fs::read_to_string(out.join("losses.svg")).unwrap().contains("cubic beside reno"));
+    assert_eq!(result["verdicts"].as_array().unwrap().len(), 2);
+    let scenario = "o/scenarios/reno-beside-cubic--4-flows.toml";
+    assert!(knee(here.path(), &["check", scenario]).status.success(), "{:?}", names(&out.join("scenarios")));
+}
+
+#[test]
+fn more_seeds_and_more_controllers_cost_only_what_they_add() {
+    let here = tempfile::tempdir().unwrap();
+    let runs = || names(&here.path().join("o/runs"));
+    let first = json(&knee(here.path(), &small(&["--seeds", "1", "--json"])));
+    assert_eq!(runs().len(), 3 * 4);
+    // Whoever reads what was kept sees what was written there.
+    let one = here.path().join("o/runs").join(&runs()[0]);
+    let text = std::fs::read_to_string(&one).unwrap();
+    std::fs::write(&one, text.replace("\"share\":0.", "\"share\":0.00")).unwrap();
+    let again = json(&knee(here.path(), &small(&["--seeds", "1", "--json"])));
+    assert_ne!(again["cells"], first["cells"]);
+    assert_eq!(
+        json(&knee(here.path(), &small(&["--seeds", "1", "--json", "--fresh"])))["cells"],
+        first["cells"]
+    );
+    let more = json(&knee(here.path(), &small(&["vegas", "--seeds", "2", "--json"])));
+    assert_eq!(runs().len(), 6 * 4 * 2);
+    assert_eq!(cell(&more, "vegas", "reno").len(), 4);
+}
+
+#[test]
+fn an_uneven_mix_runs_both_orders_and_the_fair_share_follows_it() {
+    let here = tempfile::tempdir().unwrap();
+    let uneven = ["--mix", "0.25", "--flows", "8", "--seeds", "1"];
+    let arguments = [&SMALL[..9], &["--duration", "8s", "--out", "o"], &uneven[..]].concat();
+    let said = stdout(&knee(here.path(), &arguments));
+    assert!(said.contains("25 % of the flows the row's") && said.contains("one run each"), "{said}");
+    let result = json(&knee(here.path(), &[&arguments[..], &["--json"]].concat()));
+    for cell in result["cells"].as_array().unwrap() {
+        assert_eq!((&cell["row_flows"], &cell["column_flows"]), (&2.0.into(), &6.0.into()));
+        assert_eq!(cell["fair_share"], 0.25);
+    }
+    assert_eq!(names(&here.path().join("o/runs")).len(), 4 * 2, "four ordered pairs in two buffers");
+}
+
+#[test]
+fn what_cannot_meet_is_refused_with_a_remedy() {
+    let here = tempfile::tempdir().unwrap();
+    for (arguments, sayings) in [
+        (&["cubic"][..], &["`cubic` alone meets nobody", "knee list controllers"][..]),
+        (&["cubic", "cubic"], &["`cubic` is given twice"]),
+        (&["cubic", "pert/red"], &["`pert/red` is a scheme", "--queue red"]),
+        (&["cubic", "prt"], &["prt", "pert"]),
+        (&["--mix", "1.5"], &["--mix 1.5", "between 0 and 1"]),
+        (&["--enough", "0"], &["--enough 0", "between 0 and 1"]),
+        (&["--flows", "1"], &["--flows", "2..=100000"]),
+        (&["--flows", "4,4"], &["--flows: `4` is given twice"]),
+        (&["--buffers", "1bdp,lots"], &["lots", "750pkt"]),
+        (&["--queue", "blue"], &["blue", "knee list"]),
+        (&["--tcp", "payloud=1kb"], &["did you mean `payload`"]),
+    ] {
+        assert_refuses(&knee(here.path(), &[&["coexist"], arguments].concat()), 2, sayings);
+        assert!(names(here.path()).is_empty(), "{arguments:?} left {:?}", names(here.path()));
+    }
+}

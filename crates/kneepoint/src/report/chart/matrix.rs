@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Everyone beside everyone: a block for each pair, and in it a coloured tile for each setting in which they met.
+//!
+//! A tile's colour is a hue at an opacity over the paper, so that its words can be read by day and by night. The words
+//! say what the colour says, for whoever cannot tell the two hues apart.
+
+use super::{Anchor, Drawing, Pixels, space};
+
+/// A matrix of blocks of tiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// What it shows.
+    pub title: String,
+    /// Names of the rows of blocks.
+    pub rows: Vec<String>,
+    /// Names of the columns of blocks.
+    pub columns: Vec<String>,
+    /// What tells the tiles of a block apart from left to right, and the values that it takes.
+    pub across: (String, Vec<String>),
+    /// What tells them apart from top to bottom.
+    pub down: Vec<String>,
+    /// By row, column, place down and place across.
+    pub blocks: Vec<Vec<Vec<Vec<Tile>>>>,
+    /// Tones and what they mean, from the lowest.
+    pub legend: Vec<(f64, String)>,
+    /// What the tiles show.
+    pub quantity: String,
+}
+
+/// One number among many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    /// From -1 in one hue over the paper at 0 to 1 in another; grey if it is not a number.
+    pub tone: f64,
+    /// What stands in it, the most important first.
+    pub words: Vec<String>,
+    /// What it tells to who points at it.
+    pub tip: String,
+}
+
+const GAP: f64 = 12.0;
+const WORD: f64 = 11.0;
+const LINE: f64 = 11.0;
+/// The words below the first.
+const LESS: f64 = 9.0;
+/// Of a hue at its strongest: the words on it must be read.
+const STRONGEST: f64 = 0.65;
+
+/// What stands to the left of all tiles and above them, and the measures of one and of a block.
+struct Room {
+    left: f64,
+    head: f64,
+    tile: (f64, f64),
+    block: (f64, f64),
+}
+
+/// The chart.
+pub fn matrix(chart: &Matrix) -> Drawing {
+    let room = room(chart);
+    let (rows, columns) = (chart.rows.len() as f64, chart.columns.len() as f64);
+    let width = (room.left + columns * (room.block.0 + GAP) - GAP).max(360.0);
+    let mut drawing = Drawing::new(width, room.head + rows * (room.block.1 + GAP) + 46.0, &chart.title);
+    name_all(&mut drawing, chart, &room);
+    for (row, blocks) in chart.blocks.iter().enumerate() {
+        for (column, block) in blocks.iter().enumerate() {
+            draw_block(&mut drawing, &room, (row, column), block);
+        }
+    }
+    draw_legend(&mut drawing, chart, room.head + rows * (room.block.1 + GAP) + 4.0);
+    drawing
+}
+
+fn room(chart: &Matrix) -> Room {
+    let tiles = || chart.blocks.iter().flatten().flatten().flatten();
+    let words = |tile: &Tile| {
+        let long =
+            |(place, word): (usize, &String)| space::length(word, if place == 0 { WORD } else { LESS });
+        tile.words.iter().enumerate().map(long).fold(0.0, f64::max)
+    };
+    let ticks = |names: &[String]| names.iter().map(|name| space::length(name, 11.0)).fold(0.0, f64::max);
+    let across = chart.across.1.len().max(1) as f64;
+    // A block is at least as wide as the name above it.
+    let heading = ticks(&chart.columns) * 13.0 / 11.0 / across;
+    let widest = tiles().map(words).fold(ticks(&chart.across.1), f64::max).max(heading).max(26.0) + 8.0;
+    let lines = tiles().map(|tile| tile.words.len()).max().unwrap_or(1).max(1) as f64;
+    let tile = (widest.ceil(), 8.0 + WORD + LINE * (lines - 1.0));
+    let down = chart.down.len().max(1) as f64;
+    let names = chart.rows.iter().map(|name| space::length(name, 13.0)).fold(0.0, f64::max);
+    let settings = if down > 1.0 { ticks(&chart.down) } else { 0.0 };
+    let settings = if across > 1.0 { settings.max(space::length(&chart.across.0, 11.0)) } else { settings };
+    Room {
+        left: (names + 16.0 + settings + if settings > 0.0 { 8.0 } else { 0.0 }).ceil(),
+        head: if across > 1.0 { 44.0 } else { 24.0 },
+        tile,
+        block: (across * tile.0, down * tile.1),
+    }
+}
+
+/// The names of rows and columns, and at the edges the settings.
+fn name_all(drawing: &mut Drawing, chart: &Matrix, room: &Room) {
+    for (place, name) in chart.columns.iter().enumerate() {
+        let left = room.left + place as f64 * (room.block.0 + GAP);
+        drawing.text("heading", Anchor::Start, (left, 16.0), name);
+        if chart.across.1.len() > 1 {
+            for (tick, label) in chart.across.1.iter().enumerate() {
+                let x = left + room.tile.0 * (tick as f64 + 0.5);
+                drawing.text("tick", Anchor::Middle, (x, room.head - 8.0), label);
+            }
+        }
+    }
+    for (place, name) in chart.rows.iter().enumerate() {
+        let top = room.head + place as f64 * (room.block.1 + GAP);
+        drawing.text("heading", Anchor::Start, (0.0, top + room.block.1 / 2.0 + 4.5), name);
+        if chart.down.len() > 1 {
+            for (tick, label) in chart.down.iter().enumerate() {
+                let y = top + room.tile.1 * (tick as f64 + 0.5) + 4.0;
+                drawing.text("tick", Anchor::End, (room.left - 7.0, y), label);
+            }
+        }
+    }
+    if chart.across.1.len() > 1 {
+        drawing.text("tick", Anchor::End, (room.left - 7.0, room.head - 8.0), &chart.across.0);
+    }
+}
+
+fn draw_block(drawing: &mut Drawing, room: &Room, (row, column): (usize, usize), block: &[Vec<Tile>]) {
+    let left = room.left + column as f64 * (room.block.0 + GAP);
+    let top = room.head + row as f64 * (room.block.1 + GAP);
+    for (down, tiles) in block.iter().enumerate() {
+        for (across, tile) in tiles.iter().enumerate() {
+            let at = (left + room.tile.0 * across as f64, top + room.tile.1 * down as f64);
+            drawing.with_tip(&tile.tip, |drawing| draw_tile(drawing, at, room.tile, tile));
+        }
+    }
+    drawing.rect("frame", (left, top), room.block, 0.0);
+}
+
+fn draw_tile(drawing: &mut Drawing, at: (f64, f64), size: (f64, f64), tile: &Tile) {
+    colour(drawing, tile.tone, at, size);
+    let middle = at.0 + size.0 / 2.0;
+    let first = at.1 + (size.1 + WORD - LINE * tile.words.len().saturating_sub(1) as f64) / 2.0 - 1.5;
+    for (place, word) in tile.words.iter().enumerate() {
+        let y = first + LINE * place as f64;
+        drawing.text(if place == 0 { "tile" } else { "tile less" }, Anchor::Middle, (middle, y), word);
+    }
+}
+
+fn colour(drawing: &mut Drawing, tone: f64, at: (f64, f64), size: (f64, f64)) {
+    if !tone.is_finite() {
+        return drawing.rect("hole", at, size, 0.0);
+    }
+    let hue = if tone < 0.0 { "s0" } else { "s1" };
+    let opacity = (100.0 * STRONGEST * tone.abs().min(1.0)).round() / 100.0;
+    drawing.add(format_args!(
+        "<rect class=\"cell {hue}\" fill-opacity=\"{opacity}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        Pixels(at.0),
+        Pixels(at.1),
+        Pixels(size.0),
+        Pixels(size.1)
+    ));
+}
+
+/// All tones from left to right, with what some of them mean, and what the tiles show.
+fn draw_legend(drawing: &mut Drawing, chart: &Matrix, top: f64) {
+    const STEPS: usize = 40;
+    const STEP: f64 = 6.0;
+    let at = |tone: f64| 34.0 + STEP * STEPS as f64 * (tone + 1.0) / 2.0;
+    for step in 0..STEPS {
+        let tone = (2.0 * step as f64 + 1.0) / STEPS as f64 - 1.0;
+        colour(drawing, tone, (at(-1.0) + STEP * step as f64, top), (STEP, 12.0));
+    }
+    drawing.rect("frame", (at(-1.0), top), (STEP * STEPS as f64, 12.0), 0.0);
+    for (tone, meaning) in &chart.legend {
+        drawing.line("axis", (at(*tone), top + 12.0), (at(*tone), top + 16.0));
+        drawing.text("tick", Anchor::Middle, (at(*tone), top + 28.0), meaning);
+    }
+    let beside = at(1.0) + 34.0;
+    if beside + space::length(&chart.quantity, 11.5) < drawing.width {
+        drawing.text("quantity", Anchor::Start, (beside, top + 10.5), &chart.quantity);
+    } else {
+        drawing.height += 16.0;
+        drawing.text("quantity", Anchor::Start, (0.0, top + 46.0), &chart.quantity);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two(settings: usize) -> Matrix {
+        let names = || ["a", "b"].map(String::from).to_vec();
+        let tile = |tone: f64| Tile {
+            tone,
+            words: vec![format!("{tone:.2}"), "± 0.01".into()],
+            tip: format!("tone {tone}"),
+        };
+        let block = |tone| vec![vec![tile(tone); settings]; settings];
+        let settings: Vec<String> = (0..settings).map(|place| format!("at {place}")).collect();
+        Matrix {
+            title: "All".into(),
+            rows: names(),
+            columns: names(),
+            across: ("buffer".into(), settings.clone()),
+            down: settings,
+            blocks: vec![vec![block(0.0), block(-1.0)], vec![block(1.0), block(f64::NAN)]],
+            legend: vec![(-1.0, "nothing".into()), (0.0, "fair".into()), (1.0, "all".into())],
+            quantity: "share".into(),
+        }
+    }
+
+    #[test]
+    fn each_setting_of_each_pair_has_a_tile_with_its_words() {
+        let body = matrix(&two(3)).body;
+        assert_eq!(body.matches("<g><title>").count(), 4 * 9);
+        assert_eq!(body.matches("class=\"hole\"").count(), 9);
+        assert_eq!(body.matches(">-1.00</text>").count(), 9);
+        assert!(body.contains("<rect class=\"cell s1\" fill-opacity=\"0.65\""), "{body}");
+        assert_eq!((body.matches(">buffer<").count(), body.matches(">at 2<").count()), (1, 2 + 2));
+    }
+
+    #[test]
+    fn tiles_and_blocks_do_not_overlap_and_stay_inside() {
+        let chart = two(2);
+        let (room, drawing) = (room(&chart), matrix(&chart));
+        assert_eq!(room.block, (2.0 * room.tile.0, 2.0 * room.tile.1));
+        assert!(room.left + 2.0 * room.block.0 + GAP <= drawing.width);
+        assert!(room.head + 2.0 * room.block.1 + GAP < drawing.height);
+    }
+
+    #[test]
+    fn one_setting_needs_no_names_for_it() {
+        let body = matrix(&two(1)).body;
+        assert!(!body.contains("buffer") && !body.contains("at 0"), "{body}");
+    }
+}

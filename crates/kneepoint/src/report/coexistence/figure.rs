@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Coexistence as pictures: who takes what, and who loses how much, in every setting; and both in the middle.
+
+use super::super::chart::{Drawing, Matrix, Tile, matrix};
+use super::super::number;
+use super::text::{ratio, shown};
+use super::{Cell, Coexistence, Place};
+
+/// What each row takes beside each column, in every setting.
+pub fn shares(all: &Coexistence) -> Drawing {
+    let title = "What the row takes of its fair share beside the column";
+    let words = |cell: &Cell| {
+        let taken = cell.taken();
+        let half_width = taken.half_width.map(|half| format!("± {half:.2}"));
+        let mean = taken.mean.is_finite().then(|| format!("{:.2}", taken.mean));
+        mean.into_iter().chain(half_width).collect()
+    };
+    matrix(&chart(
+        all,
+        title,
+        &every(all),
+        share_tone,
+        &words,
+        share_legend(),
+        "share of the row / its fair share",
+    ))
+}
+
+/// How much more each row loses than each column, in every setting.
+pub fn losses(all: &Coexistence) -> Drawing {
+    let title = "What the row loses beside the column";
+    let words = |cell: &Cell| match ratio(cell) {
+        (mean, Some(interval)) => vec![mean, interval],
+        (mean, None) => vec![mean],
+    };
+    let quantity = "drop ratio of the row / of the column";
+    matrix(&chart(all, title, &every(all), loss_tone, &words, loss_legend(), quantity))
+}
+
+/// Shares and losses in the setting in the middle.
+pub fn overview(all: &Coexistence) -> Drawing {
+    let (flows, buffer) = all.middle();
+    let title = format!("Shares and losses at {}", all.setting(flows, buffer));
+    let words = |cell: &Cell| {
+        let taken = cell.taken();
+        match taken.mean.is_finite() {
+            true if cell.loss_ratio()[0].is_nan() => vec![shown(&taken), "no losses".into()],
+            true => vec![shown(&taken), format!("loss ratio {}", ratio(cell).0)],
+            false => Vec::new(),
+        }
+    };
+    matrix(&chart(
+        all,
+        &title,
+        &(vec![flows], vec![buffer]),
+        share_tone,
+        &words,
+        share_legend(),
+        "share of the row / its fair share",
+    ))
+}
+
+/// The places of flows and of buffers that a picture shows.
+type Settings = (Vec<usize>, Vec<usize>);
+
+fn every(all: &Coexistence) -> Settings {
+    ((0..all.flows.len()).collect(), (0..all.buffers.len()).collect())
+}
+
+/// From nothing over the fair share to everything.
+fn share_tone(cell: &Cell) -> f64 {
+    let (fair, share) = (cell.fair_share(), cell.taken().mean * cell.fair_share());
+    if share < fair { share / fair - 1.0 } else { (share - fair) / (1.0 - fair) }
+}
+
+fn share_legend() -> Vec<(f64, String)> {
+    [(-1.0, "nothing"), (0.0, "fair"), (1.0, "everything")].map(|(at, text)| (at, text.to_string())).to_vec()
+}
+
+/// From no loss of the row's over equal losses to none of the column's.
+fn loss_tone(cell: &Cell) -> f64 {
+    2.0 * cell.loss_balance().mean - 1.0
+}
+
+fn loss_legend() -> Vec<(f64, String)> {
+    let ratios =
+        [(0.0, "0"), (0.25, "¼"), (0.5, "½"), (1.0, "1"), (2.0, "2"), (4.0, "4"), (f64::INFINITY, "∞")];
+    ratios.map(|(ratio, text)| (1.0 - 2.0 / (1.0 + ratio), text.to_string())).to_vec()
+}
+
+fn chart(
+    all: &Coexistence,
+    title: &str,
+    (flows, buffers): &Settings,
+    tone: fn(&Cell) -> f64,
+    words: &dyn Fn(&Cell) -> Vec<String>,
+    legend: Vec<(f64, String)>,
+    quantity: &str,
+) -> Matrix {
+    let tile = |place: Place| {
+        let cell = all.cell(place);
+        Tile { tone: tone(cell), words: words(cell), tip: tip(all, place) }
+    };
+    let places = 0..all.controllers.len();
+    let block = |row: usize, column: usize| {
+        let line = |place: &usize| {
+            buffers.iter().map(|buffer| tile(Place { row, column, flows: *place, buffer: *buffer })).collect()
+        };
+        flows.iter().map(line).collect()
+    };
+    Matrix {
+        title: title.into(),
+        rows: all.controllers.clone(),
+        columns: all.controllers.clone(),
+        across: ("buffer".into(), buffers.iter().map(|place| all.buffers[*place].clone()).collect()),
+        down: flows.iter().map(|place| format!("{} flows", all.flows[*place])).collect(),
+        blocks: places.clone().map(|row| places.clone().map(|column| block(row, column)).collect()).collect(),
+        legend,
+        quantity: quantity.into(),
+    }
+}
+
+fn tip(all: &Coexistence, place: Place) -> String {
+    let cell = all.cell(place);
+    let [row, column] = [place.row, place.column].map(|place| &all.controllers[place]);
+    let percent = |value: f64| number::significant(100.0 * value, 3);
+    let drops = [0, 1].map(|side| percent(cell.estimate(|meeting| meeting.drop_ratio[side]).mean));
+    format!(
+        "{row} beside {column}, {}: {} of its fair share; drops {} % and {} %, utilization {} %",
+        all.setting(place.flows, place.buffer),
+        shown(&cell.taken()),
+        drops[0],
+        drops[1],
+        percent(cell.estimate(|meeting| meeting.utilization).mean)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::*;
+
+    #[test]
+    fn a_tone_is_the_opposite_from_the_other_side() {
+        let all = example();
+        for place in all.places() {
+            let (own, other) =
+                (all.cell(place), all.cell(Place { row: place.column, column: place.row, ..place }));
+            assert!((share_tone(own) + share_tone(other)).abs() < 1e-12);
+            assert!(loss_tone(own).is_nan() || (loss_tone(own) + loss_tone(other)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn every_picture_has_a_tile_for_each_setting_it_shows() {
+        let all = example();
+        for (drawing, tiles) in [(shares(&all), 12), (losses(&all), 12), (overview(&all), 4)] {
+            let svg = drawing.standalone();
+            assert_eq!(svg.matches("<g><title>").count(), tiles);
+            assert!(svg.contains("meek&lt;1&gt; beside bold") && !svg.contains("NaN"));
+        }
+    }
+
+    #[test]
+    fn the_legend_of_losses_says_what_a_tile_would() {
+        let all = example();
+        let cell = all.cell(Place { row: 0, column: 1, flows: 0, buffer: 0 });
+        assert!((cell.loss_ratio()[0] - 2.0).abs() < 1e-12);
+        let two = loss_legend().into_iter().find(|(_, word)| word == "2");
+        assert!(two.is_some_and(|(tone, _)| (tone - loss_tone(cell)).abs() < 1e-12));
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether a controller can be deployed: does it get its due beside everyone, and leave everyone theirs?
+
+use super::{Cell, Coexistence, Place};
+use crate::measure::Estimate;
+
+crate::choice! {
+    /// What a controller does beside others.
+    pub enum Verdict {
+        /// It takes enough of its fair share everywhere, and leaves enough of theirs.
+        Coexists = "coexists",
+        /// It leaves enough and does not get enough somewhere.
+        Yields = "yields",
+        /// It gets enough and does not leave enough somewhere.
+        CrowdsOut = "crowds out",
+        /// Somewhere it does not get enough, and elsewhere it does not leave enough.
+        Depends = "yields and crowds out",
+        /// There is no run of it beside another.
+        Unknown = "unknown",
+    }
+}
+
+/// The least of something over all settings, and where that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extreme {
+    /// Where.
+    pub place: Place,
+    /// How much.
+    pub estimate: Estimate,
+}
+
+impl Coexistence {
+    /// Where a controller gets the least of its fair share.
+    pub fn takes_least(&self, row: usize) -> Option<Extreme> {
+        self.least(row, Cell::taken)
+    }
+
+    /// Where it leaves the least of theirs to others.
+    pub fn leaves_least(&self, row: usize) -> Option<Extreme> {
+        self.least(row, Cell::left)
+    }
+
+    fn least(&self, row: usize, of: fn(&Cell) -> Estimate) -> Option<Extreme> {
+        let others = self.places().filter(|place| place.row == row && place.column != row);
+        let all = others.map(|place| Extreme { place, estimate: of(self.cell(place)) });
+        all.filter(|extreme| extreme.estimate.mean.is_finite())
+            .min_by(|a, b| a.estimate.mean.total_cmp(&b.estimate.mean))
+    }
+
+    /// The verdict on a controller, by the means.
+    pub fn verdict(&self, row: usize) -> Verdict {
+        let enough = |extreme: Extreme| extreme.estimate.mean >= self.enough;
+        match (self.takes_least(row).map(enough), self.leaves_least(row).map(enough)) {
+            (Some(true), Some(true)) => Verdict::Coexists,
+            (Some(false), Some(true)) => Verdict::Yields,
+            (Some(true), Some(false)) => Verdict::CrowdsOut,
+            (Some(false), Some(false)) => Verdict::Depends,
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// What the runs of controllers beside themselves say about all others; nothing if there are none.
+    pub fn control(&self) -> Option<String> {
+        let own = self.places().filter(|place| place.row == place.column);
+        let means = own.map(|place| self.cell(place).taken().mean).filter(|mean| mean.is_finite());
+        let (least, most) = means
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (mean.min(low), mean.max(high)));
+        (least <= most).then(|| {
+            format!(
+                "Beside itself a controller got {least:.2} to {most:.2} of its fair share: that much is chance, such as \
+                 who came first."
+            )
+        })
+    }
+
+    /// How verdicts come about.
+    pub fn rule(&self) -> String {
+        format!(
+            "A controller coexists if in every setting it takes at least {0} of its fair share beside each other one and \
+             leaves each at least {0} of its own. It yields where it does not take that much, and crowds out where it \
+             does not leave it. The means decide.",
+            self.enough
+        )
+    }
+
+    /// What a verdict rests on: what it takes at least, and what it leaves.
+    pub fn grounds(&self, row: usize) -> Vec<String> {
+        let said = |Extreme { place, estimate }: Extreme| {
+            let noisy = estimate.half_width.is_some_and(|half| (estimate.mean - self.enough).abs() < half);
+            let doubt = if noisy { ", within the noise" } else { "" };
+            let (name, setting) = (&self.controllers[place.column], self.setting(place.flows, place.buffer));
+            (super::text::shown(&estimate), format!("{name} ({setting}{doubt})"))
+        };
+        let takes = self.takes_least(row).map(said);
+        let takes =
+            takes.map(|(least, whom)| format!("gets at least {least} of its fair share, beside {whom}"));
+        let leaves = self.leaves_least(row).map(said);
+        let leaves = leaves.map(|(least, whom)| format!("leaves at least {least} of theirs, to {whom}"));
+        takes.into_iter().chain(leaves).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::example;
+    use super::*;
+
+    #[test]
+    fn who_gets_half_yields_to_who_leaves_half() {
+        let all = example();
+        assert_eq!([0, 1].map(|row| all.verdict(row)), [Verdict::Yields, Verdict::CrowdsOut]);
+        let bold = "gets at least 0.50 ± 0.05 of its fair share, beside bold (0.5bdp, 10 flows)";
+        assert_eq!(all.grounds(0)[0], bold);
+        assert!(all.rule().contains("at least 0.8 of"));
+    }
+
+    #[test]
+    fn the_control_tells_what_chance_does() {
+        let mut all = example();
+        all.cells[0].meetings.iter_mut().for_each(|meeting| meeting.share = 0.4);
+        assert!(all.control().is_some_and(|said| said.contains("got 0.80 to 1.00 of")));
+    }
+
+    #[test]
+    fn a_milder_rule_makes_a_milder_verdict_and_noise_is_told() {
+        let all = Coexistence { enough: 0.47, ..example() };
+        assert_eq!([0, 1].map(|row| all.verdict(row)), [Verdict::Coexists; 2]);
+        assert!(all.grounds(1)[1].contains("within the noise"), "{:?}", all.grounds(1));
+    }
+
+    #[test]
+    fn who_met_nobody_is_unknown() {
+        let mut all = example();
+        all.cells.iter_mut().for_each(|cell| cell.meetings.clear());
+        assert_eq!(all.verdict(0), Verdict::Unknown);
+        assert!(all.grounds(0).is_empty() && all.control().is_none());
+    }
+}
