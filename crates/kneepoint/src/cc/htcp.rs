@@ -68,6 +68,8 @@ pub struct Htcp {
     marker: u64,
     round_began: Time,
     round_packets: u64,
+    /// Whether the loss is being repaired: what arrived meanwhile is acknowledged at one stroke, and is no throughput.
+    repairing: bool,
     /// Packets per second; zero before the first round.
     rate: f64,
     greatest_rate: f64,
@@ -108,7 +110,7 @@ impl Htcp {
     /// Measures the throughput of the round that `ack` ends.
     fn end_round(&mut self, ack: &Ack) {
         let seconds = ack.now.since(self.round_began).as_secs_f64();
-        if seconds > 0.0 && !ack.recovering {
+        if seconds > 0.0 {
             let rate = self.round_packets as f64 / seconds;
             self.rate = if self.greatest_rate == 0.0 { rate } else { 0.75 * self.rate + 0.25 * rate };
             self.greatest_rate = self.greatest_rate.max(self.rate);
@@ -123,7 +125,7 @@ impl Htcp {
     }
 
     /// Sets β for the loss at `now`, and starts over measuring.
-    fn back_off(&mut self, now: Time, next: u64) {
+    fn back_off(&mut self, now: Time) {
         let changed = (self.greatest_rate - self.previous_rate).abs() > self.throughput_change * self.previous_rate;
         self.beta = if changed || !self.adaptive_backoff || self.greatest == Span::ZERO {
             BETA_MIN
@@ -135,7 +137,7 @@ impl Htcp {
         let queueing = self.greatest.saturating_sub(self.least);
         self.greatest = self.greatest.min(self.least) + Span((queueing.0 as f64 * FADING) as u64);
         self.lost = Some(now);
-        self.begin_round(now, next);
+        self.repairing = true;
     }
 
     /// Packets per round trip.
@@ -188,6 +190,7 @@ impl Controller for Htcp {
             marker: 0,
             round_began: Time::ZERO,
             round_packets: 0,
+            repairing: false,
             rate: 0.0,
             greatest_rate: 0.0,
             previous_rate: 0.0,
@@ -204,26 +207,28 @@ impl Controller for Htcp {
         if let Some(rtt) = ack.rtt {
             self.observe(rtt, ack.recovering);
         }
-        if self.lost.is_none() {
-            self.lost = Some(ack.now);
+        if self.lost.is_none() || self.repairing {
+            self.lost.get_or_insert(ack.now);
+            self.repairing = ack.recovering;
             self.begin_round(ack.now, ack.next);
-        }
-        self.round_packets += u64::from(ack.acked);
-        if ack.una > self.marker {
-            self.end_round(ack);
+        } else {
+            self.round_packets += u64::from(ack.acked);
+            if ack.una > self.marker {
+                self.end_round(ack);
+            }
         }
         let increase = self.increase(ack.now).min(self.window.packets);
         self.window.grow(ack, increase);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.back_off(loss.now, loss.next);
+        self.back_off(loss.now);
         self.window.reduce_to(loss.flight * self.beta);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if !timeout.reported {
-            self.back_off(timeout.now, timeout.next);
+            self.back_off(timeout.now);
         }
         let ssthresh = if timeout.reported { self.window.ssthresh } else { timeout.flight * self.beta };
         self.window.restart(ssthresh);
@@ -323,6 +328,35 @@ mod tests {
         // Four round trips of 100 ms at 200 to 204 packets.
         let rate = trace.controller.greatest_rate;
         assert!((2000.0..2040.0).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn what_a_repair_acknowledges_at_one_stroke_is_no_throughput() {
+        let mut trace = avoiding(1000.0, Params::default());
+        run(&mut trace, Span::from_millis(450));
+        trace.loss();
+        // All that was sent before the loss arrived while it was repaired, and is acknowledged 100 ms after.
+        trace.una += 1000;
+        let ack = Ack {
+            now: trace.now + Span::from_millis(100),
+            rtt: None,
+            one_way: None,
+            acked: 1000,
+            delivered: trace.una,
+            resent: 1,
+            marked: 0,
+            credit: 1.0,
+            una: trace.una,
+            next: trace.una + 500,
+            in_flight: 500,
+            recovering: false,
+        };
+        trace.controller.on_ack(&ack, &mut Rng::stream(1, "repair", 0));
+        trace.now = ack.now;
+        assert_eq!(trace.controller.greatest_rate, 0.0);
+        run(&mut trace, Span::from_millis(450));
+        let rate = trace.controller.greatest_rate;
+        assert!((4500.0..5500.0).contains(&rate), "{rate}");
     }
 
     #[test]
