@@ -70,7 +70,7 @@ fn worst(pairs: impl Iterator<Item = (f64, f64, f64)>) -> Measured {
     most.unwrap_or(Measured { apart: f64::NAN, at: None })
 }
 
-/// The last samples of which no loss is known; the first loss belongs to slow start.
+/// The last samples of which no loss is known, but for the first loss.
 fn before(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
     worst(path.losses.iter().skip(1).map(|at| (*at, ours[place(*at)], theirs[place(*at)])))
 }
@@ -112,7 +112,8 @@ mod tests {
     use super::*;
 
     fn path(losses: &[f64]) -> Path {
-        let text = format!("rate = 1e9\nrtt = 0.1\nduration = 10.0\nsettle = 0.5\nlosses = {losses:?}");
+        let text =
+            format!("rate = 1e9\nrtt = 0.1\nwindow = 9\nduration = 10.0\nsettle = 0.5\nlosses = {losses:?}");
         toml::from_str(&text).expect("a path")
     }
 

@@ -27,6 +27,8 @@ struct Plan {
 pub struct Path {
     rate: f64,
     rtt: f64,
+    /// The window at the start; there is no slow start.
+    window: u32,
     /// The end in seconds.
     pub duration: f64,
     /// Seconds from a loss until both hosts have repaired it.
@@ -58,20 +60,23 @@ pub struct Pair {
 /// What the arguments of ns-2's script are when they are absent.
 const AGENT: &str = "Linux";
 
-/// What a host of ours needs to be like one of ns-2's agents: Linux sends timestamps, and Vegas sends packets
-/// without a header, times every one of them and climbs 3, 6, 12 in slow start.
+/// What a host of ours needs to be like one of ns-2's agents: Linux sends timestamps and data at once, Vegas sends
+/// packets without a header and times every one of them.
 const HOSTS: [(&str, &str); 3] = [
-    ("Linux", "handshake = false\nheader = \"50b\"\ntimestamps = true\n"),
-    ("Sack1", "handshake = true\nheader = \"40b\"\n"),
+    ("Linux", "payload = \"1000b\"\nheader = \"50b\"\ntimestamps = true\n"),
+    ("Sack1", "payload = \"1000b\"\nheader = \"40b\"\nhandshake = true\n"),
     (
         "Vegas",
-        "handshake = true\npayload = \"960b\"\nheader = \"40b\"\ntimestamps = true\ninitial_window = 3\nrecovery = \"newreno\"\n",
+        "payload = \"960b\"\nheader = \"40b\"\nhandshake = true\ntimestamps = true\nrecovery = \"newreno\"\n",
     ),
 ];
 
 /// ns-2's habits, see [`crate::setting`].
-const HABITS: &str = "max_window = 100000\nrto_min = \"200ms\"\nrto_initial = \"3s\"\n\
-    rto_granularity = \"10ms\"\nwindow_validation = false\ndelayed_ack = false\n";
+const HABITS: &str = "initial_ssthresh = 2\nmax_window = 100000\nrto_min = \"200ms\"\nrto_initial = \"3s\"\n\
+    rto_granularity = \"10ms\"\nwindow_validation = false\n";
+
+/// An acknowledgement for two packets counts for both.
+const DELAYED: &str = "delayed_ack = true\ngrowth_per_ack = 2\n";
 
 /// Reads the file.
 pub fn read(text: &str) -> Result<Vec<Pair>, String> {
@@ -100,13 +105,19 @@ impl Pair {
         self.theirs.get(key).and_then(Value::as_str)
     }
 
+    /// Whether the receiver answers every second packet.
+    fn delayed(&self) -> bool {
+        self.theirs.get("delack").and_then(Value::as_u64) == Some(1)
+    }
+
     fn agent(&self) -> &str {
         self.word("agent").unwrap_or(AGENT)
     }
 
     /// What tables call ns-2's: `Sack1`, `Linux cubic`.
     pub fn theirs(&self) -> String {
-        [Some(self.agent()), self.word("ca"), self.word("params")]
+        let delayed = self.delayed().then_some("with delayed acknowledgements");
+        [Some(self.agent()), self.word("ca"), self.word("params"), delayed]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
@@ -115,11 +126,11 @@ impl Pair {
 
     /// The settings of ns-2's run.
     pub fn setup(&self) -> Setup {
-        let Path { rate, rtt, duration, losses, .. } = &self.path;
+        let Path { rate, rtt, window, duration, losses, .. } = &self.path;
         let losses: Vec<String> = losses.iter().map(f64::to_string).collect();
         let mut args = self.theirs.clone();
         let given = json!({
-            "bw": rate, "rtt": rtt, "end": duration, "step": STEP, "losses": losses.join(" "),
+            "bw": rate, "rtt": rtt, "start": window, "end": duration, "step": STEP, "losses": losses.join(" "),
         });
         args.extend(given.as_object().cloned().unwrap_or_default());
         Setup::new("trajectory.tcl", args)
@@ -127,12 +138,11 @@ impl Pair {
 
     /// Our scenario.
     pub fn scenario(&self) -> Result<String, String> {
-        let Path { rate, rtt, duration, losses, .. } = &self.path;
+        let Path { rate, rtt, window, duration, losses, .. } = &self.path;
         let (name, ours) = (self.name(), &self.ours);
         let host = HOSTS.iter().find(|(agent, _)| *agent == self.agent());
         let (_, host) = host.ok_or_else(|| format!("{FILE}: no host is like {}", self.agent()))?;
-        let first = if host.contains("initial_window") { "" } else { "initial_window = 2\n" };
-        let payload = if host.contains("payload") { "" } else { "payload = \"1000b\"\n" };
+        let delayed = if self.delayed() { DELAYED } else { "" };
         let losses: Vec<String> = losses.iter().map(|at| format!("\"{at}s\"")).collect();
         let losses = losses.join(", ");
         let delay = (rtt / 2.0 * 1e9).round();
@@ -140,7 +150,7 @@ impl Pair {
             "name = \"{name}\"\n\n[run]\nduration = \"{duration}s\"\nsample = \"{STEP}s\"\n\n\
              [topology]\nkind = \"chain\"\nrate = \"{rate}bit\"\nhop_delay = \"{delay}ns\"\nbuffer = \"100000pkt\"\n\n\
              [loss]\nkind = \"at\"\ntimes = [{losses}]\n\n\
-             [tcp]\n{HABITS}{first}{payload}{host}\n\
+             [tcp]\ninitial_window = {window}\n{HABITS}{delayed}{host}\n\
              [[flows]]\ncc = \"{ours}\"\n"
         ))
     }

@@ -11,15 +11,16 @@ use super::{GROUP, Row};
 
 const TEXT: &str = "\
 One flow, one link, and one packet lost at each of the given times; the window every 100 ms, ours over ns-2's.
-[`validation/trajectories.toml`](../validation/trajectories.toml) says who ran against whom, and
-[`validation/ns2/trajectories.jsonl`](../validation/ns2/trajectories.jsonl) what ns-2 did. On the path `idle`
-nothing ever waits and the round-trip time is constant; on `queue` and `delay` what a window has beyond the link's 360
-packets waits, and no queue overflows.
+[`validation/trajectories.toml`](../validation/trajectories.toml) says who ran against whom and over which path, and
+[`validation/ns2/trajectories.jsonl`](../validation/ns2/trajectories.jsonl) what ns-2 did. On the paths `idle` and
+`brief` nothing ever waits and the round-trip time is constant; on `queue`, `delay` and `calm` what a window has beyond
+the link's 360 packets waits, and no queue overflows. No flow begins with a slow start.
+
 Compared are the window before each loss and once it is repaired, and the mean between losses, from the first loss on:
-the worst is shown, and when it was. The distance is the area between the two lines over the area below ns-2's. What hosts do while they
-repair is left out: it is not the controllers'. Windows of ns-2's Linux are whole packets, and its hosts repair a
-round trip sooner or later than ours: one or two in a hundred at these windows. A wrong constant is more: a decrease
-of 0.7 instead of 0.8 is an eighth.
+the worst is shown, and when it was. The distance is the area between the two lines over the area below ns-2's. What
+hosts do while they repair is left out: it is not the controllers'. Windows of ns-2's Linux are whole packets, and its
+hosts repair a round trip sooner or later than ours: one or two in a hundred at these windows. A wrong constant is
+more: a decrease of 0.7 instead of 0.8 is an eighth.
 ";
 
 /// The section.
