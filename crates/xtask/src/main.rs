@@ -28,6 +28,9 @@ enum Task {
     /// One timed run: what `bench` starts.
     #[command(hide = true)]
     BenchChild(bench::child::Arguments),
+    /// One controller's acknowledgements: what `bench` starts.
+    #[command(hide = true)]
+    BenchAcks(bench::acks::Arguments),
     /// Write, or check, the documentation that the registries hold.
     Docs(docs::Arguments),
 }
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Task::Validate(arguments) => validate::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),
+        Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),
     };
     match done {

@@ -55,7 +55,7 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
 }
 
 /// Processor time of this process: what others do on the machine counts little.
-fn cpu_ns() -> u64 {
+pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -4,6 +4,7 @@
 //! Every run is a process of its own, so that its memory is its own; ns-2's runs come between ours, so that both
 //! meet the same neighbours on the machine.
 
+pub mod acks;
 mod case;
 pub mod child;
 mod instructions;
@@ -37,6 +38,9 @@ pub struct Arguments {
     /// How often to time each case.
     #[arg(long, default_value_t = 3)]
     repeat: usize,
+    /// Only what an acknowledgement costs each controller.
+    #[arg(long, conflicts_with = "quick")]
+    acks: bool,
     /// Leave ns-2 out.
     #[arg(long)]
     no_ns2: bool,
@@ -69,6 +73,14 @@ pub struct Figures {
 
 /// Times every case that is wanted.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    if arguments.acks {
+        let costs = acks::measure();
+        print!("{}", acks::table(&costs));
+        if arguments.write {
+            page::write_acks(&costs)?;
+        }
+        return Ok(true);
+    }
     let wanted = |case: &&Case| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
     let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
     let beside = !arguments.quick && !arguments.no_ns2;
@@ -99,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         print!("{}", page::table(&figures));
     }
     if arguments.write {
-        page::write(&figures)?;
+        page::write(&figures, &acks::measure())?;
     }
     Ok(true)
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What an acknowledgement costs each controller.
+//!
+//! Every controller hears the same acknowledgements, and is asked for its window after each, as its host would. What
+//! it costs to walk through them without a controller is taken off.
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::process::Command;
+
+use clap::Args;
+use kneepoint::cc::{self, Ack, Loss, Start};
+use kneepoint::rng::Rng;
+use kneepoint::units::{Span, Time};
+
+use super::child::cpu_ns;
+use super::instructions::counted;
+
+/// What the table means.
+pub const METHOD: &str = "\
+Each controller hears the same acknowledgements and is asked for its window after each: 100 packets in flight, 60 ms
+and a queue that swells to 10 ms and drains, and every 5000 packets one that is lost and repaired. What the walk
+through them costs without a controller is taken off. *ns* is the least of many runs; *instructions* are counted as
+above. A controller that takes more than three times as long as Reno needs a reason, which the table then says.
+
+Reno does next to nothing but divide, and waits for the quotient: the next acknowledgement needs it. Others have work
+to do meanwhile, so their time grows less than their instructions.
+";
+
+/// Controllers that may take more than three times as long as Reno, and why.
+const REASONS: &[(&str, &str)] = &[(
+    "bbr",
+    "It takes a delivery rate from the record of every packet and keeps the greatest of ten rounds, a third of its \
+     instructions; its state machine computes a window and a pacing rate anew with the rest.",
+)];
+
+/// More than so many times as long as Reno needs a reason.
+const ENOUGH: f64 = 3.0;
+
+/// The name of the walk without a controller.
+const NOTHING: &str = "nothing";
+
+/// Packets in flight.
+const FLIGHT: u64 = 100;
+
+/// Acknowledgements from loss to loss.
+const LOSS_EVERY: u64 = 5_000;
+
+/// Acknowledgements in a walk.
+const ACKS: u64 = 20_000;
+
+/// Walks of the shorter and of the longer run under an instruction counter.
+const COUNTED: (u32, u32) = (5, 15);
+
+/// Walks of a timed run, and how many of these there are.
+const TIMED: (u32, u32) = (50, 20);
+
+/// What a child is told.
+#[derive(Args)]
+pub struct Arguments {
+    /// The controller, or `nothing`.
+    controller: String,
+    /// How often to walk through the acknowledgements.
+    walks: u32,
+}
+
+/// What an acknowledgement costs a controller.
+pub struct Cost {
+    name: &'static str,
+    ns: f64,
+    instructions: Option<f64>,
+}
+
+/// What a sender hears.
+enum Event {
+    Ack(Ack),
+    Loss(Loss),
+}
+
+/// Steady avoidance with a loss now and then.
+fn events() -> Vec<Event> {
+    let mut events = Vec::new();
+    let (mut now, mut una, mut delivered) = (Time::ZERO, 0, 0);
+    for number in 1..=ACKS {
+        // Up and down once in twenty round trips.
+        let phase = number % (20 * FLIGHT);
+        let queueing = phase.min(20 * FLIGHT - phase);
+        let rtt = Span::from_micros(60_000 + 10 * queueing);
+        now += Span(rtt.0 / FLIGHT);
+        delivered += 1;
+        let since_loss = number % LOSS_EVERY;
+        if since_loss == 0 {
+            events.push(Event::Loss(Loss { now, flight: FLIGHT as f64, una, next: una + FLIGHT }));
+        }
+        // The packet that was lost arrives a round trip later, and all that was waiting for it with it.
+        let recovering = number >= LOSS_EVERY && since_loss < FLIGHT;
+        let acked = match () {
+            () if recovering => 0,
+            () if number > LOSS_EVERY && since_loss == FLIGHT => FLIGHT + 1,
+            () => 1,
+        };
+        una += acked;
+        events.push(Event::Ack(Ack {
+            now,
+            rtt: Some(rtt),
+            one_way: Some(Span(rtt.0 / 2)),
+            acked: acked as u32,
+            delivered,
+            resent: number / LOSS_EVERY,
+            marked: 0,
+            credit: if recovering { 0.0 } else { 1.0 },
+            una,
+            next: una + FLIGHT,
+            in_flight: FLIGHT as u32,
+            recovering,
+            limited: false,
+        }));
+    }
+    events
+}
+
+fn walk(events: &[Event], controller: &mut cc::Any, rng: &mut Rng) {
+    for event in events {
+        match event {
+            Event::Ack(ack) => controller.on_ack(ack, rng),
+            Event::Loss(loss) => controller.on_loss(loss),
+        }
+        black_box(controller.control());
+    }
+}
+
+fn walk_alone(events: &[Event]) {
+    for event in events {
+        match event {
+            Event::Ack(ack) => _ = black_box(ack.credit),
+            Event::Loss(loss) => _ = black_box(loss.flight),
+        }
+    }
+}
+
+/// Walks, and prints nanoseconds of processor time for each acknowledgement.
+pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
+    let events = events();
+    let fresh = match cc::Config::named(&arguments.controller) {
+        Some(config) => Some(config.build(Start { initial_window: FLIGHT as f64, initial_ssthresh: 2.0 })),
+        None if arguments.controller == NOTHING => None,
+        None => return Err(format!("no controller is called {}", arguments.controller)),
+    };
+    let mut rng = Rng::stream(1, "controller", 0);
+    let before = cpu_ns();
+    for _ in 0..arguments.walks {
+        match &fresh {
+            Some(fresh) => walk(&events, &mut fresh.clone(), &mut rng),
+            None => walk_alone(&events),
+        }
+    }
+    println!("{}", (cpu_ns() - before) as f64 / (u64::from(arguments.walks) * ACKS) as f64);
+    Ok(true)
+}
+
+/// Nanoseconds for each acknowledgement, the least of all runs.
+fn time(name: &str) -> f64 {
+    let run = || -> Option<f64> {
+        let program = std::env::current_exe().ok()?;
+        let output = Command::new(program).args(["bench-acks", name, &TIMED.0.to_string()]).output().ok()?;
+        String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+    };
+    (0..TIMED.1).filter_map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// Instructions for each acknowledgement; says so if nothing can count them.
+fn count(name: &str) -> Option<f64> {
+    let run = |walks: u32| counted(&["bench-acks", name, &walks.to_string()]).map(|(count, _)| count);
+    let counts = run(COUNTED.0).and_then(|fewer| Ok((fewer, run(COUNTED.1)?)));
+    let (fewer, more) = counts.inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}")).ok()?;
+    Some((more - fewer) as f64 / (u64::from(COUNTED.1 - COUNTED.0) * ACKS) as f64)
+}
+
+/// Measures every controller.
+pub fn measure() -> Vec<Cost> {
+    let cost = |name: &'static str| {
+        eprintln!("acknowledgements: {name}");
+        Cost { name, ns: time(name), instructions: count(name) }
+    };
+    let walk = cost(NOTHING);
+    let less_walk = |name: &'static str| {
+        let with = cost(name);
+        let instructions = with.instructions.zip(walk.instructions).map(|(with, walk)| with - walk);
+        Cost { name, ns: with.ns - walk.ns, instructions }
+    };
+    cc::REGISTRY.iter().map(|entry| less_walk(entry.name)).collect()
+}
+
+/// The costs as a Markdown table, in times of the first of the registry as well, which is Reno.
+pub fn table(costs: &[Cost]) -> String {
+    let mut text = String::from(
+        "| controller | ns/acknowledgement | times Reno's | instructions/acknowledgement | times Reno's | why so long |\n\
+         |---|---|---|---|---|---|\n",
+    );
+    for one in costs {
+        let longer = one.ns / costs[0].ns;
+        let reason = REASONS.iter().find(|(name, _)| *name == one.name).map(|(_, reason)| *reason);
+        let why = if longer > ENOUGH { reason.unwrap_or("**no reason is known**") } else { "" };
+        let instructions = one.instructions.map_or("—".into(), |count| format!("{count:.0}"));
+        let more = one.instructions.zip(costs[0].instructions).map(|(one, reno)| one / reno);
+        let more = more.map_or("—".into(), |more| format!("{more:.1}"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {:.1} | {longer:.1} | {instructions} | {more} | {why} |",
+            one.name, one.ns
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_of_a_controller_that_exists() {
+        for (name, reason) in REASONS {
+            assert!(cc::Config::named(name).is_some(), "{name}");
+            assert!(reason.ends_with('.'), "{name}: {reason}");
+        }
+    }
+
+    #[test]
+    fn the_acknowledgements_are_what_a_sender_could_hear() {
+        let (mut una, mut losses) = (0, 0);
+        for event in events() {
+            match event {
+                Event::Ack(ack) => {
+                    assert_eq!(ack.una, una + u64::from(ack.acked));
+                    assert_eq!(ack.recovering, ack.acked == 0);
+                    una = ack.una;
+                }
+                Event::Loss(_) => losses += 1,
+            }
+        }
+        assert_eq!(losses, ACKS / LOSS_EVERY);
+    }
+}
