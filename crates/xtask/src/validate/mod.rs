@@ -54,7 +54,7 @@ pub struct Arguments {
     /// Run ns-2 here and now too, with settings that were not recorded.
     #[arg(long)]
     live: bool,
-    /// Run ns-2's window trajectories here and now, and keep them.
+    /// Run ns-2's window trajectories here and now and keep them; nothing else.
     #[arg(long)]
     record: bool,
     /// Run only points whose name contains this; writes no page.
@@ -74,6 +74,9 @@ pub struct Arguments {
 /// Validates. Whether every difference is explained.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let explanations = Explanations::read(EXPLANATIONS)?;
+    if arguments.record {
+        return trajectory::record();
+    }
     let points = points(arguments)?;
     if arguments.scenarios {
         for point in &points {
@@ -87,9 +90,8 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let seeds = if arguments.quick { 1 } else { arguments.seeds };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.jobs.unwrap_or(0));
     let pool = pool.build().map_err(|error| error.to_string())?;
-    let wish =
-        trajectory::Wish { only: arguments.only.as_deref(), live: arguments.live, record: arguments.record };
-    let trajectories = pool.install(|| trajectory::run(&wish, &explanations))?;
+    let only = arguments.only.as_deref();
+    let trajectories = pool.install(|| trajectory::run(only, arguments.live, &explanations))?;
     if points.is_empty() && trajectories.is_empty() {
         return Err("no point has such a name; --scenarios lists them".into());
     }

@@ -6,7 +6,7 @@
 
 mod compare;
 mod pair;
-mod record;
+mod recorded;
 mod section;
 
 use kneepoint::measure::Series;
@@ -36,16 +36,6 @@ pub struct Row {
     pub because: [Option<usize>; MEASURES.len()],
 }
 
-/// Which pairs run, and where ns-2's windows come from.
-pub struct Wish<'a> {
-    /// Only pairs whose name contains this.
-    pub only: Option<&'a str>,
-    /// Run ns-2 here and now, and say where it does otherwise than recorded.
-    pub live: bool,
-    /// Keep what ns-2 does here and now.
-    pub record: bool,
-}
-
 /// Our scenarios.
 pub fn scenarios(only: Option<&str>) -> Result<Vec<String>, String> {
     pairs(only)?.iter().map(Pair::scenario).collect()
@@ -57,10 +47,15 @@ fn pairs(only: Option<&str>) -> Result<Vec<Pair>, String> {
     Ok(pairs)
 }
 
-/// Runs all pairs and compares them.
-pub fn run(wish: &Wish, explanations: &Explanations) -> Result<Vec<Row>, String> {
-    let pairs = pairs(wish.only)?;
-    let theirs = record::theirs(&pairs, wish)?;
+/// Runs ns-2 for all pairs and keeps what it does.
+pub fn record() -> Result<bool, String> {
+    recorded::keep(&pairs(None)?)
+}
+
+/// Runs the pairs whose name contains `only` and compares them; with `live` ns-2 runs here and now.
+pub fn run(only: Option<&str>, live: bool, explanations: &Explanations) -> Result<Vec<Row>, String> {
+    let pairs = pairs(only)?;
+    let theirs = recorded::theirs(&pairs, live)?;
     pairs.into_par_iter().zip(theirs).map(|(pair, theirs)| row(pair, theirs, explanations)).collect()
 }
 
@@ -134,13 +129,11 @@ pub fn report(rows: &[Row]) -> bool {
 mod tests {
     use super::*;
 
-    const NONE: Wish = Wish { only: None, live: false, record: false };
-
     #[test]
     fn what_ns_2_did_is_recorded_for_every_pair() {
         let pairs = pairs(None).expect("the committed file reads");
         assert!(pairs.len() > 3);
-        let theirs = record::theirs(&pairs, &NONE).expect("a row for each pair");
+        let theirs = recorded::theirs(&pairs, false).expect("a row for each pair");
         assert!(pairs.iter().zip(theirs).all(|(pair, windows)| windows.len() == pair.samples()));
     }
 
@@ -148,7 +141,7 @@ mod tests {
     fn a_controller_of_another_generation_is_told_apart() {
         let explanations = Explanations::read("because = []").expect("an empty list");
         let mut pairs = pairs(Some("idle/cubic:era=2006/Linux cubic")).expect("the committed file reads");
-        let theirs = record::theirs(&pairs, &NONE).expect("a row for each pair").remove(0);
+        let theirs = recorded::theirs(&pairs, false).expect("a row for each pair").remove(0);
         let same = row(pairs[0].clone(), theirs.clone(), &explanations).expect("a run");
         assert!(report(&[same]));
         pairs[0].ours = "cubic".into();
