@@ -350,6 +350,7 @@ mod tests {
             next: trace.una + 500,
             in_flight: 500,
             recovering: false,
+            limited: false,
         };
         trace.controller.on_ack(&ack, &mut Rng::stream(1, "repair", 0));
         trace.now = ack.now;
