@@ -59,6 +59,8 @@ pub struct Bic {
     window: Window,
     /// Wmax; zero before the first loss and after a timeout.
     w_max: f64,
+    /// 1 / B and 1 / (B - 1): a product costs an acknowledgement less than a quotient.
+    per_search: (f64, f64),
 }
 
 impl Bic {
@@ -72,11 +74,11 @@ impl Bic {
         }
         let below = self.w_max - window;
         let step = if below > search {
-            (below / search).min(max_step)
+            (below * self.per_search.0).min(max_step)
         } else if below > -search {
             min_step
         } else {
-            (-below / (search - 1.0)).min(max_step)
+            (-below * self.per_search.1).min(max_step)
         };
         if self.w_max == 0.0 { step.max(GAIN_BEFORE_LOSS * window) } else { step }
     }
@@ -120,7 +122,8 @@ impl Controller for Bic {
     }];
 
     fn new(params: Params, start: Start) -> Bic {
-        Bic { params, window: Window::new(start), w_max: 0.0 }
+        let per_search = (1.0 / params.search, 1.0 / (params.search - 1.0));
+        Bic { params, window: Window::new(start), w_max: 0.0, per_search }
     }
 
     #[inline]

@@ -76,10 +76,16 @@ impl Ltcp {
         self.bounds = (begins(unit, self.layer), begins(unit, self.layer + 1.0));
     }
 
-    fn set_compensation(&mut self) {
-        let ratio = self.rtt.smoothed().as_secs_f64() / self.params.rtt_reference.as_secs_f64();
-        if self.params.rtt_compensation && ratio > 0.0 {
-            self.compensation = libm::cbrt(ratio);
+    /// Measures the round trip, and sets KR at its end.
+    fn compensate(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt.observe(rtt);
+        }
+        if ack.una > self.marker {
+            self.marker = ack.next;
+            let ratio = self.rtt.smoothed().as_secs_f64() / self.params.rtt_reference.as_secs_f64();
+            // No sample yet says nothing.
+            self.compensation = if ratio > 0.0 { libm::cbrt(ratio) } else { 1.0 };
         }
     }
 
@@ -121,12 +127,8 @@ impl Controller for Ltcp {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt.observe(rtt);
-        }
-        if ack.una > self.marker {
-            self.marker = ack.next;
-            self.set_compensation();
+        if self.params.rtt_compensation {
+            self.compensate(ack);
         }
         let window = self.window.packets;
         if window < self.bounds.0 || window >= self.bounds.1 {

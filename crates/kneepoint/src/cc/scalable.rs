@@ -73,9 +73,11 @@ impl Controller for Scalable {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        let window = self.window.packets;
-        let per_rtt = if window > self.params.low_window { self.params.increase * window } else { 1.0 };
-        self.window.grow(ack, per_rtt);
+        if self.window.slow_start() || self.window.packets <= self.params.low_window {
+            self.window.grow(ack, 1.0);
+        } else {
+            self.window.packets += self.params.increase * ack.credit;
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
