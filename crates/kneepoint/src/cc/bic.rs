@@ -141,8 +141,7 @@ impl Controller for Bic {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = self.reduced(timeout.flight);
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, self.reduced(timeout.flight));
         self.w_max = 0.0;
     }
 

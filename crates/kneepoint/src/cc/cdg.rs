@@ -207,9 +207,9 @@ impl Controller for Cdg {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh =
-            if timeout.reported { self.window.ssthresh } else { self.left(timeout.flight.min(self.window.packets)) };
-        self.window.restart(ssthresh);
+        let flight = timeout.flight.min(self.window.packets);
+        let ssthresh = if timeout.reported { flight } else { self.left(flight) };
+        self.window.restart(timeout, ssthresh);
         self.previous = None;
         self.rounds.begin(timeout.next);
     }

@@ -107,8 +107,7 @@ impl Controller for Compound {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = timeout.flight * (1.0 - self.params.beta);
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, timeout.flight * (1.0 - self.params.beta));
         self.delay_window = 0.0;
         self.rounds.begin(timeout.next);
     }

@@ -260,15 +260,12 @@ impl Controller for Cubic {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = if timeout.reported {
-            self.window.ssthresh
-        } else {
+        if !timeout.reported {
             self.w_prior = self.window.packets;
-            timeout.flight * self.beta
-        };
+        }
         self.w_max = 0.0;
         self.epoch = None;
-        self.window.restart(ssthresh);
+        self.window.restart(timeout, timeout.flight * self.beta);
     }
 
     #[inline]

@@ -77,7 +77,7 @@ impl Controller for Dctcp {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { timeout.flight / 2.0 });
+        self.window.restart(timeout, timeout.flight / 2.0);
     }
 
     #[inline]

@@ -115,8 +115,7 @@ impl Controller for HsTcp {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = timeout.flight * (1.0 - decrease(&self.params, timeout.flight));
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, timeout.flight * (1.0 - decrease(&self.params, timeout.flight)));
     }
 
     #[inline]

@@ -230,8 +230,7 @@ impl Controller for Htcp {
         if !timeout.reported {
             self.back_off(timeout.now);
         }
-        let ssthresh = if timeout.reported { self.window.ssthresh } else { timeout.flight * self.beta };
-        self.window.restart(ssthresh);
+        self.window.restart(timeout, timeout.flight * self.beta);
     }
 
     #[inline]

@@ -221,8 +221,7 @@ impl Controller for Illinois {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = if timeout.reported { self.window.ssthresh } else { self.reduced(timeout.flight) };
-        self.window.restart(ssthresh);
+        self.window.restart(timeout, self.reduced(timeout.flight));
         (self.alpha, self.beta) = RENO;
         self.forget();
         self.begin_round(timeout.next);

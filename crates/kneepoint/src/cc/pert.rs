@@ -123,8 +123,7 @@ impl<R: Response> Controller for Pert<R> {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = timeout.flight * (1.0 - self.loss_decrease);
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, timeout.flight * (1.0 - self.loss_decrease));
         self.early.lost(timeout.next);
     }
 

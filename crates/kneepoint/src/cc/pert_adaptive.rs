@@ -225,12 +225,10 @@ impl Controller for PertAdaptive {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if timeout.reported {
-            self.window.restart(self.window.ssthresh);
-        } else {
+        if !timeout.reported {
             self.rest.losses.happen();
-            self.window.restart(timeout.flight * self.kept_after_loss());
         }
+        self.window.restart(timeout, timeout.flight * self.kept_after_loss());
         self.early.lost(timeout.next);
     }
 

@@ -145,7 +145,7 @@ impl Controller for Prague {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { timeout.flight / 2.0 });
+        self.window.restart(timeout, timeout.flight / 2.0);
     }
 
     #[inline]

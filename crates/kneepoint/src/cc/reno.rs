@@ -74,8 +74,7 @@ impl Controller for Reno {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = timeout.flight * (1.0 - self.params.decrease);
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, timeout.flight * (1.0 - self.params.decrease));
     }
 
     #[inline]

@@ -85,8 +85,7 @@ impl Controller for Scalable {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = self.reduced(timeout.flight);
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, self.reduced(timeout.flight));
     }
 
     #[inline]

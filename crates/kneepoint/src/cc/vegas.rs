@@ -155,7 +155,7 @@ impl Controller for Vegas {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { timeout.flight / 2.0 });
+        self.window.restart(timeout, timeout.flight / 2.0);
         self.window.packets = self.params.min_window;
         self.gain = 0.0;
         self.rounds.begin(self.rounds.last);

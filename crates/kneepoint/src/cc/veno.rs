@@ -79,8 +79,7 @@ impl Controller for Veno {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = timeout.flight * (1.0 - self.params.loss_decrease);
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { ssthresh });
+        self.window.restart(timeout, timeout.flight * (1.0 - self.params.loss_decrease));
     }
 
     #[inline]

@@ -95,7 +95,7 @@ impl Controller for Westwood {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(if timeout.reported { self.window.ssthresh } else { self.pipe(timeout.flight) });
+        self.window.restart(timeout, self.pipe(timeout.flight));
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The window and threshold that most controllers share, with the growth and the reductions of RFC 5681.
 
-use super::{Ack, Control, Start};
+use super::{Ack, Control, Start, Timeout};
 
 /// The least window after a loss (RFC 5681 equation 4).
 pub const FLOOR_AFTER_LOSS: f64 = 2.0;
@@ -49,10 +49,13 @@ impl Window {
         self.ssthresh = self.packets;
     }
 
-    /// Starts over from one packet, and doubles up to `ssthresh`.
+    /// Starts over from one packet, and doubles up to `ssthresh`; where the loss was reported before, up to what that left.
     #[inline]
-    pub fn restart(&mut self, ssthresh: f64) {
-        self.ssthresh = ssthresh.max(FLOOR_AFTER_LOSS);
+    pub fn restart(&mut self, timeout: &Timeout, ssthresh: f64) {
+        if !timeout.reported {
+            self.ssthresh = ssthresh;
+        }
+        self.ssthresh = self.ssthresh.max(FLOOR_AFTER_LOSS);
         self.packets = 1.0;
     }
 

@@ -149,8 +149,8 @@ impl Controller for Yeah {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        let ssthresh = if timeout.reported { self.window.ssthresh } else { self.left(timeout.flight) };
-        self.window.restart(ssthresh);
+        let ssthresh = self.left(timeout.flight);
+        self.window.restart(timeout, ssthresh);
         self.lost(timeout.next);
     }
 
