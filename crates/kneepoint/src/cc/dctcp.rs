@@ -6,7 +6,7 @@
 //! ```text
 //! alpha <- (1 - g) alpha + g M     once per window of data; M marked / arrived in it    RFC 8257 §3.3
 //! mark:     W <- W (1 - alpha/2)   once per window of data                              §3.3
-//! loss:     as Reno                                                                     §3.4, §3.5
+//! loss:     as Reno                                                                     §3.5
 //! growth:   as Reno, but not by acknowledgements that echo a mark
 //! ```
 //!

@@ -7,15 +7,11 @@
 //!
 //! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
 
-pub mod aggression;
 pub mod delay;
 pub mod delivery;
 pub mod early;
-pub mod event_rate;
 pub mod extreme;
 pub mod marking;
-pub mod probe;
-pub mod queueing;
 pub mod response;
 pub mod rounds;
 pub mod steady;

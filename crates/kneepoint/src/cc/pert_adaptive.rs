@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Adaptive PERT: PERT that grows faster where the link is empty, or where others fill the queue.
 //!
-//! K. Kotla, "Adapting End Host Congestion Control for Mobility and Heterogeneity", Texas A&M 2008, chapters III and IV.
+//! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapters III and IV.
 //!
 //! ```text
 //! q = srtt_0.99 - min RTT                              every sample
@@ -50,7 +50,7 @@
 //!
 //! Beyond the thesis, and off unless asked for:
 //! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then
-//!   and see whether others fill it: [`probe`](super::probe). 10 s does.
+//!   and see whether others fill it: [`probe`]. 10 s does.
 //! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone: what
 //!   they keep is then half of the greatest that they remember, and they compete.
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is
@@ -60,11 +60,16 @@
 //!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; below 3 a small window's
 //!   average is all noise.
 
-use super::aggression::{self, Aggression, Mode, View};
+mod aggression;
+mod event_rate;
+mod probe;
+mod queueing;
+
+use self::aggression::{Aggression, Mode, View};
+use self::event_rate::EventRate;
+use self::probe::{Order, Probe, Signs};
+use self::queueing::Queueing;
 use super::early::{self, Early};
-use super::event_rate::EventRate;
-use super::probe::{self, Order, Probe, Signs};
-use super::queueing::{self, Queueing};
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rate of rare events per packet, from the packets between the last eight: losses, or early responses.
 //!
-//! S. Floyd, M. Handley, J. Padhye, C. Bormann, RFC 5348 (TFRC) §5.4; K. Kotla, "Adapting End Host Congestion Control
-//! for Mobility and Heterogeneity", Texas A&M 2008, chapter IV, which takes it for PERT.
+//! S. Floyd, M. Handley, J. Padhye, C. Bormann, RFC 5348 (TFRC) §5.4; K. Kotla, "Adapting a Delay-based Protocol to
+//! Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapter IV, which takes it for PERT.
 //!
 //! ```text
 //! mean(a_1 .. a_8) = (a_1 + a_2 + a_3 + a_4 + 0.8 a_5 + 0.6 a_6 + 0.4 a_7 + 0.2 a_8) / 6
@@ -47,11 +47,6 @@ impl EventRate {
             self.count = (self.count + 1).min(self.closed.len());
             self.open = 0.0;
         }
-    }
-
-    /// Packets since the last event, or since the start.
-    pub fn open(&self) -> f64 {
-        self.open
     }
 
     /// The mean number of packets between two events, once there was one.

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What adaptive PERT makes of round-trip times: the queueing delay, the greatest, β, and how likely a response is.
 //!
-//! K. Kotla, "Adapting End Host Congestion Control for Mobility and Heterogeneity", Texas A&M 2008, chapters III and IV.
+//! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapters III and IV.
 //!
 //! ```text
 //! q = srtt_0.99 - min RTT            qm = max(t2, max RTT - min RTT)            β = q / (q + qm)
 //! the curve of PERT through (t1, 0), (t2, pmax), (max(2 t2, g qm), 1)
 //! ```
 //!
-//! Times; `g` is 0.65. [`pert_adaptive`](super::pert_adaptive) says how the thesis is read.
+//! Times; `g` is 0.65. [`pert_adaptive`](super) says how the thesis is read.
 
-use super::delay::{Delay, Signal};
-use super::extreme::Greatest;
-use super::response::red::Curve;
-use super::{Ack, aggression};
+use crate::cc::delay::{Delay, Signal};
+use crate::cc::extreme::Greatest;
+use crate::cc::response::red::Curve;
+use super::aggression;
+use crate::cc::Ack;
 use crate::units::Span;
 
 crate::settings! {

@@ -24,7 +24,7 @@
 //! compete mode begins again. Flows that began to compete at different times need a fall that most of them see; without
 //! one they may go on for minutes.
 
-use super::extreme::Greatest;
+use crate::cc::extreme::Greatest;
 use crate::units::{Span, Time};
 
 crate::settings! {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How fast adaptive PERT's window grows: three modes, told apart by queueing delay, and a step towards each one's aim.
 //!
-//! K. Kotla, "Adapting End Host Congestion Control for Mobility and Heterogeneity", Texas A&M 2008, chapter III, Figure 2.
+//! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapter III, Figure 2.
 //!
 //! ```text
 //! high-speed  q <= t1         target = αmax
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! `α` packets per round trip; `q` queueing delay, `qm` the greatest, `t1 t2` thresholds: time; `p` losses and `p'`
-//! early responses per packet; `c` 0.5 and `g` 0.65 of `qm`, `δ` 0.01. [`pert_adaptive`](super::pert_adaptive) says how
+//! early responses per packet; `c` 0.5 and `g` 0.65 of `qm`, `δ` 0.01. [`pert_adaptive`](super) says how
 //! the thesis is read.
 
 use crate::units::{Span, Time};
