@@ -50,15 +50,16 @@
 //!
 //! Beyond the thesis, and off unless asked for:
 //! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then
-//!   and see whether others fill it: [`probe`]. 10 s does.
+//!   and see whether others fill it: [`probe`]. Every 10 s ends it within half a minute, and costs some of
+//!   the share beside flows that do fill it.
 //! * `forget`: qm is that of late. It helps neither there, where the queue stays full, nor where PERTs are alone: what
 //!   they keep is then half of the greatest that they remember, and they compete.
 //! * `friendly`: a router that drops early keeps q below t1, and PERT takes the link for an empty one. Reno's window is
 //!   √(3/2 · packets between two losses); while PERT's is more than `friendly` times that, there is no high-speed
 //!   mode, and a loss takes off `loss_decrease`. 1 is as friendly as Reno; losses of the channel then count, too.
 //! * `memory_rtts`: 100 acknowledgements are many round trips of a small window. The weight of a sample that
-//!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; below 3 a small window's
-//!   average is all noise.
+//!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; where m W is a dozen packets the
+//!   average is noise.
 
 mod aggression;
 mod event_rate;
