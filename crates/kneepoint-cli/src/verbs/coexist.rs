@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::remembered::{self, Means, Remembered, Wanted};
 use crate::store::Store;
-use crate::study::slug;
+use crate::study::numbered;
 use crate::{interrupt, machine, manifest, parquet, png};
 
 /// Who meets whom, and where.
@@ -105,6 +105,8 @@ const GROUPS: [&str; 2] = ["row", "column"];
 struct Plan<'a> {
     arguments: &'a Arguments,
     schemes: Vec<Scheme>,
+    /// What titles call the controllers: without their settings, and numbered where that is the same.
+    short: Vec<String>,
     tcp: Vec<(String, Raw)>,
     buffers: Vec<String>,
     flows: Vec<u32>,
@@ -168,10 +170,12 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 fn write(all: &Coexistence, json: &str, out: &Path) -> Result<(), Failure> {
-    for (name, text) in &all.manifest.scenario {
+    let scenarios = &all.manifest.scenario;
+    let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    for (place, (_, text)) in scenarios.iter().enumerate() {
         let folder = out.join("scenarios");
         files::make_directory(&folder)?;
-        files::write(&folder.join(format!("{}.toml", slug(name))), text)?;
+        files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
     }
     let records = coexistence::records(all);
     files::write(&out.join("coexistence.json"), json)?;
@@ -230,17 +234,25 @@ impl Plan<'_> {
             None => read_scheme(&format!("{name}/{}", arguments.queue), &tcp),
         };
         let schemes = arguments.controllers.iter().map(read).collect::<Result<_, _>>()?;
+        let bare = arguments.controllers.iter().map(|name| name.split(':').next().unwrap_or(name));
+        let bare = bare.collect::<Vec<_>>();
         let (seeds, first) =
             (arguments.seeds.unwrap_or(if quick { 3 } else { 5 }), u64::from(arguments.seed));
         Ok(Plan {
             arguments,
             schemes,
+            short: (0..bare.len()).map(|place| numbered(&bare, place)).collect(),
             tcp,
             buffers,
             flows,
             duration: arguments.duration.unwrap_or(Span::from_secs(if quick { 40 } else { 200 })),
             seeds: (0..u64::from(seeds)).map(|place| first + place).collect(),
         })
+    }
+
+    /// `pert beside cubic`: short whatever their settings are, for scenarios refuse long names.
+    fn pair(&self, place: Place) -> String {
+        format!("{} beside {}", self.short[place.row], self.short[place.column])
     }
 
     /// How many of `flows` are the row's and the column's: both are there.
@@ -260,8 +272,7 @@ impl Plan<'_> {
         let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
         let buffers = self.buffers.iter().map(|buffer| format!("{buffer:?}")).collect::<Vec<_>>().join(", ");
         for place in places(self.schemes.len(), self.flows.len(), 1).filter(|place| !self.is_mirror(*place)) {
-            let names = [place.row, place.column].map(|place| &self.arguments.controllers[place]);
-            let name = format!("{} beside {}, {} flows", names[0], names[1], self.flows[place.flows]);
+            let name = format!("{}, {} flows", self.pair(place), self.flows[place.flows]);
             let text = format!("{}\n[sweep]\n\"topology.buffer\" = [{buffers}]\n", self.dumbbell(place));
             let plan = scenario::parse(&text).map_err(|faults| Failure::Scenario {
                 origin: format!("the scenario that these arguments make for {name}"),
@@ -285,9 +296,8 @@ impl Plan<'_> {
         let arguments = self.arguments;
         let [row, column] = self.sides(self.flows[place.flows]);
         let part = |share: u64| Time(self.duration.0 / share);
-        let names = [place.row, place.column].map(|place| &arguments.controllers[place]);
         Dumbbell {
-            title: &format!("{} beside {}", names[0], names[1]),
+            title: &self.pair(place),
             parties: &[
                 Party { name: GROUPS[0], scheme: &self.schemes[place.row], flows: row },
                 Party { name: GROUPS[1], scheme: &self.schemes[place.column], flows: column },
@@ -329,7 +339,7 @@ impl Plan<'_> {
     }
 
     fn title(&self) -> String {
-        match self.arguments.controllers.split_last() {
+        match self.short.split_last() {
             Some((last, rest)) => format!("{} and {last} side by side", rest.join(", ")),
             None => String::new(),
         }
