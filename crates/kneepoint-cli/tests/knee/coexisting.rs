@@ -94,6 +94,15 @@ fn an_uneven_mix_runs_both_orders_and_the_fair_share_follows_it() {
 }
 
 #[test]
+fn a_division_that_is_not_quite_the_mix_is_told() {
+    let here = tempfile::tempdir().unwrap();
+    let odd = ["--flows", "11", "--seeds", "1"];
+    let arguments = [&SMALL[..9], &["--duration", "8s", "--out", "o"], &odd[..]].concat();
+    let said = stdout(&knee(here.path(), &arguments));
+    assert!(said.contains("6 of 11 flows the row's"), "{said}");
+}
+
+#[test]
 fn long_settings_make_short_names_and_files_of_their_own() {
     let here = tempfile::tempdir().unwrap();
     let [three, four] = [3, 4].map(|rtts| {
@@ -122,6 +131,12 @@ fn what_cannot_meet_is_refused_with_a_remedy() {
         (&["cubic", "pert/red"], &["`pert/red` is a scheme", "--queue red"]),
         (&["cubic", "prt"], &["prt", "pert"]),
         (&["--mix", "1.5"], &["--mix 1.5", "between 0 and 1"]),
+        (&["--mix", "-1"], &["--mix -1", "between 0 and 1"]),
+        (&["--enough", "-1"], &["--enough -1", "between 0 and 1"]),
+        (&["--mix", "0.9", "--flows", "10,2"], &["--mix 0.9 of 2 flows", "1 and 1", "`--flows 7`"]),
+        (&["--flows", "3"], &["--mix 0.5 of 3 flows", "2 and 1", "`--flows 4`"]),
+        (&["--buffers", "1bdp,1.0BDP"], &["--buffers: `1.0BDP` is given twice"]),
+        (&["--buffers", "1s,1000ms"], &["--buffers: `1000ms` is given twice"]),
         (&["--enough", "0"], &["--enough 0", "between 0 and 1"]),
         (&["--flows", "1"], &["--flows", "2..=100000"]),
         (&["--flows", "4,4"], &["--flows: `4` is given twice"]),
