@@ -376,7 +376,7 @@ fn write_series(table: &Table, formats: &[Format], stem: &Path) -> Result<(), Fa
 }
 
 /// The slug of a name, with its place if another has the same.
-fn numbered(names: &[&str], place: usize) -> String {
+pub fn numbered(names: &[&str], place: usize) -> String {
     let name = slug(names[place]);
     match names.iter().filter(|other| slug(other) == name).count() {
         0 | 1 => name,

@@ -13,7 +13,7 @@ use kneepoint::report::{csv, html, reproduction};
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::Scheme;
 use kneepoint::settings::Raw;
-use kneepoint::units::{Interval, Rate, Span, Time};
+use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 use super::compare::{read_scheme, tcp_options};
 use crate::dumbbell::{Dumbbell, Party};
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::remembered::{self, Means, Remembered, Wanted};
 use crate::store::Store;
-use crate::study::slug;
+use crate::study::numbered;
 use crate::{interrupt, machine, manifest, parquet, png};
 
 /// Who meets whom, and where.
@@ -31,7 +31,7 @@ Examples:
   knee coexist --quick
   knee coexist pert-adaptive cubic sack --rate 150mbit --rtt 60ms --buffers 0.25bdp,1bdp,4bdp
   knee coexist cubic sack vegas --flows 10 --queue red-ecn --seeds 10 --out out/red
-  knee coexist pert cubic --mix 0.1         a tenth of the flows are the row's
+  knee coexist pert cubic --mix 0.1 --flows 10,50   a tenth of the flows are the row's
   knee coexist --json | jq '.verdicts[] | {controller, verdict}'
 
 OUT/report.html has the verdicts and the matrices; overview, shares and losses are SVG and PNG,
@@ -56,13 +56,13 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     flows: Vec<u32>,
     /// Which part of the flows is the row's
-    #[arg(long, default_value_t = 0.5, value_name = "PART")]
+    #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true)]
     mix: f64,
     /// Queue of the bottleneck
     #[arg(long, default_value = "droptail")]
     queue: String,
     /// Which part of a fair share is enough, to take and to leave
-    #[arg(long, default_value_t = 0.8, value_name = "PART")]
+    #[arg(long, default_value_t = 0.8, value_name = "PART", allow_negative_numbers = true)]
     enough: f64,
     /// Length of a run in simulated time [default: 200s, or 40s with --quick]
     #[arg(long, value_name = "TIME")]
@@ -105,6 +105,8 @@ const GROUPS: [&str; 2] = ["row", "column"];
 struct Plan<'a> {
     arguments: &'a Arguments,
     schemes: Vec<Scheme>,
+    /// What titles call the controllers: without their settings, and numbered where that is the same.
+    short: Vec<String>,
     tcp: Vec<(String, Raw)>,
     buffers: Vec<String>,
     flows: Vec<u32>,
@@ -168,10 +170,12 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 fn write(all: &Coexistence, json: &str, out: &Path) -> Result<(), Failure> {
-    for (name, text) in &all.manifest.scenario {
+    let scenarios = &all.manifest.scenario;
+    let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    for (place, (_, text)) in scenarios.iter().enumerate() {
         let folder = out.join("scenarios");
         files::make_directory(&folder)?;
-        files::write(&folder.join(format!("{}.toml", slug(name))), text)?;
+        files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
     }
     let records = coexistence::records(all);
     files::write(&out.join("coexistence.json"), json)?;
@@ -206,9 +210,9 @@ impl Plan<'_> {
             [] => vec![2, 10, 50],
             given => given.to_vec(),
         };
-        once("the controller", &arguments.controllers)?;
-        once("--buffers:", &buffers)?;
-        once("--flows:", &flows)?;
+        once("the controller", &arguments.controllers, String::clone)?;
+        once("--buffers:", &buffers, |buffer| meant(buffer))?;
+        once("--flows:", &flows, u32::clone)?;
         if arguments.controllers.len() < 2 {
             return Err(Failure::usage(
                 format!("`{}` alone meets nobody", arguments.controllers[0]),
@@ -221,6 +225,7 @@ impl Plan<'_> {
                 return Err(Failure::usage(message, format!("write a part of one, as in `{name} 0.5`")));
             }
         }
+        divisible(arguments.mix, &flows)?;
         let tcp = tcp_options(&arguments.tcp)?;
         let read = |name: &String| match name.split_once('/') {
             Some((control, queue)) => Err(Failure::usage(
@@ -230,11 +235,14 @@ impl Plan<'_> {
             None => read_scheme(&format!("{name}/{}", arguments.queue), &tcp),
         };
         let schemes = arguments.controllers.iter().map(read).collect::<Result<_, _>>()?;
+        let bare = arguments.controllers.iter().map(|name| name.split(':').next().unwrap_or(name));
+        let bare = bare.collect::<Vec<_>>();
         let (seeds, first) =
             (arguments.seeds.unwrap_or(if quick { 3 } else { 5 }), u64::from(arguments.seed));
         Ok(Plan {
             arguments,
             schemes,
+            short: (0..bare.len()).map(|place| numbered(&bare, place)).collect(),
             tcp,
             buffers,
             flows,
@@ -243,9 +251,14 @@ impl Plan<'_> {
         })
     }
 
+    /// `pert beside cubic`: short whatever their settings are, for scenarios refuse long names.
+    fn pair(&self, place: Place) -> String {
+        format!("{} beside {}", self.short[place.row], self.short[place.column])
+    }
+
     /// How many of `flows` are the row's and the column's: both are there.
     fn sides(&self, flows: u32) -> [u32; 2] {
-        let row = ((self.arguments.mix * f64::from(flows)).round() as u32).clamp(1, flows - 1);
+        let (row, _) = row_flows(self.arguments.mix, flows);
         [row, flows - row]
     }
 
@@ -260,8 +273,7 @@ impl Plan<'_> {
         let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
         let buffers = self.buffers.iter().map(|buffer| format!("{buffer:?}")).collect::<Vec<_>>().join(", ");
         for place in places(self.schemes.len(), self.flows.len(), 1).filter(|place| !self.is_mirror(*place)) {
-            let names = [place.row, place.column].map(|place| &self.arguments.controllers[place]);
-            let name = format!("{} beside {}, {} flows", names[0], names[1], self.flows[place.flows]);
+            let name = format!("{}, {} flows", self.pair(place), self.flows[place.flows]);
             let text = format!("{}\n[sweep]\n\"topology.buffer\" = [{buffers}]\n", self.dumbbell(place));
             let plan = scenario::parse(&text).map_err(|faults| Failure::Scenario {
                 origin: format!("the scenario that these arguments make for {name}"),
@@ -285,9 +297,8 @@ impl Plan<'_> {
         let arguments = self.arguments;
         let [row, column] = self.sides(self.flows[place.flows]);
         let part = |share: u64| Time(self.duration.0 / share);
-        let names = [place.row, place.column].map(|place| &arguments.controllers[place]);
         Dumbbell {
-            title: &format!("{} beside {}", names[0], names[1]),
+            title: &self.pair(place),
             parties: &[
                 Party { name: GROUPS[0], scheme: &self.schemes[place.row], flows: row },
                 Party { name: GROUPS[1], scheme: &self.schemes[place.column], flows: column },
@@ -329,7 +340,7 @@ impl Plan<'_> {
     }
 
     fn title(&self) -> String {
-        match self.arguments.controllers.split_last() {
+        match self.short.split_last() {
             Some((last, rest)) => format!("{} and {last} side by side", rest.join(", ")),
             None => String::new(),
         }
@@ -337,7 +348,12 @@ impl Plan<'_> {
 
     fn about(&self) -> String {
         let Arguments { rate, rtt, queue, mix, tcp, .. } = self.arguments;
+        let exact = self.flows.iter().all(|flows| row_flows(*mix, *flows).1 < 1e-9 * f64::from(*flows));
         let whose = match *mix {
+            _ if !exact => {
+                let counts = self.flows.iter().map(|flows| format!("{} of {flows}", self.sides(*flows)[0]));
+                format!("{} flows the row's", counts.collect::<Vec<_>>().join(" and "))
+            }
             0.5 => "half of the flows each".to_string(),
             mix => format!("{} % of the flows the row's", 100.0 * mix),
         };
@@ -364,12 +380,53 @@ fn meeting(rows: &[Row]) -> Option<Meeting> {
     })
 }
 
-/// Refuses what is named twice.
-fn once<T: PartialEq + std::fmt::Display>(what: &str, all: &[T]) -> Result<(), Failure> {
-    match (1..all.len()).find(|place| all[..*place].contains(&all[*place])) {
+/// Refuses what is named twice, however it is written.
+fn once<T: std::fmt::Display, M: PartialEq>(
+    what: &str,
+    all: &[T],
+    meant: impl Fn(&T) -> M,
+) -> Result<(), Failure> {
+    let meanings = all.iter().map(meant).collect::<Vec<_>>();
+    match (1..all.len()).find(|place| meanings[..*place].contains(&meanings[*place])) {
         Some(place) => {
             Err(Failure::usage(format!("{what} `{}` is given twice", all[place]), "name each once"))
         }
         None => Ok(()),
     }
+}
+
+/// A buffer in one way of writing it: `1.0bdp` is `1bdp`. What is no buffer is refused by who reads the scenario.
+fn meant(buffer: &str) -> String {
+    if let Ok(time) = buffer.parse::<Span>() {
+        return time.to_string();
+    }
+    if let Ok(data) = buffer.parse::<Bytes>() {
+        return data.to_string();
+    }
+    let unit = buffer.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+    match buffer[..buffer.len() - unit.len()].trim().parse::<f64>() {
+        Ok(number) => format!("{number}{}", unit.to_ascii_lowercase()),
+        Err(_) => buffer.to_string(),
+    }
+}
+
+/// How many of `flows` are the row's, and by how many flows that misses `mix`: both sides are there.
+fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
+    let wanted = mix * f64::from(flows);
+    let row = (wanted.round() as u32).clamp(1, flows - 1);
+    (row, (wanted - f64::from(row)).abs())
+}
+
+/// Refuses flows that cannot be divided as `mix` says, to a twentieth of them.
+fn divisible(mix: f64, flows: &[u32]) -> Result<(), Failure> {
+    let divides = |count: u32| row_flows(mix, count).1 <= f64::from(count) / 20.0;
+    let Some(undivided) = flows.iter().copied().find(|count| !divides(*count)) else { return Ok(()) };
+    let (row, _) = row_flows(mix, undivided);
+    let message = format!(
+        "--mix {mix} of {undivided} flows is no whole number of them: {row} and {} is the nearest",
+        undivided - row
+    );
+    // Half a flow is a twentieth of ten, and one flow a twentieth of twenty.
+    let next = (undivided..).find(|count| divides(*count)).unwrap_or(20);
+    Err(Failure::usage(message, format!("give numbers of flows that it divides, as in `--flows {next}`")))
 }

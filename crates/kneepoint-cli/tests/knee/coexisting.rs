@@ -94,6 +94,35 @@ fn an_uneven_mix_runs_both_orders_and_the_fair_share_follows_it() {
 }
 
 #[test]
+fn a_division_that_is_not_quite_the_mix_is_told() {
+    let here = tempfile::tempdir().unwrap();
+    let odd = ["--flows", "11", "--seeds", "1"];
+    let arguments = [&SMALL[..9], &["--duration", "8s", "--out", "o"], &odd[..]].concat();
+    let said = stdout(&knee(here.path(), &arguments));
+    assert!(said.contains("6 of 11 flows the row's"), "{said}");
+}
+
+#[test]
+fn long_settings_make_short_names_and_files_of_their_own() {
+    let here = tempfile::tempdir().unwrap();
+    let [three, four] = [3, 4].map(|rtts| {
+        format!("pert-adaptive:compete=0.65,alpha_max=16,probe=10s,friendly=1,memory_rtts={rtts}")
+    });
+    let more =
+        ["--flows", "2", "--buffers", "1bdp", "--duration", "8s", "--out", "o", "--seeds", "1", "--json"];
+    let arguments = [&["coexist", &three, &four, "--rate", "5mbit", "--rtt", "20ms"][..], &more].concat();
+    let result = json(&knee(here.path(), &arguments));
+    assert_eq!(result["title"], "pert-adaptive-1 and pert-adaptive-2 side by side");
+    assert_eq!(cell(&result, &three, &four).len(), 1);
+    let scenarios = names(&here.path().join("o/scenarios"));
+    let mut pairs = scenarios.iter().map(String::as_str).collect::<Vec<_>>();
+    pairs.sort_unstable();
+    let pair =
+        |row: u8, column: u8| format!("pert-adaptive-{row}-beside-pert-adaptive-{column}--2-flows.toml");
+    assert_eq!(pairs, [pair(1, 1), pair(1, 2), pair(2, 2)]);
+}
+
+#[test]
 fn what_cannot_meet_is_refused_with_a_remedy() {
     let here = tempfile::tempdir().unwrap();
     for (arguments, sayings) in [
@@ -102,6 +131,12 @@ fn what_cannot_meet_is_refused_with_a_remedy() {
         (&["cubic", "pert/red"], &["`pert/red` is a scheme", "--queue red"]),
         (&["cubic", "prt"], &["prt", "pert"]),
         (&["--mix", "1.5"], &["--mix 1.5", "between 0 and 1"]),
+        (&["--mix", "-1"], &["--mix -1", "between 0 and 1"]),
+        (&["--enough", "-1"], &["--enough -1", "between 0 and 1"]),
+        (&["--mix", "0.9", "--flows", "10,2"], &["--mix 0.9 of 2 flows", "1 and 1", "`--flows 7`"]),
+        (&["--flows", "3"], &["--mix 0.5 of 3 flows", "2 and 1", "`--flows 4`"]),
+        (&["--buffers", "1bdp,1.0BDP"], &["--buffers: `1.0BDP` is given twice"]),
+        (&["--buffers", "1s,1000ms"], &["--buffers: `1000ms` is given twice"]),
         (&["--enough", "0"], &["--enough 0", "between 0 and 1"]),
         (&["--flows", "1"], &["--flows", "2..=100000"]),
         (&["--flows", "4,4"], &["--flows: `4` is given twice"]),

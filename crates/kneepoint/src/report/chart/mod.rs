@@ -51,16 +51,24 @@ pub struct Drawing {
     height: f64,
     /// What a screen reader says, and the title where the chart stands alone.
     label: String,
+    /// What stands under the title where the chart stands alone; the page of a report says it once.
+    about: String,
     body: String,
 }
 
 /// Paper around a drawing that stands alone.
 const MARGIN: f64 = 14.0;
 const TITLE_LINE: f64 = 20.0;
+const ABOUT_LINE: f64 = 16.0;
 
 impl Drawing {
     fn new(width: f64, height: f64, label: &str) -> Drawing {
-        Drawing { width, height, label: label.into(), body: String::new() }
+        Drawing { width, height, label: label.into(), about: String::new(), body: String::new() }
+    }
+
+    /// With words under the title.
+    pub(super) fn about(self, about: String) -> Drawing {
+        Drawing { about, ..self }
     }
 
     /// How wide it is in pixels at which its words have their size.
@@ -81,12 +89,18 @@ impl Drawing {
     /// For a file of its own: with its title, its paper and its style.
     pub fn standalone(&self) -> String {
         let title = space::wrapped(&self.label, self.width, 15.0);
-        let above = MARGIN + TITLE_LINE * title.len() as f64;
+        let about = space::wrapped(&self.about, self.width, 11.5);
+        let below_title = MARGIN + TITLE_LINE * title.len() as f64;
+        let above = below_title + ABOUT_LINE * about.len() as f64;
         let mut whole = Drawing::new(self.width + 2.0 * MARGIN, self.height + above + MARGIN, "");
         whole.rect("paper", (0.0, 0.0), (whole.width, whole.height), 0.0);
         for (place, line) in title.iter().enumerate() {
             let at = (MARGIN, MARGIN + 12.0 + TITLE_LINE * place as f64);
             whole.text("title", Anchor::Start, at, line);
+        }
+        for (place, line) in about.iter().enumerate() {
+            let at = (MARGIN, below_title + 9.0 + ABOUT_LINE * place as f64);
+            whole.text("quantity", Anchor::Start, at, line);
         }
         whole.place(self, (MARGIN, above));
         let (width, height) = (Pixels(whole.width), Pixels(whole.height));

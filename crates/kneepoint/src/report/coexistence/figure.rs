@@ -15,15 +15,8 @@ pub fn shares(all: &Coexistence) -> Drawing {
         let mean = taken.mean.is_finite().then(|| format!("{:.2}", taken.mean));
         mean.into_iter().chain(half_width).collect()
     };
-    matrix(&chart(
-        all,
-        title,
-        &every(all),
-        share_tone,
-        &words,
-        share_legend(),
-        "share of the row / its fair share",
-    ))
+    let quantity = "share of the row / its fair share";
+    chart(all, title, &every(all), share_tone, &words, share_legend(), quantity)
 }
 
 /// How much more each row loses than each column, in every setting.
@@ -34,7 +27,7 @@ pub fn losses(all: &Coexistence) -> Drawing {
         (mean, None) => vec![mean],
     };
     let quantity = "drop ratio of the row / of the column";
-    matrix(&chart(all, title, &every(all), loss_tone, &words, loss_legend(), quantity))
+    chart(all, title, &every(all), loss_tone, &words, loss_legend(), quantity)
 }
 
 /// Shares and losses in the setting in the middle.
@@ -49,15 +42,8 @@ pub fn overview(all: &Coexistence) -> Drawing {
             false => Vec::new(),
         }
     };
-    matrix(&chart(
-        all,
-        &title,
-        &(vec![flows], vec![buffer]),
-        share_tone,
-        &words,
-        share_legend(),
-        "share of the row / its fair share",
-    ))
+    let quantity = "share of the row / its fair share";
+    chart(all, &title, &(vec![flows], vec![buffer]), share_tone, &words, share_legend(), quantity)
 }
 
 /// The places of flows and of buffers that a picture shows.
@@ -96,7 +82,7 @@ fn chart(
     words: &dyn Fn(&Cell) -> Vec<String>,
     legend: Vec<(f64, String)>,
     quantity: &str,
-) -> Matrix {
+) -> Drawing {
     let tile = |place: Place| {
         let cell = all.cell(place);
         Tile { tone: tone(cell), words: words(cell), tip: tip(all, place) }
@@ -108,7 +94,7 @@ fn chart(
         };
         flows.iter().map(line).collect()
     };
-    Matrix {
+    let drawing = matrix(&Matrix {
         title: title.into(),
         rows: all.controllers.clone(),
         columns: all.controllers.clone(),
@@ -117,7 +103,8 @@ fn chart(
         blocks: places.clone().map(|row| places.clone().map(|column| block(row, column)).collect()).collect(),
         legend,
         quantity: quantity.into(),
-    }
+    });
+    drawing.about(format!("{}; {}", all.about, all.extent()))
 }
 
 fn tip(all: &Coexistence, place: Place) -> String {
@@ -158,6 +145,8 @@ mod tests {
             let svg = drawing.standalone();
             assert_eq!(svg.matches("<g><title>").count(), tiles);
             assert!(svg.contains("meek&lt;1&gt; beside bold") && !svg.contains("NaN"));
+            assert!(svg.contains(">10mbit, 60ms, droptail; 3 seeds each"), "{svg}");
+            assert!(!drawing.inline().contains("droptail"), "the page says it");
         }
     }
 

@@ -87,7 +87,7 @@ mod tests {
             "at 1bdp, 10 flows",
             "meek<1>  1.00 ± 0.05  0.50 ± 0.05",
             "bold     1.50 ± 0.05  1.00 ± 0.05",
-            "bold crowds out\n    gets at least 1.50 ± 0.05",
+            "bold crowds out\n    gets as little as 1.50 ± 0.05",
             "at least 0.8 of",
             "3 seeds each",
         ] {

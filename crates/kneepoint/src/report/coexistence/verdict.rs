@@ -83,7 +83,7 @@ impl Coexistence {
         )
     }
 
-    /// What a verdict rests on: what it takes at least, and what it leaves.
+    /// What a verdict rests on: the least that it takes anywhere, and the least that it leaves.
     pub fn grounds(&self, row: usize) -> Vec<String> {
         let said = |Extreme { place, estimate }: Extreme| {
             let noisy = estimate.half_width.is_some_and(|half| (estimate.mean - self.enough).abs() < half);
@@ -93,9 +93,9 @@ impl Coexistence {
         };
         let takes = self.takes_least(row).map(said);
         let takes =
-            takes.map(|(least, whom)| format!("gets at least {least} of its fair share, beside {whom}"));
+            takes.map(|(least, whom)| format!("gets as little as {least} of its fair share, beside {whom}"));
         let leaves = self.leaves_least(row).map(said);
-        let leaves = leaves.map(|(least, whom)| format!("leaves at least {least} of theirs, to {whom}"));
+        let leaves = leaves.map(|(least, whom)| format!("leaves as little as {least} of theirs, to {whom}"));
         takes.into_iter().chain(leaves).collect()
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     fn who_gets_half_yields_to_who_leaves_half() {
         let all = example();
         assert_eq!([0, 1].map(|row| all.verdict(row)), [Verdict::Yields, Verdict::CrowdsOut]);
-        let bold = "gets at least 0.50 ± 0.05 of its fair share, beside bold (0.5bdp, 10 flows)";
+        let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5bdp, 10 flows)";
         assert_eq!(all.grounds(0)[0], bold);
         assert!(all.rule().contains("at least 0.8 of"));
     }
