@@ -40,7 +40,7 @@ fmt: cargo ## format the sources
 	$(CARGO) fmt --all
 
 reproduce: build ## every published figure and table at full length, and docs/reproduction.md (ARGS="pert.fig6" for some)
-	$(KNEE) reproduce $(ARGS) --out $(OUT)/reproduce
+	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
 	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
 	  && cp $(OUT)/reproduce/reproduction.md docs/ && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
 
