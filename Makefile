@@ -11,6 +11,8 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 CARGO ?= cargo
 KNEE := target/release/knee
 OUT ?= out
+# Every source file by name: `cargo fmt` does not see a module that a macro declares.
+FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
 .PHONY: help run build install test check fmt reproduce bench validate fuzz wasm docs clean cargo
 
@@ -28,7 +30,7 @@ install: cargo ## install knee into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/kneepoint-cli
 
 test: cargo ## every test, the lints and the formatting: what must pass before a commit
-	$(CARGO) fmt --all --check
+	$(FORMAT) --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) test --workspace --locked
 	@echo "make test: everything passed"
@@ -37,7 +39,7 @@ check: cargo ## type-check only, for while you edit
 	$(CARGO) check --workspace --all-targets --locked
 
 fmt: cargo ## format the sources
-	$(CARGO) fmt --all
+	$(FORMAT)
 
 reproduce: build ## every published figure and table at full length, and docs/reproduction.md (ARGS="pert.fig6" for some)
 	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce

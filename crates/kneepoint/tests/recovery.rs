@@ -181,6 +181,30 @@ fn the_timer_doubles_until_its_ceiling() {
 }
 
 #[test]
+fn a_second_timeout_of_one_segment_holds_the_threshold_although_a_duplicate_cleared_the_back_off() {
+    // Segment 0 is lost twice. Segment 5 arrives late, between the two expiries, and its duplicate acknowledgement
+    // carries a timestamp, which is a sample and clears the back-off.
+    let mut copies = 0;
+    let mut transfer = under(&window(16, Recovery::OldTahoe), 200, move |way, _, packet| {
+        copies += u32::from(way == Way::Data && packet.seq == 0);
+        match packet.seq {
+            0 if way == Way::Data && copies <= 2 => Fate::Lose,
+            5 if way == Way::Data => Fate::Late(RTT * 10),
+            _ => Fate::Pass,
+        }
+    });
+    transfer.advance(Time::ZERO + RTT * 100);
+    assert_eq!(transfer.timeouts.len(), 2, "{:?}", transfer.timeouts);
+    let late = transfer.heard.iter().filter(|(at, reply)| *at > transfer.timeouts[0] && reply.seq == 0);
+    assert_eq!(late.count(), 1);
+    // RFC 5681 §3.1: half of 16, once. Slow start reaches it in three round trips; a threshold of 2 would let it grow by one a trip.
+    let restart = transfer.timeouts[1].since(Time::ZERO);
+    let flight =
+        |trip: u64| transfer.sent_between(restart + RTT * trip, restart + RTT * trip + Span(1)).len();
+    assert_eq!([0, 1, 2, 3].map(flight), [1, 2, 4, 8]);
+}
+
+#[test]
 fn the_first_two_duplicates_release_new_data_if_limited_transmit_is_on() {
     for (limited_transmit, sent) in [(true, vec![4, 5, 0]), (false, vec![0, 4])] {
         let options = Options { limited_transmit, ..window(4, Recovery::Sack) };

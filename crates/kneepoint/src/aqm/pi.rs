@@ -125,7 +125,8 @@ mod tests {
         assert_eq!(pi.interval(), Some(Span(5_882_353)));
         let (packet, mut rng) = (packet(), Rng::stream(1, "pi", 0));
         let mut taken = |queue: &mut Pi, backlog| {
-            let fates = (0..20_000).map(|_| queue.on_arrival(&arrival(&packet, backlog, Time::ZERO), &mut rng));
+            let fates =
+                (0..20_000).map(|_| queue.on_arrival(&arrival(&packet, backlog, Time::ZERO), &mut rng));
             fates.filter(|fate| *fate == Decision::Drop).count()
         };
         assert_eq!(taken(&mut pi, 10_000), 0);

@@ -308,9 +308,8 @@ mod tests {
     #[test]
     fn other_weights_of_ns_2_are_other_time_constants() {
         // q_weight_ 0 is 1 - exp(-1/C), as Floyd, Gummadi and Shenker have it; -2 is 1 - exp(-10/C).
-        let weight = |time_constant| {
-            Red::new(Params { time_constant, ..Params::default() }, link(150, 0.06)).weight
-        };
+        let weight =
+            |time_constant| Red::new(Params { time_constant, ..Params::default() }, link(150, 0.06)).weight;
         let capacity = 150e6 / 8.0 / 1040.0;
         assert!(agrees(weight(Span::from_secs(1)), 1.0 - libm::exp(-1.0 / capacity)));
         assert!(agrees(weight(Span::from_millis(100)), 1.0 - libm::exp(-10.0 / capacity)));

@@ -118,7 +118,9 @@ mod tests {
     #[test]
     fn only_packets_that_understand_marks_are_marked_and_if_wanted_only_scalable_ones() {
         let (all, scalable) = (Params::default(), Params { scalable_only: true, ..Params::default() });
-        let marked = |params: &Params| [Flags::default(), CLASSIC, SCALABLE].map(|flags| step(params.clone(), flags).is_some());
+        let marked = |params: &Params| {
+            [Flags::default(), CLASSIC, SCALABLE].map(|flags| step(params.clone(), flags).is_some())
+        };
         assert_eq!(marked(&all), [false, true, true]);
         assert_eq!(marked(&scalable), [false, false, true]);
     }

@@ -66,14 +66,13 @@ const QUANTA: f64 = 3.0;
 /// The round-trip time presumed before the first is known.
 const PRESUMED_RTT: f64 = 0.001;
 
-/// What it is doing.
+/// The state of BBR's machine. ProbeBW has the phase of its cycle and when that began; ProbeRTT has the end of the
+/// time for which the window stays small, once it is small, and whether a round has passed since.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Startup,
     Drain,
-    /// The phase and when it began.
     ProbeBw { phase: u64, since: Time },
-    /// When the window was small for long enough, once it is small; whether a round has passed since.
     ProbeRtt { until: Option<Time>, round: bool },
 }
 
@@ -442,7 +441,12 @@ mod tests {
         path.until(|path| !path.recovering());
         path.step();
         assert!(path.window() >= before, "{} {before}", path.window());
-        path.controller.on_timeout(&Timeout { now: path.now, flight: before, reported: false, next: path.next });
+        path.controller.on_timeout(&Timeout {
+            now: path.now,
+            flight: before,
+            reported: false,
+            next: path.next,
+        });
         assert_eq!(path.window(), 1.0);
     }
 }

@@ -126,7 +126,8 @@ impl Htcp {
 
     /// Sets β for the loss at `now`, and starts over measuring.
     fn back_off(&mut self, now: Time) {
-        let changed = (self.greatest_rate - self.previous_rate).abs() > self.throughput_change * self.previous_rate;
+        let changed =
+            (self.greatest_rate - self.previous_rate).abs() > self.throughput_change * self.previous_rate;
         self.beta = if changed || !self.adaptive_backoff || self.greatest == Span::ZERO {
             BETA_MIN
         } else {

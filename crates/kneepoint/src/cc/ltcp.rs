@@ -170,7 +170,9 @@ mod tests {
     fn layers_begin_at_0_50_150_300_500_and_750_packets() {
         let starts: Vec<f64> = (1..=6).map(|layer| begins(50.0, f64::from(layer))).collect();
         assert_eq!(starts, [0.0, 50.0, 150.0, 300.0, 500.0, 750.0]);
-        for (window, layer) in [(1.0, 1.0), (49.9, 1.0), (50.0, 2.0), (149.9, 2.0), (150.0, 3.0), (8550.0, 19.0)] {
+        for (window, layer) in
+            [(1.0, 1.0), (49.9, 1.0), (50.0, 2.0), (149.9, 2.0), (150.0, 3.0), (8550.0, 19.0)]
+        {
             assert_eq!(layer_of(50.0, window), layer, "{window}");
         }
     }

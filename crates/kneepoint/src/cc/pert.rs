@@ -187,8 +187,7 @@ mod tests {
         assert_eq!((trace.una, trace.controller.early.responses()), (100, 1));
         trace.ack(Span::from_millis(1));
         assert_eq!((trace.una, trace.controller.early.responses()), (101, 2));
-        let every_acknowledgement =
-            early::Params { once_per_round_trip: false, ..early::Params::default() };
+        let every_acknowledgement = early::Params { once_per_round_trip: false, ..early::Params::default() };
         let mut unlimited =
             avoiding(100.0, Params { history: 0.0, early: every_acknowledgement, ..Params::default() });
         congest(&mut unlimited, 10);

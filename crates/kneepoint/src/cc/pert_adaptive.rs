@@ -133,7 +133,8 @@ impl PertAdaptive {
     /// Whether the window is more than losses explain: Reno's is the root of 3/2 packets between two losses.
     fn lossy(&self) -> bool {
         let Rest { params, losses, .. } = &*self.rest;
-        let explained = || losses.mean().is_none_or(|mean| self.window.packets <= params.friendly * (1.5 * mean).sqrt());
+        let explained =
+            || losses.mean().is_none_or(|mean| self.window.packets <= params.friendly * (1.5 * mean).sqrt());
         params.friendly > 0.0 && !explained()
     }
 

@@ -78,14 +78,16 @@ impl Yeah {
         let Some(rtt) = self.measure() else { return };
         let window = self.window.packets;
         let long = self.queue > self.params.max_queue;
-        let late = rtt.saturating_sub(self.rounds.base).0 as f64 > self.rounds.base.0 as f64 / self.params.phi;
+        let late =
+            rtt.saturating_sub(self.rounds.base).0 as f64 > self.rounds.base.0 as f64 / self.params.phi;
         if long || late {
             if long && window > self.reno {
                 let most = window * self.params.greatest_decrease;
                 self.window.reduce_to((window - self.queue.min(most)).max(self.reno));
             }
             let fresh = self.reno <= FLOOR_AFTER_LOSS;
-            self.reno = if fresh { (self.window.packets / 2.0).max(FLOOR_AFTER_LOSS) } else { self.reno + 1.0 };
+            self.reno =
+                if fresh { (self.window.packets / 2.0).max(FLOOR_AFTER_LOSS) } else { self.reno + 1.0 };
             self.slow_rounds = self.slow_rounds.saturating_add(1);
         } else {
             self.slow_rounds = 0;
@@ -239,7 +241,10 @@ mod tests {
             trace.loss();
             trace.window()
         };
-        assert_eq!([left(10.0, 0), left(200.0, 3), left(700.0, 3), left(10.0, 16)], [700.0, 600.0, 400.0, 400.0]);
+        assert_eq!(
+            [left(10.0, 0), left(200.0, 3), left(700.0, 3), left(10.0, 16)],
+            [700.0, 600.0, 400.0, 400.0]
+        );
     }
 
     #[test]

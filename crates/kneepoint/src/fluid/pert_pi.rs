@@ -140,7 +140,9 @@ impl Model for PertPi {
         let probability = at.probability();
         if self.clipped && probability >= 1.0 {
             let window = at.window();
-            return Err(format!("no equilibrium: a window of {window:.3} packets needs the probability {probability:.3}"));
+            return Err(format!(
+                "no equilibrium: a window of {window:.3} packets needs the probability {probability:.3}"
+            ));
         }
         Ok(Equilibrium { state: [at.window(), self.target, probability], probability })
     }

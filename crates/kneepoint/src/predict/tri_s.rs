@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn on_an_empty_path_every_packet_brings_what_the_first_did_and_on_a_full_one_nothing() {
         // 10 packets fill 100 ms: from then on each adds 10 ms and no throughput.
-        let samples = [(100.0, 8.0), (100.0, 9.0), (100.0, 10.0), (110.0, 11.0), (110.0, 11.0), (100.0, 10.0)];
+        let samples =
+            [(100.0, 8.0), (100.0, 9.0), (100.0, 10.0), (110.0, 11.0), (110.0, 11.0), (100.0, 10.0)];
         assert_eq!(rounds::<TriS>(Params::default(), &samples), [Low, Low, Low, High, High, High]);
     }
 

@@ -61,10 +61,12 @@ mod tests {
     fn it_is_high_when_more_than_three_packets_wait() {
         // The mean of a round is its first sample here, so each says what the sample before it showed:
         // 40 (1 - 100 / 108) = 2.96, 40 (1 - 100 / 109) = 3.3.
-        let said = rounds::<Vegas>(Params::default(), &[(100.0, 40.0), (108.0, 40.0), (109.0, 40.0), (100.0, 40.0)]);
+        let said =
+            rounds::<Vegas>(Params::default(), &[(100.0, 40.0), (108.0, 40.0), (109.0, 40.0), (100.0, 40.0)]);
         assert_eq!(said, [Low, Low, Low, High]);
         // Twice the window, twice the packets.
-        let twice = rounds::<Vegas>(Params::default(), &[(100.0, 80.0), (104.0, 80.0), (100.0, 80.0), (100.0, 80.0)]);
+        let twice =
+            rounds::<Vegas>(Params::default(), &[(100.0, 80.0), (104.0, 80.0), (100.0, 80.0), (100.0, 80.0)]);
         assert_eq!(twice, [Low, Low, High, Low]);
     }
 }

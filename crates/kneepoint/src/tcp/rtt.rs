@@ -75,11 +75,6 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(32);
     }
 
-    /// How often the timer expired since the last sample.
-    pub fn backoffs(&self) -> u32 {
-        self.backoff
-    }
-
     /// The timeout now.
     #[inline]
     pub fn timeout(&self) -> Span {

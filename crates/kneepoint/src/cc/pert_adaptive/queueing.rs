@@ -10,11 +10,11 @@
 //!
 //! Times; `g` is 0.65. [`pert_adaptive`](super) says how the thesis is read.
 
+use super::aggression;
+use crate::cc::Ack;
 use crate::cc::delay::{Delay, Signal};
 use crate::cc::extreme::Greatest;
 use crate::cc::response::red::Curve;
-use super::aggression;
-use crate::cc::Ack;
 use crate::units::Span;
 
 crate::settings! {

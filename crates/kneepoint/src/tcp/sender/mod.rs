@@ -93,6 +93,8 @@ pub struct Sender {
     point: u32,
     /// Duplicates mean nothing until something above it is acknowledged: they may answer what was sent twice.
     guard: u32,
+    /// The segment at whose retransmission the timer expired last.
+    expired: Option<u32>,
     /// Packets in the network while a scoreboard guides recovery, counted anew at each acknowledgement.
     pipe: u32,
     /// The next segment to send is `una`, whatever the window.
@@ -144,6 +146,7 @@ impl Sender {
             inflation: 0,
             point: 0,
             guard: 0,
+            expired: None,
             pipe: 0,
             resend: false,
             rescued: false,
@@ -302,24 +305,6 @@ impl Sender {
         self.control = self.controller.control();
         let done = self.finish_if_done();
         Heard { acked, rtt, one_way: signal.one_way, repair, done }
-    }
-
-    /// The wake-up came. Whether the retransmission timer expired.
-    pub fn on_wakeup(&mut self, now: Time) -> bool {
-        if now < self.timer {
-            return false;
-        }
-        if let Phase::Opening { rounds, .. } = self.phase {
-            self.rtt.back_off();
-            self.timer = Time::NEVER;
-            self.phase = Phase::Opening { sent: false, rounds };
-            return true;
-        }
-        let reported = self.rtt.backoffs() > 0;
-        self.rtt.back_off();
-        self.timed = None;
-        self.restart(now, self.flight(), reported);
-        true
     }
 
     /// The next segment that the window lets go.

@@ -44,6 +44,26 @@ impl Sender {
         self.timer = now + self.rtt.timeout();
     }
 
+    /// The wake-up came. Whether the retransmission timer expired.
+    pub fn on_wakeup(&mut self, now: Time) -> bool {
+        if now < self.timer {
+            return false;
+        }
+        if let Phase::Opening { rounds, .. } = self.phase {
+            self.rtt.back_off();
+            self.timer = Time::NEVER;
+            self.phase = Phase::Opening { sent: false, rounds };
+            return true;
+        }
+        // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off cannot
+        // tell: a duplicate acknowledgement with a timestamp clears it.
+        let reported = self.expired.replace(self.una) == Some(self.una);
+        self.rtt.back_off();
+        self.timed = None;
+        self.restart(now, self.flight(), reported);
+        true
+    }
+
     /// Everything outstanding is presumed lost.
     #[cold]
     pub(super) fn restart(&mut self, now: Time, flight: f64, reported: bool) {
