@@ -441,12 +441,8 @@ mod tests {
         path.until(|path| !path.recovering());
         path.step();
         assert!(path.window() >= before, "{} {before}", path.window());
-        path.controller.on_timeout(&Timeout {
-            now: path.now,
-            flight: before,
-            reported: false,
-            next: path.next,
-        });
+        let (now, next) = (path.now, path.next);
+        path.controller.on_timeout(&Timeout { now, flight: before, reported: false, next });
         assert_eq!(path.window(), 1.0);
     }
 }
