@@ -42,20 +42,21 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// What only reads rows, and what of it makes them.
-const READERS: [&str; 2] = ["report", "experiment"];
+const READERS: [&str; 3] = ["chart", "report", "experiment"];
 const MAKERS: [&str; 2] = ["experiment/work.rs", "experiment/compute.rs"];
 
 /// Everything that a stored run depends on besides its scenario and seed: the laboratory up to what reads its rows, and
 /// the versions of the libraries under it.
 fn fingerprint() -> io::Result<u64> {
-    let root = Path::new("../kneepoint/src");
     let mut hash = DefaultHasher::new();
-    for path in files(root)? {
-        let within = path.strip_prefix(root).unwrap_or(&path);
-        let reads = READERS.iter().any(|room| within.starts_with(room));
-        if !reads || MAKERS.iter().any(|maker| within == Path::new(maker)) {
-            within.hash(&mut hash);
-            fs::read(&path)?.hash(&mut hash);
+    for root in ["../kneepoint-cc/src", "../kneepoint/src"].map(Path::new) {
+        for path in files(root)? {
+            let within = path.strip_prefix(root).unwrap_or(&path);
+            let reads = READERS.iter().any(|room| within.starts_with(room));
+            if !reads || MAKERS.iter().any(|maker| within == Path::new(maker)) {
+                within.hash(&mut hash);
+                fs::read(&path)?.hash(&mut hash);
+            }
         }
     }
     println!("cargo::rerun-if-changed=../../Cargo.lock");

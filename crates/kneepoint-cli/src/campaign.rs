@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kneepoint::run::{Observer, Outcome, Simulation};
-use kneepoint::scenario::Valid;
+use kneepoint::run::{Outcome, Simulation};
+use kneepoint::spec::Valid;
+use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
 use crate::failure::Failure;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use kneepoint::report::pcapng::Capture;
-use kneepoint::run::{Event, Observer};
+use kneepoint::trace::{Event, Observer};
 use kneepoint::units::Time;
 
 use crate::campaign::Job;

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{aqm, cc, fluid, predict, tcp, traffic};
+use kneepoint::{cc, fluid, predict, queue, tcp, traffic};
 use serde_json::{Value, json};
 
 /// What kind of thing a name names.
@@ -109,7 +109,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     let with = |name, about, fields| Item { fields, ..plain(name, about) };
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
-        Kind::Queues => aqm::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Queues => queue::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {

@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(bottlenecks.len(), 2, "one each way, since there are flows each way");
         for bottleneck in bottlenecks {
             assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
-            assert_eq!(bottleneck.limit, kneepoint::aqm::Limit::Packets(77));
+            assert_eq!(bottleneck.limit, kneepoint::queue::Limit::Packets(77));
         }
         assert_eq!(valid.flows.iter().map(|group| group.flows.len()).collect::<Vec<_>>(), [5, 2, 3]);
         assert_eq!(

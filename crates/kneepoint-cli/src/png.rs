@@ -34,7 +34,7 @@ pub fn render(svg: &str) -> Result<Vec<u8>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use kneepoint::report::chart::{Axis, Line, Lines, lines};
+    use kneepoint::chart::{Axis, Line, Lines, lines};
     use resvg::tiny_skia::PremultipliedColorU8;
 
     use super::*;

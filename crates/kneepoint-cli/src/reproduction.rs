@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs experiments: every point, variant and seed.
 
-use kneepoint::experiment::{Effort, Frame, Outcome, Pace, Variant};
+use kneepoint::experiment::{Effort, Outcome, Pace, Variant};
+use kneepoint::table::Frame;
 
 use crate::failure::Failure;
 use crate::library::Volume;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kneepoint::experiment::Row;
+use kneepoint::table::Row;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

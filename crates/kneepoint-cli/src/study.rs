@@ -14,9 +14,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use kneepoint::measure::{Meter, Misfit, Series, Table, Theory};
+use kneepoint::link::LinkSpec;
+use kneepoint::measure::{Meter, Misfit, Series, Theory};
 use kneepoint::report::{self, Beside, Comparison, RunResult, SCHEMA_VERSION, SchemeResult};
-use kneepoint::scenario::{LinkSpec, Valid};
+use kneepoint::spec::Valid;
+use kneepoint::table::Table;
 use kneepoint::units::Span;
 use serde_json::json;
 

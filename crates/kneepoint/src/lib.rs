@@ -9,29 +9,32 @@
 //! | [`units`] | instants, spans, bytes, rates: the only unit system |
 //! | [`rng`] | one seed, many named streams |
 //! | [`settings`] | declared parameters and registries |
-//! | [`packet`] | what travels |
-//! | [`event`] | what happens next |
 //! | [`cc`] | congestion controls, one file each |
-//! | [`aqm`] | queue disciplines, one file each |
-//! | [`link`] | queue, transmitter, delay, loss |
-//! | [`predict`] | congestion predictors, one file each, and what they are worth |
-//! | [`capture`] | captures of real traffic to what a sender could have known |
+//! | [`table`] | rows of numbers under labels, estimates, number formats |
+//! | [`packet`] | what travels |
+//! | [`event`] | the queue of pending events |
+//! | [`trace`] | events of a run, the names in them, and observers |
+//! | [`queue`] | queue disciplines, one file each |
+//! | [`link`] | transmitter, delay, loss, and networks of links at work |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | bulk, web, constant rate |
+//! | [`spec`] | a valid network with its traffic |
+//! | [`run`] | a spec to events |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
-//! | [`scenario`] | TOML text to a valid network with traffic |
-//! | [`run`] | a valid scenario to events |
+//! | [`predict`] | congestion predictors, one file each, and what they are worth |
+//! | [`capture`] | captures of real traffic to what a sender could have known |
+//! | [`scenario`] | TOML text to a spec |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
-//! | [`report`] | summaries to bytes: text, json, csv, svg, html, markdown, pcapng |
+//! | [`chart`] | numbers to SVG |
+//! | [`report`] | results to bytes: text, json, csv, svg, html, markdown, pcapng |
 //!
-//! The one law: data flows one way, down this list.
+//! The first four are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
 
-#[macro_use]
-pub mod settings;
-pub mod aqm;
+pub use kneepoint_cc::{cc, choice, registry, rng, settings, units};
+
 pub mod capture;
-pub mod cc;
+pub mod chart;
 pub mod event;
 pub mod experiment;
 pub mod fluid;
@@ -39,10 +42,12 @@ pub mod link;
 pub mod measure;
 pub mod packet;
 pub mod predict;
+pub mod queue;
 pub mod report;
-pub mod rng;
 pub mod run;
 pub mod scenario;
+pub mod spec;
+pub mod table;
 pub mod tcp;
+pub mod trace;
 pub mod traffic;
-pub mod units;

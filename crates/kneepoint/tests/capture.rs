@@ -14,9 +14,10 @@ use kneepoint::measure::Prediction;
 use kneepoint::predict::{self, Judge, Score};
 use kneepoint::report::pcapng;
 use kneepoint::rng::Rng;
-use kneepoint::run::{self, FlowId};
-use kneepoint::scenario::Valid;
+use kneepoint::run;
+use kneepoint::spec::Valid;
 use kneepoint::tcp::Recovery;
+use kneepoint::trace::FlowId;
 use kneepoint::units::{Span, Time};
 
 /// Node 0 sends to node 3 over the bottleneck from 1 to 2. The sender's own link takes no time and is captured, so

@@ -11,11 +11,12 @@ mod ledger;
 use std::collections::VecDeque;
 
 use dumbbell::{at, bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
-use kneepoint::aqm::{Limit, Verdict};
 use kneepoint::link::Loss;
+use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::packet::Flags;
+use kneepoint::queue::{Limit, Verdict};
 use kneepoint::run::{self, Simulation};
-use kneepoint::scenario::{CbrGroup, LinkSpec, NodeId, Valid};
+use kneepoint::spec::{CbrGroup, Valid};
 use kneepoint::traffic::cbr;
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::{Ledger, LinkBook};
@@ -166,7 +167,7 @@ fn a_computed_drop_tail_queue_does_what_a_queue_does_to_the_nanosecond() {
     for (rate, limit) in
         [(Rate::from_mbit(10), 50), (Rate::from_bits(7_777_777), 6), (Rate::from_mbit(33), 1)]
     {
-        let queue = kneepoint::aqm::Config::named("droptail").expect("a registered name");
+        let queue = kneepoint::queue::Config::named("droptail").expect("a registered name");
         let mut valid = busy(full(&queue, 4));
         valid.network.links[0].rate = Some(rate);
         valid.network.links[0].limit = Limit::Packets(limit);
@@ -212,7 +213,7 @@ fn outside(ledger: &Ledger, links: &[u32]) -> impl PartialEq + std::fmt::Debug +
 }
 
 /// A host that both sends and receives, reached over two links of different lengths: 3 and 4 share it.
-fn crossroads(queue: &kneepoint::aqm::Config) -> Valid {
+fn crossroads(queue: &kneepoint::queue::Config) -> Valid {
     let fast = Some(Rate::from_mbit(100));
     let links = vec![
         bottleneck(0, 1, queue),

@@ -6,11 +6,13 @@
 mod wire;
 
 use kneepoint::cc;
-use kneepoint::measure::{Meter, Summary, jain_index};
+use kneepoint::measure::{Meter, Summary};
 use kneepoint::packet::Flags;
-use kneepoint::run::{Event, FlowId, Observer, run};
+use kneepoint::run::run;
 use kneepoint::scenario;
+use kneepoint::table::jain_index;
 use kneepoint::tcp::Options;
+use kneepoint::trace::{Event, FlowId, Observer};
 use kneepoint::units::{Span, Time};
 
 use wire::{Fate, Transfer, Way};

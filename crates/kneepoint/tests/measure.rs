@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The meter on traces made by hand, whose sums can be checked on paper, and on a run.
 
-use kneepoint::aqm::{self, Backlog, Limit, Reason, Verdict};
 use kneepoint::cc;
 use kneepoint::link::Loss;
+use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::measure::{Meter, Series, ShareSummary, Summary};
 use kneepoint::packet::{Flags, Lag, Packet};
-use kneepoint::run::{self, Event, FlowId, LinkId, Observer, View};
-use kneepoint::scenario::{
-    CbrGroup, FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid, WebGroup,
-};
+use kneepoint::queue::{self, Backlog, Limit, Reason, Verdict};
+use kneepoint::run;
+use kneepoint::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
 use kneepoint::tcp::Options;
+use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 const ACCESS: LinkId = LinkId(0);
@@ -28,7 +28,7 @@ fn link(name: &str, from: u32, to: u32, measured: bool) -> LinkSpec {
         rate: Some(Rate::from_mbit(if measured { 1 } else { 100 })),
         delay: Span::from_millis(10),
         jitter: Span::ZERO,
-        queue: aqm::Config::named("droptail").unwrap(),
+        queue: queue::Config::named("droptail").unwrap(),
         limit: if measured { Limit::Packets(10) } else { Limit::Unlimited },
         loss: Loss::None,
         measured,

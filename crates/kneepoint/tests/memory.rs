@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 mod dumbbell;
 
 use dumbbell::{at, flow, group, interval, minimal};
-use kneepoint::aqm;
 use kneepoint::cc;
+use kneepoint::queue;
 use kneepoint::run::Simulation;
-use kneepoint::scenario::Valid;
+use kneepoint::spec::Valid;
 use kneepoint::tcp::{Receiver, Sender};
 
 /// The system's allocator, and the bytes it has handed out and not taken back, now and at most.
@@ -54,7 +54,7 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     let both = size_of::<Sender>() + size_of::<Receiver>();
     assert!(both < 768, "sender and receiver: {both} bytes");
 
-    let queue = aqm::Config::default();
+    let queue = queue::Config::default();
     for entry in cc::REGISTRY {
         let flows = 10_000;
         let mut valid = minimal(&queue, 0);

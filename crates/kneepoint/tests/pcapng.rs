@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bytes of a capture: blocks as the format's draft lays them out, headers as RFC 791 and RFC 9293 do.
 
-use kneepoint::aqm::{self, Limit};
 use kneepoint::cc;
 use kneepoint::link::Loss;
+use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::packet::{Flags, Lag, Packet};
+use kneepoint::queue::{self, Limit};
 use kneepoint::report::pcapng::Capture;
-use kneepoint::run::{self, Event, LinkId, Observer};
-use kneepoint::scenario::{FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid};
+use kneepoint::run;
+use kneepoint::spec::{FlowGroup, FlowSpec, Schedule, Valid};
 use kneepoint::tcp::Options;
+use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Interval, Rate, Span, Time};
 
 fn valid() -> Valid {
@@ -19,7 +21,7 @@ fn valid() -> Valid {
         rate: Some(Rate::from_mbit(1)),
         delay: Span::from_millis(10),
         jitter: Span::ZERO,
-        queue: aqm::Config::named("droptail").unwrap(),
+        queue: queue::Config::named("droptail").unwrap(),
         limit: Limit::Packets(10),
         loss: Loss::Uniform(if measured { 0.02 } else { 0.0 }),
         measured,

@@ -6,13 +6,14 @@
 mod dumbbell;
 
 use dumbbell::{bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
-use kneepoint::aqm::{Reason, Verdict};
 use kneepoint::link::Loss;
 use kneepoint::measure::Prediction;
 use kneepoint::packet::Flags;
 use kneepoint::predict::{self, Judge, Laboratory, Sample, Score};
-use kneepoint::run::{self, Event, FlowId, LinkId, Observer};
-use kneepoint::scenario::Valid;
+use kneepoint::queue::{Reason, Verdict};
+use kneepoint::run;
+use kneepoint::spec::Valid;
+use kneepoint::trace::{Event, FlowId, LinkId, Observer};
 use kneepoint::units::{Rate, Span, Time};
 
 const TAGGED: FlowId = FlowId(0);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scenarios: what a text means, and what a wrong text is told.
 
-use kneepoint::aqm::{self, Limit};
 use kneepoint::cc;
-use kneepoint::scenario::{Fault, Plan, Valid, example, parse, scheme};
+use kneepoint::queue::{self, Limit};
+use kneepoint::scenario::{Fault, Plan, example, parse, scheme};
+use kneepoint::spec::Valid;
 use kneepoint::tcp::Recovery;
 use kneepoint::units::{Rate, Span, Time};
 
@@ -39,7 +40,7 @@ fn refuses(text: &str, at: &str, words: &[&str]) {
 }
 
 fn registered(name: &str) -> bool {
-    cc::Config::named(name).is_some() || aqm::Config::named(name).is_some()
+    cc::Config::named(name).is_some() || queue::Config::named(name).is_some()
 }
 
 #[test]

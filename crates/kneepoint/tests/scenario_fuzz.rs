@@ -5,9 +5,10 @@
 
 use std::panic::catch_unwind;
 
-use kneepoint::experiment::{self, Frame, Pace};
+use kneepoint::experiment::{self, Pace};
 use kneepoint::rng::Rng;
 use kneepoint::scenario::{Fault, Plan, example, parse};
+use kneepoint::table::Frame;
 
 const SCENARIOS: &[&str] = &[
     include_str!("../../../scenarios/comparison.toml"),

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Topologies: the networks that scenarios come to, measured link by link and by a packet.
 
-use kneepoint::aqm::Limit;
 use kneepoint::link::Loss;
-use kneepoint::run::{Event, Observer, Routes, run};
-use kneepoint::scenario::{LinkSpec, NodeId, Valid, parse};
+use kneepoint::link::Routes;
+use kneepoint::link::{LinkSpec, NodeId};
+use kneepoint::queue::Limit;
+use kneepoint::run::run;
+use kneepoint::scenario::parse;
+use kneepoint::spec::Valid;
+use kneepoint::trace::{Event, Observer};
 use kneepoint::units::{Rate, Span, Time};
 
 fn valid(text: &str) -> Valid {

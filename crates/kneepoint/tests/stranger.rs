@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Newcomers: family, module, type, text.
+/// Newcomers: the folder of their family, module, type, text.
 const NEWCOMERS: [(&str, &str, &str, &str); 2] = [
-    ("cc", "toy", "Toy", include_str!("stranger/toy.rs.txt")),
-    ("aqm", "coin", "Coin", include_str!("stranger/coin.rs.txt")),
+    ("kneepoint-cc/src/cc", "toy", "Toy", include_str!("stranger/toy.rs.txt")),
+    ("kneepoint/src/queue", "coin", "Coin", include_str!("stranger/coin.rs.txt")),
 ];
 
 /// Files by their path in the copy.
@@ -59,27 +59,39 @@ fn one_file_and_one_line_add_an_algorithm() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut tree = Tree::new();
     for part in ["src", "tests/laws", "tests/common", "tests/transfers.rs"] {
-        read(&core.join(part), Path::new(part), &mut tree);
+        read(&core.join(part), &Path::new("kneepoint").join(part), &mut tree);
     }
+    read(&core.join("../kneepoint-cc"), Path::new("kneepoint-cc"), &mut tree);
     for (family, module, name, text) in NEWCOMERS {
-        let newcomer = PathBuf::from(format!("src/{family}/{module}.rs"));
+        let newcomer = PathBuf::from(format!("{family}/{module}.rs"));
         assert!(tree.insert(newcomer, text.to_string()).is_none());
-        let registry = tree.get_mut(&PathBuf::from(format!("src/{family}/mod.rs"))).expect("a registry");
+        let registry = tree.get_mut(&PathBuf::from(format!("{family}/mod.rs"))).expect("a registry");
         *registry = register(registry, module, name);
     }
-    tree.insert("tests/seen.rs".into(), include_str!("stranger/seen.rs.txt").to_string());
+    tree.insert("kneepoint/tests/seen.rs".into(), include_str!("stranger/seen.rs.txt").to_string());
     // The tests that the copy runs need nothing but the core.
     let manifest = fs::read_to_string(core.join("Cargo.toml")).expect("a manifest");
     let slim = manifest.split("[dev-dependencies]").next().unwrap_or_default();
-    tree.insert("Cargo.toml".into(), slim.to_string());
+    tree.insert("kneepoint/Cargo.toml".into(), slim.to_string());
 
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stranger");
-    put(&tree, &home.join("crates/kneepoint"));
+    put(&tree, &home.join("crates"));
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(core.join("../..").join(file), home.join(file)).expect("the workspace's file");
     }
     let run = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--test", "laws", "--test", "transfers", "--test", "seen"])
+        .args([
+            "test",
+            "--offline",
+            "--package",
+            "kneepoint",
+            "--test",
+            "laws",
+            "--test",
+            "transfers",
+            "--test",
+            "seen",
+        ])
         .current_dir(&home)
         .env("CARGO_TARGET_DIR", home.join("target"))
         .env("KNEE_FUZZ_CASES", "20")

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use kneepoint::{aqm, cc};
+use kneepoint::{cc, queue};
 
 /// Lines a file may have.
 const LONGEST: usize = 450;
@@ -26,7 +26,7 @@ const BANNED: [&str; 13] = [
     "std::process",
 ];
 
-/// Files outside `cc/` and `aqm/` that may name an algorithm, and why.
+/// Files outside `cc/` and `queue/` that may name an algorithm, and why.
 const NAMES_ALLOWED: [(&str, &str); 9] = [
     ("scenario/presets.rs", "the table of names that stand for an algorithm with other defaults"),
     ("scenario/example.rs", "a scenario to start from"),
@@ -39,7 +39,7 @@ const NAMES_ALLOWED: [(&str, &str); 9] = [
     ("fluid/tcp_red.rs", "the model says whom it describes"),
 ];
 
-/// A source file of the core.
+/// A source file of the core: of the laboratory, or of the crate of controllers under it.
 struct Source {
     /// Its path below `src`, with slashes.
     path: String,
@@ -77,15 +77,21 @@ fn sources() -> Vec<Source> {
             }
         }
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut paths = Vec::new();
-    walk(&root, &mut paths);
-    paths.sort();
-    let read = |path: PathBuf| Source {
-        path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
-        text: std::fs::read_to_string(&path).expect("text"),
+    let of = |part: &str| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
+        let mut paths = Vec::new();
+        walk(&root, &mut paths);
+        paths.sort();
+        let read = |path: PathBuf| Source {
+            path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
+            text: std::fs::read_to_string(&path).expect("text"),
+        };
+        paths.into_iter().map(read).collect::<Vec<_>>()
     };
-    paths.into_iter().map(read).collect()
+    let (mut all, mut controllers) = (of("src"), of("../kneepoint-cc/src"));
+    controllers.retain(|source| source.path != "lib.rs");
+    all.append(&mut controllers);
+    all
 }
 
 /// The rooms in the order of the table in `lib.rs`.
@@ -95,7 +101,7 @@ fn rooms(sources: &[Source]) -> Vec<String> {
     rows.map(|(room, _)| room.to_string()).collect()
 }
 
-/// The words that follow `mark` in `line`: `crate::` in `crate::{cc, aqm::Limit}` is followed by `cc` and `aqm`.
+/// The words that follow `mark` in `line`: `crate::` in `crate::{cc, queue::Limit}` is followed by `cc` and `queue`.
 fn named_after<'a>(line: &'a str, mark: &str) -> Vec<&'a str> {
     let word =
         |text: &'a str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
@@ -178,7 +184,9 @@ fn every_file_is_part_of_the_crate() {
         });
         children.entry(folder.to_string()).or_default().extend(declared.map(str::to_string));
     }
-    for family in ["cc", "aqm", "predict", "fluid"] {
+    let controllers = ["cc", "rng", "settings", "units"].map(String::from);
+    children.entry(String::new()).or_default().extend(controllers);
+    for family in ["cc", "queue", "predict", "fluid"] {
         children.entry(family.to_string()).or_default().extend(registered(&sources, family));
     }
     let orphan = |source: &&Source| {
@@ -200,7 +208,7 @@ fn every_algorithm_is_registered() {
     let unnamed = BTreeMap::from([("response/red", red)]);
     let families = [
         ("cc", &["Controller for ", "Response for "][..]),
-        ("aqm", &["Discipline for "]),
+        ("queue", &["Discipline for "]),
         ("predict", &["Predictor for "]),
         ("fluid", &["Model for "]),
     ];
@@ -263,16 +271,16 @@ fn the_core_has_no_clock_no_entropy_and_no_io() {
 
 #[test]
 fn nothing_but_the_registry_knows_an_algorithm() {
-    let names = || cc::REGISTRY.iter().chain(aqm::REGISTRY).map(|entry| entry.name);
+    let names = || cc::REGISTRY.iter().chain(queue::REGISTRY).map(|entry| entry.name);
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
     for source in sources() {
-        if ["cc", "aqm", "settings"].contains(&source.room()) {
+        if ["cc", "queue", "settings"].contains(&source.room()) {
             continue;
         }
         let allowed = NAMES_ALLOWED.iter().find(|(path, _)| *path == source.path);
         for (number, line) in source.code() {
-            let variants = ["cc::Config::", "aqm::Config::", "cc::Any::", "aqm::Any::"]
+            let variants = ["cc::Config::", "queue::Config::", "cc::Any::", "queue::Any::"]
                 .map(|path| named_after(line, path));
             for variant in
                 variants.iter().flatten().filter(|name| name.starts_with(|c: char| c.is_uppercase()))

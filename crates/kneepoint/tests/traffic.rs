@@ -11,19 +11,21 @@ mod ledger;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dumbbell::{at, bottleneck, flow, full, group, interval, link, minimal, scenario};
-use kneepoint::aqm;
 use kneepoint::cc;
 use kneepoint::link::Loss;
+use kneepoint::link::NodeId;
 use kneepoint::packet::Flags;
-use kneepoint::run::{self, Roster, Slot};
-use kneepoint::scenario::{CbrGroup, NodeId, Valid, WebGroup};
+use kneepoint::queue;
+use kneepoint::run;
+use kneepoint::spec::{CbrGroup, Valid, WebGroup};
+use kneepoint::spec::{Roster, Slot};
 use kneepoint::tcp::Options;
 use kneepoint::traffic::{cbr, web};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::Ledger;
 
-fn droptail() -> aqm::Config {
-    aqm::Config::named("droptail").expect("a registered name")
+fn droptail() -> queue::Config {
+    queue::Config::named("droptail").expect("a registered name")
 }
 
 fn run(valid: &Valid, seed: u64) -> Ledger {

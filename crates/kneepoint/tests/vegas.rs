@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where Vegas comes to rest, beside what ns-2.35 printed for the same links and starts.
 
-use kneepoint::run::{Event, FlowId, Observer, run};
+use kneepoint::run::run;
 use kneepoint::scenario;
+use kneepoint::trace::{Event, FlowId, Observer};
 use kneepoint::units::Time;
 
 /// The windows at the last sample.

@@ -7,12 +7,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::experiment::{Packets, Row, Work};
+use kneepoint::experiment::{Packets, Work};
 use kneepoint::report::coexistence::{self, Cell, Coexistence, Meeting, Place, places};
 use kneepoint::report::{csv, html, reproduction};
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::Scheme;
 use kneepoint::settings::Raw;
+use kneepoint::table::Row;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 use super::compare::{read_scheme, tcp_options};

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::scenario::{self, Case, Valid};
+use kneepoint::scenario::{self, Case};
+use kneepoint::spec::Valid;
 use kneepoint::units::Span;
 
 use crate::failure::Failure;

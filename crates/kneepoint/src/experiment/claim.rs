@@ -8,8 +8,8 @@
 use serde_json::Value;
 
 use super::expression::{Check, Expression, Reference, Scope};
-use super::frame::{Frame, Labels};
-use crate::measure::Estimate;
+use crate::table::Estimate;
+use crate::table::{Frame, Labels};
 
 crate::choice! {
     /// At how many of its points a claim has to hold.
@@ -232,7 +232,7 @@ pub(crate) fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::Row;
+    use super::crate::table::Row;
     use super::*;
 
     /// Two schemes at three rates under two seeds: RED's queue is 20, PERT's 10, 18 and 30 and one more each seed.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Computations: experiments without packets, the same for every seed.
 
-use super::frame::Row;
 use super::sections::Words;
 use crate::cc::{self, Ack, Loss, Start};
 use crate::fluid::axis::Axis;
@@ -10,6 +9,7 @@ use crate::fluid::dde::Trajectory;
 use crate::fluid::theorem::Theorem;
 use crate::fluid::{self, Local};
 use crate::rng::Rng;
+use crate::table::Row;
 use crate::units::{Span, Time};
 
 crate::choice! {

@@ -25,7 +25,6 @@
 pub mod claim;
 pub mod compute;
 pub mod expression;
-pub mod frame;
 mod outcome;
 mod read;
 mod sections;
@@ -34,7 +33,6 @@ pub mod work;
 
 pub use claim::{Claim, Comparison, Judgement, Verdict};
 pub use compute::Computation;
-pub use frame::{Frame, Labels, Row, quantity};
 pub use outcome::{Effort, Outcome};
 pub use read::parse;
 pub use sections::{Figure, Scale};

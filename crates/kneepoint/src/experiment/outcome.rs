@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An experiment and what its runs observed.
 
-use super::{Experiment, Frame, Judgement, Pace, Verdict};
+use super::{Experiment, Judgement, Pace, Verdict};
+use crate::table::Frame;
 
 /// An experiment after its runs.
 #[derive(Clone, Debug)]

@@ -3,9 +3,10 @@
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
-use super::{Experiment, Labels, Point, Work};
+use super::{Experiment, Point, Work};
 use crate::scenario::fault::{Faults, did_you_mean};
 use crate::scenario::tree::Table;
+use crate::table::Labels;
 
 /// What runs distinguish besides the axes of a sweep; their labels are known when they are observed.
 const OBSERVED: [&str; 6] = ["link", "group", "predictor", "judge", "bin", "time"];

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What has to be done at one point of an experiment, and the rows that come of it.
 
-use super::frame::Row;
 use super::sections::Predict;
-use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary, Table, jain_index};
+use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary};
 use crate::predict::{Config, Judge, Score};
-use crate::run::{Event, FlowId, Observer, Roster, Slot};
-use crate::scenario::Valid;
+use crate::spec::Valid;
+use crate::spec::{Roster, Slot};
+use crate::table::Row;
+use crate::table::{Table, jain_index};
+use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Interval, Time};
 
 /// A simulation to be watched.

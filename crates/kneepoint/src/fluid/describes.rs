@@ -6,7 +6,7 @@
 use super::{Config, REGISTRY};
 use crate::settings::{Raw, Refusal};
 use crate::units::Span;
-use crate::{aqm, cc};
+use crate::{cc, queue};
 
 /// What a model describes.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub enum Origin {
     Gain([&'static str; 3]),
     /// m = 2 K / (a + b) of the same.
     Zero([&'static str; 3]),
-    /// What the queue settled on, as [`aqm::Any::state`] calls it.
+    /// What the queue settled on, as [`queue::Any::state`] calls it.
     Queue(&'static str),
     /// N / C: how often one of the flows samples the path.
     Interval,
@@ -42,9 +42,9 @@ pub struct Path<'a> {
     /// Their controller.
     pub control: &'a cc::Config,
     /// The link's queue.
-    pub queue: &'a aqm::Config,
+    pub queue: &'a queue::Config,
     /// What the queue may know of its link.
-    pub facts: aqm::Facts,
+    pub facts: queue::Facts,
     /// How many.
     pub flows: usize,
     /// Their round-trip time without the queue.
@@ -104,7 +104,7 @@ pub fn describe(path: &Path) -> Result<Config, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::{Facts, Limit};
+    use crate::queue::{Facts, Limit};
     use crate::units::{Bytes, Rate};
 
     fn described(control: &str, queue: &str) -> Result<Config, String> {
@@ -114,7 +114,7 @@ mod tests {
             limit: Limit::Unlimited,
             packet: Bytes(1000),
         };
-        let (control, queue) = (cc::Config::named(control).unwrap(), aqm::Config::named(queue).unwrap());
+        let (control, queue) = (cc::Config::named(control).unwrap(), queue::Config::named(queue).unwrap());
         describe(&Path { control: &control, queue: &queue, facts, flows: 50, rtt: Span::from_millis(60) })
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::aqm::{Backlog, Limit};
+use crate::queue::{Backlog, Limit};
 use crate::units::{Bytes, Time};
 
 /// A queue of starting times.

@@ -7,7 +7,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::summary::{LinkSummary, Summary};
-use super::{Estimate, jain_index};
+use crate::table::{Estimate, jain_index};
 
 /// One headline figure.
 pub struct Metric {

@@ -8,10 +8,12 @@ use super::distribution::Recorder;
 use super::mixture::Mixture;
 use super::occupancy::Occupancy;
 use super::summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebSummary};
-use crate::aqm::{Limit, Verdict};
+use crate::link::LinkSpec;
 use crate::packet::{Flags, Packet};
-use crate::run::{Event, FlowId, LinkId, Observer, Roster, Slot};
-use crate::scenario::{LinkSpec, Valid};
+use crate::queue::{Limit, Verdict};
+use crate::spec::Valid;
+use crate::spec::{Roster, Slot};
+use crate::trace::{Event, FlowId, LinkId, Observer};
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
 /// Sums up what happens in the measurement window of a run.

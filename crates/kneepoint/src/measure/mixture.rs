@@ -18,7 +18,7 @@
 use serde::Serialize;
 
 use super::summary::ShareSummary;
-use crate::aqm::{Backlog, Limit, Reason, Verdict};
+use crate::queue::{Backlog, Limit, Reason, Verdict};
 use crate::units::{Interval, Span, Time};
 
 /// Parts of the buffer in which a distribution of positions is told.

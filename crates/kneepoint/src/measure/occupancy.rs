@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How long a queue had which length.
 
-use crate::aqm::Backlog;
+use crate::queue::Backlog;
 use crate::units::{Interval, Time};
 
 /// Lengths from here on share the last cell of the distribution; the means are exact all the same.

@@ -11,11 +11,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::aqm::{Limit, Reason, Verdict};
+use crate::link::Routes;
 use crate::packet::{Flags, Packet};
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
-use crate::run::{Event, FlowId, LinkId, Observer, Roster, Routes, Slot};
-use crate::scenario::Valid;
+use crate::queue::{Limit, Reason, Verdict};
+use crate::spec::Valid;
+use crate::spec::{Roster, Slot};
+use crate::trace::{Event, FlowId, LinkId, Observer};
 use crate::units::{Bytes, Interval, Time};
 
 /// Lets predictors watch one flow.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The state over time: one row per sampling instant of the run, the measurement window and the rest.
 
-use super::Table;
 use crate::cc::Start;
-use crate::run::{Event, FlowId, LinkId, Observer, Roster, Slot, View};
-use crate::scenario::{FlowGroup, Valid};
+use crate::spec::{FlowGroup, Valid};
+use crate::spec::{Roster, Slot};
+use crate::table::Table;
+use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::units::{Span, Time};
 
 /// Writes down queues, windows, throughputs and what controllers remember at each sampling instant.

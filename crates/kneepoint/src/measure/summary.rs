@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::{Distribution, Position};
-use crate::aqm::Reason;
+use crate::queue::Reason;
 
 /// What was measured in one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -3,12 +3,12 @@
 
 use serde::Serialize;
 
-use super::Table;
-use crate::aqm::Facts;
 use crate::fluid::Config;
 use crate::fluid::describes::{Path, describe};
-use crate::run::Routes;
-use crate::scenario::{FlowGroup, FlowSpec, Valid};
+use crate::link::Routes;
+use crate::queue::Facts;
+use crate::spec::{FlowGroup, FlowSpec, Valid};
+use crate::table::Table;
 use crate::units::{Interval, Span};
 
 /// A fluid model beside a run.

@@ -2,7 +2,8 @@
 //! Comma-separated values (RFC 4180). Numbers read back as they were; one that does not exist is an empty field.
 
 use super::Comparison;
-use crate::measure::{Cell, METRICS, Records, Table};
+use crate::measure::METRICS;
+use crate::table::{Cell, Records, Table};
 
 /// One line per scheme: each headline figure and its half width.
 pub fn schemes(comparison: &Comparison) -> String {

@@ -2,10 +2,11 @@
 //! A comparison that never ran, to try reports on.
 
 use super::{Comparison, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
-use crate::aqm::Reason;
 use crate::measure::{
-    CbrSummary, Distribution, Drops, GroupSummary, LinkSummary, Position, ShareSummary, Summary, Table,
+    CbrSummary, Distribution, Drops, GroupSummary, LinkSummary, Position, ShareSummary, Summary,
 };
+use crate::queue::Reason;
+use crate::table::Table;
 
 /// Two schemes, three seeds.
 pub(super) fn comparison() -> Comparison {

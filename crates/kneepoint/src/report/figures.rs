@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Which charts show a comparison.
 
-use super::chart::{Bar, Curve, Dot, Drawing, Panel, bars, scatter, scheme_class};
 use super::{Comparison, SchemeResult, number};
-use crate::measure::{Estimate, METRICS, Metric};
+use crate::chart::{Bar, Curve, Dot, Drawing, Panel, bars, scatter, scheme_class};
+use crate::measure::{METRICS, Metric};
+use crate::table::Estimate;
 
 /// A chart and what it shows.
 pub(super) struct Figure {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Pictures of fluid models: trajectories, and stability over two parameters.
 
-use super::chart::{Axis, Colours, Contour, Drawing, Line, Lines, Map, Mark, contour, lines, map, sheet};
+use crate::chart::{Axis, Colours, Contour, Drawing, Line, Lines, Map, Mark, contour, lines, map, sheet};
 use crate::fluid::map::Cell;
 use crate::fluid::{self, Any, Equilibrium, State};
 

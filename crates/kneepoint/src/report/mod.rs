@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
 
-pub mod chart;
 pub mod coexistence;
 pub mod csv;
 mod figures;
@@ -10,7 +9,7 @@ mod grid;
 pub mod html;
 pub mod json;
 pub mod markdown;
-mod number;
+use crate::table::number;
 pub mod pcapng;
 pub mod predictions;
 pub mod reproduction;
@@ -21,7 +20,8 @@ pub mod text;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use crate::measure::{Estimates, Misfit, Summary, Table, Theory};
+use crate::measure::{Estimates, Misfit, Summary, Theory};
+use crate::table::Table;
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::{SCHEMA_VERSION, number, text};
-use crate::measure::Estimate;
 use crate::predict::{Judge, Score};
+use crate::table::Estimate;
 
 /// Predictors that watched flows.
 #[derive(Clone, Debug, PartialEq, Serialize)]

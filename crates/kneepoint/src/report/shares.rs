@@ -4,10 +4,11 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::chart::{Curve, Panel, Stack, scheme_class, stacks};
 use super::figures::Figure;
 use super::{Comparison, SchemeResult, number};
-use crate::measure::{Estimate, ShareSummary, Summary};
+use crate::chart::{Curve, Panel, Stack, scheme_class, stacks};
+use crate::measure::{ShareSummary, Summary};
+use crate::table::Estimate;
 
 /// One thing that is said of a group.
 pub(super) struct Measure {

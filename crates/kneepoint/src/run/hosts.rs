@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::network::{Network, Reached};
-use super::observe::{Event, FlowId, Observer};
 use crate::cc;
 use crate::event::{Entity, EventQueue};
+use crate::link::{Links, Reached};
 use crate::packet::{Flags, Lag, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
+use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Bytes, Time};
 
 /// Where a flow's packets go.
@@ -120,7 +120,7 @@ impl Hosts {
         &mut self,
         flow: FlowId,
         now: Time,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {
@@ -146,7 +146,7 @@ impl Hosts {
     pub fn deliver<O: Observer>(
         &mut self,
         (packet, at): Reached,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) -> Option<Ended> {
@@ -165,7 +165,7 @@ impl Hosts {
         &mut self,
         entity: Entity,
         now: Time,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {
@@ -189,7 +189,7 @@ impl Hosts {
         &mut self,
         packet: &Packet,
         now: Time,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) -> Option<Ended> {
@@ -215,7 +215,7 @@ impl Hosts {
         &mut self,
         packet: &Packet,
         at: Time,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {
@@ -247,7 +247,7 @@ impl Hosts {
         &mut self,
         flow: u32,
         now: Time,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {
@@ -273,7 +273,7 @@ impl Hosts {
         flow: u32,
         reply: Reply,
         now: Time,
-        network: &mut Network,
+        network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {

@@ -7,27 +7,20 @@
 //! ends of each flow. They act in that order where their times are equal.
 
 mod hosts;
-mod network;
-mod observe;
-mod roster;
-mod routes;
 mod sources;
 
 use std::sync::Arc;
 
-pub use observe::{Event, FlowId, LinkId, Observer, View};
-pub use roster::{Roster, Slot};
-pub use routes::Routes;
-
-use crate::aqm::Backlog;
 use crate::cc;
 use crate::event::{Entity, EventQueue};
+use crate::link::{LinkSpec, Links, NodeId, Routes};
+use crate::queue::Backlog;
 use crate::rng::Rng;
-use crate::scenario::{LinkSpec, NodeId, Valid};
+use crate::spec::{Roster, Valid};
 use crate::tcp::Options;
+use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::units::{Interval, Span, Time};
 use hosts::{Ended, Hosts, Paths, Task};
-use network::Network;
 use sources::{ConstantRate, Session};
 
 /// What a run amounted to.
@@ -66,7 +59,7 @@ pub struct Simulation<'a, O> {
 struct State<'a> {
     valid: &'a Valid,
     events: EventQueue,
-    network: Network,
+    network: Links,
     hosts: Hosts,
     sessions: Vec<Session>,
     populations: Vec<Population>,
@@ -121,12 +114,12 @@ pub fn run<O: Observer>(valid: &Valid, seed: u64, watch: O) -> (O, Outcome) {
 impl<'a> State<'a> {
     fn new(valid: &'a Valid, seed: u64) -> State<'a> {
         let (links, jitters) = links_with_jitter(valid);
-        let base = Network::entities(links.len());
+        let base = Links::entities(links.len());
         let sessions: u32 = valid.web.iter().map(|group| group.sessions).sum();
         let sources: usize = valid.cbr.iter().map(|group| group.pairs.len()).sum();
         let fixed = base + 2 + sessions as usize + sources;
         let mut events = EventQueue::new(fixed, resolution(valid));
-        let network = Network::new(&links, valid.full_packet(), seed, &mut events);
+        let network = Links::new(&links, valid.full_packet(), seed, &mut events);
         let mut state = State {
             valid,
             events,

@@ -9,8 +9,8 @@ use super::sections::{GREATEST_POPULATION, Head, Run};
 use super::topology::{Laid, Site, TOPOLOGIES, Topology, Wish, lay};
 use super::traffic::{Frame, GREATEST_SEQUENCE, Group, SECTIONS, group};
 use super::tree::{Node, Table, Value};
-use super::valid::Valid;
-use crate::{aqm, tcp};
+use crate::spec::Valid;
+use crate::{queue, tcp};
 
 /// More groups than anybody reads in a table.
 const GREATEST_GROUPS: usize = 1000;
@@ -44,8 +44,8 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
     let tcp: tcp::Options =
         settings(&section(root, "tcp", faults), Shape { place: "[tcp]", ..Shape::default() }, faults);
-    let queue: aqm::Config = discipline(root, "queue", faults).unwrap_or_default();
-    let reverse_queue: aqm::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
+    let queue: queue::Config = discipline(root, "queue", faults).unwrap_or_default();
+    let reverse_queue: queue::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
     let loss = discipline::<channel::Config>(root, "loss", faults).map(|channel| channel.loss());
 
     let frame = Frame { run: &run, tcp: &tcp };

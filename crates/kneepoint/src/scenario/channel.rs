@@ -3,8 +3,8 @@
 
 use super::choose::Family;
 use super::forms::List;
-use super::reader::Assign;
 use crate::link::Loss;
+use crate::settings::Assign;
 use crate::settings::{Field, Raw, Refusal, Settings};
 use crate::units::{Span, Time};
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::fault::{Faults, did_you_mean};
 use super::presets::{PRESETS, Preset};
-use super::reader::{Assign, Shape, fill};
+use super::reader::{Shape, fill};
 use super::tree::{Key, Node, Table, Value};
-use crate::settings::{Entry, Field, Raw, Refusal};
-use crate::{aqm, cc, fluid, tcp};
+use crate::settings::{Assign, Raw};
+use crate::{cc, fluid, queue, tcp};
 
 /// A family of algorithms of which a scenario chooses.
 pub(crate) trait Family: Assign + Sized {
@@ -33,18 +33,6 @@ pub(crate) trait Family: Assign + Sized {
 
 macro_rules! registered {
     ($($family:ty, $registry:expr, $what:literal, $kind:expr;)*) => { $(
-        impl Assign for $family {
-            fn declared(&self) -> &'static [Field] {
-                let entry: Option<&Entry> = $registry.iter().find(|entry| entry.name == self.name());
-                entry.map_or(&[], |entry| (entry.fields)())
-            }
-            fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
-                self.set(name, raw)
-            }
-            fn agree(&self) -> Result<(), String> {
-                self.check()
-            }
-        }
         impl Family for $family {
             const WHAT: &'static str = $what;
             fn presets() -> Vec<&'static Preset> {
@@ -63,7 +51,7 @@ macro_rules! registered {
 }
 registered! {
     cc::Config, cc::REGISTRY, "congestion control", Some(super::presets::Of::Control);
-    aqm::Config, aqm::REGISTRY, "queue discipline", Some(super::presets::Of::Queue);
+    queue::Config, queue::REGISTRY, "queue discipline", Some(super::presets::Of::Queue);
     fluid::Config, fluid::REGISTRY, "fluid model", None;
 }
 

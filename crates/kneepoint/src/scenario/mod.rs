@@ -25,15 +25,14 @@ pub(crate) mod sweep;
 mod topology;
 mod traffic;
 pub(crate) mod tree;
-mod valid;
 
 pub use channel::{CHANNELS, Channel};
 pub use example::example;
 pub use fault::Fault;
 pub use schema::schema;
 pub use topology::{TOPOLOGIES, Topology};
-pub use valid::{CbrGroup, FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid, WebGroup};
 
+use crate::spec::Valid;
 use fault::Faults;
 
 /// What a text asks for: every case, to be run with every seed.

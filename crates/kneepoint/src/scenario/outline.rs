@@ -9,7 +9,7 @@ use super::sections::{Cbr, Flows, Head, Place, Run, Web};
 use super::topology::{LinkFields, NodeFields, TOPOLOGIES};
 use crate::settings::{Field, Settings};
 use crate::traffic::{cbr, web};
-use crate::{aqm, cc, tcp};
+use crate::{cc, queue, tcp};
 
 /// A list of declared fields.
 pub(super) type Fields = fn() -> &'static [Field];
@@ -179,7 +179,7 @@ pub(super) fn members(part: Part) -> Vec<Member> {
             CHANNELS.iter().map(member).collect()
         }
         Part::Control => registered(cc::REGISTRY, cc::Config::presets()),
-        Part::Queue => registered(aqm::REGISTRY, aqm::Config::presets()),
+        Part::Queue => registered(queue::REGISTRY, queue::Config::presets()),
     }
 }
 
@@ -209,7 +209,7 @@ fn registered(
 pub(super) fn names(part: Part) -> Vec<&'static str> {
     match part {
         Part::Control => cc::Config::names(),
-        Part::Queue => aqm::Config::names(),
+        Part::Queue => queue::Config::names(),
         Part::Channel => channel::Config::names(),
         Part::Topology | Part::Options => members(part).iter().map(|member| member.name).collect(),
     }

@@ -3,26 +3,7 @@
 
 use super::fault::{Faults, did_you_mean};
 use super::tree::{Node, Table, Value};
-use crate::settings::{Field, Raw, Refusal, Settings};
-
-/// Something whose declared fields a table can set.
-pub(crate) trait Assign {
-    fn declared(&self) -> &'static [Field];
-    fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
-    fn agree(&self) -> Result<(), String>;
-}
-
-impl<S: Settings> Assign for S {
-    fn declared(&self) -> &'static [Field] {
-        S::fields()
-    }
-    fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
-        self.set(name, raw)
-    }
-    fn agree(&self) -> Result<(), String> {
-        self.check()
-    }
-}
+use crate::settings::{Assign, Field, Refusal, Settings};
 
 /// What a table is for, apart from the fields it sets.
 #[derive(Clone, Copy, Default)]

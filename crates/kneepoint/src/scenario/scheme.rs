@@ -6,7 +6,7 @@
 use super::choose::{Precedence, choose, unfold};
 use super::fault::Faults;
 use super::tree::{Node, Table};
-use crate::{aqm, cc, tcp};
+use crate::{cc, queue, tcp};
 
 pub use super::presets::{Of, PRESETS, Preset};
 
@@ -20,11 +20,11 @@ pub struct Scheme {
     /// The loss recovery that its name brings.
     pub recovery: Option<tcp::Recovery>,
     /// The discipline of the bottleneck.
-    pub queue: aqm::Config,
+    pub queue: queue::Config,
 }
 
 /// The discipline of a scheme that names none: the first of the registry.
-const QUEUE: &str = aqm::REGISTRY[0].name;
+const QUEUE: &str = queue::REGISTRY[0].name;
 
 /// Reads a scheme; the error says what is wrong and what there is.
 pub fn parse(text: &str) -> Result<Scheme, String> {
@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Result<Scheme, String> {
     let node = |part: &str| Node::text(part, &(0..0));
     let cc = choose::<cc::Config>(&node(control), "the scheme", Precedence::Presets, &mut faults);
     let discipline =
-        choose::<aqm::Config>(&node(queue), "the scheme's queue", Precedence::Presets, &mut faults);
+        choose::<queue::Config>(&node(queue), "the scheme's queue", Precedence::Presets, &mut faults);
     match (cc, discipline) {
         (Some(cc), Some(discipline)) => Ok(Scheme {
             name: text.trim().into(),

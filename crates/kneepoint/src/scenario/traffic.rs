@@ -4,11 +4,13 @@
 use super::choose::{Precedence, choose};
 use super::fault::Faults;
 use super::forms::{Auto, Name, Never, Or, Start};
-use super::reader::{Assign, Shape, fill};
+use super::reader::{Shape, fill};
 use super::sections::{Cbr, Flows, Place, Run, Web};
 use super::topology::Wish;
 use super::tree::{Node, Table, Value};
-use super::valid::{CbrGroup, FlowGroup, FlowSpec, NodeId, Schedule, Valid, WebGroup};
+use crate::link::NodeId;
+use crate::settings::Assign;
+use crate::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
 use crate::traffic::{cbr, web};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scenarios built by hand: a dumbbell, whole or reduced to its bottleneck.
 
-use kneepoint::aqm::{self, Limit};
 use kneepoint::cc;
 use kneepoint::link::Loss;
-use kneepoint::scenario::{FlowGroup, FlowSpec, LinkSpec, Network, NodeId, Schedule, Valid};
+use kneepoint::link::{LinkSpec, Network, NodeId};
+use kneepoint::queue::{self, Limit};
+use kneepoint::spec::{FlowGroup, FlowSpec, Schedule, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
@@ -27,7 +28,7 @@ pub fn link(from: u32, to: u32, rate: Option<Rate>, delay: Span) -> LinkSpec {
         rate,
         delay,
         jitter: Span::ZERO,
-        queue: aqm::Config::named("droptail").expect("a registered name"),
+        queue: queue::Config::named("droptail").expect("a registered name"),
         limit: Limit::Unlimited,
         loss: Loss::None,
         measured: false,
@@ -58,7 +59,7 @@ pub fn scenario(nodes: u32, links: Vec<LinkSpec>) -> Valid {
 }
 
 /// A measured bottleneck of 10 Mbit/s whose queue holds 50 packets.
-pub fn bottleneck(from: u32, to: u32, queue: &aqm::Config) -> LinkSpec {
+pub fn bottleneck(from: u32, to: u32, queue: &queue::Config) -> LinkSpec {
     LinkSpec {
         queue: queue.clone(),
         limit: Limit::Packets(50),
@@ -68,7 +69,7 @@ pub fn bottleneck(from: u32, to: u32, queue: &aqm::Config) -> LinkSpec {
 }
 
 /// Reno flows through one bottleneck, and nothing else: node 0 sends to node 1.
-pub fn minimal(queue: &aqm::Config, flows: u32) -> Valid {
+pub fn minimal(queue: &queue::Config, flows: u32) -> Valid {
     let back = link(1, 0, None, Span::from_millis(10));
     let mut valid = scenario(2, vec![bottleneck(0, 1, queue), back]);
     valid.flows = vec![group("reno", (0..flows).map(|_| flow(0, 1, None)).collect())];
@@ -77,7 +78,7 @@ pub fn minimal(queue: &aqm::Config, flows: u32) -> Valid {
 
 /// Reno flows between hosts of their own: node 0 and node 1 are the routers, 2, 4, … send and 3, 5, … receive.
 /// The way back is a bottleneck too. Access delays differ, so that round trips do.
-pub fn full(queue: &aqm::Config, flows: u32) -> Valid {
+pub fn full(queue: &queue::Config, flows: u32) -> Valid {
     let mut links = vec![bottleneck(0, 1, queue), bottleneck(1, 0, queue)];
     for host in 0..flows {
         let (source, sink, delay) =
@@ -93,6 +94,6 @@ pub fn full(queue: &aqm::Config, flows: u32) -> Valid {
 }
 
 /// Every queue discipline with its defaults.
-pub fn disciplines() -> impl Iterator<Item = aqm::Config> {
-    aqm::REGISTRY.iter().map(|entry| aqm::Config::named(entry.name).expect("a registered name"))
+pub fn disciplines() -> impl Iterator<Item = queue::Config> {
+    queue::REGISTRY.iter().map(|entry| queue::Config::named(entry.name).expect("a registered name"))
 }

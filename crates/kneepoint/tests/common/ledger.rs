@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kneepoint::aqm::{Backlog, Reason, Verdict};
 use kneepoint::packet::{Flags, Packet};
-use kneepoint::run::{Event, LinkId, Observer};
+use kneepoint::queue::{Backlog, Reason, Verdict};
+use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Bytes, Span, Time};
 
 /// What happened at one link, each list in the order in which it was told.

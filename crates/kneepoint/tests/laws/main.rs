@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use kneepoint::rng::Rng;
 use kneepoint::settings::{Entry, Field, Raw, Refusal};
 use kneepoint::units::{Bytes, Rate, Span};
-use kneepoint::{aqm, cc};
+use kneepoint::{cc, queue};
 
 /// What the registries of all families have in common.
 trait Family: Clone + PartialEq + Debug {
@@ -57,7 +57,7 @@ macro_rules! families {
         }
     )* };
 }
-families! { cc aqm }
+families! { cc queue }
 
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
@@ -120,7 +120,7 @@ fn entries_are_named_documented_and_tested<F: Family>() {
 #[test]
 fn every_algorithm_is_named_documented_and_tested() {
     entries_are_named_documented_and_tested::<cc::Config>();
-    entries_are_named_documented_and_tested::<aqm::Config>();
+    entries_are_named_documented_and_tested::<queue::Config>();
 }
 
 fn parameters_are_declared_and_held_to_their_range<F: Family>() {
@@ -157,7 +157,7 @@ fn parameters_are_declared_and_held_to_their_range<F: Family>() {
 #[test]
 fn every_parameter_out_of_range_is_refused_with_the_range_in_the_message() {
     parameters_are_declared_and_held_to_their_range::<cc::Config>();
-    parameters_are_declared_and_held_to_their_range::<aqm::Config>();
+    parameters_are_declared_and_held_to_their_range::<queue::Config>();
 }
 
 /// One of `choices`, each as likely.

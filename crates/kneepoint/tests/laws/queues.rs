@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use kneepoint::aqm::{self, Facts, Fifo, Limit, Reason, Verdict};
 use kneepoint::packet::{Flags, Lag, Packet};
+use kneepoint::queue::{self, Facts, Fifo, Limit, Reason, Verdict};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
@@ -28,7 +28,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn new(config: &aqm::Config, limit: Limit, seed: u64) -> Ledger {
+    fn new(config: &queue::Config, limit: Limit, seed: u64) -> Ledger {
         let (rate, delay) = (Rate::from_mbit(10), Span::from_millis(20));
         let discipline = config.build(Facts { rate, delay, limit, packet: Bytes(1040) });
         Ledger {
@@ -137,7 +137,7 @@ const LIMITS: [Limit; 5] =
 
 #[test]
 fn packets_are_conserved_by_identity_and_stay_in_order_in_every_queue() {
-    for (index, config) in aqm::Config::variants().iter().enumerate() {
+    for (index, config) in queue::Config::variants().iter().enumerate() {
         for limit in LIMITS {
             let mut ledger = Ledger::new(config, limit, index as u64);
             let mut script = Rng::stream(index as u64, "script", 2);
@@ -162,7 +162,7 @@ fn packets_are_conserved_by_identity_and_stay_in_order_in_every_queue() {
 
 #[test]
 fn a_cloned_queue_has_the_same_future_and_so_has_the_same_seed() {
-    for (index, config) in aqm::Config::variants().iter().enumerate() {
+    for (index, config) in queue::Config::variants().iter().enumerate() {
         let seed = index as u64;
         let limit = LIMITS[1 + index % 2];
         let (mut original, mut again) = (Ledger::new(config, limit, seed), Ledger::new(config, limit, seed));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is timed: scenarios with the settings of ns-2's script, so that both simulators can run them.
 
-use kneepoint::scenario::{self, Valid};
+use kneepoint::scenario;
+use kneepoint::spec::Valid;
 use serde_json::json;
 
 use crate::setting::{self, Setup};

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use kneepoint::measure::{GroupSummary, LinkSummary, Summary, jain_index};
+use kneepoint::measure::{GroupSummary, LinkSummary, Summary};
+use kneepoint::table::jain_index;
 use serde_json::Value;
 
 use crate::setting::{self, Setup};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kneepoint::measure::Meter;
-use kneepoint::scenario::{self, Valid};
+use kneepoint::scenario;
+use kneepoint::spec::Valid;
 use rayon::prelude::*;
 
 use super::figures::{Figures, Place};

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use kneepoint::measure::Prediction;
 use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Predictions, Watch, Watched};
-use kneepoint::run::FlowId;
-use kneepoint::scenario::{self, Case, Plan, Valid};
+use kneepoint::scenario::{self, Case, Plan};
+use kneepoint::spec::Valid;
+use kneepoint::trace::FlowId;
 
 use super::Arguments;
 use crate::campaign::{self, Finished, Job};

@@ -2,7 +2,7 @@
 //! What an expression amounts to, for one seed or for the means over all.
 
 use super::{Axis, Expression, Operator, Part, Reference};
-use crate::experiment::frame::{Frame, Labels, quantity};
+use crate::table::{Frame, Labels, quantity};
 
 /// Where an expression is evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl Scope<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::frame::Row;
+    use super::super::crate::table::Row;
     use super::*;
 
     fn frame() -> Frame {

@@ -22,7 +22,7 @@ mod parse;
 pub use evaluate::Scope;
 pub use parse::Wrong;
 
-use super::frame::Labels;
+use crate::table::Labels;
 
 /// A comparison that holds or does not.
 #[derive(Clone, Debug, PartialEq)]

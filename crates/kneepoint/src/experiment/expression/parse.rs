@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{Axis, Check, Expression, Fold, Operator, Part, Reference, Sign};
-use crate::experiment::frame::Labels;
+use crate::table::Labels;
 
 /// What cannot be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

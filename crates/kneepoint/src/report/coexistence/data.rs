@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::SCHEMA_VERSION;
 use super::{Coexistence, Extreme, Place};
-use crate::measure::{Cell as Field, Estimate, Records};
+use crate::table::{Cell as Field, Estimate, Records};
 
 const COLUMNS: [&str; 22] = [
     "row",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Coexistence as pictures: who takes what, and who loses how much, in every setting; and both in the middle.
 
-use super::super::chart::{Drawing, Matrix, Tile, matrix};
 use super::super::number;
 use super::text::{ratio, shown};
 use super::{Cell, Coexistence, Place};
+use crate::chart::{Drawing, Matrix, Tile, matrix};
 
 /// What each row takes beside each column, in every setting.
 pub fn shares(all: &Coexistence) -> Drawing {

@@ -22,7 +22,7 @@ pub use text::render;
 pub use verdict::{Extreme, Verdict};
 
 use super::Manifest;
-use crate::measure::Estimate;
+use crate::table::Estimate;
 
 /// Controllers that met each other.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use super::super::{number, text};
 use super::{Cell, Coexistence, Place};
-use crate::measure::Estimate;
+use crate::table::Estimate;
 
 /// `0.93 ± 0.02`: of a share nobody needs more.
 pub(super) fn shown(estimate: &Estimate) -> String {

@@ -2,7 +2,7 @@
 //! Whether a controller can be deployed: does it get its due beside everyone, and leave everyone theirs?
 
 use super::{Cell, Coexistence, Place};
-use crate::measure::Estimate;
+use crate::table::Estimate;
 
 crate::choice! {
     /// What a controller does beside others.

@@ -3,9 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::super::chart::{Drawing, Escaped};
 use super::super::coexistence::{Coexistence, losses, overview, shares};
 use super::{end, manifest, open};
+use crate::chart::{Drawing, Escaped};
 
 /// The whole page.
 pub fn render(all: &Coexistence) -> String {

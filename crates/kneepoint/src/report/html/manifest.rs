@@ -4,7 +4,7 @@
 use std::fmt::{self, Write};
 
 use super::super::Manifest;
-use super::super::chart::Escaped;
+use crate::chart::Escaped;
 
 pub(super) fn write(page: &mut String, manifest: &Manifest) -> fmt::Result {
     let seeds: Vec<String> = manifest.seeds.iter().map(u64::to_string).collect();

@@ -15,9 +15,9 @@ pub use reproduction::render as render_reproduction;
 use std::fmt::{self, Write};
 
 use super::Comparison;
-use super::chart::{Escaped, scheme_class, style};
 use super::figures::{self, Figure};
 use super::grid::Grid;
+use crate::chart::{Escaped, scheme_class, style};
 use crate::measure::Summary;
 
 const PAGE: &str = include_str!("page.css");

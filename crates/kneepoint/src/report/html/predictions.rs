@@ -3,10 +3,10 @@
 
 use std::fmt::{self, Write};
 
-use super::super::chart::{Bar, Escaped, bars, scheme_class};
 use super::super::figures::Figure;
 use super::super::predictions::{MEASURES, Measure, Predictions, SCALE, Watched, shown, spoken};
 use super::{end, open, write_section};
+use crate::chart::{Bar, Escaped, bars, scheme_class};
 use crate::predict::Judge;
 
 /// The whole page.

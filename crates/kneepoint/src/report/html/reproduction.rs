@@ -3,9 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::super::chart::Escaped;
 use super::super::reproduction::{effort, figure, ours, published, reason, tally};
 use super::{end, open};
+use crate::chart::Escaped;
 use crate::experiment::{Effort, Judgement, Outcome, Pace};
 
 /// The whole page.

@@ -3,9 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::super::chart::{Escaped, scheme_class};
 use super::super::shares::{self, Got, MEASURES};
 use super::super::{Comparison, SchemeResult};
+use crate::chart::{Escaped, scheme_class};
 
 pub(super) fn write(page: &mut String, comparison: &Comparison) -> fmt::Result {
     let Some(cut) = shares::cut(comparison) else { return Ok(()) };

@@ -3,8 +3,8 @@
 
 use std::fmt::{self, Write};
 
-use super::super::chart::{Escaped, scheme_class};
 use super::super::{Comparison, SchemeResult, number};
+use crate::chart::{Escaped, scheme_class};
 use crate::measure::{Distribution, Summary};
 
 /// What one group got in one run.

@@ -9,9 +9,10 @@
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
 use crate::packet::{Flags, Packet};
-use crate::run::{FlowId, Roster, Slot};
-use crate::scenario::Valid;
+use crate::spec::Valid;
+use crate::spec::{Roster, Slot};
 use crate::tcp::Options;
+use crate::trace::FlowId;
 use crate::units::Time;
 
 const PORT: u16 = 5001;

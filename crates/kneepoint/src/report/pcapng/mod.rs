@@ -9,8 +9,8 @@ mod headers;
 
 use std::io::{self, ErrorKind, Write};
 
-use crate::run::{Event, LinkId, Observer};
-use crate::scenario::Valid;
+use crate::spec::Valid;
+use crate::trace::{Event, LinkId, Observer};
 use crate::units::Time;
 use headers::{Dialects, Headers};
 

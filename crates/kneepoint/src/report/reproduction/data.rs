@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What an experiment observed, as a table for machines: one line for each metric under each combination of labels.
 
-use crate::experiment::{Labels, Outcome};
-use crate::measure::{Cell, Records};
+use crate::experiment::Outcome;
+use crate::table::Labels;
+use crate::table::{Cell, Records};
 
 /// Means over seeds with their intervals. `variant` is empty for the readings taken; an axis that says nothing of a
 /// number is empty in its line.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The figure of an experiment, with the axes of the published one: a panel for each metric.
 
-use super::super::chart::{self, Axis, Drawing, Group, Groups, Line, Lines};
+use crate::chart::{self, Axis, Drawing, Group, Groups, Line, Lines};
 use crate::experiment::expression::{self, Expression, Fold, Part, Reference};
-use crate::experiment::{Figure, Frame, Labels, Outcome, Scale, claim, quantity};
-use crate::measure::{Estimate, METRICS};
+use crate::experiment::{Figure, Outcome, Scale, claim};
+use crate::measure::METRICS;
+use crate::table::Estimate;
+use crate::table::{Frame, Labels, quantity};
 
 /// The figure; none if the experiment has none, or nothing was observed.
 pub fn render(outcome: &Outcome) -> Option<Drawing> {

@@ -41,7 +41,7 @@ fn one(outcome: &Outcome, place: usize, claim: &Claim, judgement: &Judgement) ->
             "holds": point.holds,
         })
     });
-    let by_name = |of: fn(&crate::measure::Estimate) -> Value| -> Value {
+    let by_name = |of: fn(&crate::table::Estimate) -> Value| -> Value {
         match judgement.ours.as_slice() {
             [] => Value::Null,
             [(_, alone)] => of(alone),

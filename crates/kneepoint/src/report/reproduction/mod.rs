@@ -11,8 +11,9 @@ pub(super) use self::markdown::{ours, published};
 pub use super::html::render_reproduction as html;
 
 use super::number;
-use crate::experiment::{Claim, Comparison, Effort, Judgement, Labels, Verdict};
-use crate::measure::Estimate;
+use crate::experiment::{Claim, Comparison, Effort, Judgement, Verdict};
+use crate::table::Estimate;
+use crate::table::Labels;
 
 /// Why the verdict is what it is, in a sentence or two.
 pub fn reason(claim: &Claim, judgement: &Judgement) -> String {

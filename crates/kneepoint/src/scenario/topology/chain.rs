@@ -7,8 +7,8 @@ use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{Laid, Site, Wish};
-use crate::aqm;
-use crate::scenario::valid::{LinkSpec, NodeId};
+use crate::link::{LinkSpec, NodeId};
+use crate::queue;
 use crate::units::{Rate, Span};
 
 crate::settings! {
@@ -82,7 +82,7 @@ impl Row {
             let mut link = self.bottleneck(site, table, two, there.max(back), faults)?;
             link.measured = there > 0;
             net.link(link.clone());
-            link.queue = if back > 0 { site.reverse_queue.clone() } else { aqm::Config::default() };
+            link.queue = if back > 0 { site.reverse_queue.clone() } else { queue::Config::default() };
             link.loss = crate::link::Loss::None;
             (link.from, link.to, link.measured) = (two[1], two[0], back > 0);
             net.link(link);

@@ -15,8 +15,8 @@ use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{Laid, Pipe, Site, Wish};
-use crate::aqm::Limit;
-use crate::scenario::valid::{LinkSpec, NodeId};
+use crate::link::{LinkSpec, NodeId};
+use crate::queue::Limit;
 use crate::units::{Rate, Span};
 
 crate::choice! {

@@ -12,7 +12,7 @@ use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{Laid, Site, Wish};
-use crate::scenario::valid::{LinkSpec, NodeId};
+use crate::link::{LinkSpec, NodeId};
 use crate::units::{Rate, Span};
 
 crate::settings! {

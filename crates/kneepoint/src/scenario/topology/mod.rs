@@ -17,9 +17,9 @@ use super::forms::{Buffer, Pace};
 use super::reader::{Shape, settings};
 use super::sections::{Direction, Place};
 use super::tree::Table;
-use crate::aqm;
 use crate::link::Loss;
-use crate::scenario::valid::{Network, NodeId};
+use crate::link::{Network, NodeId};
+use crate::queue;
 use crate::settings::{Field, Settings};
 use crate::units::{Bytes, Rate, Span};
 
@@ -76,9 +76,9 @@ pub(super) struct Site<'s> {
     /// The whole scenario.
     pub root: &'s Table,
     /// The discipline of bottlenecks.
-    pub queue: aqm::Config,
+    pub queue: queue::Config,
     /// The discipline of the bottleneck against the direction of most data.
-    pub reverse_queue: aqm::Config,
+    pub reverse_queue: queue::Config,
     /// What bottlenecks lose.
     pub loss: Loss,
     /// Payload of a full packet.
@@ -189,24 +189,24 @@ struct Pipe<'p> {
 
 impl Pipe<'_> {
     /// The limit that `buffer` means; one counted in bandwidth-delay products is at least `floor` packets.
-    fn limit(&self, buffer: Buffer, floor: u64, faults: &mut Faults) -> Option<aqm::Limit> {
+    fn limit(&self, buffer: Buffer, floor: u64, faults: &mut Faults) -> Option<queue::Limit> {
         let greatest = u64::from(super::forms::GREATEST_BUFFER);
         let limit = match buffer {
-            Buffer::Packets(packets) => aqm::Limit::Packets(packets),
+            Buffer::Packets(packets) => queue::Limit::Packets(packets),
             Buffer::Bdp(times) => {
                 let bdp = times * self.rate.packets(self.payload) * self.rtt.as_secs_f64();
                 let packets = (bdp.round() as u64).max(floor).max(1);
-                aqm::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+                queue::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
             }
-            Buffer::Data(bytes) => aqm::Limit::Bytes(bytes),
-            Buffer::Time(span) => aqm::Limit::Bytes(self.rate.carries(span)),
+            Buffer::Data(bytes) => queue::Limit::Bytes(bytes),
+            Buffer::Time(span) => queue::Limit::Bytes(self.rate.carries(span)),
         };
         let packets = match limit {
-            aqm::Limit::Packets(packets) => u64::from(packets),
-            aqm::Limit::Bytes(bytes) => bytes.0 / self.smallest.min(self.packet).0,
-            aqm::Limit::Unlimited => 0,
+            queue::Limit::Packets(packets) => u64::from(packets),
+            queue::Limit::Bytes(bytes) => bytes.0 / self.smallest.min(self.packet).0,
+            queue::Limit::Unlimited => 0,
         };
-        if matches!(limit, aqm::Limit::Bytes(bytes) if bytes < self.packet) {
+        if matches!(limit, queue::Limit::Bytes(bytes) if bytes < self.packet) {
             let message = format!("a buffer of {buffer} does not hold one packet of {}", self.packet);
             faults.add_with_help(self.span, message, "give it at least `1pkt`");
             return None;

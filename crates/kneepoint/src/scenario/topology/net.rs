@@ -2,9 +2,9 @@
 //! A network while it is being laid.
 
 use super::super::forms::Pace;
-use crate::aqm::{self, Limit};
 use crate::link::Loss;
-use crate::scenario::valid::{LinkSpec, Network, NodeId};
+use crate::link::{LinkSpec, Network, NodeId};
+use crate::queue::{self, Limit};
 use crate::units::Span;
 
 /// Nodes and links so far.
@@ -36,7 +36,7 @@ impl Net {
             rate: rate.get().copied(),
             delay,
             jitter: Span::ZERO,
-            queue: aqm::Config::default(),
+            queue: queue::Config::default(),
             limit: Limit::Unlimited,
             loss: Loss::None,
             measured: false,

@@ -11,7 +11,7 @@ use super::super::forms::{Buffer, Or, Pace};
 use super::super::tree::Table;
 use super::chain::Row;
 use super::{Laid, Site};
-use crate::scenario::valid::NodeId;
+use crate::link::NodeId;
 use crate::units::{Rate, Span};
 
 crate::settings! {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use kneepoint::report::chart::{Axis, Drawing, Line, Lines, Mark, lines, sheet};
+use kneepoint::chart::{Axis, Drawing, Line, Lines, Mark, lines, sheet};
 
 use super::compare::{MEASURES, TOLERANCE};
 use super::pair::STEP;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::scenario::{Network, NodeId};
+use super::{Network, NodeId};
 
 /// Finds paths through a network.
 pub struct Routes<'a> {

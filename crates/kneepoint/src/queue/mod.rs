@@ -5,7 +5,7 @@
 //! drops, marks and counts. So no discipline can lose a packet, deliver one it dropped, or forget to count one:
 //! received = delivered + dropped + queued holds by construction, by identity.
 //!
-//! To add one: write `aqm/NAME.rs` like `aqm/droptail.rs` and add its line to the registry below.
+//! To add one: write `queue/NAME.rs` like `queue/droptail.rs` and add its line to the registry below.
 
 mod fifo;
 
@@ -14,16 +14,8 @@ pub use fifo::{Departed, Fifo};
 use crate::packet::Packet;
 use crate::rng::Rng;
 use crate::settings::Settings;
+pub use crate::trace::{Backlog, Reason, Verdict};
 use crate::units::{Bytes, Rate, Span, Time};
-
-/// What waits in a queue; the packet in transmission has left it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// How many packets.
-    pub packets: u32,
-    /// How many bytes.
-    pub bytes: Bytes,
-}
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,45 +88,6 @@ pub enum Decision {
     Mark,
     /// Drop it.
     Drop,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It waits, or passed.
-    Passed,
-    /// So, with a congestion mark.
-    Marked,
-    /// It is gone.
-    Dropped(Reason),
-}
-
-/// Why a packet is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// The limit left no room.
-    Overflow,
-    /// The discipline dropped it on arrival.
-    Early,
-    /// The discipline dropped it at the head of the queue.
-    Late,
-    /// The channel lost it, after transmission.
-    Channel,
-}
-
-impl Reason {
-    /// Every reason, in order.
-    pub const ALL: [Reason; 4] = [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel];
-
-    /// As tables name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Overflow => "overflow",
-            Reason::Early => "early",
-            Reason::Late => "late",
-            Reason::Channel => "channel",
-        }
-    }
 }
 
 /// A queue discipline.

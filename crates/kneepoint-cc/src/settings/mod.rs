@@ -225,6 +225,28 @@ pub trait Settings: Default + Clone + fmt::Debug {
     }
 }
 
+/// Something whose declared fields are set by name: a struct of parameters, or an algorithm chosen from a registry.
+pub trait Assign {
+    /// The fields.
+    fn declared(&self) -> &'static [Field];
+    /// Sets one.
+    fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    /// Whether they agree with one another; the sentence says which do not.
+    fn agree(&self) -> Result<(), String>;
+}
+
+impl<S: Settings> Assign for S {
+    fn declared(&self) -> &'static [Field] {
+        S::fields()
+    }
+    fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
+        self.set(name, raw)
+    }
+    fn agree(&self) -> Result<(), String> {
+        self.check()
+    }
+}
+
 /// Reads `raw` and holds it against `range`: the one place that decides whether a value is allowed.
 pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
     let allowed =

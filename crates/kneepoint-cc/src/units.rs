@@ -209,7 +209,7 @@ impl Sum for Bytes {
 }
 
 /// Splits `150mbit` into 150 and `mbit`.
-pub(crate) fn number_and_unit(text: &str) -> Option<(f64, &str)> {
+pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let number: f64 = text[..end].parse().ok()?;
@@ -326,7 +326,7 @@ impl fmt::Display for Probability {
 }
 
 /// `5ms to 20ms`: how an allowed range reads in a message.
-pub(crate) fn show_range<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
+pub fn show_range<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
     format!("{} to {}", range.start(), range.end())
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Estimate;
+use super::Estimate;
 use crate::units::{Bytes, Rate, Span};
 
 /// Labels by axis.

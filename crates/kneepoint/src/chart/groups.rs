@@ -5,7 +5,7 @@ use super::axis::Axis;
 use super::frame::{ABOVE, BELOW, Frame, Mark, TICK, room_for};
 use super::lines::{low_end, tip_number};
 use super::{Anchor, Drawing, Escaped, Pixels, scheme_class, space};
-use crate::measure::Estimate;
+use crate::table::Estimate;
 
 /// Groups of bars.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,15 +7,18 @@
 //!
 //! Links that are not measured tell of nothing but the packets they drop.
 
-use crate::aqm::{Backlog, Verdict};
+mod fate;
+
+pub use fate::{Backlog, Reason, Verdict};
+
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
 
-/// A link, by its place in [`Network::links`](crate::scenario::Network).
+/// A link, by its place in the network's list of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
-/// A flow slot of a run, as [`Roster`](super::Roster) lists them.
+/// A flow slot of a run, in the order of the run's roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
@@ -84,7 +87,7 @@ pub enum Event<'a> {
     Started {
         /// The flow.
         flow: FlowId,
-        /// The web population it belongs to: an index into [`Valid::web`](crate::scenario::Valid::web).
+        /// The web population it belongs to: its place among the groups of web traffic.
         web: Option<u32>,
     },
     /// A transfer ended: all its data is acknowledged.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Numbers for people: as many digits as mean something. Files for machines have all of them.
 
-use crate::measure::Estimate;
+use super::Estimate;
 
 /// What stands for a number that does not exist.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// `value` to `digits` significant digits, without an exponent.
-pub(super) fn significant(value: f64, digits: i32) -> String {
+pub(crate) fn significant(value: f64, digits: i32) -> String {
     if value.is_finite() { fixed(value, decimals(value, digits)) } else { NONE.into() }
 }
 
 /// A number of things, or the mean of several such numbers.
-pub(super) fn count(value: f64) -> String {
+pub(crate) fn count(value: f64) -> String {
     if value == value.round() { fixed(value, 0) } else { significant(value, 4) }
 }
 
 /// A mean and its half width, both to the last decimal that the half width leaves any meaning: two significant
 /// digits of it, and five of the mean at most. Four of the mean if there is no half width or none to speak of.
-pub(super) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
+pub(crate) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     let mean = estimate.mean * scale;
     match estimate.half_width.map(|half_width| half_width * scale) {
         Some(half_width) if mean.is_finite() && half_width > 1e-9 * mean.abs() => {

@@ -5,8 +5,8 @@ use super::axis::{Axis, Spacing};
 use super::frame::{ABOVE, BELOW, Frame, Mark, room_for, spot};
 use super::space::Space;
 use super::{Drawing, scheme_class};
-use crate::measure::Estimate;
-use crate::report::number;
+use crate::table::Estimate;
+use crate::table::number;
 
 /// A line chart.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The table of hops through which packets find their way, and what may be taken ahead of its time.
 
-use super::Network;
+use super::Links;
 
 /// What follows when a packet has crossed a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ enum Feeder {
     Several,
 }
 
-impl Network {
-    /// Adds a path and returns its first hop. Steps are joins until [`fuse`](Network::fuse).
+impl Links {
+    /// Adds a path and returns its first hop. Steps are joins until [`fuse`](Links::fuse).
     pub fn add_path(&mut self, path: &[u32]) -> u32 {
         let first = self.hops.len() as u32;
         let last = path.len() - 1;

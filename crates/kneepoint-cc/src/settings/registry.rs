@@ -104,6 +104,23 @@ macro_rules! registry {
             }
         }
 
+        impl $crate::settings::Assign for Config {
+            fn declared(&self) -> &'static [$crate::settings::Field] {
+                let entry = REGISTRY.iter().find(|entry| entry.name == self.name());
+                entry.map_or(&[], |entry| (entry.fields)())
+            }
+            fn assign(
+                &mut self,
+                name: &str,
+                raw: &$crate::settings::Raw,
+            ) -> Result<(), $crate::settings::Refusal> {
+                self.set(name, raw)
+            }
+            fn agree(&self) -> Result<(), String> {
+                self.check()
+            }
+        }
+
         /// Any algorithm of the family.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]

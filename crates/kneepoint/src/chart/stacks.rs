@@ -2,7 +2,7 @@
 //! Wholes and their parts: a bar for each whole, cut into its parts.
 
 use super::{Anchor, Drawing, scheme_class, space};
-use crate::report::number;
+use crate::table::number;
 
 /// A whole.
 pub(in super::super) struct Stack {

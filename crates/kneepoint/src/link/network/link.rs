@@ -2,12 +2,12 @@
 //! A link at work: its queue, kept in the cheapest way that answers what is asked of it.
 
 use super::flight::Flight;
-use crate::aqm::{Facts, Fifo, Limit, Reason, Verdict};
+use crate::link::LinkSpec;
 use crate::link::{Line, Tail, Transmitter};
 use crate::packet::Packet;
+use crate::queue::{Facts, Fifo, Limit, Reason, Verdict};
 use crate::rng::Rng;
-use crate::run::observe::{Event, LinkId, Observer};
-use crate::scenario::LinkSpec;
+use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// How a link's queue is kept.

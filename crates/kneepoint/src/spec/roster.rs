@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Who is who: flow slots in the order of groups, then web sessions' slots, then constant-rate sources.
 
-use super::FlowId;
-use crate::scenario::Valid;
+use super::Valid;
+use crate::trace::FlowId;
 
 /// What a flow slot serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// A transfer: group and place in [`FlowGroup::flows`](crate::scenario::FlowGroup).
+    /// A transfer: group and place in [`FlowGroup::flows`](super::FlowGroup).
     Flow {
         /// Index of the group.
         group: usize,

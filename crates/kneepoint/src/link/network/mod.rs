@@ -12,11 +12,11 @@ mod flight;
 mod link;
 mod paths;
 
-use super::observe::{Event, LinkId, Observer};
-use crate::aqm::{Backlog, Reason, Verdict};
 use crate::event::{Entity, EventQueue};
+use crate::link::LinkSpec;
 use crate::packet::Packet;
-use crate::scenario::LinkSpec;
+use crate::queue::{Backlog, Reason, Verdict};
+use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Bytes, Time};
 use flight::Pool;
 use link::{Link, Queue};
@@ -24,7 +24,7 @@ use paths::{Hop, Step};
 
 /// All links, and the table of hops through which packets find their way.
 #[derive(Clone, Debug, Default)]
-pub struct Network {
+pub struct Links {
     links: Vec<Link>,
     pool: Pool,
     hops: Vec<Hop>,
@@ -38,7 +38,7 @@ pub type Reached = (Packet, Time);
 /// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
 ///
 /// At one instant a queue first lets go, then takes in: a link that computes departures does it in that order.
-impl Network {
+impl Links {
     /// How many entities a network of this many links has.
     pub fn entities(links: usize) -> usize {
         3 * links
@@ -57,11 +57,11 @@ impl Network {
     }
 }
 
-impl Network {
+impl Links {
     /// The links of `specs`, idle, with disciplines that tick scheduled.
-    pub fn new(specs: &[LinkSpec], packet: Bytes, seed: u64, events: &mut EventQueue) -> Network {
+    pub fn new(specs: &[LinkSpec], packet: Bytes, seed: u64, events: &mut EventQueue) -> Links {
         let links = specs.iter().enumerate().map(|(index, spec)| Link::new(spec, packet, seed, index as u64));
-        let network = Network { links: links.collect(), ..Network::default() };
+        let network = Links { links: links.collect(), ..Links::default() };
         for (index, link) in network.links.iter().enumerate() {
             if let Some(interval) = link.interval() {
                 events.schedule(network.tick(index), Time::ZERO + interval);
@@ -115,7 +115,7 @@ impl Network {
         }
     }
 
-    /// The event of an entity below [`entities`](Network::entities), which may bring a packet to its host.
+    /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host.
     #[inline]
     pub fn on_event<O: Observer>(
         &mut self,

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Results as tables: rows of numbers under labels, estimates over seeds, and how numbers are shown.
+
+mod frame;
+pub mod number;
+mod records;
+mod series;
+mod statistics;
+
+pub use frame::{Frame, Labels, Row, quantity};
+pub use records::{Cell, Records};
+pub use series::Table;
+pub use statistics::{Estimate, jain_index};
