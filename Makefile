@@ -14,7 +14,7 @@ OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
 FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
-.PHONY: help run build install test check fmt reproduce bench validate fuzz wasm docs clean cargo
+.PHONY: help run build install test check fmt reproduce bench ratchet validate fuzz wasm docs clean cargo
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -29,10 +29,11 @@ build: cargo ## build the release binary, target/release/knee
 install: cargo ## install knee into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/kneepoint-cli
 
-test: cargo ## every test, the lints and the formatting: what must pass before a commit
+test: cargo ## every test, the lints, the formatting and the instruction counts: what must pass before a commit
 	$(FORMAT) --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) test --workspace --locked
+	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
 check: cargo ## type-check only, for while you edit
@@ -48,6 +49,19 @@ reproduce: build ## every published figure and table at full length, and docs/re
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 where it is installed
 	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)
+
+ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
+	@if command -v valgrind > /dev/null; then \
+	  $(CARGO) run --release --locked -p xtask -- ratchet $(ARGS); \
+	else \
+	  echo "======================================================================"; \
+	  echo "SKIPPED: instruction counts are not compared with crates/xtask/record.toml,"; \
+	  echo "because valgrind, which counts them, was not found. Install it with"; \
+	  echo; \
+	  echo "    apt-get install -y valgrind          (Debian, Ubuntu)"; \
+	  echo "    dnf install -y valgrind              (Fedora)"; \
+	  echo "======================================================================"; \
+	fi
 
 validate: cargo ## our scenarios beside ns-2's results, live too where it is installed; writes docs/validation.md
 	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)

@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release -p xtask -- validate     our scenarios beside ns-2's results
 //! cargo run --release -p xtask -- bench        what a packet costs, and what it costs ns-2
+//! cargo run --release -p xtask -- ratchet      instruction counts against the committed record
 //! cargo run -p xtask -- docs                   what the registries say about themselves
 //! ```
 
@@ -25,6 +26,8 @@ enum Task {
     Validate(validate::Arguments),
     /// Measure what a packet costs, and what it costs ns-2.
     Bench(bench::Arguments),
+    /// Compare instruction counts with the committed record.
+    Ratchet(bench::ratchet::Arguments),
     /// One timed run: what `bench` starts.
     #[command(hide = true)]
     BenchChild(bench::child::Arguments),
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Validate(arguments) => validate::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Ratchet(arguments) => bench::ratchet::run(&arguments),
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),
         Task::BenchAcks(arguments) => bench::acks::run_once(&arguments),
         Task::Docs(arguments) => docs::run(&arguments),

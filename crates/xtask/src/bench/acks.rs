@@ -45,7 +45,7 @@ const REASONS: &[(&str, &str)] = &[
 const ENOUGH: f64 = 3.0;
 
 /// The name of the walk without a controller.
-const NOTHING: &str = "nothing";
+pub const NOTHING: &str = "nothing";
 
 /// Packets in flight.
 const FLIGHT: u64 = 100;
@@ -57,7 +57,7 @@ const LOSS_EVERY: u64 = 5_000;
 const ACKS: u64 = 20_000;
 
 /// Walks of the shorter and of the longer run under an instruction counter.
-const COUNTED: (u32, u32) = (5, 15);
+const COUNTED: (u32, u32) = (1, 3);
 
 /// Walks of a timed run, and how many of these there are.
 const TIMED: (u32, u32) = (50, 20);
@@ -175,12 +175,16 @@ fn time(name: &str) -> f64 {
     (0..TIMED.1).filter_map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// Instructions for each acknowledgement; says so if nothing can count them.
-fn count(name: &str) -> Option<f64> {
+/// Instructions for each acknowledgement, the walk included; the error names the reason if they cannot be counted.
+pub fn instructions(name: &str) -> Result<f64, String> {
     let run = |walks: u32| counted(&["bench-acks", name, &walks.to_string()]).map(|(count, _)| count);
-    let counts = run(COUNTED.0).and_then(|fewer| Ok((fewer, run(COUNTED.1)?)));
-    let (fewer, more) = counts.inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}")).ok()?;
-    Some((more - fewer) as f64 / (u64::from(COUNTED.1 - COUNTED.0) * ACKS) as f64)
+    let (fewer, more) = (run(COUNTED.0)?, run(COUNTED.1)?);
+    Ok((more - fewer) as f64 / (u64::from(COUNTED.1 - COUNTED.0) * ACKS) as f64)
+}
+
+/// [`instructions`], or a message instead.
+fn count(name: &str) -> Option<f64> {
+    instructions(name).inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}")).ok()
 }
 
 /// Measures every controller.

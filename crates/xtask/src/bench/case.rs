@@ -49,7 +49,7 @@ const D100: Case = Case {
     watched: true,
     quiet: false,
     ns2_seconds: Some(SECONDS),
-    counted: (15, 25),
+    counted: (8, 12),
     goal: Some(220.0),
 };
 
@@ -80,7 +80,7 @@ pub const CASES: [Case; 7] = [
         rate: 1e9,
         flows: 1000,
         ns2_seconds: Some(20),
-        counted: (8, 10),
+        counted: (7, 8),
         goal: Some(260.0),
         ..D100
     },
@@ -91,7 +91,7 @@ pub const CASES: [Case; 7] = [
         flows: 1000,
         quiet: true,
         ns2_seconds: None,
-        counted: (8, 10),
+        counted: (7, 8),
         goal: None,
         ..D100
     },
@@ -104,7 +104,7 @@ pub const CASES: [Case; 7] = [
         watched: false,
         quiet: true,
         ns2_seconds: None,
-        counted: (8, 10),
+        counted: (7, 8),
         goal: None,
         ..D100
     },
@@ -114,7 +114,7 @@ pub const CASES: [Case; 7] = [
         flows: 50,
         sessions: 1000,
         ns2_seconds: Some(30),
-        counted: (15, 25),
+        counted: (8, 12),
         goal: Some(500.0),
         ..D100
     },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a measurement was made on, and when.
+//! Where and when a measurement was made, and of which sources.
 
 use std::fs::read_to_string;
 use std::process::Command;
@@ -16,14 +16,29 @@ pub fn kernel() -> String {
     read_to_string("/proc/sys/kernel/osrelease").map_or("unknown".into(), |release| release.trim().into())
 }
 
-/// Processes ready to run in the last minute: what the measurement had to share the machine with.
+/// The load average of the last minute, the measurement itself included.
 pub fn load() -> String {
     let load = read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().next().unwrap_or("unknown").into()
 }
 
-/// Today, as `date` says.
+/// Today's date in UTC.
 pub fn date() -> String {
-    let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
+    printed("date", &["-u", "+%Y-%m-%d"])
+}
+
+/// The compiler, as it names itself.
+pub fn rustc() -> String {
+    printed("rustc", &["--version"])
+}
+
+/// The short name of the revision that is checked out.
+pub fn revision() -> String {
+    printed("git", &["rev-parse", "--short", "HEAD"])
+}
+
+/// The standard output of a command; `unknown` if it fails.
+fn printed(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success());
     output.map_or("unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
 }

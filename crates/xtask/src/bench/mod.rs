@@ -10,6 +10,8 @@ pub mod child;
 mod instructions;
 mod machine;
 mod page;
+pub mod ratchet;
+mod record;
 
 use std::process::Command;
 

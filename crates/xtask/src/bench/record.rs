@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The recorded instruction counts, `crates/xtask/record.toml`: reading, comparing, tightening, writing.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::machine;
+
+/// The file, from the root of the repository.
+pub const FILE: &str = "crates/xtask/record.toml";
+
+/// Percent by which a count may exceed its record.
+pub const TOLERANCE: f64 = 1.0;
+
+/// What a count is per.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// A packet that the bottleneck served.
+    Packet,
+    /// An acknowledgement that a controller received.
+    Acknowledgement,
+}
+
+/// One count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its unit.
+    pub per: Per,
+    /// The case or the controller.
+    pub name: &'static str,
+    /// Instructions.
+    pub count: f64,
+}
+
+/// What besides the sources determines the counts.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Build {
+    /// As `rustc --version` prints it.
+    pub toolchain: String,
+    /// The instruction set that the compiler may use.
+    pub baseline: String,
+    /// `release` or `dev`.
+    pub profile: String,
+}
+
+/// The record.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    pub build: Build,
+    packet: BTreeMap<String, f64>,
+    acknowledgement: BTreeMap<String, f64>,
+    #[serde(default)]
+    raised: Vec<Raised>,
+}
+
+/// A count that was allowed to rise.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raised {
+    name: String,
+    from: f64,
+    to: f64,
+    /// The revision before the change.
+    after: String,
+    reason: String,
+}
+
+impl Display for Per {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Per::Packet => "packet",
+            Per::Acknowledgement => "acknowledgement",
+        })
+    }
+}
+
+impl Build {
+    /// How this program was built.
+    pub fn own() -> Build {
+        Build {
+            toolchain: machine::rustc(),
+            baseline: baseline().into(),
+            profile: if cfg!(debug_assertions) { "dev" } else { "release" }.into(),
+        }
+    }
+}
+
+impl Display for Build {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} build by {} for {}", self.profile, self.toolchain, self.baseline)
+    }
+}
+
+/// The highest level of x86-64 that this program was compiled for; elsewhere the architecture.
+fn baseline() -> &'static str {
+    match () {
+        () if cfg!(target_feature = "avx512f") => "x86-64-v4",
+        () if cfg!(target_feature = "avx2") => "x86-64-v3",
+        () if cfg!(target_feature = "sse4.2") => "x86-64-v2",
+        () => std::env::consts::ARCH,
+    }
+}
+
+impl Record {
+    /// A record without counts.
+    pub fn empty(build: Build) -> Record {
+        Record { build, packet: BTreeMap::new(), acknowledgement: BTreeMap::new(), raised: Vec::new() }
+    }
+
+    /// Reads the file.
+    pub fn read() -> Result<Record, String> {
+        let text = std::fs::read_to_string(path()).map_err(|error| format!("{FILE}: {error}"))?;
+        toml::from_str(&text).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// Writes the file, cases and controllers in the order of `figures`.
+    pub fn write(&self, figures: &[Figure]) -> Result<(), String> {
+        std::fs::write(path(), self.text(figures)).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// The recorded count; none for a new case or controller.
+    pub fn count(&self, figure: &Figure) -> Option<f64> {
+        self.table(figure.per).get(figure.name).copied()
+    }
+
+    /// How far a figure is above its record, in percent.
+    pub fn excess(&self, figure: &Figure) -> Option<f64> {
+        self.count(figure).map(|count| 100.0 * (figure.count / count - 1.0))
+    }
+
+    /// Lowers the record to `figures`, and raises it where they exceed it by more than the tolerance; the error names
+    /// the first of these if there is no reason. Small rises are not recorded, or they would add up unseen.
+    pub fn ratchet(&self, figures: &[Figure], after: &str, reason: Option<&str>) -> Result<Record, String> {
+        let mut next = Record { raised: self.raised.clone(), ..Record::empty(self.build.clone()) };
+        for figure in figures {
+            let measured = (10.0 * figure.count).round() / 10.0;
+            let before = self.count(figure);
+            let count = match before {
+                Some(from) if self.excess(figure).is_some_and(|excess| excess > TOLERANCE) => {
+                    let reason = reason.ok_or_else(|| {
+                        format!(
+                            "{} rises from {from} to {measured} instructions: `--reason TEXT` must say why",
+                            figure.name
+                        )
+                    })?;
+                    next.raised.push(Raised {
+                        name: figure.name.into(),
+                        from,
+                        to: measured,
+                        after: after.into(),
+                        reason: reason.into(),
+                    });
+                    measured
+                }
+                Some(from) => from.min(measured),
+                None => measured,
+            };
+            let table = match figure.per {
+                Per::Packet => &mut next.packet,
+                Per::Acknowledgement => &mut next.acknowledgement,
+            };
+            table.insert(figure.name.into(), count);
+        }
+        Ok(next)
+    }
+
+    fn table(&self, per: Per) -> &BTreeMap<String, f64> {
+        match per {
+            Per::Packet => &self.packet,
+            Per::Acknowledgement => &self.acknowledgement,
+        }
+    }
+
+    fn text(&self, figures: &[Figure]) -> String {
+        let Build { toolchain, baseline, profile } = &self.build;
+        let mut text = format!(
+            "# SPDX-License-Identifier: Apache-2.0 OR MIT\n\
+             # Instructions that `make ratchet` holds: {TOLERANCE} % more fails.\n\
+             # Written by `make ratchet ARGS='--write --reason TEXT'`; a count that rises needs the reason.\n\n\
+             [build]\ntoolchain = {toolchain:?}\nbaseline = {baseline:?}\nprofile = {profile:?}\n"
+        );
+        let tables = [
+            (Per::Packet, "# For each packet that the bottleneck served.\n[packet]"),
+            (
+                Per::Acknowledgement,
+                "# For each acknowledgement that the controller received.\n[acknowledgement]",
+            ),
+        ];
+        for (per, title) in tables {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "\n{title}");
+            for figure in figures.iter().filter(|figure| figure.per == per) {
+                if let Some(count) = self.count(figure) {
+                    let _ = writeln!(text, "{} = {count:.1}", figure.name);
+                }
+            }
+        }
+        for Raised { name, from, to, after, reason } in &self.raised {
+            let _ = write!(
+                text,
+                "\n[[raised]]\nname = {name:?}\nfrom = {from:.1}\nto = {to:.1}\nafter = {after:?}\nreason = {reason:?}\n"
+            );
+        }
+        text
+    }
+}
+
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("record.toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(d100: f64, reno: f64) -> Vec<Figure> {
+        vec![
+            Figure { per: Per::Packet, name: "d100", count: d100 },
+            Figure { per: Per::Acknowledgement, name: "reno", count: reno },
+        ]
+    }
+
+    fn record() -> Record {
+        let build = Build { toolchain: "rustc 1".into(), baseline: "x".into(), profile: "release".into() };
+        Record::empty(build).ratchet(&figures(2000.0, 60.0), "", None).unwrap()
+    }
+
+    #[test]
+    fn the_committed_record_can_be_read() {
+        let record = Record::read().unwrap();
+        assert_eq!(record.build.profile, "release");
+    }
+
+    #[test]
+    fn a_record_reads_as_it_was_written() {
+        let raised = record().ratchet(&figures(2100.0, 60.0), "abc", Some("a \"quoted\" reason")).unwrap();
+        assert_eq!(raised.raised.len(), 1);
+        assert_eq!(toml::from_str::<Record>(&raised.text(&figures(0.0, 0.0))).unwrap(), raised);
+    }
+
+    #[test]
+    fn a_count_falls_without_a_reason_and_rises_with_one() {
+        let record = record();
+        let lower = record.ratchet(&figures(1990.0, 60.0), "abc", None).unwrap();
+        assert_eq!(lower.count(&figures(0.0, 0.0)[0]), Some(1990.0));
+        let refused = record.ratchet(&figures(2021.0, 60.0), "abc", None).unwrap_err();
+        assert!(refused.contains("d100 rises from 2000 to 2021"), "{refused}");
+        let higher = record.ratchet(&figures(2021.0, 60.0), "abc", Some("a feature")).unwrap();
+        assert_eq!(higher.count(&figures(0.0, 0.0)[0]), Some(2021.0));
+    }
+
+    #[test]
+    fn small_rises_do_not_add_up() {
+        let mut record = record();
+        for _ in 0..3 {
+            record = record.ratchet(&figures(2019.0, 60.5), "abc", Some("noise")).unwrap();
+        }
+        assert_eq!(record, self::record());
+    }
+
+    #[test]
+    fn what_was_never_recorded_exceeds_nothing() {
+        let figure = Figure { per: Per::Acknowledgement, name: "d100", count: 1e9 };
+        assert_eq!(record().excess(&figure), None);
+    }
+}
