@@ -18,7 +18,7 @@ use crate::units::{Span, Time};
 pub type Entity = u32;
 
 const NONE: Entity = u32::MAX;
-const SLOTS: u64 = 2048;
+const SLOTS: u64 = 4096;
 
 /// Pending events in the order of (time, entity).
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct EventQueue {
     shift: u32,
     /// The slot whose events are in `current`; earlier slots are empty.
     slot: u64,
+    /// The first slot after the block of `slot`.
+    end: u64,
     /// Events of `slot`, and any scheduled before it, the next one last.
     current: Vec<(Time, Entity)>,
     near: Wheel,
@@ -47,6 +49,7 @@ impl EventQueue {
         EventQueue {
             shift: resolution.0.clamp(1, 1 << 30).ilog2(),
             slot: 0,
+            end: SLOTS,
             current: Vec::new(),
             near: Wheel::new(),
             far: Wheel::new(),
@@ -83,6 +86,26 @@ impl EventQueue {
     /// Takes the next event due at or before `until`.
     #[inline]
     pub fn pop(&mut self, until: Time) -> Option<(Time, Entity)> {
+        if self.current.is_empty()
+            && let Some(place) = self.near.occupied_from(self.slot % SLOTS)
+        {
+            let entity = self.near.heads[place as usize];
+            let Pending { at, next } = self.entities[entity as usize];
+            if next == NONE {
+                // Alone in its slot: no list to sort. Not due yet, it stays where it is.
+                return (at <= until).then(|| {
+                    self.near.take(place);
+                    self.slot = self.slot / SLOTS * SLOTS + place;
+                    self.entities[entity as usize].at = Time::NEVER;
+                    (at, entity)
+                });
+            }
+        }
+        self.pop_sorted(until)
+    }
+
+    /// [`EventQueue::pop`] by way of `current`.
+    fn pop_sorted(&mut self, until: Time) -> Option<(Time, Entity)> {
         while self.current.is_empty() {
             if !self.advance() {
                 return None;
@@ -96,11 +119,17 @@ impl EventQueue {
     #[inline]
     fn insert(&mut self, entity: Entity, at: Time) {
         let slot = at.0 >> self.shift;
+        if slot > self.slot && slot < self.end {
+            self.near.push(slot, entity, &mut self.entities);
+        } else {
+            self.insert_elsewhere(entity, at, slot);
+        }
+    }
+
+    fn insert_elsewhere(&mut self, entity: Entity, at: Time, slot: u64) {
         if slot <= self.slot {
             let place = self.current.partition_point(|&other| other > (at, entity));
             self.current.insert(place, (at, entity));
-        } else if slot / SLOTS == self.slot / SLOTS {
-            self.near.push(slot, entity, &mut self.entities);
         } else if slot / SLOTS - self.slot / SLOTS < SLOTS {
             self.far.push(slot / SLOTS, entity, &mut self.entities);
         } else {
@@ -152,6 +181,7 @@ impl EventQueue {
     /// Spreads the events of `block` over the near wheel, and lets in from beyond what the far wheel now reaches.
     fn enter(&mut self, block: u64) {
         self.slot = block * SLOTS;
+        self.end = self.slot.saturating_add(SLOTS);
         let mut entity = self.far.take(block % SLOTS);
         while entity != NONE {
             let Pending { at, next } = self.entities[entity as usize];
@@ -243,6 +273,73 @@ mod tests {
         assert_eq!(queue.pop(Time(60)), None);
         assert_eq!(queue.due(1), Time(70));
         assert_eq!(queue.pop(Time::NEVER), Some((Time(70), 1)));
+        assert_eq!(queue.pop(Time::NEVER), None);
+    }
+
+    #[test]
+    fn a_lone_event_stays_until_it_is_due() {
+        let mut queue = EventQueue::new(3, Span(16));
+        queue.schedule(0, Time(1000));
+        assert_eq!(queue.pop(Time(999)), None);
+        // Asking early must not move the queue on: earlier slots still take events.
+        queue.schedule(1, Time(500));
+        queue.schedule(2, Time(1001));
+        assert_eq!(queue.pop(Time(1000)), Some((Time(500), 1)));
+        assert_eq!(queue.pop(Time(1000)), Some((Time(1000), 0)));
+        assert_eq!(queue.pop(Time(1000)), None);
+        assert_eq!(queue.pop(Time(1001)), Some((Time(1001), 2)));
+    }
+
+    #[test]
+    fn an_event_in_the_slot_of_the_last_one_is_next() {
+        let mut queue = EventQueue::new(4, Span(1 << 10));
+        queue.schedule(0, Time(2048));
+        queue.schedule(3, Time(3072));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(2048), 0)));
+        // The same slot again, now behind the wheel, with two entities that share an instant.
+        queue.schedule(2, Time(2050));
+        queue.schedule(1, Time(2050));
+        queue.schedule(0, Time(2049));
+        let order = [(Time(2049), 0), (Time(2050), 1), (Time(2050), 2), (Time(3072), 3)];
+        assert_eq!(order.map(|_| queue.pop(Time::NEVER).unwrap()), order);
+    }
+
+    #[test]
+    fn a_lone_event_can_be_moved_and_taken_away() {
+        let mut queue = EventQueue::new(2, Span(1));
+        queue.schedule(0, Time(100));
+        queue.schedule(0, Time(50));
+        assert_eq!(queue.pop(Time(100)), Some((Time(50), 0)));
+        queue.schedule(1, Time(60));
+        queue.schedule(1, Time::NEVER);
+        assert_eq!(queue.pop(Time::NEVER), None);
+        assert_eq!(queue.due(1), Time::NEVER);
+    }
+
+    #[test]
+    fn blocks_meet_without_a_gap() {
+        // The last slot of a block, the first of the next, the last that the far wheel holds and the first beyond it.
+        let times =
+            [SLOTS - 1, SLOTS, SLOTS + 1, SLOTS * SLOTS - 1, SLOTS * SLOTS, SLOTS * SLOTS + 1].map(Time);
+        let mut queue = EventQueue::new(times.len(), Span(1));
+        for (entity, &at) in times.iter().enumerate().rev() {
+            queue.schedule(entity as Entity, at);
+        }
+        for (entity, &at) in times.iter().enumerate() {
+            assert_eq!(queue.pop(Time::NEVER), Some((at, entity as Entity)));
+        }
+    }
+
+    #[test]
+    fn the_end_of_time_is_in_reach() {
+        let mut queue = EventQueue::new(3, Span(1));
+        let last = Time::NEVER.0 - 1;
+        queue.schedule(0, Time(last - 10));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(last - 10), 0)));
+        queue.schedule(1, Time(last));
+        queue.schedule(2, Time(last));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(last), 1)));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(last), 2)));
         assert_eq!(queue.pop(Time::NEVER), None);
     }
 
