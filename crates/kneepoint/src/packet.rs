@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What travels: a small `Copy` value of 56 bytes, so that with its arrival time it fills one cache line.
 
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     /// When the sender sent it; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
     pub sent: Time,
-    /// Blocks received out of order, most recent first, empty ones last: [first, end) in segments (RFC 2018).
-    pub sack: [(u32, u32); 3],
+    /// What [`body`](Packet::body) reads by the flags. Data: window, round-trip time, rate. Acknowledgement: three
+    /// blocks, or two and a rate.
+    words: [u64; 3],
     /// The flow it belongs to.
     pub flow: u32,
     /// Data: the segment's number. Acknowledgement: the first segment not yet received in order.
@@ -70,6 +71,8 @@ impl Flags {
     pub const DATAGRAM: Flags = Flags(1 << 7);
     /// Beside ECT: the sender answers marks in proportion (RFC 9331 ECT(1)).
     pub const SCALABLE: Flags = Flags(1 << 8);
+    /// Data carries an explicit rate; an acknowledgement echoes one in the place of its third block.
+    pub const RATE: Flags = Flags(1 << 9);
 
     /// Whether all bits of `other` are set.
     #[inline]
@@ -90,11 +93,109 @@ impl Flags {
     }
 }
 
+/// A run of segments received out of order, [first, end); empty where `end` is 0 (RFC 2018).
+pub type Block = (u32, u32);
+
+/// What a sender tells queues of itself in each data packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hint {
+    /// Its congestion window in packets.
+    pub window: f64,
+    /// Its smoothed round-trip time; zero before the first sample.
+    pub rtt: Span,
+}
+
+/// What a packet carries besides its header: 24 bytes in either case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body {
+    /// Of a data packet.
+    Data {
+        /// What its sender says of itself.
+        hint: Hint,
+        /// The explicit rate in bit/s that queues may lower, if it carries one.
+        rate: Option<Rate>,
+    },
+    /// Of an acknowledgement.
+    Ack {
+        /// Blocks received out of order, most recent first, empty ones last. With a rate, no more than two: TCP's options
+        /// have no room for more.
+        blocks: [Block; 3],
+        /// The explicit rate of the packet that it answers.
+        rate: Option<Rate>,
+    },
+}
+
 impl Packet {
+    /// A data packet at the beginning of its path: hop, number and epoch are 0.
+    #[inline]
+    pub fn data(flow: u32, seq: u32, size: u16, flags: Flags, sent: Time) -> Packet {
+        Packet { sent, words: [0; 3], flow, seq, hop: 0, id: 0, size, epoch: 0, flags, lag: Lag::default() }
+    }
+
+    /// An acknowledgement with its blocks at the beginning of its path.
+    #[inline]
+    pub fn ack(flow: u32, seq: u32, size: u16, flags: Flags, sent: Time, blocks: [Block; 3]) -> Packet {
+        let words = blocks.map(|(first, end)| u64::from(first) | u64::from(end) << 32);
+        Packet { words, ..Packet::data(flow, seq, size, flags.with(Flags::ACK), sent) }
+    }
+
+    /// A data packet with its sender's hint.
+    #[inline]
+    #[must_use]
+    pub fn with_hint(mut self, hint: Hint) -> Packet {
+        debug_assert!(!self.flags.has(Flags::ACK), "an acknowledgement has no room for a hint");
+        self.words[0] = hint.window.to_bits();
+        self.words[1] = hint.rtt.0;
+        self
+    }
+
+    /// The packet with an explicit rate, which takes the place of an acknowledgement's third block.
+    #[inline]
+    #[must_use]
+    pub fn with_rate(mut self, rate: Rate) -> Packet {
+        self.flags = self.flags.with(Flags::RATE);
+        self.words[2] = rate.0;
+        self
+    }
+
     /// Its size on the wire.
     #[inline]
     pub fn bytes(&self) -> Bytes {
         Bytes(u64::from(self.size))
+    }
+
+    /// What it carries.
+    #[inline]
+    pub fn body(&self) -> Body {
+        let rate = self.rate();
+        if self.flags.has(Flags::ACK) {
+            return Body::Ack { blocks: self.sack(), rate };
+        }
+        Body::Data { hint: Hint { window: f64::from_bits(self.words[0]), rtt: Span(self.words[1]) }, rate }
+    }
+
+    /// The explicit rate that it carries or echoes.
+    #[inline]
+    pub fn rate(&self) -> Option<Rate> {
+        self.flags.has(Flags::RATE).then_some(Rate(self.words[2]))
+    }
+
+    /// Lowers the explicit rate to `rate`, if it carries a greater one.
+    #[inline]
+    pub fn lower_rate(&mut self, rate: Rate) {
+        if self.flags.has(Flags::RATE) {
+            self.words[2] = self.words[2].min(rate.0);
+        }
+    }
+
+    /// The blocks of an acknowledgement.
+    #[inline]
+    pub fn sack(&self) -> [Block; 3] {
+        debug_assert!(self.flags.has(Flags::ACK), "data has no blocks");
+        let block = |word: u64| (word as u32, (word >> 32) as u32);
+        let [first, second, third] = self.words;
+        let third = if self.flags.has(Flags::RATE) { 0 } else { third };
+        [first, second, third].map(block)
     }
 }
 
@@ -105,6 +206,33 @@ mod tests {
     #[test]
     fn a_packet_and_its_arrival_time_fill_one_cache_line() {
         assert_eq!(size_of::<(Time, Packet)>(), 64);
+    }
+
+    #[test]
+    fn the_flags_say_what_the_body_is() {
+        let blocks = [(7, 9), (11, 12), (20, u32::MAX)];
+        let data = Packet::data(1, 2, 1040, Flags::ECT, Time(5));
+        let ack = Packet::ack(1, 2, 40, Flags::ECE, Time(5), blocks);
+        let (rate, hint) = (Rate::from_mbit(5), Hint { window: 12.5, rtt: Span::from_millis(60) });
+        assert_eq!(data.body(), Body::Data { hint: Hint::default(), rate: None });
+        assert_eq!(data.with_hint(hint).with_rate(rate).body(), Body::Data { hint, rate: Some(rate) });
+        assert_eq!(ack.body(), Body::Ack { blocks, rate: None });
+        // TCP's options hold three blocks, or two and a rate.
+        let echo = Body::Ack { blocks: [(7, 9), (11, 12), (0, 0)], rate: Some(rate) };
+        assert_eq!(ack.with_rate(rate).body(), echo);
+        assert_eq!(ack.flags, Flags::ACK.with(Flags::ECE));
+    }
+
+    #[test]
+    fn an_explicit_rate_is_lowered_and_never_raised_or_invented() {
+        let mut packet = Packet::data(1, 2, 1040, Flags::default(), Time(5));
+        packet.lower_rate(Rate::from_mbit(1));
+        assert_eq!(packet.rate(), None);
+        let mut packet = packet.with_rate(Rate::from_mbit(5));
+        for (offered, left) in [(9, 5), (3, 3), (4, 3)] {
+            packet.lower_rate(Rate::from_mbit(offered));
+            assert_eq!(packet.rate(), Some(Rate::from_mbit(left)));
+        }
     }
 
     #[test]

@@ -5,24 +5,13 @@
 use std::sync::Arc;
 
 use kneepoint::cc::{self, Marks};
-use kneepoint::packet::{Flags, Lag, Packet};
+use kneepoint::packet::{Flags, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Options, Receiver, Sender};
 use kneepoint::units::Time;
 
 fn packet(seq: u32, flags: Flags) -> Packet {
-    Packet {
-        sent: Time::ZERO,
-        sack: [(0, 0); 3],
-        flow: 0,
-        seq,
-        hop: 0,
-        id: 0,
-        size: 40,
-        epoch: 0,
-        flags,
-        lag: Lag::default(),
-    }
+    Packet::data(0, seq, 40, flags, Time::ZERO)
 }
 
 #[test]

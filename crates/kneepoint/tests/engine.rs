@@ -14,7 +14,7 @@ use dumbbell::{at, bottleneck, disciplines, flow, full, group, interval, link, m
 use kneepoint::link::Loss;
 use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::packet::Flags;
-use kneepoint::queue::{Limit, Verdict};
+use kneepoint::queue::{Fate, Limit};
 use kneepoint::run::{self, Simulation};
 use kneepoint::spec::{CbrGroup, Valid};
 use kneepoint::traffic::cbr;
@@ -23,7 +23,7 @@ use ledger::{Ledger, LinkBook};
 
 fn run(valid: &Valid, seed: u64) -> Ledger {
     let (ledger, outcome) = run::run(valid, seed, Ledger::default());
-    ledger.audit(valid.schedule.duration);
+    ledger.audit(valid);
     assert!(outcome.events > 0);
     ledger
 }
@@ -88,7 +88,7 @@ fn nothing_is_marked_that_is_not_capable_of_it() {
         valid.flows[0].tcp.ecn = false;
         let ledger = run(&valid, 2);
         let marked =
-            |book: &LinkBook| book.arrivals.iter().chain(&book.fates).any(|one| one.2 == Verdict::Marked);
+            |book: &LinkBook| book.arrivals.iter().chain(&book.fates).any(|one| one.2 == Fate::Marked);
         assert!(!ledger.links.values().any(marked), "{}", queue.name());
         assert!(ledger.delivered.iter().all(|(_, packet)| !packet.flags.has(Flags::ECE)), "{}", queue.name());
     }
@@ -178,14 +178,14 @@ fn a_computed_drop_tail_queue_does_what_a_queue_does_to_the_nanosecond() {
             Reference { rate, limit, busy: (0, 0), starts: VecDeque::new(), queues: Vec::new() };
         let mut services = book.services.iter();
         let mut dropped = 0;
-        for (now, packet, verdict) in &book.arrivals {
+        for (now, packet, fate) in &book.arrivals {
             match reference.arrive(now.0, packet.size) {
                 None => {
-                    assert!(matches!(verdict, Verdict::Dropped(_)), "at {now}");
+                    assert!(matches!(fate, Fate::Dropped(_)), "at {now}");
                     dropped += 1;
                 }
                 Some(start) => {
-                    assert_eq!(*verdict, Verdict::Passed, "at {now}");
+                    assert_eq!(*fate, Fate::Passed, "at {now}");
                     let (served, same, _) = services.next().expect("a service for each packet taken in");
                     assert_eq!((served.0, same.id), (start, packet.id));
                 }
@@ -282,7 +282,7 @@ fn a_channel_loses_its_share_and_jitter_keeps_the_order() {
         valid.schedule.duration = at(40.0);
         let ledger = run(&valid, 3);
         let book = &ledger.links[&0];
-        let lost = book.fates.iter().filter(|one| matches!(one.2, Verdict::Dropped(_))).count() as f64;
+        let lost = book.fates.iter().filter(|one| matches!(one.2, Fate::Dropped(_))).count() as f64;
         let share = lost / book.services.len() as f64;
         assert!((share - 0.02).abs() < 0.006, "{}: {share}", queue.name());
         let data = ledger.delivered.iter().filter(|(_, packet)| !packet.flags.has(Flags::ACK));

@@ -5,8 +5,8 @@ use kneepoint::cc;
 use kneepoint::link::Loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::measure::{Meter, Series, ShareSummary, Summary};
-use kneepoint::packet::{Flags, Lag, Packet};
-use kneepoint::queue::{self, Backlog, Limit, Reason, Verdict};
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::queue::{self, Backlog, Fate, Limit, Reason};
 use kneepoint::run;
 use kneepoint::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
 use kneepoint::tcp::Options;
@@ -87,22 +87,11 @@ fn valid(web: &[&str]) -> Valid {
 }
 
 fn packet(flow: u32, flags: Flags) -> Packet {
-    Packet {
-        sent: Time::ZERO,
-        sack: [(0, 0); 3],
-        flow,
-        seq: 0,
-        hop: 0,
-        id: 0,
-        size: 1000,
-        epoch: 0,
-        flags,
-        lag: Lag::default(),
-    }
+    Packet::data(flow, 0, 1000, flags, Time::ZERO)
 }
 
-fn arrival(meter: &mut Meter, at: u64, link: LinkId, packet: &Packet, verdict: Verdict) {
-    meter.on(secs(at), &Event::Arrival { link, packet, verdict });
+fn arrival(meter: &mut Meter, at: u64, link: LinkId, packet: &Packet, fate: Fate) {
+    meter.on(secs(at), &Event::Arrival { link, packet, fate });
 }
 
 fn queue(meter: &mut Meter, at: u64, packets: u32) {
@@ -129,22 +118,22 @@ fn the_mean_queue_is_weighted_by_time_and_clipped_to_the_window() {
 fn fates_count_by_reason_inside_the_half_open_window_on_measured_links_only() {
     let mut meter = Meter::new(&valid(&[]));
     let data = packet(0, Flags::default());
-    let overflow = Verdict::Dropped(Reason::Overflow);
+    let overflow = Fate::Dropped(Reason::Overflow);
     for at in [9, 10, 19, 20] {
-        arrival(&mut meter, at, BOTTLENECK, &data, Verdict::Passed);
+        arrival(&mut meter, at, BOTTLENECK, &data, Fate::Passed);
         arrival(&mut meter, at, BOTTLENECK, &data, overflow);
-        arrival(&mut meter, at, BOTTLENECK, &data, Verdict::Marked);
+        arrival(&mut meter, at, BOTTLENECK, &data, Fate::Marked);
         arrival(&mut meter, at, ACCESS, &data, overflow);
         for reason in [Reason::Late, Reason::Channel] {
-            let verdict = Verdict::Dropped(reason);
-            meter.on(secs(at), &Event::Fate { link: BOTTLENECK, packet: &data, verdict });
+            let fate = Fate::Dropped(reason);
+            meter.on(secs(at), &Event::Fate { link: BOTTLENECK, packet: &data, fate });
         }
     }
     let summary = meter.finish();
     assert_eq!(summary.links.len(), 1);
     let link = &summary.links[0];
     assert_eq!((link.arrivals, link.marks), (6, 2));
-    assert_eq!(Reason::ALL.map(|reason| link.drops.of(reason)), [2, 0, 2, 2]);
+    assert_eq!(Reason::ALL.map(|reason| link.drops.of(reason)), [2, 0, 2, 2, 0]);
     // Two at the tail and two at the head; the channel's are not the queue's.
     assert_eq!((link.drop_ratio(), link.mark_ratio()), (4.0 / 6.0, 2.0 / 6.0));
 }
@@ -170,9 +159,9 @@ fn utilization_is_served_bits_over_what_the_rate_carries() {
 #[test]
 fn goodput_is_per_flow_and_only_forward_flows_make_headlines() {
     let mut meter = Meter::new(&valid(&[]));
-    arrival(&mut meter, 12, BOTTLENECK, &packet(1, Flags::default()), Verdict::Passed);
+    arrival(&mut meter, 12, BOTTLENECK, &packet(1, Flags::default()), Fate::Passed);
     // The reverse group's acknowledgements cross the bottleneck, its data does not.
-    arrival(&mut meter, 12, BOTTLENECK, &packet(2, Flags::ACK), Verdict::Passed);
+    arrival(&mut meter, 12, BOTTLENECK, &packet(2, Flags::ACK), Fate::Passed);
     for (flow, bytes) in [(0, 1000), (1, 2000), (2, 5000)] {
         let rtt = Some(Span::from_millis(30));
         meter.on(

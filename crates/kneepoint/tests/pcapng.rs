@@ -4,7 +4,7 @@
 use kneepoint::cc;
 use kneepoint::link::Loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
-use kneepoint::packet::{Flags, Lag, Packet};
+use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{self, Limit};
 use kneepoint::report::pcapng::Capture;
 use kneepoint::run;
@@ -74,19 +74,9 @@ fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
 }
 
 fn data() -> Packet {
-    let flags = Flags::ECT.with(Flags::CE);
-    Packet {
-        sent: Time(7_000_000),
-        sack: [(0, 0); 3],
-        flow: 0,
-        seq: 3,
-        hop: 0,
-        id: 0xabcd,
-        size: 1040,
-        epoch: 0,
-        flags,
-        lag: Lag::default(),
-    }
+    let mut packet = Packet::data(0, 3, 1040, Flags::ECT.with(Flags::CE), Time(7_000_000));
+    packet.id = 0xabcd;
+    packet
 }
 
 #[test]
@@ -128,15 +118,15 @@ fn what_a_sender_says_of_marks_is_in_the_last_two_bits_of_the_service_byte() {
     let said =
         [(Flags::default(), 0b00), (Flags::ECT, 0b10), (scalable, 0b01), (scalable.with(Flags::CE), 0b11)];
     for (flags, bits) in said {
-        let file = captured(&[(Time::ZERO, Packet { flags, ..data() })]);
+        let packet = Packet::data(0, 3, 1040, flags, Time::ZERO);
+        let file = captured(&[(Time::ZERO, packet)]);
         assert_eq!(blocks(&file)[2].1[21], bits, "{flags:?}");
     }
 }
 
 #[test]
 fn an_acknowledgement_goes_back_with_its_blocks_and_its_echo() {
-    let flags = Flags::ACK.with(Flags::ECE);
-    let ack = Packet { size: 40, seq: 5, sack: [(7, 9), (11, 12), (0, 0)], flags, ..data() };
+    let ack = Packet::ack(0, 5, 40, Flags::ECE, Time(7_000_000), [(7, 9), (11, 12), (0, 0)]);
     let file = captured(&[(Time(9_000_000), ack)]);
     let body = blocks(&file)[2].1;
     assert_eq!(body[32..40], [10, 128, 0, 0, 10, 0, 0, 0]);

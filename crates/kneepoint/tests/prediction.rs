@@ -10,7 +10,7 @@ use kneepoint::link::Loss;
 use kneepoint::measure::Prediction;
 use kneepoint::packet::Flags;
 use kneepoint::predict::{self, Judge, Laboratory, Sample, Score};
-use kneepoint::queue::{Reason, Verdict};
+use kneepoint::queue::{Fate, Reason};
 use kneepoint::run;
 use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer};
@@ -35,8 +35,8 @@ impl Observer for Tape {
                 let acked = acked.0.div_ceil(1000) as u32;
                 self.acked.push(Sample { now: at, rtt: *rtt, window: *window, one_way: *one_way, acked });
             }
-            Event::Arrival { link, packet, verdict: Verdict::Dropped(reason) }
-            | Event::Fate { link, packet, verdict: Verdict::Dropped(reason) } => {
+            Event::Arrival { link, packet, fate: Fate::Dropped(reason) }
+            | Event::Fate { link, packet, fate: Fate::Dropped(reason) } => {
                 if packet.flow == TAGGED.0 && !packet.flags.has(Flags::ACK) {
                     self.drops.push((at, Judge::Flow));
                 }

@@ -8,7 +8,7 @@
 mod wire;
 
 use kneepoint::cc;
-use kneepoint::packet::{Flags, Lag, Packet};
+use kneepoint::packet::{Flags, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::units::{Bytes, Span, Time};
@@ -298,18 +298,7 @@ fn an_acknowledgement_repeated_by_the_network_is_no_loss_where_blocks_could_tell
         let mut transfer = losing(&window(8, recovery), 40, &[]);
         transfer.advance(Time::ZERO + RTT);
         let seq = transfer.receiver.next();
-        let ack = Packet {
-            sent: Time::ZERO,
-            sack: [(0, 0); 3],
-            flow: 0,
-            seq,
-            hop: 0,
-            id: 0,
-            size: 40,
-            epoch: 0,
-            flags: Flags::ACK,
-            lag: Lag::default(),
-        };
+        let ack = Packet::ack(0, seq, 40, Flags::default(), Time::ZERO, [(0, 0); 3]);
         let mut rng = Rng::stream(1, "repeated", 0);
         let now = transfer.now;
         let repaired = (0..4).map(|_| transfer.sender.on_ack(&ack, now, &mut rng).repair);

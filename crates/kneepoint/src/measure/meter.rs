@@ -10,7 +10,7 @@ use super::occupancy::Occupancy;
 use super::summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebSummary};
 use crate::link::LinkSpec;
 use crate::packet::{Flags, Packet};
-use crate::queue::{Limit, Verdict};
+use crate::queue::{Fate, Limit};
 use crate::spec::Valid;
 use crate::spec::{Roster, Slot};
 use crate::trace::{Event, FlowId, LinkId, Observer};
@@ -164,13 +164,13 @@ impl Meter {
     }
 
     #[inline]
-    fn arrival(&mut self, link: LinkId, packet: &Packet, verdict: Verdict) {
+    fn arrival(&mut self, link: LinkId, packet: &Packet, fate: Fate) {
         let group = self.group_at(link, packet);
         let Some(link) = self.link(link) else { return };
         link.arrivals += 1;
-        link.fate(verdict);
+        link.fate(fate);
         if let (Some(group), Some(mixture)) = (group, &mut link.mixture) {
-            mixture.arrival(group, link.queue.backlog(), verdict);
+            mixture.arrival(group, link.queue.backlog(), fate);
         }
         if link.first
             && !packet.flags.has(Flags::ACK)
@@ -262,13 +262,13 @@ impl Observer for Meter {
             return;
         }
         match event {
-            Event::Arrival { link, packet, verdict } => self.arrival(*link, packet, *verdict),
-            Event::Fate { link, packet, verdict } => {
+            Event::Arrival { link, packet, fate } => self.arrival(*link, packet, *fate),
+            Event::Fate { link, packet, fate } => {
                 let group = self.group_at(*link, packet);
                 if let Some(link) = self.link(*link) {
-                    link.fate(*verdict);
+                    link.fate(*fate);
                     if let (Some(group), Some(mixture)) = (group, &mut link.mixture) {
-                        mixture.fate(group, *verdict);
+                        mixture.fate(group, *fate);
                     }
                 }
             }
@@ -323,11 +323,11 @@ impl Link {
     }
 
     #[inline]
-    fn fate(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Passed => {}
-            Verdict::Marked => self.marks += 1,
-            Verdict::Dropped(reason) => self.drops.count(reason),
+    fn fate(&mut self, fate: Fate) {
+        match fate {
+            Fate::Passed => {}
+            Fate::Marked => self.marks += 1,
+            Fate::Dropped(reason) => self.drops.count(reason),
         }
     }
 

@@ -18,7 +18,7 @@
 use serde::Serialize;
 
 use super::summary::ShareSummary;
-use crate::queue::{Backlog, Limit, Reason, Verdict};
+use crate::queue::{Backlog, Fate, Limit, Reason};
 use crate::units::{Interval, Span, Time};
 
 /// Parts of the buffer in which a distribution of positions is told.
@@ -81,10 +81,10 @@ impl Mixture {
 
     /// A packet of a group met this backlog.
     #[inline]
-    pub(super) fn arrival(&mut self, group: usize, backlog: Backlog, verdict: Verdict) {
+    pub(super) fn arrival(&mut self, group: usize, backlog: Backlog, fate: Fate) {
         let Some(group) = self.groups.get_mut(group) else { return };
         group.arrivals += 1;
-        if let Verdict::Dropped(reason) = verdict {
+        if let Fate::Dropped(reason) = fate {
             group.dropped(reason);
             return;
         }
@@ -97,8 +97,8 @@ impl Mixture {
 
     /// A packet of a group met its fate after it was taken in.
     #[inline]
-    pub(super) fn fate(&mut self, group: usize, verdict: Verdict) {
-        if let (Some(group), Verdict::Dropped(reason)) = (self.groups.get_mut(group), verdict) {
+    pub(super) fn fate(&mut self, group: usize, fate: Fate) {
+        if let (Some(group), Fate::Dropped(reason)) = (self.groups.get_mut(group), fate) {
             group.dropped(reason);
         }
     }
@@ -257,10 +257,10 @@ mod tests {
     #[test]
     fn shares_add_up_to_one_and_the_channel_is_no_fault_of_the_queue() {
         let mut mixture = two(Limit::Packets(10));
-        mixture.arrival(0, waiting(0), Verdict::Passed);
-        mixture.arrival(0, waiting(10), Verdict::Dropped(Reason::Overflow));
-        mixture.arrival(1, waiting(1), Verdict::Marked);
-        mixture.fate(1, Verdict::Dropped(Reason::Channel));
+        mixture.arrival(0, waiting(0), Fate::Passed);
+        mixture.arrival(0, waiting(10), Fate::Dropped(Reason::Overflow));
+        mixture.arrival(1, waiting(1), Fate::Marked);
+        mixture.fate(1, Fate::Dropped(Reason::Channel));
         mixture.service(0, at(10_000), 1000);
         mixture.service(1, at(10_100), 3000);
         let shares = mixture.finish();
@@ -288,9 +288,9 @@ mod tests {
         for (limit, scale) in [(Limit::Packets(40), 1.0), (Limit::Bytes(Bytes(80_000)), 0.5)] {
             let mut mixture = two(limit);
             for packets in [0, 10, 10, 39] {
-                mixture.arrival(0, waiting(packets), Verdict::Passed);
+                mixture.arrival(0, waiting(packets), Fate::Passed);
             }
-            mixture.arrival(0, waiting(40), Verdict::Dropped(Reason::Overflow));
+            mixture.arrival(0, waiting(40), Fate::Dropped(Reason::Overflow));
             let position = mixture.finish().remove(0).position;
             assert_eq!((position.mean, position.median), (scale * 59.0 / 160.0, scale * 0.25));
             let bin = (scale * 5.0) as usize;
@@ -304,8 +304,8 @@ mod tests {
     #[test]
     fn everywhere_alike_is_an_entropy_of_one_and_in_one_place_of_zero() {
         let mut mixture = two(Limit::Packets(20));
-        (0..20).for_each(|packets| mixture.arrival(0, waiting(packets), Verdict::Passed));
-        (0..20).for_each(|_| mixture.arrival(1, waiting(7), Verdict::Passed));
+        (0..20).for_each(|packets| mixture.arrival(0, waiting(packets), Fate::Passed));
+        (0..20).for_each(|_| mixture.arrival(1, waiting(7), Fate::Passed));
         let shares = mixture.finish();
         assert!((shares[0].position.entropy - 1.0).abs() < 1e-12);
         assert_eq!(shares[1].position.entropy, 0.0);

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use crate::link::Routes;
 use crate::packet::{Flags, Packet};
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
-use crate::queue::{Limit, Reason, Verdict};
+use crate::queue::{Fate, Limit, Reason};
 use crate::spec::Valid;
 use crate::spec::{Roster, Slot};
 use crate::trace::{Event, FlowId, LinkId, Observer};
@@ -101,8 +101,8 @@ impl Prediction {
     }
 
     /// A packet reached its end somewhere.
-    fn fate(&mut self, at: Time, link: LinkId, packet: &Packet, verdict: Verdict) {
-        let Verdict::Dropped(reason) = verdict else { return };
+    fn fate(&mut self, at: Time, link: LinkId, packet: &Packet, fate: Fate) {
+        let Fate::Dropped(reason) = fate else { return };
         if self.is_own(packet) {
             self.drops.push(Reverse((at, Judge::Flow)));
         }
@@ -128,8 +128,8 @@ impl Observer for Prediction {
                 let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
                 self.hear(Sample { now: at, rtt: *rtt, window: *window, one_way: *one_way, acked });
             }
-            Event::Arrival { link, packet, verdict } | Event::Fate { link, packet, verdict } => {
-                self.fate(at, *link, packet, *verdict);
+            Event::Arrival { link, packet, fate } | Event::Fate { link, packet, fate } => {
+                self.fate(at, *link, packet, *fate);
             }
             Event::Queue { link, backlog } if *link == self.bottleneck && at < self.window.to => {
                 self.laboratory.queue(at, backlog.packets);

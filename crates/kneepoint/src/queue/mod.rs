@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Queue disciplines: policies on one first-in-first-out queue, and their registry.
+//! Queue disciplines: who waits, who is dropped, marked or stamped, and who is next; and their registry.
 //!
-//! A discipline never holds a packet. It is told of each arrival and departure and decides; [`Fifo`] stores,
-//! drops, marks and counts. So no discipline can lose a packet, deliver one it dropped, or forget to count one:
-//! received = delivered + dropped + queued holds by construction, by identity.
+//! A discipline orders tickets, never packets. The [`Buffer`] owns the packets, asks the discipline, and carries out
+//! what it decides. So no discipline can lose a packet, deliver one it dropped, exceed the limit, or forget to report a
+//! fate: received = delivered + dropped + queued holds by construction, by identity.
 //!
-//! To add one: write `queue/NAME.rs` like `queue/droptail.rs` and add its line to the registry below.
+//! To add one with a single first-in-first-out queue, write `queue/NAME.rs` like `queue/droptail.rs`: it decides on
+//! arrivals and departures. One with queues of its own (`queue/drr.rs`) also answers [`join`](Discipline::join) and
+//! [`next`](Discipline::next); one that makes room for arrivals (`queue/lqd.rs`) answers
+//! [`push_out`](Discipline::push_out). Add its line to the registry below.
 
-mod fifo;
+mod waiting;
 
-pub use fifo::{Departed, Fifo};
+pub use buffer::{Buffer, Departed};
+pub use waiting::{Line, Ticket, Waiting};
 
 use crate::packet::Packet;
 use crate::rng::Rng;
 use crate::settings::Settings;
-pub use crate::trace::{Backlog, Reason, Verdict};
+pub use crate::trace::{Backlog, Fate, Reason};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// How much may wait.
@@ -62,7 +66,7 @@ pub struct Arrival<'a> {
     pub packet: &'a Packet,
     /// What waits, without it.
     pub backlog: Backlog,
-    /// Whether the limit leaves no room: it will be dropped whatever the decision.
+    /// Whether the limit leaves no room: unless another is pushed out, it is dropped whatever the decision.
     pub full: bool,
 }
 
@@ -84,16 +88,34 @@ pub struct Departure<'a> {
 pub enum Decision {
     /// Let it pass.
     Pass,
-    /// Set its congestion mark and let it pass; [`Fifo`] drops it instead if its sender would not understand.
+    /// Set its congestion mark and let it pass; the buffer drops it instead if its sender would not understand.
     Mark,
     /// Drop it.
     Drop,
+    /// Lower its explicit rate to this one, if it carries a greater one, and let it pass.
+    Stamp(Rate),
+}
+
+/// The order in which a discipline lets packets leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// That of their arrivals.
+    Arrival,
+    /// That of their arrivals within each flow.
+    Flow,
 }
 
 /// A queue discipline.
+///
+/// When a packet arrives, the buffer asks [`push_out`](Discipline::push_out) until it answers nothing, then
+/// [`on_arrival`](Discipline::on_arrival), and hands the ticket of a packet that stays to
+/// [`join`](Discipline::join). When the link is free, it asks [`next`](Discipline::next), then
+/// [`on_departure`](Discipline::on_departure), and again while that drops.
 pub trait Discipline: Clone + std::fmt::Debug {
     /// Its parameters.
     type Params: Settings;
+    /// The order in which packets leave.
+    const ORDER: Order = Order::Arrival;
 
     /// A discipline for an empty queue.
     fn new(params: Self::Params, facts: Facts) -> Self;
@@ -101,13 +123,30 @@ pub trait Discipline: Clone + std::fmt::Debug {
     fn passive(&self) -> bool {
         false
     }
+    /// A waiting packet to drop in favour of an arrival, taken out of its line.
+    #[inline]
+    fn push_out(&mut self, _: &Arrival, _: &mut Waiting, _: &mut Rng) -> Option<Ticket> {
+        None
+    }
     /// Decides on an arriving packet.
     fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision;
-    /// Decides on the packet at the head.
+    /// Puts a packet in line.
+    #[inline]
+    fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
+        waiting.push(ticket);
+    }
+    /// The next packet, taken out of its line; there is one while anything waits.
+    #[inline]
+    fn next(&mut self, waiting: &mut Waiting, _now: Time) -> Option<Ticket> {
+        waiting.pop()
+    }
+    /// Decides on the packet that is next.
+    #[inline]
     fn on_departure(&mut self, _: &Departure, _: &mut Rng) -> Decision {
         Decision::Pass
     }
     /// The link asked for a packet and none waited.
+    #[inline]
     fn on_idle(&mut self, _now: Time) {}
     /// How often [`on_tick`](Discipline::on_tick) is wanted.
     fn interval(&self) -> Option<Span> {
@@ -130,25 +169,26 @@ crate::registry! {
         adaptive_red::AdaptiveRed as "adaptive-red",
         pi::Pi,
         step::Step,
+        drr::Drr,
+        lqd::Lqd,
+        erica::Erica,
     }
 }
 
-/// The methods of [`Discipline`], for whichever discipline this is.
+// Behind the registry, whose macro it uses.
+mod buffer;
+
+/// What there is to ask whichever discipline this is; the [`Buffer`] asks the rest.
 #[allow(missing_docs)]
 impl Any {
+    pub fn order(&self) -> Order {
+        fn of<D: Discipline>(_: &D) -> Order {
+            D::ORDER
+        }
+        each!(self, one => of(one))
+    }
     pub fn passive(&self) -> bool {
         each!(self, one => one.passive())
-    }
-    #[inline]
-    pub fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
-        each!(self, one => one.on_arrival(arrival, rng))
-    }
-    #[inline]
-    pub fn on_departure(&mut self, departure: &Departure, rng: &mut Rng) -> Decision {
-        each!(self, one => one.on_departure(departure, rng))
-    }
-    pub fn on_idle(&mut self, now: Time) {
-        each!(self, one => one.on_idle(now))
     }
     pub fn interval(&self) -> Option<Span> {
         each!(self, one => one.interval())
@@ -164,7 +204,7 @@ impl Any {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::packet::{Flags, Lag};
+    use crate::packet::Flags;
 
     /// The bottleneck of the reference runs: 1040 bytes a packet, a third of the round trip as its delay.
     pub fn link(mbit: u64, rtt: f64) -> Facts {
@@ -173,20 +213,49 @@ pub(crate) mod tests {
     }
 
     pub fn packet() -> Packet {
-        let nothing = [(0, 0); 3];
-        let flags = Flags::default();
-        let sent = Time::ZERO;
-        Packet {
-            sent,
-            sack: nothing,
-            flow: 0,
-            seq: 0,
-            hop: 0,
-            id: 0,
-            size: 1040,
-            epoch: 0,
-            flags,
-            lag: Lag::default(),
+        Packet::data(0, 0, 1040, Flags::default(), Time::ZERO)
+    }
+
+    /// A buffer to try a discipline on: packets are numbered as they arrive.
+    pub struct Bench {
+        buffer: Buffer,
+        rng: Rng,
+        arrivals: u32,
+        pub pushed_out: Vec<u32>,
+        pub refused: Vec<u32>,
+    }
+
+    impl Bench {
+        pub fn new(discipline: Any, limit: Limit) -> Bench {
+            let (buffer, rng) = (Buffer::new(discipline, limit), Rng::stream(1, "bench", 0));
+            Bench { buffer, rng, arrivals: 0, pushed_out: Vec::new(), refused: Vec::new() }
+        }
+
+        pub fn arrive(&mut self, flow: u32, size: u16) {
+            let mut packet = Packet::data(flow, 0, size, Flags::default(), Time::ZERO);
+            packet.id = self.arrivals;
+            self.enqueue(packet);
+        }
+
+        pub fn enqueue(&mut self, packet: Packet) {
+            self.arrivals += 1;
+            let pushed_out = |victim: &Packet| self.pushed_out.push(victim.id);
+            match self.buffer.enqueue(packet, Time::ZERO, &mut self.rng, pushed_out) {
+                Fate::Dropped(_) => self.refused.push(packet.id),
+                Fate::Passed | Fate::Marked => {}
+            }
+        }
+
+        pub fn serve(&mut self) -> Option<Packet> {
+            self.buffer.dequeue(Time::ZERO, &mut self.rng).map(|departed| departed.packet)
+        }
+
+        pub fn tick(&mut self) {
+            self.buffer.tick(Time::ZERO);
+        }
+
+        pub fn state(&self) -> Vec<(&'static str, f64)> {
+            self.buffer.discipline().state()
         }
     }
 

@@ -84,8 +84,9 @@ impl Discipline for Step {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{arrival, link, packet};
+    use super::super::tests::{arrival, link};
     use super::*;
+    use crate::packet::Packet;
     use crate::units::Time;
 
     const CLASSIC: Flags = Flags::ECT;
@@ -94,7 +95,7 @@ mod tests {
     /// The least backlog of full packets that gets a packet with these flags marked, at 10 Mbit/s.
     fn step(params: Params, flags: Flags) -> Option<u32> {
         let mut queue = Step::new(params, link(10, 0.06));
-        let packet = crate::packet::Packet { flags, ..packet() };
+        let packet = Packet::data(0, 0, 1040, flags, Time::ZERO);
         let mut rng = Rng::stream(1, "step", 0);
         let mut decide = |backlog| queue.on_arrival(&arrival(&packet, backlog, Time::ZERO), &mut rng);
         (0..1000).find(|backlog| decide(*backlog) == Decision::Mark)

@@ -83,7 +83,7 @@ mod tests {
         assert_keys(&scheme["utilization"], "half_width mean");
         assert_keys(&scheme["runs"][0], "bottleneck_packets cpu_seconds events seed summary");
         let link = &scheme["runs"][0]["summary"]["links"][0];
-        assert_keys(&link["drops"], "channel early late overflow");
+        assert_keys(&link["drops"], "channel early late overflow pushed_out");
         assert_keys(&link["queueing_delay_s"], "count max mean p50 p90 p95 p99");
         assert_keys(&document["manifest"]["scenario"][0], "name text");
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cc;
 use crate::event::{Entity, EventQueue};
 use crate::link::{Links, Reached};
-use crate::packet::{Flags, Lag, Packet};
+use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
 use crate::trace::{Event, FlowId, Observer};
@@ -308,33 +308,20 @@ impl Flow {
 
     #[inline]
     fn data(&self, flow: u32, segment: Segment, id: u32, now: Time) -> Packet {
-        Packet {
-            sent: now,
-            sack: [(0, 0); 3],
-            flow,
-            seq: segment.seq,
-            hop: self.paths.forward,
-            id,
-            size: segment.size,
-            epoch: self.epoch,
-            flags: segment.flags,
-            lag: Lag::default(),
-        }
+        let Segment { seq, size, flags } = segment;
+        let mut packet = Packet::data(flow, seq, size, flags, now).with_hint(self.sender.hint());
+        (packet.hop, packet.epoch, packet.id) = (self.paths.forward, self.epoch, id);
+        packet
     }
 
     #[inline]
     fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
-        Packet {
-            sent: reply.sent,
-            sack: reply.sack,
-            flow,
-            seq: reply.seq,
-            hop: self.paths.backward,
-            id,
-            size: self.header,
-            epoch: self.epoch,
-            flags: reply.flags,
-            lag: reply.lag,
+        let Reply { seq, sent, sack, rate, flags, lag } = reply;
+        let mut packet = Packet::ack(flow, seq, self.header, flags, sent, sack);
+        if let Some(rate) = rate {
+            packet = packet.with_rate(rate);
         }
+        (packet.hop, packet.epoch, packet.id, packet.lag) = (self.paths.backward, self.epoch, id, lag);
+        packet
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources at work: web sessions that ask for objects, and datagrams at a constant rate.
 
-use crate::packet::{Flags, Lag, Packet};
+use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::traffic::cbr;
 use crate::traffic::web::{Model, Params};
@@ -91,18 +91,9 @@ impl ConstantRate {
 
     /// The packet it sends now.
     pub fn packet(&self, flow: u32, hop: u32, id: u32, now: Time) -> Packet {
-        Packet {
-            sent: now,
-            sack: [(0, 0); 3],
-            flow,
-            seq: 0,
-            hop,
-            id,
-            size: self.params.size.0 as u16,
-            epoch: 0,
-            flags: Flags::DATAGRAM,
-            lag: Lag::default(),
-        }
+        let mut packet = Packet::data(flow, 0, self.params.size.0 as u16, Flags::DATAGRAM, now);
+        (packet.hop, packet.id) = (hop, id);
+        packet
     }
 
     /// When it sends the packet after this one.

@@ -10,8 +10,8 @@
 use super::segments::SegmentSet;
 use super::{Options, Recovery};
 use crate::cc::Marks;
-use crate::packet::{Flags, Lag, Packet};
-use crate::units::{Span, Time};
+use crate::packet::{Block, Flags, Lag, Packet};
+use crate::units::{Rate, Span, Time};
 
 const NONE: u32 = u32::MAX;
 
@@ -23,7 +23,9 @@ pub struct Reply {
     /// The timestamp it echoes.
     pub sent: Time,
     /// Blocks received out of order.
-    pub sack: [(u32, u32); 3],
+    pub sack: [Block; 3],
+    /// The explicit rate of the packet that arrived last, if it carried one.
+    pub rate: Option<Rate>,
     /// Its header bits.
     pub flags: Flags,
     /// How far the receiver's clock is past that timestamp.
@@ -42,6 +44,8 @@ pub struct Receiver {
     marks: Marks,
     sack: bool,
     delay: Option<Span>,
+    /// The explicit rate of the packet that arrived last.
+    rate: Option<Rate>,
     /// The timestamp of a packet whose acknowledgement is held back, and until when.
     held_back: Option<(Time, Time)>,
 }
@@ -57,6 +61,7 @@ impl Receiver {
             marks,
             sack: options.recovery == Recovery::Sack,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
+            rate: None,
             held_back: None,
         }
     }
@@ -76,6 +81,7 @@ impl Receiver {
     /// A packet arrived: the acknowledgement it causes, unless that is held back.
     #[inline]
     pub fn on_data(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
+        self.rate = packet.rate();
         if packet.flags.has(Flags::SYN) {
             return Some(self.reply(packet.sent, now, Flags::SYN));
         }
@@ -137,17 +143,17 @@ impl Receiver {
 
     #[inline]
     fn reply(&self, sent: Time, now: Time, flags: Flags) -> Reply {
-        let sack = if self.sack && !self.held.is_empty() { self.blocks() } else { [(0, 0); 3] };
+        let sack = if !self.held.is_empty() && self.sack { self.blocks() } else { [(0, 0); 3] };
         let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
-        Reply { seq: self.next, sent, sack, flags, lag: Lag::of(now.since(sent)) }
+        Reply { seq: self.next, sent, sack, rate: self.rate, flags, lag: Lag::of(now.since(sent)) }
     }
 
     /// The block that holds `seq`: [first, end).
-    fn block(&self, seq: u32) -> (u32, u32) {
+    fn block(&self, seq: u32) -> Block {
         (self.held.run_start(seq), self.held.first_absent(seq))
     }
 
-    fn blocks(&self) -> [(u32, u32); 3] {
+    fn blocks(&self) -> [Block; 3] {
         let mut blocks = [(0, 0); 3];
         let mut filled = 0;
         for seq in self.recent {

@@ -70,6 +70,12 @@ impl RttEstimator {
         rtt
     }
 
+    /// The smoothed round-trip time; zero before the first sample.
+    #[inline]
+    pub fn smoothed(&self) -> Span {
+        Span(self.srtt)
+    }
+
     /// The timer expired.
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(32);

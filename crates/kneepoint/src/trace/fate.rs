@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What becomes of a packet at a queue or on a link, and how much waits.
+//! The fate of a packet at a queue or on a link, and how much waits.
 
 use crate::units::Bytes;
 
-/// What waits in a queue; the packet in transmission has left it.
+/// The length of a queue, without the packet in transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// How many packets.
@@ -14,16 +14,16 @@ pub struct Backlog {
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It waits, or passed.
+pub enum Fate {
+    /// It waits, or was sent.
     Passed,
-    /// So, with a congestion mark.
+    /// The same, with a congestion mark.
     Marked,
-    /// It is gone.
+    /// It was dropped.
     Dropped(Reason),
 }
 
-/// Why a packet is gone.
+/// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The limit left no room.
@@ -34,11 +34,14 @@ pub enum Reason {
     Late,
     /// The channel lost it, after transmission.
     Channel,
+    /// The discipline dropped it while it waited, in favour of an arrival.
+    PushedOut,
 }
 
 impl Reason {
     /// Every reason, in order.
-    pub const ALL: [Reason; 4] = [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel];
+    pub const ALL: [Reason; 5] =
+        [Reason::Overflow, Reason::Early, Reason::Late, Reason::Channel, Reason::PushedOut];
 
     /// As tables name it.
     pub fn name(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Reason {
             Reason::Early => "early",
             Reason::Late => "late",
             Reason::Channel => "channel",
+            Reason::PushedOut => "pushed_out",
         }
     }
 }

@@ -9,7 +9,7 @@
 
 mod fate;
 
-pub use fate::{Backlog, Reason, Verdict};
+pub use fate::{Backlog, Fate, Reason};
 
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
@@ -24,23 +24,23 @@ pub struct FlowId(pub u32);
 
 /// Something that happened.
 pub enum Event<'a> {
-    /// A packet reached a link, and this became of it.
+    /// A packet arrived at a link.
     Arrival {
         /// The link.
         link: LinkId,
         /// The packet.
         packet: &'a Packet,
-        /// Its fate at the tail of the queue.
-        verdict: Verdict,
+        /// Its fate on arrival.
+        fate: Fate,
     },
-    /// A packet was dropped or marked at the head of the queue, or lost by the channel.
+    /// A packet was pushed out of the queue, dropped or marked at its head, or lost by the channel.
     Fate {
         /// The link.
         link: LinkId,
         /// The packet.
         packet: &'a Packet,
         /// Its fate.
-        verdict: Verdict,
+        fate: Fate,
     },
     /// A packet begins its transmission.
     Service {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An observer that writes everything down and holds a run to its laws of conservation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use kneepoint::packet::{Flags, Packet};
-use kneepoint::queue::{Backlog, Reason, Verdict};
+use kneepoint::packet::{Body, Flags, Packet};
+use kneepoint::queue::{Backlog, Facts, Fate, Order, Reason};
+use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, LinkId, Observer};
-use kneepoint::units::{Bytes, Span, Time};
+use kneepoint::units::{Bytes, Rate, Span, Time};
 
 /// What happened at one link, each list in the order in which it was told.
 #[derive(Clone, Debug, Default)]
 pub struct LinkBook {
-    pub arrivals: Vec<(Time, Packet, Verdict)>,
+    pub arrivals: Vec<(Time, Packet, Fate)>,
     pub services: Vec<(Time, Packet, Span)>,
-    pub fates: Vec<(Time, Packet, Verdict)>,
+    pub fates: Vec<(Time, Packet, Fate)>,
     pub queues: Vec<(Time, Backlog)>,
-    /// Who left the queue, in order: served or dropped at the head.
-    departed: Vec<(Time, u32)>,
+    /// Packets whose turn came, in order: served or dropped at the head.
+    departed: Vec<(Time, Packet)>,
+    pushed_out: Vec<(Time, Packet)>,
 }
 
 /// A transfer that ended.
@@ -54,17 +56,21 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 fn digest(packet: &Packet) -> u64 {
-    let sack = packet.sack.iter().fold(0, |sum, block| mix(mix(sum, block.0.into()), block.1.into()));
+    let blocks = match packet.body() {
+        Body::Ack { blocks, .. } => blocks,
+        Body::Data { .. } => [(0, 0); 3],
+    };
+    let sack = blocks.iter().fold(0, |sum, block| mix(mix(sum, block.0.into()), block.1.into()));
     let words = [packet.flow, packet.seq, packet.hop, packet.id, packet.size.into(), packet.epoch.into()];
     let sum = words.into_iter().fold(mix(sack, packet.sent.0), |sum, word| mix(sum, word.into()));
     mix(sum, packet.flags.0.into())
 }
 
-fn code(verdict: Verdict) -> u64 {
-    match verdict {
-        Verdict::Passed => 0,
-        Verdict::Marked => 1,
-        Verdict::Dropped(reason) => 2 + reason as u64,
+fn code(fate: Fate) -> u64 {
+    match fate {
+        Fate::Passed => 0,
+        Fate::Marked => 1,
+        Fate::Dropped(reason) => 2 + reason as u64,
     }
 }
 
@@ -85,23 +91,25 @@ impl Ledger {
 impl Observer for Ledger {
     fn on(&mut self, at: Time, event: &Event) {
         match *event {
-            Event::Arrival { link, packet, verdict } => {
-                self.note(0, link.0, at, &[digest(packet), code(verdict)]);
-                self.book(link).arrivals.push((at, *packet, verdict));
+            Event::Arrival { link, packet, fate } => {
+                self.note(0, link.0, at, &[digest(packet), code(fate)]);
+                self.book(link).arrivals.push((at, *packet, fate));
             }
-            Event::Fate { link, packet, verdict } => {
-                self.note(1, link.0, at, &[digest(packet), code(verdict)]);
+            Event::Fate { link, packet, fate } => {
+                self.note(1, link.0, at, &[digest(packet), code(fate)]);
                 let book = self.book(link);
-                book.fates.push((at, *packet, verdict));
-                if verdict == Verdict::Dropped(Reason::Late) {
-                    book.departed.push((at, packet.id));
+                book.fates.push((at, *packet, fate));
+                match fate {
+                    Fate::Dropped(Reason::Late) => book.departed.push((at, *packet)),
+                    Fate::Dropped(Reason::PushedOut) => book.pushed_out.push((at, *packet)),
+                    _ => {}
                 }
             }
             Event::Service { link, packet, waited } => {
                 self.note(2, link.0, at, &[digest(packet), waited.0]);
                 let book = self.book(link);
                 book.services.push((at, *packet, waited));
-                book.departed.push((at, packet.id));
+                book.departed.push((at, *packet));
             }
             Event::Queue { link, backlog } => {
                 self.note(3, link.0, at, &[backlog.packets.into(), backlog.bytes.0]);
@@ -139,15 +147,16 @@ impl Observer for Ledger {
 
 impl Ledger {
     /// Holds the books of a finished run against the laws.
-    pub fn audit(&self, end: Time) {
+    pub fn audit(&self, valid: &Valid) {
+        let end = valid.schedule.duration;
         let (mut gone, mut marked) = (BTreeSet::new(), BTreeSet::new());
         for (link, book) in &self.links {
-            book.audit(*link, end);
-            for (_, packet, verdict) in book.arrivals.iter().chain(&book.fates) {
-                match verdict {
-                    Verdict::Passed => {}
-                    Verdict::Marked => assert!(marked.insert(packet.id), "marked twice: {packet:?}"),
-                    Verdict::Dropped(_) => assert!(gone.insert(packet.id), "dropped twice: {packet:?}"),
+            book.audit(*link, end, order(valid, *link));
+            for (_, packet, fate) in book.arrivals.iter().chain(&book.fates) {
+                match fate {
+                    Fate::Passed => {}
+                    Fate::Marked => assert!(marked.insert(packet.id), "marked twice: {packet:?}"),
+                    Fate::Dropped(_) => assert!(gone.insert(packet.id), "dropped twice: {packet:?}"),
                 }
             }
         }
@@ -169,18 +178,34 @@ impl Ledger {
     }
 }
 
+/// The order that the discipline of a link promises. A noisy host's link comes after the scenario's.
+fn order(valid: &Valid, link: u32) -> Order {
+    valid.network.links.get(link as usize).map_or(Order::Arrival, |spec| {
+        let rate = spec.rate.unwrap_or(Rate(u64::MAX));
+        let facts = Facts { rate, delay: spec.delay, limit: spec.limit, packet: valid.full_packet() };
+        spec.queue.build(facts).order()
+    })
+}
+
 impl LinkBook {
     /// received = delivered + dropped + queued, by identity, at every instant.
-    fn audit(&self, link: u32, end: Time) {
-        let dropped = |verdict: &Verdict| matches!(verdict, Verdict::Dropped(_));
-        let taken: Vec<_> = self.arrivals.iter().filter(|(_, _, verdict)| !dropped(verdict)).collect();
+    fn audit(&self, link: u32, end: Time, order: Order) {
+        let dropped = |fate: &Fate| matches!(fate, Fate::Dropped(_));
+        let taken: Vec<_> = self.arrivals.iter().filter(|(_, _, fate)| !dropped(fate)).collect();
         if taken.is_empty() && self.departed.is_empty() {
             return; // It is not measured: it tells of its drops only.
         }
-        assert!(taken.len() >= self.departed.len(), "link {link} let go more than it took");
-        for ((arrived, packet, _), (left, id)) in taken.iter().zip(&self.departed) {
-            assert_eq!(packet.id, *id, "link {link} changed the order");
-            assert!(left >= arrived);
+        let pushed_out: BTreeSet<_> = self.pushed_out.iter().map(|(_, packet)| packet.id).collect();
+        let line = |packet: &Packet| if order == Order::Flow { packet.flow } else { 0 };
+        let mut lines: BTreeMap<u32, VecDeque<(Time, u32)>> = BTreeMap::new();
+        for (at, packet, _) in taken.iter().filter(|(_, packet, _)| !pushed_out.contains(&packet.id)) {
+            lines.entry(line(packet)).or_default().push_back((*at, packet.id));
+        }
+        for (left, packet) in &self.departed {
+            let first = lines.get_mut(&line(packet)).and_then(VecDeque::pop_front);
+            let (arrived, id) = first.expect("a packet out of nowhere");
+            assert_eq!(packet.id, id, "link {link} changed the order");
+            assert!(*left >= arrived);
         }
         let arrivals: BTreeMap<_, _> = taken.iter().map(|(at, packet, _)| (packet.id, *at)).collect();
         for (at, packet, waited) in &self.services {
@@ -192,10 +217,9 @@ impl LinkBook {
             let change: &mut (i64, i64) = changes.entry(*at).or_default();
             *change = (change.0 + 1, change.1 + i64::from(packet.size));
         }
-        let sizes: BTreeMap<_, _> = taken.iter().map(|(_, packet, _)| (packet.id, packet.size)).collect();
-        for (at, id) in self.departed.iter().filter(|(at, _)| *at <= end) {
+        for (at, packet) in self.departed.iter().chain(&self.pushed_out).filter(|(at, _)| *at <= end) {
             let change = changes.entry(*at).or_default();
-            *change = (change.0 - 1, change.1 - i64::from(sizes[id]));
+            *change = (change.0 - 1, change.1 - i64::from(packet.size));
         }
         let told: BTreeMap<_, _> = self.queues.iter().copied().collect();
         let (mut waiting, mut last) = ((0, 0), Backlog::default());

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kneepoint::cc;
-use kneepoint::packet::{Flags, Lag, Packet};
+use kneepoint::packet::{Flags, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Heard, Options, Receiver, Reply, Segment, Sender};
 use kneepoint::units::{Bytes, Span, Time};
@@ -163,7 +163,7 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
             self.check_segment(segment);
             self.sent.push((self.now, segment));
             self.free = self.free.max(self.now) + self.gap;
-            let packet = packet(segment.seq, segment.size, segment.flags, self.now);
+            let packet = Packet::data(0, segment.seq, segment.size, segment.flags, self.now);
             self.launch(Way::Data, packet, self.sent.len() as u32 - 1, self.free);
         }
         let window = self.sender.window();
@@ -233,10 +233,10 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
                 reply.sack
             );
         }
-        let flags = reply.flags;
-        let Reply { sack, lag, .. } = reply;
-        let packet =
-            Packet { sack, lag, ..packet(reply.seq, self.options.header.0 as u16, flags, reply.sent) };
+        let Reply { seq, sent, sack, rate, flags, lag } = reply;
+        let mut packet = Packet::ack(0, seq, self.options.header.0 as u16, flags, sent, sack);
+        packet.lag = lag;
+        packet = rate.map_or(packet, |rate| packet.with_rate(rate));
         self.acks += 1;
         self.launch(Way::Ack, packet, self.acks - 1, self.now);
     }
@@ -247,7 +247,8 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
         let reply = Reply {
             seq: packet.seq,
             sent: packet.sent,
-            sack: packet.sack,
+            sack: packet.sack(),
+            rate: packet.rate(),
             flags: packet.flags,
             lag: packet.lag,
         };
@@ -259,20 +260,5 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
         if repair {
             self.repairs.push(self.now);
         }
-    }
-}
-
-fn packet(seq: u32, size: u16, flags: Flags, sent: Time) -> Packet {
-    Packet {
-        sent,
-        sack: [(0, 0); 3],
-        flow: 0,
-        seq,
-        hop: 0,
-        id: 0,
-        size,
-        epoch: 0,
-        flags,
-        lag: Lag::default(),
     }
 }

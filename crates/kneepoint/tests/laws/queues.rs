@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws of queue disciplines.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use kneepoint::packet::{Flags, Lag, Packet};
-use kneepoint::queue::{self, Facts, Fifo, Limit, Reason, Verdict};
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::queue::{self, Buffer, Facts, Fate, Limit, Order, Reason};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
 use crate::{Family, pick};
 
-/// A queue, and what must be true of it.
+/// Flows that send, none of them in order of its number.
+const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
+
+/// A buffer, and what must be true of it.
 #[derive(Clone)]
 struct Ledger {
-    fifo: Fifo,
+    buffer: Buffer,
     limit: Limit,
+    order: Order,
     interval: Option<Span>,
     draws: Rng,
     now: Time,
@@ -22,9 +26,9 @@ struct Ledger {
     received: u32,
     delivered: BTreeSet<u32>,
     dropped: BTreeSet<u32>,
-    /// What must wait, first come first, with the marks it must carry.
-    queued: VecDeque<Packet>,
-    verdicts: Vec<Verdict>,
+    /// What must wait, first come first, with the marks and rates it must carry, by line: flows where they have an order of their own.
+    queued: BTreeMap<u32, VecDeque<Packet>>,
+    fates: Vec<(u32, Fate)>,
 }
 
 impl Ledger {
@@ -33,7 +37,8 @@ impl Ledger {
         let discipline = config.build(Facts { rate, delay, limit, packet: Bytes(1040) });
         Ledger {
             interval: discipline.interval(),
-            fifo: Fifo::new(discipline, limit),
+            order: discipline.order(),
+            buffer: Buffer::new(discipline, limit),
             limit,
             draws: Rng::stream(seed, "queue", 0),
             now: Time::ZERO,
@@ -41,8 +46,8 @@ impl Ledger {
             received: 0,
             delivered: BTreeSet::new(),
             dropped: BTreeSet::new(),
-            queued: VecDeque::new(),
-            verdicts: Vec::new(),
+            queued: BTreeMap::new(),
+            fates: Vec::new(),
         }
     }
 
@@ -54,7 +59,7 @@ impl Ledger {
         }
         while let Some(interval) = self.interval.filter(|span| self.ticked + *span <= self.now) {
             self.ticked += interval;
-            self.fifo.tick(self.ticked);
+            self.buffer.tick(self.ticked);
         }
         if script.chance(load) {
             self.arrive(script)
@@ -64,37 +69,62 @@ impl Ledger {
         self.audit();
     }
 
+    fn line(&mut self, packet: &Packet) -> &mut VecDeque<Packet> {
+        let line = if self.order == Order::Flow { packet.flow } else { 0 };
+        self.queued.entry(line).or_default()
+    }
+
     fn arrive(&mut self, script: &mut Rng) {
-        let size = pick(script, &[1040, 1040, 1040, 40, 576]);
+        let (size, flow) = (pick(script, &[1040, 1040, 1040, 40, 576]), pick(script, &FLOWS));
         let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
-        let (sent, sack, id) = (self.now, [(0, 0); 3], self.received);
-        let mut packet =
-            Packet { sent, sack, flow: 0, seq: id, hop: 0, id, size, epoch: 0, flags, lag: Lag::default() };
+        let mut packet = match script.chance(0.2) {
+            true => Packet::ack(flow, 0, size, flags, self.now, [(4, 7), (0, 0), (0, 0)]),
+            false => Packet::data(flow, 0, size, flags, self.now),
+        };
+        if script.chance(0.4) {
+            packet = packet.with_rate(Rate(script.below(20_000_000)));
+        }
+        packet.id = self.received;
         self.received += 1;
-        let fits = self.limit.admits(self.fifo.backlog(), packet.bytes());
-        let verdict = self.fifo.enqueue(packet, self.now, &mut self.draws);
-        self.verdicts.push(verdict);
-        match verdict {
-            Verdict::Dropped(reason) => {
-                assert_eq!(reason == Reason::Overflow, !fits, "{reason:?}");
+        let fits = |queue: &Buffer| self.limit.admits(queue.backlog(), packet.bytes());
+        let had_room = fits(&self.buffer);
+        let mut pushed_out = Vec::new();
+        let fate = self.buffer.enqueue(packet, self.now, &mut self.draws, |one| pushed_out.push(*one));
+        let has_room = fits(&self.buffer);
+        for one in pushed_out {
+            self.fates.push((one.id, Fate::Dropped(Reason::PushedOut)));
+            let line = self.line(&one);
+            let place = line.iter().position(|waiting| *waiting == one);
+            line.remove(place.expect("only what waits is pushed out, as it is"));
+            self.drop_once(one.id);
+        }
+        self.fates.push((packet.id, fate));
+        match fate {
+            Fate::Dropped(reason) => {
+                assert_eq!(reason == Reason::Overflow, !had_room && !has_room, "{reason:?}");
                 assert!(matches!(reason, Reason::Overflow | Reason::Early), "{reason:?} on arrival");
-                self.drop_once(id);
+                self.drop_once(packet.id);
             }
-            Verdict::Marked | Verdict::Passed => {
-                packet.flags = self.with_mark(packet, verdict);
-                self.queued.push_back(packet);
+            Fate::Marked | Fate::Passed => {
+                packet.flags = with_mark(&packet, fate);
+                self.line(&packet).push_back(packet);
             }
         }
     }
 
     fn depart(&mut self) {
-        while let Some(departed) = self.fifo.dequeue(self.now, &mut self.draws) {
-            let mut expected = self.queued.pop_front().expect("a packet out of nowhere");
-            self.verdicts.push(departed.verdict);
-            expected.flags = self.with_mark(expected, departed.verdict);
-            assert_eq!(departed.packet, expected, "out of order, or changed in the queue");
+        while let Some(departed) = self.buffer.dequeue(self.now, &mut self.draws) {
+            let packet = departed.packet;
+            let mut expected = self.line(&packet).pop_front().expect("a packet out of nowhere");
+            self.fates.push((packet.id, departed.fate));
+            expected.flags = with_mark(&expected, departed.fate);
+            if let Some(rate) = packet.rate() {
+                assert!(expected.rate() >= Some(rate), "a rate rose from {:?} to {rate}", expected.rate());
+                expected.lower_rate(rate);
+            }
+            assert_eq!(packet, expected, "out of order, or changed in the queue");
             assert!(departed.arrived <= self.now && departed.arrived == expected.sent);
-            if let Verdict::Dropped(reason) = departed.verdict {
+            if let Fate::Dropped(reason) = departed.fate {
                 assert_eq!(reason, Reason::Late);
                 self.drop_once(expected.id);
             } else {
@@ -103,13 +133,7 @@ impl Ledger {
                 return;
             }
         }
-        assert!(self.queued.is_empty(), "the queue denies what it holds");
-    }
-
-    fn with_mark(&self, packet: Packet, verdict: Verdict) -> Flags {
-        let marked = verdict == Verdict::Marked;
-        assert!(!marked || packet.flags.has(Flags::ECT), "a mark on a packet that cannot carry it");
-        packet.flags.with_if(marked, Flags::CE)
+        assert!(self.is_empty(), "the queue denies what it holds");
     }
 
     fn drop_once(&mut self, id: u32) {
@@ -117,13 +141,18 @@ impl Ledger {
         assert!(self.dropped.insert(id), "{id} was dropped before");
     }
 
+    fn is_empty(&self) -> bool {
+        self.queued.values().all(VecDeque::is_empty)
+    }
+
     /// received = delivered + dropped + queued, and the limit is kept.
     fn audit(&self) {
-        let accounted = self.delivered.len() + self.dropped.len() + self.queued.len();
+        let queued = || self.queued.values().flatten();
+        let accounted = self.delivered.len() + self.dropped.len() + queued().count();
         assert_eq!(self.received as usize, accounted);
-        let backlog = self.fifo.backlog();
-        assert_eq!(backlog.packets as usize, self.queued.len());
-        assert_eq!(backlog.bytes, self.queued.iter().map(Packet::bytes).sum());
+        let backlog = self.buffer.backlog();
+        assert_eq!(backlog.packets as usize, queued().count());
+        assert_eq!(backlog.bytes, queued().map(Packet::bytes).sum());
         match self.limit {
             Limit::Packets(most) => assert!(backlog.packets <= most),
             Limit::Bytes(most) => assert!(backlog.bytes <= most),
@@ -132,11 +161,23 @@ impl Ledger {
     }
 }
 
-const LIMITS: [Limit; 5] =
-    [Limit::Packets(1), Limit::Packets(30), Limit::Bytes(Bytes(20_000)), Limit::Packets(0), Limit::Unlimited];
+fn with_mark(packet: &Packet, fate: Fate) -> Flags {
+    let marked = fate == Fate::Marked;
+    assert!(!marked || packet.flags.has(Flags::ECT), "a mark on a packet that cannot carry it");
+    packet.flags.with_if(marked, Flags::CE)
+}
+
+const LIMITS: [Limit; 6] = [
+    Limit::Packets(1),
+    Limit::Packets(30),
+    Limit::Bytes(Bytes(20_000)),
+    Limit::Bytes(Bytes(1_000)),
+    Limit::Packets(0),
+    Limit::Unlimited,
+];
 
 #[test]
-fn packets_are_conserved_by_identity_and_stay_in_order_in_every_queue() {
+fn packets_are_conserved_by_identity_and_leave_in_the_order_that_their_discipline_promises() {
     for (index, config) in queue::Config::variants().iter().enumerate() {
         for limit in LIMITS {
             let mut ledger = Ledger::new(config, limit, index as u64);
@@ -145,7 +186,7 @@ fn packets_are_conserved_by_identity_and_stay_in_order_in_every_queue() {
                 // Heavy and light traffic in turn.
                 ledger.step(&mut script, if step / 250 % 2 == 0 { 0.7 } else { 0.4 });
             }
-            while !ledger.queued.is_empty() {
+            while !ledger.is_empty() {
                 ledger.depart();
                 ledger.audit();
             }
@@ -153,7 +194,7 @@ fn packets_are_conserved_by_identity_and_stay_in_order_in_every_queue() {
                 !ledger.delivered.is_empty() || limit == Limit::Packets(0),
                 "{config:?} delivers nothing"
             );
-            for (name, value) in ledger.fifo.discipline().state() {
+            for (name, value) in ledger.buffer.discipline().state() {
                 assert!(value.is_finite(), "{config:?}: {name} = {value}");
             }
         }
@@ -178,8 +219,8 @@ fn a_cloned_queue_has_the_same_future_and_so_has_the_same_seed() {
             clone.step(&mut cloned_script, 0.6);
             again.step(&mut same_script, 0.6);
         }
-        let expected = format!("{:?} {:?}", original.fifo, original.verdicts);
-        assert_eq!(format!("{:?} {:?}", clone.fifo, clone.verdicts), expected, "a clone of {config:?}");
-        assert_eq!(format!("{:?} {:?}", again.fifo, again.verdicts), expected, "the same seed of {config:?}");
+        let expected = format!("{:?} {:?}", original.buffer, original.fates);
+        assert_eq!(format!("{:?} {:?}", clone.buffer, clone.fates), expected, "a clone of {config:?}");
+        assert_eq!(format!("{:?} {:?}", again.buffer, again.fates), expected, "the same seed of {config:?}");
     }
 }

@@ -89,13 +89,14 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Flags, Lag};
+    use crate::packet::Flags;
     use crate::rng::Rng;
     use std::collections::VecDeque;
 
     fn packet(id: u32) -> Packet {
-        let (sent, sack, flags) = (Time(0), [(0, 0); 3], Flags::default());
-        Packet { sent, sack, flow: 0, seq: 0, hop: 0, id, size: 40, epoch: 0, flags, lag: Lag::default() }
+        let mut packet = Packet::data(0, 0, 40, Flags::default(), Time(0));
+        packet.id = id;
+        packet
     }
 
     #[test]

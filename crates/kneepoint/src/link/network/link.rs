@@ -5,7 +5,7 @@ use super::flight::Flight;
 use crate::link::LinkSpec;
 use crate::link::{Line, Tail, Transmitter};
 use crate::packet::Packet;
-use crate::queue::{Facts, Fifo, Limit, Reason, Verdict};
+use crate::queue::{Buffer, Facts, Fate, Limit, Reason};
 use crate::rng::Rng;
 use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Bytes, Rate, Span, Time};
@@ -23,7 +23,7 @@ pub(super) enum Queue {
 
 #[derive(Clone, Debug)]
 pub(super) struct Ruled {
-    pub(super) fifo: Fifo,
+    pub(super) buffer: Buffer,
     pub(super) transmitting: bool,
     pub(super) rng: Rng,
 }
@@ -53,7 +53,7 @@ impl Link {
             true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
             true => Queue::Tail(Box::new(Tail::new(spec.limit))),
             false => Queue::Ruled(Box::new(Ruled {
-                fifo: Fifo::new(discipline, spec.limit),
+                buffer: Buffer::new(discipline, spec.limit),
                 transmitting: false,
                 rng: Rng::stream(seed, "queue", index),
             })),
@@ -70,7 +70,7 @@ impl Link {
 
     pub(super) fn interval(&self) -> Option<Span> {
         match &self.queue {
-            Queue::Ruled(ruled) => ruled.fifo.discipline().interval(),
+            Queue::Ruled(ruled) => ruled.buffer.discipline().interval(),
             _ => None,
         }
     }
@@ -91,8 +91,8 @@ impl Link {
             }
         }
         if !tail.admits(packet.size) {
-            let verdict = Verdict::Dropped(Reason::Overflow);
-            watch.on(at, &Event::Arrival { link: id, packet, verdict });
+            let fate = Fate::Dropped(Reason::Overflow);
+            watch.on(at, &Event::Arrival { link: id, packet, fate });
             return None;
         }
         let (start, end) = self.transmitter.send(at, packet.size);
@@ -101,7 +101,7 @@ impl Link {
             tail.join(start, packet.size);
         }
         if self.measured {
-            watch.on(at, &Event::Arrival { link: id, packet, verdict: Verdict::Passed });
+            watch.on(at, &Event::Arrival { link: id, packet, fate: Fate::Passed });
             if start > at {
                 watch.on(at, &Event::Queue { link: id, backlog: tail.backlog() });
             }

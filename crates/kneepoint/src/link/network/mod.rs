@@ -15,7 +15,7 @@ mod paths;
 use crate::event::{Entity, EventQueue};
 use crate::link::LinkSpec;
 use crate::packet::Packet;
-use crate::queue::{Backlog, Reason, Verdict};
+use crate::queue::{Backlog, Fate, Reason};
 use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Bytes, Time};
 use flight::Pool;
@@ -97,8 +97,8 @@ impl Links {
                 },
             };
             let Some(arrival) = arrival else {
-                let verdict = Verdict::Dropped(Reason::Channel);
-                watch.on(at, &Event::Fate { link: id, packet: &packet, verdict });
+                let fate = Fate::Dropped(Reason::Channel);
+                watch.on(at, &Event::Fate { link: id, packet: &packet, fate });
                 return None;
             };
             match hop.step {
@@ -131,7 +131,7 @@ impl Links {
             link => {
                 let link = link - 2 * links;
                 if let Queue::Ruled(ruled) = &mut self.links[link].queue {
-                    ruled.fifo.tick(now);
+                    ruled.buffer.tick(now);
                 }
                 if let Some(interval) = self.links[link].interval() {
                     events.schedule(entity, now + interval);
@@ -160,14 +160,14 @@ impl Links {
         match &self.links[link.0 as usize].queue {
             Queue::Free => Backlog::default(),
             Queue::Tail(tail) => tail.backlog_at(now),
-            Queue::Ruled(ruled) => ruled.fifo.backlog(),
+            Queue::Ruled(ruled) => ruled.buffer.backlog(),
         }
     }
 
     /// What a link's discipline remembers.
     pub fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
         match &self.links[link.0 as usize].queue {
-            Queue::Ruled(ruled) => ruled.fifo.discipline().state(),
+            Queue::Ruled(ruled) => ruled.buffer.discipline().state(),
             _ => Vec::new(),
         }
     }
@@ -217,17 +217,22 @@ impl Links {
     ) -> Option<Reached> {
         let link = &mut self.links[index];
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
-        let verdict = ruled.fifo.enqueue(packet, now, &mut ruled.rng);
-        let dropped = matches!(verdict, Verdict::Dropped(_));
         let id = LinkId(index as u32);
+        let mut pushed_out = false;
+        let fate = ruled.buffer.enqueue(packet, now, &mut ruled.rng, |packet| {
+            pushed_out = true;
+            let fate = Fate::Dropped(Reason::PushedOut);
+            watch.on(now, &Event::Fate { link: id, packet, fate });
+        });
+        let dropped = matches!(fate, Fate::Dropped(_));
         if link.measured || dropped {
-            watch.on(now, &Event::Arrival { link: id, packet: &packet, verdict });
+            watch.on(now, &Event::Arrival { link: id, packet: &packet, fate });
+        }
+        if link.measured && (pushed_out || !dropped) {
+            watch.on(now, &Event::Queue { link: id, backlog: ruled.buffer.backlog() });
         }
         if dropped {
             return None;
-        }
-        if link.measured {
-            watch.on(now, &Event::Queue { link: id, backlog: ruled.fifo.backlog() });
         }
         if ruled.transmitting { None } else { self.transmit(index, now, events, watch) }
     }
@@ -245,15 +250,15 @@ impl Links {
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let id = LinkId(index as u32);
         ruled.transmitting = false;
-        while let Some(departed) = ruled.fifo.dequeue(now, &mut ruled.rng) {
-            let packet = departed.packet;
+        while let Some(departed) = ruled.buffer.dequeue(now, &mut ruled.rng) {
+            let mut packet = departed.packet;
             if link.measured {
-                watch.on(now, &Event::Queue { link: id, backlog: ruled.fifo.backlog() });
+                watch.on(now, &Event::Queue { link: id, backlog: ruled.buffer.backlog() });
             }
-            if departed.verdict != Verdict::Passed {
-                watch.on(now, &Event::Fate { link: id, packet: &packet, verdict: departed.verdict });
+            if departed.fate != Fate::Passed {
+                watch.on(now, &Event::Fate { link: id, packet: &packet, fate: departed.fate });
             }
-            if let Verdict::Dropped(_) = departed.verdict {
+            if let Fate::Dropped(_) = departed.fate {
                 continue;
             }
             if link.measured {
@@ -265,13 +270,14 @@ impl Links {
             ruled.transmitting = true;
             events.schedule(departure, end);
             let Some(arrival) = link.line.carry(end, packet.size) else {
-                let verdict = Verdict::Dropped(Reason::Channel);
-                watch.on(end, &Event::Fate { link: id, packet: &packet, verdict });
+                let fate = Fate::Dropped(Reason::Channel);
+                watch.on(end, &Event::Fate { link: id, packet: &packet, fate });
                 return None;
             };
             match self.hops[packet.hop as usize].step {
                 Step::Through => {
-                    return self.carry(Packet { hop: packet.hop + 1, ..packet }, arrival, events, watch);
+                    packet.hop += 1;
+                    return self.carry(packet, arrival, events, watch);
                 }
                 Step::Reach => return Some((packet, arrival)),
                 Step::Join | Step::Arrive => self.launch(index, packet, arrival, events),

@@ -8,7 +8,7 @@
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
-use crate::packet::{Flags, Packet};
+use crate::packet::{Body, Flags, Packet};
 use crate::spec::Valid;
 use crate::spec::{Roster, Slot};
 use crate::tcp::Options;
@@ -136,11 +136,10 @@ fn tcp_options(
         let (value, echo) = if acknowledges { (at, packet.sent) } else { (packet.sent, Time::ZERO) };
         elements.extend([Noop, Noop, Timestamp(millis(value), millis(echo))]);
     }
-    let mut blocks = packet.sack.iter().filter(|(first, end)| first < end);
-    let mut block = || blocks.next().map(|(first, end)| (offset(*first), offset(*end)));
-    if packet.flags.has(Flags::ACK)
-        && let Some(first) = block()
-    {
+    let Body::Ack { blocks, .. } = packet.body() else { return elements };
+    let mut blocks = blocks.into_iter().filter(|(first, end)| first < end);
+    let mut block = || blocks.next().map(|(first, end)| (offset(first), offset(end)));
+    if let Some(first) = block() {
         elements.extend([Noop, Noop, SelectiveAcknowledgement(first, [block(), block(), None])]);
     }
     elements

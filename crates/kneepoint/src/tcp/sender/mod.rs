@@ -26,7 +26,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Options, Recovery};
 use crate::cc::{self, Ack, Control, Marks};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -171,6 +171,12 @@ impl Sender {
         self.control.window
     }
 
+    /// What its packets tell queues of it.
+    #[inline]
+    pub fn hint(&self) -> Hint {
+        Hint { window: self.control.window, rtt: self.rtt.smoothed() }
+    }
+
     /// What the controller remembers.
     pub fn controller(&self) -> &cc::Any {
         &self.controller
@@ -265,8 +271,9 @@ impl Sender {
             self.advance(packet.seq, newly, now);
         }
         // With blocks, only one that names something new makes a duplicate (RFC 6675 §2).
-        let told = if packet.sack[0].1 != 0 {
-            self.board.mark(&packet.sack, self.una, self.high, self.options.dupthresh) > 0
+        let sack = packet.sack();
+        let told = if sack[0].1 != 0 {
+            self.board.mark(&sack, self.una, self.high, self.options.dupthresh) > 0
         } else {
             self.options.recovery != Recovery::Sack
         };
