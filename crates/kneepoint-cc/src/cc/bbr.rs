@@ -30,8 +30,7 @@
 //! sending. Linux's detector of token buckets, which the draft leaves out, is left out here. Without selective
 //! acknowledgements B is less certain.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::delivery::{Delivery, Sample};
 use super::extreme::Greatest;
