@@ -3,10 +3,12 @@
 //!
 //! Text follows iproute2: `60ms`, `150mbit`, `64kb`. Every unit parses what it prints.
 
-use std::fmt;
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, RangeInclusive, Sub};
-use std::str::FromStr;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Mul, RangeInclusive, Sub};
+use core::str::FromStr;
 
 /// An instant: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,9 +80,11 @@ impl Span {
     pub const fn from_micros(micros: u64) -> Span {
         Span(micros * 1_000)
     }
-    /// The span nearest to `secs` seconds; negative and not-a-number become zero.
+    /// The span nearest to `secs` seconds; zero for a negative number or NaN.
     pub fn from_secs_f64(secs: f64) -> Span {
-        Span((secs * NANOS as f64).round() as u64)
+        // The greatest number below 1/2: with 1/2 itself the sum rounds up where the value is just below a half.
+        const HALF: f64 = 0.499_999_999_999_999_94;
+        Span((secs * NANOS as f64 + HALF) as u64)
     }
     /// Seconds.
     pub fn as_secs_f64(self) -> f64 {
@@ -134,7 +138,7 @@ impl Probability {
     /// Always.
     pub const ONE: Probability = Probability(1.0);
 
-    /// The number in [0, 1] nearest to `p`; not-a-number becomes zero.
+    /// The number in [0, 1] nearest to `p`; NaN becomes zero.
     pub fn clamped(p: f64) -> Probability {
         Probability(if p > 0.0 { p.min(1.0) } else { 0.0 })
     }
@@ -223,7 +227,7 @@ fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Resu
         || format!("`{text}` is not {what}: write a number and one of {}, as in `{example}`", units());
     let (number, unit) = number_and_unit(text).ok_or_else(wrong)?;
     let (_, scale) = scales.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
-    let value = (number * *scale as f64).round();
+    let value = libm::round(number * *scale as f64);
     // 2^53: beyond it a double no longer counts in ones.
     if value > 9_007_199_254_740_992.0 { Err(format!("`{text}` is too large")) } else { Ok(value as u64) }
 }
@@ -332,6 +336,8 @@ pub fn show_range<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]
@@ -346,6 +352,18 @@ mod tests {
             assert_eq!(Bytes(bits).to_string().parse(), Ok(Bytes(bits)));
         }
         assert_eq!("100s..300s".parse::<Interval>().unwrap().to_string(), "100s..300s");
+    }
+
+    #[test]
+    fn seconds_become_the_nearest_nanosecond_and_a_half_is_rounded_up() {
+        let halves =
+            (0..60).flat_map(|power| [0.0, 0.5, 1.0, 1.5].map(|part| part + (1_u64 << power) as f64));
+        let near = halves.flat_map(|nanos| [nanos.next_down(), nanos, nanos.next_up()]);
+        for nanos in near.chain([0.0, 0.5_f64.next_down(), 0.5, 1e300, -0.3, -0.7, -1e300, f64::INFINITY]) {
+            let secs = nanos / NANOS as f64;
+            assert_eq!(Span::from_secs_f64(secs).0, (secs * NANOS as f64).round() as u64, "{nanos} ns");
+        }
+        assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);
     }
 
     #[test]

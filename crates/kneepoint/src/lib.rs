@@ -9,6 +9,7 @@
 //! | [`units`] | instants, spans, bytes, rates: the only unit system |
 //! | [`rng`] | one seed, many named streams |
 //! | [`settings`] | declared parameters and registries |
+//! | [`law`] | probabilities from queues, delays and prices, one file each |
 //! | [`cc`] | congestion controls, one file each |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
 //! | [`packet`] | what travels |
@@ -29,9 +30,9 @@
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | results to bytes: text, json, csv, svg, html, markdown, pcapng |
 //!
-//! The first four are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
+//! The first five are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
 
-pub use kneepoint_cc::{cc, choice, registry, rng, settings, units};
+pub use kneepoint_cc::{cc, choice, law, registry, rng, settings, units};
 
 pub mod capture;
 pub mod chart;

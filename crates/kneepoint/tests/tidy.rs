@@ -66,7 +66,8 @@ impl Source {
     }
 }
 
-fn sources() -> Vec<Source> {
+/// The source files below a folder of the laboratory's crate.
+fn sources_of(part: &str) -> Vec<Source> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a readable folder") {
             let path = entry.expect("a readable entry").path();
@@ -77,18 +78,19 @@ fn sources() -> Vec<Source> {
             }
         }
     }
-    let of = |part: &str| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
-        let mut paths = Vec::new();
-        walk(&root, &mut paths);
-        paths.sort();
-        let read = |path: PathBuf| Source {
-            path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
-            text: std::fs::read_to_string(&path).expect("text"),
-        };
-        paths.into_iter().map(read).collect::<Vec<_>>()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
+    let mut paths = Vec::new();
+    walk(&root, &mut paths);
+    paths.sort();
+    let read = |path: PathBuf| Source {
+        path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
+        text: std::fs::read_to_string(&path).expect("text"),
     };
-    let (mut all, mut controllers) = (of("src"), of("../kneepoint-cc/src"));
+    paths.into_iter().map(read).collect()
+}
+
+fn sources() -> Vec<Source> {
+    let (mut all, mut controllers) = (sources_of("src"), sources_of("../kneepoint-cc/src"));
     controllers.retain(|source| source.path != "lib.rs");
     all.append(&mut controllers);
     all
@@ -159,6 +161,35 @@ fn every_room_is_in_the_table_and_every_row_is_a_room() {
     assert_eq!(there, rooms(&sources).into_iter().collect());
 }
 
+/// The crate of controllers runs where there is no standard library, and asks for little else.
+#[test]
+fn the_controllers_need_no_standard_library_and_three_dependencies() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kneepoint-cc");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("text");
+    assert!(read("src/lib.rs").contains("\n#![no_std]\n"));
+    let manifest = read("Cargo.toml");
+    let dependencies = manifest.split("dependencies]").nth(1).expect("a table of dependencies");
+    let named: BTreeSet<_> = dependencies.lines().filter_map(|line| line.split_once(['=', '.'])).collect();
+    let named: Vec<_> = named.into_iter().map(|(name, _)| name.trim()).collect();
+    assert_eq!(
+        named,
+        ["libm", "rand_core", "rand_xoshiro"],
+        "other dependencies may need what a kernel lacks"
+    );
+    assert_eq!(manifest.matches("dependencies]").count(), 1, "{manifest}");
+    let mut faults = Vec::new();
+    for source in sources_of("../kneepoint-cc/src") {
+        for (number, line) in source.code().filter(|(_, line)| !named_after(line, "std::").is_empty()) {
+            faults.push(format!(
+                "kneepoint-cc/{}:{number}: core:: or alloc::, not {}",
+                source.path,
+                line.trim()
+            ));
+        }
+    }
+    report(faults);
+}
+
 /// The modules that the registry of a family lists.
 fn registered(sources: &[Source], family: &str) -> BTreeSet<String> {
     let path = format!("{family}/mod.rs");
@@ -184,9 +215,9 @@ fn every_file_is_part_of_the_crate() {
         });
         children.entry(folder.to_string()).or_default().extend(declared.map(str::to_string));
     }
-    let controllers = ["cc", "rng", "settings", "units"].map(String::from);
+    let controllers = ["cc", "law", "rng", "settings", "units"].map(String::from);
     children.entry(String::new()).or_default().extend(controllers);
-    for family in ["cc", "queue", "predict", "fluid"] {
+    for family in ["law", "cc", "queue", "predict", "fluid"] {
         children.entry(family.to_string()).or_default().extend(registered(&sources, family));
     }
     let orphan = |source: &&Source| {
@@ -207,6 +238,7 @@ fn every_algorithm_is_registered() {
     let red = "the response of PERT itself, which no other entry has";
     let unnamed = BTreeMap::from([("response/red", red)]);
     let families = [
+        ("law", &["Law for "][..]),
         ("cc", &["Controller for ", "Response for "][..]),
         ("queue", &["Discipline for "]),
         ("predict", &["Predictor for "]),

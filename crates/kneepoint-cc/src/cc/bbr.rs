@@ -30,6 +30,8 @@
 //! sending. Linux's detector of token buckets, which the draft leaves out, is left out here. Without selective
 //! acknowledgements B is less certain.
 
+use alloc::{boxed::Box, vec::Vec};
+
 use super::delivery::{Delivery, Sample};
 use super::extreme::Greatest;
 use super::{Ack, Control, Controller, Ecn, Loss, Start, Timeout};
@@ -390,7 +392,7 @@ mod tests {
             .collect();
         assert_eq!(gains, [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
         let mut rng = Rng::stream(1, "cycle", 0);
-        let mut begun = std::collections::BTreeSet::new();
+        let mut begun = alloc::collections::BTreeSet::new();
         for _ in 0..700 {
             state.probe_bandwidth(Time::ZERO, &mut rng);
             begun.insert((state.gain() * 100.0) as u64);

@@ -39,6 +39,9 @@
 //! repair did, no restart from idle, for which a host would have to tell of sending. Linux's BBRv3 of 2023 and
 //! drafts before -06 have no precautionary probe: `precautionary = false`.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use super::delivery::Sample;
 use super::{Ack, Control, Controller, Ecn, Loss, Start, Timeout};
 use crate::rng::Rng;

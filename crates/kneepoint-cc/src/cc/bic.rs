@@ -26,6 +26,8 @@
 //! here all are real numbers. Its rule for delayed acknowledgements is left out, as packets are counted here and not
 //! acknowledgements, and so is its initial slow-start threshold of 100, which is the scenario's to set.
 
+use alloc::vec::Vec;
+
 use super::steady::{Law, Losses, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

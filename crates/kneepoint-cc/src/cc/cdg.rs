@@ -27,6 +27,8 @@
 //!
 //! Departure: delayed acknowledgements are not filtered out of the greatest round-trip time.
 
+use alloc::vec::Vec;
+
 use super::rounds::Rounds;
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

@@ -21,6 +21,8 @@
 //! there; α W^k passes 1 at 16). `D` stands still while the window is not what limits the sender. Where a shrinking
 //! `D` takes `W` below `S`, `S` follows, so that slow start does not return without a timeout.
 
+use alloc::vec::Vec;
+
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

@@ -28,6 +28,9 @@
 //! Departure: the authors' code also takes 3/10 off the window when many packets are lost, of which the paper
 //! says nothing.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use super::extreme::Greatest;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;

@@ -27,6 +27,8 @@
 //! no [W, 1.5 W], but at most one packet per packet acknowledged. Its rule for delayed acknowledgements is
 //! left out: here packets are counted, not acknowledgements.
 
+use alloc::vec::Vec;
+
 use super::delay::Delay;
 use super::steady::{Law, Losses, aimd};
 use super::window::Window;

@@ -28,6 +28,8 @@
 //! Departures: a sender whose packets are not acknowledged for long keeps its alpha; packets sent again cannot carry
 //! marks (RFC 3168 §6.1.5), where RFC 8257 §3.1 lets all packets carry them.
 
+use alloc::vec::Vec;
+
 use super::marking::Marking;
 use super::window::Window;
 use super::{Ack, Control, Controller, Ecn, Loss, Marks, Start, Timeout};

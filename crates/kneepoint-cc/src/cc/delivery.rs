@@ -17,7 +17,7 @@
 //! A round ends when a packet is acknowledged that was sent after it began. Packets sent while the sender had
 //! nothing more to send, and all in flight with them, give samples that are `limited`.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::Ack;
 use crate::units::{Span, Time};
@@ -170,6 +170,8 @@ impl Delivery {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use alloc::vec::Vec;
+
     use super::super::{Controller, Loss};
     use super::*;
     use crate::rng::Rng;
@@ -294,7 +296,7 @@ pub(crate) mod tests {
     }
 
     /// Packets a millisecond apart.
-    fn steady(delivery: &mut Delivery, packets: std::ops::Range<u64>, in_flight: u32) -> Vec<Sample> {
+    fn steady(delivery: &mut Delivery, packets: core::ops::Range<u64>, in_flight: u32) -> Vec<Sample> {
         let at = |number| Span::from_millis(number).after_start();
         let answers = packets.map(|number| answer(number, at(number), in_flight));
         answers.map(|ack| delivery.on_ack(&ack, Span::from_millis(40))).collect()

@@ -65,6 +65,8 @@ fn follow([mut first, mut second, mut third]: [Seen; 3], new: Seen, window: u64)
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::rng::Rng;
 

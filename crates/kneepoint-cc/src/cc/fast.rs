@@ -29,6 +29,8 @@
 //! Departures from the module: W0 is the window as the round began, not what was outstanding when the packet now
 //! acknowledged was sent; so the first update after a loss starts from the halved window, not from the one before.
 
+use alloc::vec::Vec;
+
 use super::delay::Delay;
 use super::rounds::Rounds;
 use super::window::FLOOR_AFTER_LOSS;

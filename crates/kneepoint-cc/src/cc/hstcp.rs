@@ -20,6 +20,8 @@
 //! table, which may be used instead, rounds it down. Beyond `high` the line b(w) goes on, as it does in the last rows
 //! of the table, down to half of `high_decrease`.
 
+use alloc::vec::Vec;
+
 use super::steady::{Law, Losses, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

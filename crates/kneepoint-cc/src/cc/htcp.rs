@@ -25,6 +25,8 @@
 //! Departures from Linux: it uses RTTmin / RTTmax only from the second loss without a change of throughput on, only
 //! where RTTmin > 10 ms, and lets RTTmax rise by 20 ms a sample at most; the draft has none of these.
 
+use alloc::vec::Vec;
+
 use super::steady::{Law, Losses, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

@@ -29,6 +29,8 @@
 //! ns-2's TCP-Linux carries the Linux 2.6.22 module, whose loss leaves β W where (1 - β) W is meant: an eighth of the
 //! window where no queue stood. `legacy_bug` does the same, for experiments published with it.
 
+use alloc::vec::Vec;
+
 use super::steady::{Law, Losses, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

@@ -20,6 +20,8 @@
 //! follows `flight` down. After a timeout the window grows as ever. Without timestamps nothing is known of one-way
 //! delays: q is zero, and LEDBAT is Reno without slow start. Clocks that drift apart are not corrected.
 
+use alloc::vec::Vec;
+
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};

@@ -19,6 +19,8 @@
 //! round trip costs in reaching a layer; the paper leaves its constant open, and here KR is 1 at `rtt_reference`.
 //! RTT is smoothed as in RFC 6298, and KR is set once a round trip.
 
+use alloc::vec::Vec;
+
 use super::delay::Delay;
 use super::steady::{Law, Losses, solve};
 use super::window::Window;
@@ -66,7 +68,7 @@ fn begins(layer_window: f64, layer: f64) -> f64 {
 
 /// The layer of a window: the greatest K with W(K) <= W.
 fn layer_of(layer_window: f64, window: f64) -> f64 {
-    ((1.0 + (1.0 + 8.0 * window / layer_window).sqrt()) / 2.0).floor()
+    libm::floor((1.0 + libm::sqrt(1.0 + 8.0 * window / layer_window)) / 2.0)
 }
 
 impl Ltcp {

@@ -10,6 +10,8 @@
 //!
 //! Reading: what arrived counts, in order or not (the RFC counts bytes acknowledged in order).
 
+use alloc::vec::Vec;
+
 use super::Ack;
 
 /// The average, and the window that is being counted.

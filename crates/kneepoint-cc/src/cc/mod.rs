@@ -17,6 +17,8 @@ pub mod rounds;
 pub mod steady;
 pub mod window;
 
+use alloc::vec::Vec;
+
 use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::units::{PacketRate, Span, Time};
@@ -128,7 +130,7 @@ pub struct Control {
 ///
 /// A loss or a mark reduces the window at once; the host sends no more than [`Control`] allows and, while it
 /// repairs, inflates nothing here.
-pub trait Controller: Clone + std::fmt::Debug {
+pub trait Controller: Clone + core::fmt::Debug {
     /// Its parameters.
     type Params: Settings;
 

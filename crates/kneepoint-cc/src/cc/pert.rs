@@ -31,6 +31,8 @@
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
+use alloc::vec::Vec;
+
 use super::delay::{Delay, Signal};
 use super::early::{self, Early};
 use super::response::Response;

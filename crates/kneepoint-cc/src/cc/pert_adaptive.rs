@@ -61,6 +61,9 @@
 //!   acknowledges n packets is 1 - exp(-n / (m W)), a time constant of m round trips; where m W is a dozen packets the
 //!   average is noise.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 mod aggression;
 mod event_rate;
 mod probe;
@@ -133,8 +136,9 @@ impl PertAdaptive {
     /// Whether the window is more than losses explain: Reno's is the root of 3/2 packets between two losses.
     fn lossy(&self) -> bool {
         let Rest { params, losses, .. } = &*self.rest;
-        let explained =
-            || losses.mean().is_none_or(|mean| self.window.packets <= params.friendly * (1.5 * mean).sqrt());
+        let explained = || {
+            losses.mean().is_none_or(|mean| self.window.packets <= params.friendly * libm::sqrt(1.5 * mean))
+        };
         params.friendly > 0.0 && !explained()
     }
 

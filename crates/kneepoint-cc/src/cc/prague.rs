@@ -27,6 +27,8 @@
 //! the loss's credit for a mark of the same round trip, undoing a reduction when a loss proves to be reordering,
 //! detection of queues that treat ECT(1) as ECT(0), and CUBIC's growth after a loss.
 
+use alloc::vec::Vec;
+
 use super::delay::Delay;
 use super::marking::Marking;
 use super::window::Window;

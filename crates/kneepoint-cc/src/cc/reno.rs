@@ -53,7 +53,7 @@ impl Controller for Reno {
             formula: "1.31 / sqrt(p)",
             settings: &[],
             losses: Losses::Random,
-            window: |p, _| 1.3098 / p.sqrt(),
+            window: |p, _| 1.3098 / libm::sqrt(p),
             rates: &[1e-2, 1e-3],
             within: 0.02,
             because: "10 000 losses are a sample, with a standard error of half a percent; a packet is a large part of a small window",

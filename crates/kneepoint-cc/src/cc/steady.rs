@@ -61,14 +61,14 @@ impl Law {
 ///
 /// S. Floyd, M. Handley, J. Padhye, "A Comparison of Equation-Based and AIMD Congestion Control", 2000.
 pub fn aimd(increase: f64, decrease: f64, p: f64) -> f64 {
-    (increase * (2.0 - decrease) / (2.0 * decrease * p)).sqrt()
+    libm::sqrt(increase * (2.0 - decrease) / (2.0 * decrease * p))
 }
 
 /// Where `rising` is `target`: by halving, as logarithms, what lies between 10⁻⁹ and 10⁹.
 pub fn solve(target: f64, rising: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (1e-9_f64, 1e9_f64);
     while high / low > 1.0 + 1e-5 {
-        let middle = (low * high).sqrt();
+        let middle = libm::sqrt(low * high);
         if rising(middle) < target {
             low = middle;
         } else {

@@ -21,6 +21,8 @@
 //! Departures from ns-2: the host repairs losses, so the fine-grained retransmission timer is absent, and no
 //! decision is taken before all that was sent before a loss is acknowledged.
 
+use alloc::vec::Vec;
+
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
@@ -76,7 +78,7 @@ impl Vegas {
         // As it was before this acknowledgement took its packets out.
         let outstanding = ack.next.saturating_sub(ack.una) as f64 + f64::from(ack.acked);
         let diff = outstanding - sent as f64 * (self.rounds.base.0 as f64 / rtt.0 as f64);
-        self.diff = if self.params.rounding { (diff + 0.5).trunc() } else { diff };
+        self.diff = if self.params.rounding { libm::trunc(diff + 0.5) } else { diff };
         if self.window.slow_start() {
             self.decide_in_slow_start();
         } else {

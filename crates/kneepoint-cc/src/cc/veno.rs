@@ -17,6 +17,8 @@
 //! Readings: `rtt` is smoothed as in RFC 6298 (the paper: "smoothed"; Linux: the sample before). Every other packet is
 //! half a gain each. Slow start is Reno's.
 
+use alloc::vec::Vec;
+
 use super::delay::Delay;
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

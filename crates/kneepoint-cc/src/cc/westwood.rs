@@ -18,6 +18,8 @@
 //! less than the path holds; Linux sets the window at the end of recovery, the paper at its beginning. Packets that
 //! selective acknowledgements report are delivered. A loss never widens the window, and before the first sample it halves.
 
+use alloc::vec::Vec;
+
 use super::delay::Delay;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

@@ -20,6 +20,8 @@
 //! Reno's. At a loss Q is the one of the round that is under way, once it has three samples, for slow start doubles the
 //! queue in a round; Linux takes that of the round before, gives up an eighth, and slow start's overshoot stays.
 
+use alloc::vec::Vec;
+
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
 use super::{Ack, Control, Controller, Loss, Start, Timeout};

@@ -21,22 +21,22 @@ macro_rules! choice {
                 match self { $( $name::$variant => $text, )* }
             }
         }
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.write_str(self.name()) }
+        impl ::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result { f.write_str(self.name()) }
         }
         impl $crate::settings::Setting for $name {
             const KIND: &'static str = "choice";
             const CHOICES: &'static [(&'static str, &'static str)] = &[$( ($text, $doc.trim_ascii()), )*];
             const JSON: &'static [&'static str] = &["string"];
-            fn read(raw: &$crate::settings::Raw) -> Result<$name, String> {
+            fn read(raw: &$crate::settings::Raw) -> Result<$name, $crate::__private::String> {
                 // A name may look like a number, as `2006` does.
                 let written = match raw {
-                    $crate::settings::Raw::Text(text) => text.clone(),
-                    other => other.to_string(),
+                    $crate::settings::Raw::Text(text) => $crate::__private::String::clone(text),
+                    other => $crate::__private::ToString::to_string(other),
                 };
                 match written.as_str() {
                     $( $text => Ok($name::$variant), )*
-                    _ => Err(format!("{raw} is not one of {}", [$($text),*].join(", "))),
+                    _ => Err($crate::__private::format!("{raw} is not one of {}", [$($text),*].join(", "))),
                 }
             }
         }

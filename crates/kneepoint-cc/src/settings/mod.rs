@@ -12,8 +12,10 @@ mod registry;
 
 pub use registry::Entry;
 
-use std::fmt;
-use std::ops::RangeInclusive;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::RangeInclusive;
 
 use crate::units::{Bytes, Interval, Rate, Span, show_range};
 
@@ -268,7 +270,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 /// Declares a struct of parameters.
 ///
 /// ```
-/// kneepoint::settings! {
+/// kneepoint_cc::settings! {
 ///     /// What a toy needs to know.
 ///     pub struct Toy {
 ///         /// The fraction that an early response takes off the window.
@@ -278,7 +280,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 ///     }
 /// }
 ///
-/// kneepoint::settings! {
+/// kneepoint_cc::settings! {
 ///     /// A toy with a string: `length` is set beside `decrease` and `early`.
 ///     pub struct Kite {
 ///         ..toy: Toy;
@@ -312,7 +314,7 @@ macro_rules! settings {
                     kind: <$type as $crate::settings::Setting>::KIND,
                     choices: <$type as $crate::settings::Setting>::CHOICES,
                     json: <$type as $crate::settings::Setting>::JSON,
-                    default: || { let default: $type = $default; default.to_string() },
+                    default: || { let default: $type = $default; $crate::__private::ToString::to_string(&default) },
                     range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
                 }, )*],
@@ -332,16 +334,16 @@ macro_rules! settings {
                 } )*
                 Err($crate::settings::Refusal::Unknown)
             }
-            fn check(&self) -> Result<(), String> {
+            fn check(&self) -> Result<(), $crate::__private::String> {
                 $( $crate::settings::Settings::check(&self.$part)?; )*
-                $( let check: fn(&Self) -> Result<(), String> = $check;
+                $( let check: fn(&Self) -> Result<(), $crate::__private::String> = $check;
                 check(self)?; )?
                 Ok(())
             }
             #[allow(unused_variables)]
-            fn get(&self, name: &str) -> Option<String> {
+            fn get(&self, name: &str) -> Option<$crate::__private::String> {
                 match name {
-                    $( stringify!($field) => return Some(self.$field.to_string()), )*
+                    $( stringify!($field) => return Some($crate::__private::ToString::to_string(&self.$field)), )*
                     _ => {}
                 }
                 $( if let known @ Some(_) = $crate::settings::Settings::get(&self.$part, name) {

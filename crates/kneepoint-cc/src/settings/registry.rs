@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Families of algorithms: one line registers one, and everything that is said about it comes from its own file.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::Field;
 
 /// An algorithm as the registry knows it.
@@ -85,11 +88,11 @@ macro_rules! registry {
                 match self { $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )* }
             }
             /// One parameter by name, as it would be written.
-            pub fn get(&self, name: &str) -> Option<String> {
+            pub fn get(&self, name: &str) -> Option<$crate::__private::String> {
                 match self { $( Config::$type(params) => $crate::settings::Settings::get(params, name), )* }
             }
             /// Whether the parameters agree with one another.
-            pub fn check(&self) -> Result<(), String> {
+            pub fn check(&self) -> Result<(), $crate::__private::String> {
                 match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
             }
             /// The algorithm itself.
@@ -116,7 +119,7 @@ macro_rules! registry {
             ) -> Result<(), $crate::settings::Refusal> {
                 self.set(name, raw)
             }
-            fn agree(&self) -> Result<(), String> {
+            fn agree(&self) -> Result<(), $crate::__private::String> {
                 self.check()
             }
         }

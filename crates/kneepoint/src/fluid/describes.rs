@@ -4,6 +4,7 @@
 //! A model says so in its own file, as data: controllers and queues do not know that there are models.
 
 use super::{Config, REGISTRY};
+use crate::law::pi::Continuous;
 use crate::settings::{Raw, Refusal};
 use crate::units::Span;
 use crate::{cc, queue};
@@ -56,12 +57,11 @@ impl Path<'_> {
         self.control.get(name).or_else(|| self.queue.get(name))
     }
 
-    /// The continuous controller behind a discrete one, whose bilinear transform has a = K/m + K/2f, b = K/m - K/2f.
+    /// The continuous controller behind a sampled one.
     fn gain_and_zero(&self, names: &[&str; 3]) -> Option<(f64, f64)> {
         let number = |name: &str| self.given(name)?.parse::<f64>().ok();
         let (a, b, frequency) = (number(names[0])?, number(names[1])?, number(names[2])?);
-        let gain = (a - b) * frequency;
-        Some((gain, 2.0 * gain / (a + b)))
+        Some(Continuous::gain_and_zero(a, b, frequency))
     }
 }
 

@@ -12,10 +12,10 @@ pub mod capacity;
 pub mod dde;
 pub mod describes;
 pub mod design;
-pub mod law;
 pub mod linear;
 pub mod map;
 pub mod margins;
+pub mod red;
 pub mod spectrum;
 pub mod theorem;
 

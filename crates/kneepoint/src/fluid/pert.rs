@@ -25,7 +25,7 @@
 
 use super::capacity::Capacity;
 use super::describes::{Describes, Origin};
-use super::law::{Law, Shape};
+use super::red::{Red, Shape};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
 use crate::units::{Bytes, Span};
@@ -73,7 +73,7 @@ pub struct Pert {
     capacity: f64,
     flows: f64,
     rtt: f64,
-    law: Law,
+    law: Red,
     /// K, per second: negative.
     k: f64,
     decrease: f64,
@@ -121,12 +121,7 @@ impl Model for Pert {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,
             rtt: params.rtt.as_secs_f64(),
-            law: Law {
-                min: params.tmin.as_secs_f64(),
-                max: params.tmax.as_secs_f64(),
-                pmax: params.pmax,
-                shape: params.shape,
-            },
+            law: Red::new(params.tmin.as_secs_f64(), params.tmax.as_secs_f64(), params.pmax, params.shape),
             k: libm::log(params.alpha) / params.delta.as_secs_f64(),
             decrease: params.decrease,
             window_delayed: params.window_delayed,
@@ -174,6 +169,6 @@ impl Model for Pert {
     }
 
     fn theorem(&self) -> Theorem {
-        theorem::theorem1(self.bottleneck(), self.law.slope(), self.k, self.law.pmax)
+        theorem::theorem1(self.bottleneck(), self.law.slope(), self.k, self.law.pmax())
     }
 }

@@ -26,6 +26,7 @@ use super::capacity::Capacity;
 use super::describes::{Describes, Origin};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
+use crate::law::pi::Continuous;
 use crate::units::{Bytes, Span};
 
 crate::settings! {
@@ -62,13 +63,10 @@ pub struct PertPi {
     capacity: f64,
     flows: f64,
     rtt: f64,
-    target: f64,
-    k: f64,
-    m: f64,
+    law: Continuous,
     decrease: f64,
     window_delayed: bool,
     variable_rtt: bool,
-    clipped: bool,
 }
 
 impl Model for PertPi {
@@ -97,17 +95,19 @@ impl Model for PertPi {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,
             rtt: params.rtt.as_secs_f64(),
-            target: params.target.as_secs_f64(),
-            k: params.gain,
-            m: params.zero,
+            law: Continuous {
+                target: params.target.as_secs_f64(),
+                gain: params.gain,
+                zero: params.zero,
+                clipped: params.clipped,
+            },
             decrease: params.decrease,
             window_delayed: params.window_delayed,
             variable_rtt: params.variable_rtt,
-            clipped: params.clipped,
         };
-        let (k, m) = theorem::pi_gains(model.bottleneck());
-        model.k = if model.k == 0.0 { k } else { model.k };
-        model.m = if model.m == 0.0 { m } else { model.m };
+        let (gain, zero) = theorem::pi_gains(model.bottleneck());
+        model.law.gain = if model.law.gain == 0.0 { gain } else { model.law.gain };
+        model.law.zero = if model.law.zero == 0.0 { zero } else { model.law.zero };
         model
     }
 
@@ -120,8 +120,7 @@ impl Model for PertPi {
     }
 
     fn probability(&self, past: &State) -> f64 {
-        let p = self.k / self.m * (past[1] - self.target) + past[2];
-        if self.clipped { p.clamp(0.0, 1.0) } else { p }
+        self.law.probability(past[1], past[2])
     }
 
     fn derivative(&self, now: &State, past: &State, probability: f64) -> State {
@@ -130,27 +129,25 @@ impl Model for PertPi {
         let window = 1.0 / rtt - self.decrease * now[0] * responding * probability / then;
         let queue = self.flows * now[0] / (rtt * self.capacity) - 1.0;
         let empty = self.variable_rtt && now[1] <= 0.0;
-        let error = self.k * (now[1] - self.target);
-        let full = self.clipped && (now[2] <= 0.0 && error < 0.0 || now[2] >= 1.0 && error > 0.0);
-        [window, if empty { queue.max(0.0) } else { queue }, if full { 0.0 } else { error }]
+        [window, if empty { queue.max(0.0) } else { queue }, self.law.growth(now[1], now[2])]
     }
 
     fn equilibrium(&self) -> Result<Equilibrium, String> {
         let at = self.bottleneck();
         let probability = at.probability();
-        if self.clipped && probability >= 1.0 {
+        if self.law.clipped && probability >= 1.0 {
             let window = at.window();
             return Err(format!(
                 "no equilibrium: a window of {window:.3} packets needs the probability {probability:.3}"
             ));
         }
-        Ok(Equilibrium { state: [at.window(), self.target, probability], probability })
+        Ok(Equilibrium { state: [at.window(), self.law.target, probability], probability })
     }
 
     fn fastest(&self) -> f64 {
         // The queue follows the windows within a round trip; the controller acts on the window through p.
         let window = self.bottleneck().window();
-        (1.0 / self.rtt).max(self.k / self.m * window * window)
+        (1.0 / self.rtt).max(self.law.gain / self.law.zero * window * window)
     }
 
     fn queue(&self, state: &State) -> f64 {
@@ -159,11 +156,11 @@ impl Model for PertPi {
 
     fn bottleneck(&self) -> Bottleneck {
         let PertPi { capacity, flows, decrease, .. } = *self;
-        let rtt = if self.variable_rtt { self.rtt + self.target } else { self.rtt };
+        let rtt = if self.variable_rtt { self.rtt + self.law.target } else { self.rtt };
         Bottleneck { capacity, flows, rtt, decrease }
     }
 
     fn theorem(&self) -> Theorem {
-        theorem::theorem2(self.bottleneck(), self.k, self.m)
+        theorem::theorem2(self.bottleneck(), self.law.gain, self.law.zero)
     }
 }

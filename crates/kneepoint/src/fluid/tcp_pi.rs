@@ -21,6 +21,7 @@ use super::capacity::Capacity;
 use super::describes::{Describes, Origin};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
+use crate::law::pi::Continuous;
 use crate::units::{Bytes, Span};
 
 crate::settings! {
@@ -53,11 +54,8 @@ pub struct TcpPi {
     capacity: f64,
     flows: f64,
     rtt: f64,
-    target: f64,
-    k: f64,
-    z: f64,
+    law: Continuous,
     decrease: f64,
-    clipped: bool,
 }
 
 impl Model for TcpPi {
@@ -85,15 +83,17 @@ impl Model for TcpPi {
             capacity: params.capacity.packets(params.packet),
             flows: params.flows,
             rtt: params.rtt.as_secs_f64(),
-            target: params.target,
-            k: params.gain,
-            z: params.zero,
+            law: Continuous {
+                target: params.target,
+                gain: params.gain,
+                zero: params.zero,
+                clipped: params.clipped,
+            },
             decrease: params.decrease,
-            clipped: params.clipped,
         };
-        let (k, z) = theorem::pi_gains(model.bottleneck());
-        model.k = if model.k == 0.0 { k / model.capacity } else { model.k };
-        model.z = if model.z == 0.0 { z } else { model.z };
+        let (gain, zero) = theorem::pi_gains(model.bottleneck());
+        model.law.gain = if model.law.gain == 0.0 { gain / model.capacity } else { model.law.gain };
+        model.law.zero = if model.law.zero == 0.0 { zero } else { model.law.zero };
         model
     }
 
@@ -106,34 +106,31 @@ impl Model for TcpPi {
     }
 
     fn probability(&self, past: &State) -> f64 {
-        let p = self.k / self.z * (past[1] - self.target) + past[2];
-        if self.clipped { p.clamp(0.0, 1.0) } else { p }
+        self.law.probability(past[1], past[2])
     }
 
     fn derivative(&self, now: &State, past: &State, probability: f64) -> State {
         let (rtt, then) = (self.delay(now), self.delay(past));
         let window = 1.0 / rtt - self.decrease * now[0] * past[0] * probability / then;
         let queue = self.flows * now[0] / rtt - self.capacity;
-        let error = self.k * (now[1] - self.target);
-        let full = self.clipped && (now[2] <= 0.0 && error < 0.0 || now[2] >= 1.0 && error > 0.0);
-        [window, if now[1] <= 0.0 { queue.max(0.0) } else { queue }, if full { 0.0 } else { error }]
+        [window, if now[1] <= 0.0 { queue.max(0.0) } else { queue }, self.law.growth(now[1], now[2])]
     }
 
     fn equilibrium(&self) -> Result<Equilibrium, String> {
         let at = self.bottleneck();
         let probability = at.probability();
-        if self.clipped && probability >= 1.0 {
+        if self.law.clipped && probability >= 1.0 {
             let window = at.window();
             return Err(format!(
                 "no equilibrium: a window of {window:.3} packets needs the probability {probability:.3}"
             ));
         }
-        Ok(Equilibrium { state: [at.window(), self.target, probability], probability })
+        Ok(Equilibrium { state: [at.window(), self.law.target, probability], probability })
     }
 
     fn fastest(&self) -> f64 {
         let window = self.bottleneck().window();
-        (1.0 / self.rtt).max(self.k * self.capacity / self.z * window * window)
+        (1.0 / self.rtt).max(self.law.gain * self.capacity / self.law.zero * window * window)
     }
 
     fn queue(&self, state: &State) -> f64 {
@@ -141,12 +138,12 @@ impl Model for TcpPi {
     }
 
     fn bottleneck(&self) -> Bottleneck {
-        let TcpPi { capacity, flows, rtt, target, decrease, .. } = *self;
-        Bottleneck { capacity, flows, rtt: rtt + target / capacity, decrease }
+        let TcpPi { capacity, flows, rtt, decrease, .. } = *self;
+        Bottleneck { capacity, flows, rtt: rtt + self.law.target / capacity, decrease }
     }
 
     fn theorem(&self) -> Theorem {
-        let mut theorem = theorem::theorem2(self.bottleneck(), self.k * self.capacity, self.z);
+        let mut theorem = theorem::theorem2(self.bottleneck(), self.law.gain * self.capacity, self.law.zero);
         theorem.name = "Hollot et al., Proposition 2";
         theorem
     }

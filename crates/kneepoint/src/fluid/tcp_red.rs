@@ -20,7 +20,7 @@
 
 use super::capacity::Capacity;
 use super::describes::{Describes, Origin};
-use super::law::{Law, Shape};
+use super::red::{Red, Shape};
 use super::theorem::{self, Bottleneck, Theorem};
 use super::{Equilibrium, Knob, Model, State};
 use crate::units::{Bytes, Span};
@@ -64,7 +64,7 @@ pub struct TcpRed {
     capacity: f64,
     flows: f64,
     rtt: f64,
-    law: Law,
+    law: Red,
     /// K, per second: negative.
     k: f64,
     decrease: f64,
@@ -111,12 +111,7 @@ impl Model for TcpRed {
             capacity,
             flows: params.flows,
             rtt: params.rtt.as_secs_f64(),
-            law: Law {
-                min: params.min_threshold,
-                max: params.max_threshold,
-                pmax: params.max_p,
-                shape: params.shape,
-            },
+            law: Red::new(params.min_threshold, params.max_threshold, params.max_p, params.shape),
             k: libm::log1p(-params.weight) / interval,
             decrease: params.decrease,
         }
@@ -160,7 +155,7 @@ impl Model for TcpRed {
 
     fn theorem(&self) -> Theorem {
         let mut theorem =
-            theorem::theorem1(self.bottleneck(), self.capacity * self.law.slope(), self.k, self.law.pmax);
+            theorem::theorem1(self.bottleneck(), self.capacity * self.law.slope(), self.k, self.law.pmax());
         theorem.name = "Hollot et al., Proposition 1";
         theorem
     }

@@ -16,6 +16,7 @@
 //! Departure: no length in bytes.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
+use crate::law::{Law, pi as law};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -38,12 +39,7 @@ crate::settings! {
 /// A PI queue's judgement.
 #[derive(Clone, Debug)]
 pub struct Pi {
-    probability: f64,
-    /// q - reference when the clock struck last.
-    before: f64,
-    reference: f64,
-    a: f64,
-    b: f64,
+    law: law::Pi,
     interval: Span,
     decision: Decision,
 }
@@ -52,34 +48,29 @@ impl Discipline for Pi {
     type Params = Params;
 
     fn new(params: Params, _: Facts) -> Pi {
+        let Params { reference: target, a, b, .. } = params;
         Pi {
-            probability: 0.0,
-            before: -params.reference,
-            reference: params.reference,
-            a: params.a,
-            b: params.b,
+            law: law::Pi::new(law::Params { target, a, b }),
             interval: Span::from_secs_f64(1.0 / params.frequency),
             decision: if params.ecn { Decision::Mark } else { Decision::Drop },
         }
     }
 
     fn on_arrival(&mut self, _: &Arrival, rng: &mut Rng) -> Decision {
-        if self.probability > 0.0 && rng.chance(self.probability) { self.decision } else { Decision::Pass }
+        let probability = self.law.probability();
+        if probability > 0.0 && rng.chance(probability) { self.decision } else { Decision::Pass }
     }
 
     fn interval(&self) -> Option<Span> {
         Some(self.interval)
     }
 
-    fn on_tick(&mut self, backlog: Backlog, _: Time) {
-        let error = f64::from(backlog.packets) - self.reference;
-        let change = self.a * error - self.b * self.before;
-        self.probability = (self.probability + change).clamp(0.0, 1.0);
-        self.before = error;
+    fn on_tick(&mut self, backlog: Backlog, now: Time) {
+        self.law.sample(f64::from(backlog.packets), now);
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        vec![("probability", self.probability)]
+        vec![("probability", self.law.probability())]
     }
 }
 
@@ -94,7 +85,7 @@ mod tests {
         let mut pi = Pi::new(params, link(10, 0.06));
         let strike = |packets: &u32| {
             pi.on_tick(Backlog { packets: *packets, bytes: Bytes(u64::from(*packets) * 1040) }, Time::ZERO);
-            pi.probability
+            pi.law.probability()
         };
         queues.iter().map(strike).collect()
     }

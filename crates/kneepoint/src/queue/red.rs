@@ -25,6 +25,8 @@
 //! Departures: with bytes, ns-2 spares packets only when none waits; its threshold for gentle uses the first max_p.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
+use crate::law::spread::Spread;
+use crate::law::{Adjusted, Law, red as law};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -82,14 +84,13 @@ fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
 /// A RED queue's judgement.
 #[derive(Clone, Debug)]
 pub struct Red {
+    law: Adjusted<law::Red, Spread>,
     average: f64,
+    /// p_b.
     probability: f64,
-    max_p: f64,
     weight: f64,
-    min: f64,
-    max: f64,
-    /// 1 / (max - min).
-    inverse_width: f64,
+    /// max - min.
+    width: f64,
     /// C, in packets per second.
     capacity: f64,
     mean_packet: f64,
@@ -103,8 +104,6 @@ pub struct Red {
     judging: bool,
     unit: Unit,
     ecn: bool,
-    gentle: bool,
-    wait: bool,
 }
 
 impl Red {
@@ -115,17 +114,19 @@ impl Red {
 
     /// The minimum and maximum thresholds, in the queue's unit.
     pub fn thresholds(&self) -> (f64, f64) {
-        (self.min, self.max)
+        let law::Params { min, max, .. } = *self.law.law.curve.points();
+        (min, max)
     }
 
     /// The probability at the maximum threshold.
     pub fn max_p(&self) -> f64 {
-        self.max_p
+        self.law.law.curve.points().max_p
     }
 
     /// Sets the probability at the maximum threshold.
     pub fn set_max_p(&mut self, max_p: f64) {
-        self.max_p = max_p;
+        let points = law::Params { max_p, ..self.law.law.curve.points().clone() };
+        self.law.law = law::Curve::factored(points, self.width).into();
     }
 
     fn length(&self, backlog: Backlog) -> f64 {
@@ -148,33 +149,15 @@ impl Red {
         self.count_bytes += arrival.packet.bytes().0;
     }
 
-    /// p_b.
-    fn base_probability(&self) -> f64 {
-        if self.average < self.max {
-            self.max_p * (self.average - self.min) * self.inverse_width
-        } else if self.gentle {
-            (self.max_p + (1.0 - self.max_p) * (self.average - self.max) / self.max).min(1.0)
-        } else {
-            1.0
-        }
-    }
-
-    /// p_a: `base` made uniform over the arrivals since the last drop or mark.
-    fn uniform_probability(&self, base: f64, size: f64) -> f64 {
-        let passed = match self.unit {
-            Unit::Packets => self.count as f64,
-            Unit::Bytes => (self.count_bytes as f64 / self.mean_packet).floor(),
-        } * base;
-        let spread = match (self.wait, passed) {
-            (true, passed) if passed < 1.0 => 0.0,
-            (true, passed) if passed < 2.0 => base / (2.0 - passed),
-            (false, passed) if passed < 1.0 => base / (1.0 - passed),
-            _ => return 1.0,
+    /// p_a, for a packet of `size` bytes; leaves p_b in `probability`.
+    fn uniform_probability(&mut self, size: f64, now: Time) -> f64 {
+        (self.law.adjustment.count, self.law.adjustment.size) = match self.unit {
+            Unit::Packets => (self.count as f64, 1.0),
+            Unit::Bytes => ((self.count_bytes as f64 / self.mean_packet).floor(), size),
         };
-        match self.unit {
-            Unit::Packets => spread.min(1.0),
-            Unit::Bytes => (spread * size / self.mean_packet).min(1.0),
-        }
+        self.law.sample(self.average, now);
+        self.probability = self.law.law.probability();
+        self.law.probability()
     }
 
     fn restart_count(&mut self, count: u64, bytes: u64) {
@@ -186,15 +169,14 @@ impl Red {
     pub fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
         let size = arrival.packet.bytes().0;
         let mut decision = Decision::Pass;
-        if self.average < self.min || arrival.backlog.packets <= 1 {
+        if self.average < self.thresholds().0 || arrival.backlog.packets <= 1 {
             self.judging = false;
             self.probability = 0.0;
         } else if !self.judging {
             self.judging = true;
             self.restart_count(1, size);
         } else {
-            self.probability = self.base_probability();
-            let chance = self.uniform_probability(self.probability, size as f64);
+            let chance = self.uniform_probability(size as f64, arrival.now);
             if chance > 0.0 && rng.chance(chance) {
                 self.restart_count(0, 0);
                 let may_mark = self.ecn && self.probability <= self.mark_limit && self.probability < 1.0;
@@ -227,14 +209,16 @@ impl Discipline for Red {
             Unit::Packets => 1.0,
             Unit::Bytes => mean_packet.0 as f64,
         };
+        let (width, [min, max]) = ((max - min) * per_packet, [min, max].map(|packets| packets * per_packet));
+        let end = if params.gentle { 2.0 * max } else { max };
+        let curve = law::Curve::factored(law::Params { min, max, end, max_p: params.max_p }, width);
+        let spread = Spread { wait: params.wait, count: 0.0, size: 1.0, mean_size: per_packet };
         Red {
+            law: Adjusted { law: curve.into(), adjustment: spread },
             average: 0.0,
             probability: 0.0,
-            max_p: params.max_p,
             weight: if params.weight > 0.0 { params.weight } else { automatic },
-            min: min * per_packet,
-            max: max * per_packet,
-            inverse_width: 1.0 / ((max - min) * per_packet),
+            width,
             capacity,
             mean_packet: mean_packet.0 as f64,
             mark_limit: params.mark_limit,
@@ -244,8 +228,6 @@ impl Discipline for Red {
             judging: false,
             unit: params.unit,
             ecn: params.ecn,
-            gentle: params.gentle,
-            wait: params.wait,
         }
     }
 
@@ -270,9 +252,9 @@ impl Discipline for Red {
         vec![
             (average, self.average),
             ("probability", self.probability),
-            ("max_p", self.max_p),
-            ("min_threshold_packets", packets(self.min)),
-            ("max_threshold_packets", packets(self.max)),
+            ("max_p", self.max_p()),
+            ("min_threshold_packets", packets(self.thresholds().0)),
+            ("max_threshold_packets", packets(self.thresholds().1)),
             ("weight", self.weight),
         ]
     }
@@ -298,7 +280,8 @@ mod tests {
             (500, 0.06, 150.24, 450.721, 1.66399e-5),
         ] {
             let red = Red::new(Params::default(), link(mbit, rtt));
-            assert!(agrees(red.min, min) && agrees(red.max, max), "{mbit} mbit: {:?}", red.thresholds());
+            let (got_min, got_max) = red.thresholds();
+            assert!(agrees(got_min, min) && agrees(got_max, max), "{mbit} mbit: {:?}", red.thresholds());
             assert!(agrees(red.weight, weight), "{mbit} mbit, {rtt} s: {}", red.weight);
         }
         // A slow link keeps five packets: 1 Mbit/s serves 0.6 in 5 ms.
@@ -321,40 +304,22 @@ mod tests {
     }
 
     #[test]
-    fn the_base_probability_is_linear_then_gentle() {
-        let at = |average, gentle| {
-            let mut red = red(Params { gentle, ..Params::default() });
-            red.average = average;
-            red.base_probability()
+    fn the_law_is_applied_to_the_average_and_to_the_arrivals_since_the_last_drop() {
+        let at = |params, average, count| {
+            let mut red = Red { average, count, count_bytes: count * 1040 + 700, ..red(params) };
+            (red.uniform_probability(260.0, Time::ZERO), red.probability)
         };
-        for (average, gentle, probability) in [
-            (5.0, true, 0.0),
-            (10.0, true, 0.05),
-            (15.0, true, 0.1),
-            (22.5, true, 0.55),
-            (30.0, true, 1.0),
-            (40.0, true, 1.0),
-            (14.0, false, 0.09),
-            (15.0, false, 1.0),
-        ] {
-            assert!((at(average, gentle) - probability).abs() < 1e-12, "{average}: {}", at(average, gentle));
-        }
-    }
-
-    #[test]
-    fn the_probability_is_uniform_over_the_arrivals_since_the_last_drop() {
-        let at = |wait, count, base| {
-            let mut red = red(Params { wait, ..Params::default() });
-            red.count = count;
-            red.uniform_probability(base, 1040.0)
+        let soon = Params { wait: false, ..Params::default() };
+        let close = |(got, base): (f64, f64), expected: f64, law: f64| {
+            (got - expected).abs() < 1e-12 && (base - law).abs() < 1e-12
         };
-        assert_eq!([at(false, 0, 0.02), at(false, 25, 0.02), at(false, 50, 0.02)], [0.02, 0.04, 1.0]);
-        assert_eq!([at(true, 49, 0.02), at(true, 50, 0.02), at(true, 75, 0.02)], [0.0, 0.02, 0.04]);
-        assert_eq!(at(true, 100, 0.02), 1.0);
+        // 0.1 (7 - 5) / 10 = 0.02, and 0.02 / (1 - 25 · 0.02) = 0.04.
+        assert!(close(at(soon.clone(), 7.0, 25), 0.04, 0.02));
+        assert!(close(at(Params::default(), 7.0, 75), 0.04, 0.02));
+        assert!(close(at(Params::default(), 22.5, 1), 0.0, 0.55));
+        assert_eq!(at(Params { gentle: false, ..soon.clone() }, 15.0, 1), (1.0, 1.0));
         // In bytes, a packet of a quarter of the mean size has a quarter of the chance.
-        let mut bytes = red(Params { unit: Unit::Bytes, wait: false, ..Params::default() });
-        bytes.count_bytes = 25 * 1040 + 700;
-        assert!((bytes.uniform_probability(0.02, 260.0) - 0.01).abs() < 1e-15);
+        assert!(close(at(Params { unit: Unit::Bytes, ..soon }, 7.0 * 1040.0, 25), 0.01, 0.02));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws that hold for every registered algorithm, whatever it is: here what the registries promise, in
-//! `controllers` and `queues` how their algorithms behave.
+//! `controllers`, `queues` and `probabilities` how their algorithms behave.
 
 mod controllers;
+mod probabilities;
 mod queues;
 
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::fmt::Debug;
 use kneepoint::rng::Rng;
 use kneepoint::settings::{Entry, Field, Raw, Refusal};
 use kneepoint::units::{Bytes, Rate, Span};
-use kneepoint::{cc, queue};
+use kneepoint::{cc, law, queue};
 
 /// What the registries of all families have in common.
 trait Family: Clone + PartialEq + Debug {
@@ -57,7 +58,7 @@ macro_rules! families {
         }
     )* };
 }
-families! { cc queue }
+families! { law cc queue }
 
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
@@ -119,6 +120,7 @@ fn entries_are_named_documented_and_tested<F: Family>() {
 
 #[test]
 fn every_algorithm_is_named_documented_and_tested() {
+    entries_are_named_documented_and_tested::<law::Config>();
     entries_are_named_documented_and_tested::<cc::Config>();
     entries_are_named_documented_and_tested::<queue::Config>();
 }
@@ -156,6 +158,7 @@ fn parameters_are_declared_and_held_to_their_range<F: Family>() {
 
 #[test]
 fn every_parameter_out_of_range_is_refused_with_the_range_in_the_message() {
+    parameters_are_declared_and_held_to_their_range::<law::Config>();
     parameters_are_declared_and_held_to_their_range::<cc::Config>();
     parameters_are_declared_and_held_to_their_range::<queue::Config>();
 }

@@ -58,8 +58,9 @@ impl Bounds {
     /// So many packets arrived while I_hi was in the way.
     pub fn grow(&mut self, packets: f64) {
         self.arrived += packets;
-        let steps = (self.arrived / self.step).floor();
+        let steps = self.arrived / self.step;
         if steps >= 1.0 {
+            let steps = libm::floor(steps);
             self.arrived -= steps * self.step;
             self.inflight_hi += steps;
         }

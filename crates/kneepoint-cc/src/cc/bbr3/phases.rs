@@ -75,7 +75,7 @@ impl State {
     }
 
     pub(super) fn note_losses(&mut self, sample: &Sample, now: Time, rng: &mut Rng) {
-        let marked = std::mem::take(&mut self.marked);
+        let marked = core::mem::take(&mut self.marked);
         if sample.lost == 0.0 && !marked {
             return;
         }

@@ -56,7 +56,7 @@ impl EventRate {
         };
         let closed = self.closed[..self.count].iter().copied();
         let settled = weighted(&mut closed.clone());
-        let aged = weighted(&mut std::iter::once(self.open).chain(closed).take(self.count));
+        let aged = weighted(&mut core::iter::once(self.open).chain(closed).take(self.count));
         let weight: f64 = WEIGHTS[..self.count].iter().sum();
         (self.count > 0).then(|| if self.ages { settled.max(aged) } else { settled } / weight)
     }

@@ -195,6 +195,8 @@ impl Probe {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     /// A flow at a round trip of 100 ms whose samples come every 10 ms; qm is 60 ms.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What adaptive PERT makes of round-trip times: the queueing delay, the greatest, β, and how likely a response is.
+//! Adaptive PERT's estimates from round-trip times: the queueing delay, the greatest, β, the probability of a response.
 //!
 //! K. Kotla, "Adapting a Delay-based Protocol to Heterogeneous Environments", M.S. thesis, Texas A&M University 2008, chapters III and IV.
 //!
@@ -14,7 +14,8 @@ use super::aggression;
 use crate::cc::Ack;
 use crate::cc::delay::{Delay, Signal};
 use crate::cc::extreme::Greatest;
-use crate::cc::response::red::Curve;
+use crate::cc::response::red;
+use crate::law::red::Curve;
 use crate::units::Span;
 
 crate::settings! {
@@ -84,14 +85,14 @@ impl Queueing {
             self.curve = curve(&self.params, &self.thresholds, greatest);
         }
         self.latest = sample.saturating_sub(least);
-        self.probability = self.curve.probability(self.now());
+        self.probability = self.curve.at(red::nanos(self.now()));
         true
     }
 
     /// Forgets the average for this queueing delay.
     pub fn settle(&mut self, queueing: Span) {
         self.delay.settle(queueing);
-        self.probability = self.curve.probability(self.now());
+        self.probability = self.curve.at(red::nanos(self.now()));
     }
 
     /// The smoothed delay and the least.
@@ -133,7 +134,7 @@ impl Queueing {
 fn curve(params: &Params, thresholds: &aggression::Params, greatest: Span) -> Curve {
     let aggression::Params { t1, t2, full_compete, .. } = *thresholds;
     let certain = Span((full_compete * greatest.0 as f64) as u64).max(Span(2 * t2.0));
-    Curve::new(t1, t2, certain, params.pmax)
+    red::curve(t1, t2, certain, params.pmax)
 }
 
 #[cfg(test)]

@@ -28,93 +28,30 @@
 
 use super::super::pert::Pert;
 use super::Response;
+use crate::law::Law;
+use crate::law::codel::{self as law, CoDel};
 use crate::units::{Span, Time};
-
-crate::settings! {
-    /// The law's parameters.
-    pub struct Params {
-        /// The queueing delay that may stand.
-        target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// How long a delay must stand, and the time between the first two responses.
-        interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
-    }
-}
 
 /// PERT with this response.
 pub type PertCoDel = Pert<CoDel>;
 
-/// How many intervals the rate of responses is remembered.
-const MEMORY: u64 = 16;
-
-/// CoDel's law.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoDel {
-    target: Span,
-    interval: Span,
-    /// When the delay will have stood for an interval, while it stands.
-    patience: Option<Time>,
-    responding: bool,
-    /// Instants since responses began, with what was remembered.
-    count: u32,
-    /// What it was when they began.
-    remembered: u32,
-    next: Time,
-}
-
-impl CoDel {
-    /// interval / sqrt(n).
-    fn spacing(&self) -> Span {
-        Span((self.interval.0 as f64 / libm::sqrt(f64::from(self.count))) as u64)
-    }
-
-    fn begin(&mut self, now: Time) {
-        let before = self.count - self.remembered;
-        let recent = now.since(self.next) < Span(self.interval.0 * MEMORY);
-        self.count = if recent && before > 1 { before } else { 1 };
-        self.remembered = self.count;
-        self.responding = true;
-        self.next = now + self.spacing();
-    }
-}
-
 impl Response for CoDel {
-    type Params = Params;
+    type Params = law::Params;
 
-    fn new(params: &Params) -> CoDel {
-        CoDel {
-            target: params.target,
-            interval: params.interval,
-            patience: None,
-            responding: false,
-            count: 0,
-            remembered: 0,
-            next: Time::ZERO,
-        }
+    fn new(params: &law::Params) -> CoDel {
+        Law::new(params.clone())
     }
 
     #[inline]
     fn probability(&mut self, queueing: Span, now: Time) -> f64 {
-        if queueing < self.target {
-            self.patience = None;
-            self.responding = false;
-            return 0.0;
-        }
-        let patience = *self.patience.get_or_insert(now + self.interval);
-        if !self.responding && now >= patience {
-            self.begin(now);
-            1.0
-        } else if self.responding && now >= self.next {
-            self.count = self.count.saturating_add(1);
-            self.next = (self.next + self.spacing()).max(now);
-            1.0
-        } else {
-            0.0
-        }
+        if self.due(queueing, now) { 1.0 } else { 0.0 }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::super::tests::follow;
     use super::*;
 
@@ -127,27 +64,9 @@ mod tests {
 
     #[test]
     fn responses_come_closer_with_the_root_of_their_number() {
-        let mut codel = CoDel::new(&Params::default());
+        let mut codel: CoDel = Response::new(&law::Params::default());
         // 100, and 100 more, then 70.7, 57.7, 50 and 44.7 ms, seen at the next millisecond.
         let got = instants(&mut codel, [Span::from_millis(8); 450]);
         assert_eq!(got, [100, 200, 271, 329, 379, 424]);
-    }
-
-    #[test]
-    fn a_dip_below_the_target_ends_it_and_a_short_rise_begins_nothing() {
-        let high = Span::from_millis(8);
-        let dip = (0..400).map(|at| if at == 150 { Span::from_millis(4) } else { high });
-        assert_eq!(instants(&mut CoDel::new(&Params::default()), dip), [100, 251, 351]);
-        let short = (0..400).map(|at| if at % 90 == 0 { Span::ZERO } else { high });
-        assert_eq!(instants(&mut CoDel::new(&Params::default()), short), [0; 0]);
-    }
-
-    #[test]
-    fn a_second_time_soon_after_begins_at_the_rate_of_the_first() {
-        let high = Span::from_millis(8);
-        let twice = (0..1000).map(|at| if at == 425 { Span::ZERO } else { high });
-        let got = instants(&mut CoDel::new(&Params::default()), twice);
-        // Six instants, of which five came after the first: n = 5, and the next comes 44.7 ms later.
-        assert_eq!(got[..8], [100, 200, 271, 329, 379, 424, 526, 571]);
     }
 }

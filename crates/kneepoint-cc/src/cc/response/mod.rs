@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Responses: what makes a probability of an early response out of queueing delay, as a router's queue management
-//! makes one out of its queue.
+//! Responses: the laws of routers, applied to the queueing delay that an end host estimates.
 //!
-//! A response is a small machine of its own: an estimate of queueing delay goes in with each sample, a probability
-//! comes out. [`Pert`](super::pert::Pert) holds the rest: the signal, the window, once per round trip.
+//! An estimate of queueing delay goes in with each sample, the probability of an early response comes out. The
+//! equations are those of a [`law`](crate::law); a response adds parameters in units of time and the clock of the host.
+//! [`Pert`](super::pert::Pert) holds the rest: the signal, the window, once per round trip.
 //!
 //! To add one: write `response/NAME.rs` like `response/pi.rs`, its `pub mod` below, and its line in the registry of
 //! [`cc`](super).
@@ -14,11 +14,12 @@ pub mod pie;
 pub mod red;
 pub mod rem;
 
+use crate::law::Law;
 use crate::settings::Settings;
 use crate::units::{Span, Time};
 
 /// From queueing delay to the probability of an early response.
-pub trait Response: Clone + PartialEq + std::fmt::Debug {
+pub trait Response: Clone + PartialEq + core::fmt::Debug {
     /// Its parameters; a scenario sets them beside PERT's.
     type Params: Settings + PartialEq;
 
@@ -34,9 +35,8 @@ pub trait Response: Clone + PartialEq + std::fmt::Debug {
 
 /// A clock for responses that are computed at even intervals, as a router's timer would.
 ///
-/// It is read when acknowledgements come, and tells how often it would have struck since. A strike sees what was known
-/// when it was due, that is the estimate before the acknowledgement. After a second of silence it stops: nothing was
-/// learned, and nothing should be concluded from it.
+/// It is read at acknowledgements and counts the ticks since. A tick sees the estimate before the acknowledgement,
+/// the latest when it was due. After a second without acknowledgements the clock stops: there is nothing to learn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     period: Span,
@@ -46,14 +46,14 @@ pub struct Clock {
 impl Clock {
     const PATIENCE: Span = Span::from_secs(1);
 
-    /// A clock that begins at the first look.
+    /// A clock that begins at the first reading.
     pub fn new(period: Span) -> Clock {
         Clock { period, next: Time::NEVER }
     }
 
-    /// How often it struck up to `now` since the last look.
+    /// The ticks up to `now` since the last reading.
     #[inline]
-    pub fn strikes(&mut self, now: Time) -> u64 {
+    pub fn ticks(&mut self, now: Time) -> u64 {
         if self.next == Time::NEVER {
             self.next = now + self.period;
         }
@@ -66,8 +66,39 @@ impl Clock {
     }
 }
 
+/// A law that samples the queueing delay at even intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clocked<L> {
+    clock: Clock,
+    law: L,
+    /// The latest estimate, in seconds.
+    delay: f64,
+    probability: f64,
+}
+
+impl<L: Law> Clocked<L> {
+    fn every(period: Span, law: L) -> Clocked<L> {
+        Clocked { clock: Clock::new(period), law, delay: 0.0, probability: 0.0 }
+    }
+
+    #[inline]
+    fn hear(&mut self, queueing: Span, now: Time) -> f64 {
+        let ticks = self.clock.ticks(now);
+        if ticks > 0 {
+            for _ in 0..ticks {
+                self.law.sample(self.delay, now);
+            }
+            self.probability = self.law.probability();
+        }
+        self.delay = queueing.as_secs_f64();
+        self.probability
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     /// The probability after each of `delays`, one every `gap` from the start.
@@ -86,22 +117,22 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_clock_strikes_as_often_as_its_period_passed_and_keeps_its_phase() {
+    fn a_clock_ticks_as_often_as_its_period_passed_and_keeps_its_phase() {
         let mut clock = Clock::new(Span::from_millis(6));
         let at = |millis| Span::from_millis(millis).after_start();
-        assert_eq!([clock.strikes(at(10)), clock.strikes(at(15)), clock.strikes(at(16))], [0, 0, 1]);
-        assert_eq!([clock.strikes(at(29)), clock.strikes(at(33)), clock.strikes(at(34))], [2, 0, 1]);
+        assert_eq!([clock.ticks(at(10)), clock.ticks(at(15)), clock.ticks(at(16))], [0, 0, 1]);
+        assert_eq!([clock.ticks(at(29)), clock.ticks(at(33)), clock.ticks(at(34))], [2, 0, 1]);
     }
 
     #[test]
     fn a_clock_forgets_all_but_a_second_of_silence() {
         let mut clock = Clock::new(Span::from_millis(6));
-        clock.strikes(Time::ZERO);
-        // 600 strikes in an hour's last 3.6 seconds; a second holds 166 and two thirds.
-        assert_eq!(clock.strikes(Span::from_secs(3600).after_start()), 167);
-        assert_eq!(clock.strikes(Span::from_secs(3600).after_start()), 0);
+        clock.ticks(Time::ZERO);
+        // 600 ticks in an hour's last 3.6 seconds; a second holds 166 and two thirds.
+        assert_eq!(clock.ticks(Span::from_secs(3600).after_start()), 167);
+        assert_eq!(clock.ticks(Span::from_secs(3600).after_start()), 0);
         let mut slow = Clock::new(Span::from_secs(5));
-        slow.strikes(Time::ZERO);
-        assert_eq!(slow.strikes(Span::from_secs(5).after_start()), 1);
+        slow.ticks(Time::ZERO);
+        assert_eq!(slow.ticks(Span::from_secs(5).after_start()), 1);
     }
 }

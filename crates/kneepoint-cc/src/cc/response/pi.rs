@@ -24,8 +24,8 @@
 //!   the printed law.
 //!
 //! Readings:
-//! * The clock is a timer of 170 Hz, ns-2's for a router's PI. It strikes whether or not acknowledgements come, and
-//!   sees the latest estimate; after a second of silence it stops.
+//! * The clock is a timer of 170 Hz, ns-2's for a router's PI. It ticks whether or not acknowledgements arrive, and
+//!   sees the latest estimate; after a second without any it stops.
 //! * The queue before the first sample is empty: e' = -target.
 //! * It responds in slow start too, where `pert` does not. Otherwise the delays of slow start, up to a whole buffer above
 //!   the target, are added up before anything answers them, and e >= -target takes them back by 5.7e-4 a second: at
@@ -36,7 +36,8 @@
 //! that start 50 s apart the later gets twice as much. A router has one integrator for all.
 
 use super::super::pert::Pert;
-use super::{Clock, Response};
+use super::{Clocked, Response};
+use crate::law::{Law, pi as law};
 use crate::units::{Span, Time};
 
 crate::settings! {
@@ -57,68 +58,42 @@ crate::settings! {
 pub type PertPi = Pert<Pi>;
 
 /// A proportional-integral controller of queueing delay.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pi {
-    clock: Clock,
-    target: f64,
-    gamma: f64,
-    beta: f64,
-    /// The latest estimate less the target, in seconds.
-    error: f64,
-    /// The same when the clock struck last.
-    before: f64,
-    probability: f64,
-}
+pub type Pi = Clocked<law::Pi>;
 
 impl Response for Pi {
     type Params = Params;
 
     fn new(params: &Params) -> Pi {
         let target = params.target.as_secs_f64();
-        Pi {
-            clock: Clock::new(Span::from_secs_f64(1.0 / params.frequency)),
-            target,
-            gamma: params.gamma,
-            beta: params.beta,
-            error: -target,
-            before: -target,
-            probability: 0.0,
-        }
+        let law = law::Params { target, a: params.gamma, b: params.beta };
+        Clocked::every(Span::from_secs_f64(1.0 / params.frequency), law::Pi::new(law))
     }
 
     #[inline]
     fn probability(&mut self, queueing: Span, now: Time) -> f64 {
-        for _ in 0..self.clock.strikes(now) {
-            let change = self.gamma * self.error - self.beta * self.before;
-            self.probability = (self.probability + change).clamp(0.0, 1.0);
-            self.before = self.error;
-        }
-        self.error = queueing.as_secs_f64() - self.target;
-        self.probability
+        self.hear(queueing, now)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::super::tests::follow;
     use super::*;
 
     const TICK: Span = Span(5_882_353);
 
-    /// What the controller makes of a constant delay, from the first strike that sees it.
-    fn constant(params: &Params, delay: Span, strikes: usize) -> Vec<f64> {
-        follow(&mut Pi::new(params), TICK, vec![delay; strikes + 1]).split_off(1)
+    /// The probability at a constant delay, from the first tick that sees it.
+    fn constant(params: &Params, delay: Span, ticks: usize) -> Vec<f64> {
+        follow(&mut Pi::new(params), TICK, vec![delay; ticks + 1]).split_off(1)
     }
 
     #[test]
     fn the_defaults_are_the_routers_times_the_papers_capacity() {
         let Params { gamma, beta, .. } = Params::default();
-        let capacity = 150e6 / 8000.0;
-        assert!((gamma - 1.822e-5 * capacity).abs() < 1e-12 && (beta - 1.816e-5 * capacity).abs() < 1e-12);
-        // The router's follow from its design: a clock of 160 Hz, 60 flows, 246 ms, 3750 packets/s, K = 9.6e-6.
-        let (k, m, d): (f64, f64, f64) = (9.6e-6, 2.0 * 60.0 / (0.246 * 0.246 * 3750.0), 1.0 / 160.0);
-        let (a, b) = (k / m + k * d / 2.0, k / m - k * d / 2.0);
-        assert!((a / 1.822e-5 - 1.0).abs() < 3e-3 && (b / 1.816e-5 - 1.0).abs() < 3e-3, "{a} {b}");
+        let (capacity, router) = (150e6 / 8000.0, law::Params::default());
+        assert!((gamma - router.a * capacity).abs() < 1e-12 && (beta - router.b * capacity).abs() < 1e-12);
     }
 
     #[test]
@@ -127,9 +102,9 @@ mod tests {
         let got = constant(&Params::default(), Span::from_millis(13), 3);
         let first = 0.341625 * 0.010 + 0.3405 * 0.003;
         let then = (0.341625 - 0.3405) * 0.010;
-        for (strike, probability) in got.iter().enumerate() {
-            let expected = first + strike as f64 * then;
-            assert!((probability - expected).abs() < 1e-12, "strike {strike}: {probability}");
+        for (tick, probability) in got.iter().enumerate() {
+            let expected = first + tick as f64 * then;
+            assert!((probability - expected).abs() < 1e-12, "tick {tick}: {probability}");
         }
     }
 
@@ -141,7 +116,7 @@ mod tests {
         };
         let ours = Params::default();
         let printed = Params { gamma: ours.beta, beta: ours.gamma, ..ours.clone() };
-        // K d e a strike, and -K d e as printed.
+        // K d e a tick, and -K d e as printed.
         let step = (ours.gamma - ours.beta) * 0.001;
         assert!((rises(&ours) - 99.0 * step).abs() < 1e-12, "{}", rises(&ours));
         assert!((rises(&printed) + 99.0 * step).abs() < 1e-12, "{}", rises(&printed));
@@ -163,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strike_that_nobody_saw_counts_with_the_estimate_of_then() {
+    fn a_missed_tick_counts_with_the_estimate_of_then() {
         let params = Params::default();
         let late = follow(&mut Pi::new(&params), Span(TICK.0 * 4), [13, 50].map(Span::from_millis))[1];
         assert!((late - constant(&params, Span::from_millis(13), 4)[3]).abs() < 1e-15);

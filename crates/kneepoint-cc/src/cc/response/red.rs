@@ -13,6 +13,7 @@
 //! `q` queueing delay, `t1 t2 t3` thresholds: time. [`pert`](super::super::pert) says how the paper is read.
 
 use super::Response;
+use crate::law::red::{self as law, Curve};
 use crate::units::{Span, Time};
 
 crate::settings! {
@@ -39,40 +40,17 @@ crate::settings! {
     }
 }
 
-/// The probability of an early response as a function of queueing delay.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Curve {
-    t1: Span,
-    t2: Span,
-    t3: Span,
-    pmax: f64,
-    /// Probability per nanosecond between `t1` and `t2`.
-    first_slope: f64,
-    /// Probability per nanosecond between `t2` and `t3`.
-    second_slope: f64,
+/// The curve through (t1, 0), (t2, pmax) and (t3, 1) over nanoseconds, where t1 < t2 < t3.
+pub fn curve(t1: Span, t2: Span, t3: Span, pmax: f64) -> Curve {
+    let [min, max, end] = [t1, t2, t3].map(nanos);
+    Curve::sloped(law::Params { min, max, end, max_p: pmax })
 }
 
-impl Curve {
-    /// The curve through (t1, 0), (t2, pmax) and (t3, 1), where t1 < t2 < t3.
-    pub fn new(t1: Span, t2: Span, t3: Span, pmax: f64) -> Curve {
-        let first_slope = pmax / t2.saturating_sub(t1).0 as f64;
-        let second_slope = (1.0 - pmax) / t3.saturating_sub(t2).0 as f64;
-        Curve { t1, t2, t3, pmax, first_slope, second_slope }
-    }
-
-    /// The probability of a response at this queueing delay.
-    #[inline]
-    pub fn probability(&self, queueing: Span) -> f64 {
-        if queueing <= self.t1 {
-            0.0
-        } else if queueing <= self.t2 {
-            self.first_slope * (queueing.0 - self.t1.0) as f64
-        } else if queueing < self.t3 {
-            self.pmax + self.second_slope * (queueing.0 - self.t2.0) as f64
-        } else {
-            1.0
-        }
-    }
+/// The signal of the curve: nanoseconds of queueing delay.
+#[inline]
+pub fn nanos(queueing: Span) -> f64 {
+    // A signed number converts in one instruction, and no span is as long as 292 years.
+    queueing.0 as i64 as f64
 }
 
 /// The curve, read at every sample or now and then.
@@ -89,17 +67,17 @@ impl Response for Red {
     const IN_SLOW_START: bool = false;
 
     fn new(params: &Params) -> Red {
-        let curve = Curve::new(params.t1, params.t2, params.t3, params.pmax);
+        let curve = curve(params.t1, params.t2, params.t3, params.pmax);
         Red { curve, every: params.every, computed: Time::ZERO, probability: 0.0 }
     }
 
     #[inline]
     fn probability(&mut self, queueing: Span, now: Time) -> f64 {
         if self.every == Span::ZERO {
-            return self.curve.probability(queueing);
+            return self.curve.at(nanos(queueing));
         }
         if now.since(self.computed) >= self.every {
-            self.probability = self.curve.probability(queueing);
+            self.probability = self.curve.at(nanos(queueing));
             self.computed = now;
         }
         self.probability
@@ -115,7 +93,7 @@ mod tests {
     #[test]
     fn the_curve_goes_through_the_points_of_figure_5() {
         let Params { t1, t2, t3, pmax, .. } = Params::default();
-        let curve = Curve::new(t1, t2, t3, pmax);
+        let curve = curve(t1, t2, t3, pmax);
         for (micros, probability) in [
             (0, 0.0),
             (5_000, 0.0),
@@ -125,7 +103,7 @@ mod tests {
             (20_000, 1.0),
             (90_000, 1.0),
         ] {
-            let got = curve.probability(Span::from_micros(micros));
+            let got = curve.at(nanos(Span::from_micros(micros)));
             assert!((got - probability).abs() < 1e-12, "{micros} us: {got}");
         }
     }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! CoDel: certainty at single instants, which come closer while the delay stands above a target.
+//!
+//! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, §5.
+//!
+//! ```text
+//! q >= target for a whole interval:  p = 1,  n = 1,  next = now + interval
+//! while q >= target, at `next`:      p = 1,  n <- n + 1,  next <- next + interval / sqrt(n)
+//! q < target:                        stop;  p = 0 at all other instants
+//! again within 16 intervals of `next`:  n = the instants of the last time less one, at least 1
+//! ```
+//!
+//! `q` queueing delay, `target interval`: time. The signal of [`Law`] is `q` in seconds.
+//!
+//! Reading: instants that pass between two samples are one.
+
+use super::Law;
+use crate::units::{Span, Time};
+
+crate::settings! {
+    /// The law's parameters.
+    pub struct Params {
+        /// The queueing delay that may stand.
+        target: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
+        /// How long a delay must stand, and the time between the first two responses.
+        interval: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_secs(100);
+    }
+}
+
+/// The intervals for which the rate of instants is remembered.
+const MEMORY: u64 = 16;
+
+/// CoDel's control law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoDel {
+    target: Span,
+    interval: Span,
+    /// When the delay will have stood for an interval, while it stands.
+    patience: Option<Time>,
+    responding: bool,
+    /// Instants since responses began, with those remembered.
+    count: u32,
+    /// `count` when they began.
+    remembered: u32,
+    next: Time,
+    /// Whether the latest sample was at an instant.
+    due: bool,
+}
+
+impl CoDel {
+    /// interval / sqrt(n).
+    fn spacing(&self) -> Span {
+        Span((self.interval.0 as f64 / libm::sqrt(f64::from(self.count))) as u64)
+    }
+
+    fn begin(&mut self, now: Time) {
+        let before = self.count - self.remembered;
+        let recent = now.since(self.next) < Span(self.interval.0 * MEMORY);
+        self.count = if recent && before > 1 { before } else { 1 };
+        self.remembered = self.count;
+        self.responding = true;
+        self.next = now + self.spacing();
+    }
+
+    /// Takes in the queueing delay at `now`; whether this is an instant to respond.
+    #[inline]
+    pub fn due(&mut self, delay: Span, now: Time) -> bool {
+        if delay < self.target {
+            self.patience = None;
+            self.responding = false;
+            return false;
+        }
+        let patience = *self.patience.get_or_insert(now + self.interval);
+        if !self.responding && now >= patience {
+            self.begin(now);
+            true
+        } else if self.responding && now >= self.next {
+            self.count = self.count.saturating_add(1);
+            self.next = (self.next + self.spacing()).max(now);
+            true
+        } else {
+            false
+        }
+    }
+}
+
+impl Law for CoDel {
+    type Params = Params;
+
+    fn new(params: Params) -> CoDel {
+        CoDel {
+            target: params.target,
+            interval: params.interval,
+            patience: None,
+            responding: false,
+            count: 0,
+            remembered: 0,
+            next: Time::ZERO,
+            due: false,
+        }
+    }
+
+    fn sample(&mut self, delay: f64, now: Time) {
+        self.due = self.due(Span::from_secs_f64(delay), now);
+    }
+
+    fn probability(&self) -> f64 {
+        if self.due { 1.0 } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    /// The milliseconds at which it responds, with a sample every millisecond.
+    fn instants(delays: impl Iterator<Item = f64>) -> Vec<u64> {
+        let mut codel = CoDel::new(Params::default());
+        let mut at = |(milli, delay)| {
+            codel.sample(delay, Span::from_millis(milli).after_start());
+            (codel.probability() == 1.0).then_some(milli)
+        };
+        (0..).zip(delays).filter_map(&mut at).collect()
+    }
+
+    #[test]
+    fn instants_come_closer_with_the_root_of_their_number() {
+        // 100, and 100 more, then 70.7, 57.7, 50 and 44.7 ms, seen at the next millisecond.
+        assert_eq!(instants([0.008; 450].into_iter()), [100, 200, 271, 329, 379, 424]);
+    }
+
+    #[test]
+    fn a_dip_below_the_target_ends_it_and_a_short_rise_begins_nothing() {
+        let dip = (0..400).map(|at| if at == 150 { 0.004 } else { 0.008 });
+        assert_eq!(instants(dip), [100, 251, 351]);
+        let short = (0..400).map(|at| if at % 90 == 0 { 0.0 } else { 0.008 });
+        assert_eq!(instants(short), [0; 0]);
+    }
+
+    #[test]
+    fn a_second_time_soon_after_begins_at_the_rate_of_the_first() {
+        let twice = (0..1000).map(|at| if at == 425 { 0.0 } else { 0.008 });
+        // Six instants, of which five came after the first: n = 5, and the next comes 44.7 ms later.
+        assert_eq!(instants(twice)[..8], [100, 200, 271, 329, 379, 424, 526, 571]);
+    }
+}
