@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use kneepoint::report::pcapng::Capture;
+use kneepoint::capture::Writer;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::units::Time;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::files::Pending;
 
 /// Those who write down what links carry.
-pub struct Captures(Vec<(PathBuf, Capture<Pending>)>);
+pub struct Captures(Vec<(PathBuf, Writer<Pending>)>);
 
 impl Captures {
     /// Begins a file, called what `path` says, for each of `links`.
@@ -23,7 +23,7 @@ impl Captures {
     ) -> Result<Captures, Failure> {
         let capture = |link: &String| {
             let path = path(link)?;
-            let capture = Capture::new(Pending::create(&path)?, job.valid, link);
+            let capture = Writer::new(Pending::create(&path)?, job.valid, link);
             let capture = capture.map_err(|error| Failure::io("write", &path, &error))?;
             Ok((path, capture))
         };

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use kneepoint::experiment::{self, Experiment, Pace};
+use kneepoint::scenario::closest;
 
-use crate::catalogue::nearest;
 use crate::failure::Failure;
 use crate::files;
 
@@ -91,7 +91,8 @@ fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> 
     let path = Path::new(name);
     if name != "-" && path.extension().is_none_or(|end| end != "toml") {
         let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
-        let close = nearest(name, names.iter().map(String::as_str));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let close = closest(name, &names);
         let meant = close.map_or(String::new(), |close| format!("did you mean `{close}`? "));
         return Err(Failure::usage(
             format!("there is no experiment called `{name}`"),

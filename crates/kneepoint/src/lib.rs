@@ -22,12 +22,12 @@
 //! | [`run`] | a spec to events |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`predict`] | congestion predictors, one file each, and what they are worth |
-//! | [`capture`] | captures of real traffic to what a sender could have known |
+//! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
 //! | [`chart`] | numbers to SVG |
-//! | [`report`] | results to bytes: text, json, csv, svg, html, markdown, pcapng |
+//! | [`report`] | results to bytes: text, json, csv, svg, html, markdown |
 //!
 //! The first four are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
 

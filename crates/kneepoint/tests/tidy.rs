@@ -66,7 +66,8 @@ impl Source {
     }
 }
 
-fn sources() -> Vec<Source> {
+/// The `.rs` files below `part`, a folder relative to this crate.
+fn sources_of(part: &str) -> Vec<Source> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a readable folder") {
             let path = entry.expect("a readable entry").path();
@@ -77,26 +78,29 @@ fn sources() -> Vec<Source> {
             }
         }
     }
-    let of = |part: &str| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
-        let mut paths = Vec::new();
-        walk(&root, &mut paths);
-        paths.sort();
-        let read = |path: PathBuf| Source {
-            path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
-            text: std::fs::read_to_string(&path).expect("text"),
-        };
-        paths.into_iter().map(read).collect::<Vec<_>>()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(part);
+    let mut paths = Vec::new();
+    walk(&root, &mut paths);
+    paths.sort();
+    let read = |path: PathBuf| Source {
+        path: path.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/"),
+        text: std::fs::read_to_string(&path).expect("text"),
     };
-    let (mut all, mut controllers) = (of("src"), of("../kneepoint-cc/src"));
+    paths.into_iter().map(read).collect()
+}
+
+/// The library, with the crate of controllers under it.
+fn sources() -> Vec<Source> {
+    let (mut all, mut controllers) = (sources_of("src"), sources_of("../kneepoint-cc/src"));
     controllers.retain(|source| source.path != "lib.rs");
     all.append(&mut controllers);
     all
 }
 
-/// The rooms in the order of the table in `lib.rs`.
+/// The rooms in the order of the table in `lib.rs` or `main.rs`.
 fn rooms(sources: &[Source]) -> Vec<String> {
-    let lib = sources.iter().find(|source| source.path == "lib.rs").expect("a lib.rs");
+    let root = |source: &&Source| ["lib.rs", "main.rs"].contains(&source.path.as_str());
+    let lib = sources.iter().find(root).expect("a root");
     let rows = lib.text.lines().filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`]"));
     rows.map(|(room, _)| room.to_string()).collect()
 }
@@ -123,16 +127,15 @@ fn report(faults: Vec<String>) {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
-#[test]
-fn a_room_imports_only_from_rooms_above_it() {
-    let sources = sources();
-    let rooms = rooms(&sources);
-    assert!(rooms.len() >= 12, "the table in lib.rs: {rooms:?}");
+/// Imports that do not follow the order of the table of rooms.
+fn imports_from_below(sources: &[Source]) -> Vec<String> {
+    let rooms = rooms(sources);
+    assert!(rooms.len() >= 12, "the table of rooms: {rooms:?}");
     let place = |room: &str| rooms.iter().position(|one| one == room);
     let mut faults = Vec::new();
-    for source in sources.iter().filter(|source| source.path != "lib.rs") {
+    for source in sources.iter().filter(|source| !["lib", "main"].contains(&source.room())) {
         let Some(own) = place(source.room()) else {
-            faults.push(format!("{}: its room is not in the table of lib.rs", source.path));
+            faults.push(format!("{}: its room is not in the table", source.path));
             continue;
         };
         for (number, line) in source.code() {
@@ -148,7 +151,17 @@ fn a_room_imports_only_from_rooms_above_it() {
             }
         }
     }
-    report(faults);
+    faults
+}
+
+#[test]
+fn a_room_imports_only_from_rooms_above_it() {
+    report(imports_from_below(&sources()));
+}
+
+#[test]
+fn the_modules_of_the_binary_import_in_one_direction() {
+    report(imports_from_below(&sources_of("../kneepoint-cli/src")));
 }
 
 #[test]

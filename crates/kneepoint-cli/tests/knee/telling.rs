@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Verbs that only tell: list, explain, schema, completions, man, doctor.
+//! Verbs that only print: list, explain, schema, completions, man, doctor.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -51,7 +51,7 @@ fn explain_shows_source_equations_and_parameters() {
 fn a_mistyped_name_gets_a_suggestion() {
     let here = tempfile::tempdir().unwrap();
     let output = knee(here.path(), &["explain", "drptail"]);
-    assert_refuses(&output, 2, &["nothing is called `drptail`", "did you mean `droptail`?", "knee list"]);
+    assert_refuses(&output, 2, &["nothing is named `drptail`", "did you mean `droptail`?", "knee list"]);
 }
 
 #[test]

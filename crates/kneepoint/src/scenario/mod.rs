@@ -28,7 +28,7 @@ pub(crate) mod tree;
 
 pub use channel::{CHANNELS, Channel};
 pub use example::example;
-pub use fault::Fault;
+pub use fault::{Fault, closest, did_you_mean};
 pub use schema::schema;
 pub use topology::{TOPOLOGIES, Topology};
 

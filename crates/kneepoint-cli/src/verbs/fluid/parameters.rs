@@ -4,10 +4,10 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kneepoint::fluid::{Config, REGISTRY};
+use kneepoint::scenario::did_you_mean;
 use kneepoint::settings::{Field, Raw, Refusal};
 use serde_json::{Map, Value};
 
-use crate::catalogue::nearest;
 use crate::failure::Failure;
 
 /// The model and the parameters that were given.
@@ -120,11 +120,15 @@ impl Chosen {
                     return Err(Failure::usage(format!("--{option}: {why}"), explain));
                 }
                 Err(Refusal::Unknown) => {
-                    let near = nearest(name, (entry.fields)().iter().map(|field| field.name));
-                    let hint = near.map(|near| format!("did you mean `--{}`? ", near.replace('_', "-")));
+                    let fields = (entry.fields)();
+                    let names = fields
+                        .iter()
+                        .map(|field| format!("--{}", field.name.replace('_', "-")))
+                        .collect::<Vec<_>>();
+                    let names = names.iter().map(String::as_str).collect::<Vec<_>>();
                     return Err(Failure::usage(
                         format!("--{option}: the model `{}` has no such parameter", self.model),
-                        hint.unwrap_or_default() + &explain,
+                        format!("{}; {explain}", did_you_mean(&format!("--{option}"), &names)),
                     ));
                 }
             }
