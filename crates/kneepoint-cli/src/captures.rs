@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packet captures of a run: one pcapng file for each link asked for.
+//! Packet captures of a run: one pcapng file per requested link.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ use crate::campaign::Job;
 use crate::failure::Failure;
 use crate::files::Pending;
 
-/// Those who write down what links carry.
+/// Writers of the captured links.
 pub struct Captures(Vec<(PathBuf, Writer<Pending>)>);
 
 impl Captures {
-    /// Begins a file, called what `path` says, for each of `links`.
+    /// Starts a file at `path(link)` for each of `links`.
     pub fn create(
         links: &[String],
         job: &Job,
@@ -30,7 +30,7 @@ impl Captures {
         links.iter().map(capture).collect::<Result<_, _>>().map(Captures)
     }
 
-    /// Gives the finished files their names.
+    /// Completes the files and moves them to their final names.
     pub fn commit(self) -> Result<(), Failure> {
         self.0.into_iter().try_for_each(|(path, capture)| {
             capture.finish().map_err(|error| Failure::io("write", &path, &error))?.commit()

@@ -10,6 +10,7 @@
 //! | [`rng`] | one seed, many named streams |
 //! | [`settings`] | declared parameters and registries |
 //! | [`cc`] | congestion controls, one file each |
+//! | [`suggest`] | suggestions for misspelt names |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
 //! | [`packet`] | what travels |
 //! | [`event`] | the queue of pending events |
@@ -47,6 +48,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod spec;
+pub mod suggest;
 pub mod table;
 pub mod tcp;
 pub mod trace;

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
-use kneepoint::scenario::{self, did_you_mean};
 use kneepoint::settings::{Raw, Refusal, Settings};
+use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
 

@@ -2,8 +2,8 @@
 //! `knee explain`: equations, source and parameters of an algorithm, from the documentation in its file.
 
 use clap::Args;
-use kneepoint::scenario::closest;
 use kneepoint::settings::Field;
+use kneepoint::suggest::closest;
 use serde_json::{Value, json};
 
 use crate::catalogue::{self, Item, Kind};
