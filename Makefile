@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What a checkout can do. `make` lists it.
+# Targets of the project. `make` lists them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# A fresh rustup installs here, and a shell that was open before does not know.
+# A fresh rustup installs here, which shells already open do not know.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 CARGO ?= cargo
@@ -20,7 +20,7 @@ help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## build and compare four schemes; prints where the report is
+run: build ## build and compare four schemes; prints the path of the report
 	$(KNEE) compare --out $(OUT)/compare
 
 build: cargo ## build the release binary, target/release/knee
@@ -29,25 +29,25 @@ build: cargo ## build the release binary, target/release/knee
 install: cargo ## install knee into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/kneepoint-cli
 
-test: cargo ## every test, the lints, the formatting and the instruction counts: what must pass before a commit
+test: cargo ## tests, lints, formatting and instruction counts; must pass before a commit
 	$(FORMAT) --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) test --workspace --locked
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
-check: cargo ## type-check only, for while you edit
+check: cargo ## type-check only, for use while editing
 	$(CARGO) check --workspace --all-targets --locked
 
 fmt: cargo ## format the sources
 	$(FORMAT)
 
-reproduce: build ## every published figure and table at full length, and docs/reproduction.md (ARGS="pert.fig6" for some)
+reproduce: build ## all published figures and tables at full length, and docs/reproduction.md (ARGS="pert.fig6" selects)
 	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
 	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
 	  && cp $(OUT)/reproduce/reproduction.md docs/ && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
 
-bench: cargo ## nanoseconds and instructions per packet, beside ns-2 where it is installed
+bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed
 	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)
 
 ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
@@ -63,7 +63,7 @@ ratchet: cargo ## instructions per packet and per acknowledgement against crates
 	  echo "======================================================================"; \
 	fi
 
-validate: cargo ## our scenarios beside ns-2's results, live too where it is installed; writes docs/validation.md
+validate: cargo ## compare with ns-2's results, also live if ns-2 is installed; writes docs/validation.md
 	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)
 
 fuzz: cargo ## a million mutated scenarios, thousands of command lines and networks (CASES=1000000)
@@ -74,23 +74,23 @@ fuzz: cargo ## a million mutated scenarios, thousands of command lines and netwo
 wasm: cargo ## compile the laboratory to wasm32
 	scripts/check-wasm.sh
 
-docs: cargo ## docs/algorithms.md, response functions, the schema and the example, from the registries; the library's pages in target/doc
+docs: cargo ## regenerate docs/algorithms.md, response functions, schema and example; API documentation in target/doc
 	$(CARGO) run --locked -p xtask -- docs
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"
 
-clean: cargo ## remove what was built; results in out/ stay
+clean: cargo ## remove build products; results in out/ are kept
 	$(CARGO) clean
 
-# Installs Rust where there is none, and says what else is missing and how to get it.
+# Installs Rust if missing, and explains how to install a linker.
 cargo:
 	@command -v $(CARGO) > /dev/null || { \
-	  echo "Building needs Rust, and cargo was not found: installing it with rustup, into your home"; \
+	  echo "Building needs Rust, and cargo was not found: installing it with rustup into your home directory"; \
 	  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal --no-modify-path \
 	    && command -v $(CARGO) > /dev/null; \
 	} || { \
-	  echo "That failed. Install Rust as https://rustup.rs says and run make again;"; \
-	  echo "the version that rust-toolchain.toml names then installs itself."; \
+	  echo "That failed. Install Rust from https://rustup.rs and run make again;"; \
+	  echo "the version named in rust-toolchain.toml is then installed automatically."; \
 	  exit 1; } >&2
 	@command -v cc > /dev/null || { \
 	  echo "Building needs a linker, and cc was not found. Install it with"; \

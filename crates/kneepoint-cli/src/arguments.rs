@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The command line as a whole: its verbs, what they share, and what their exit status means.
+//! The command line: the verbs, their common options and the exit status.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::verbs::{
@@ -11,18 +11,18 @@ use crate::verbs::{
 
 const EXAMPLES: &str = "\
 Examples:
-  knee compare                              four schemes on one bottleneck, with a report to look at
+  knee compare                              four schemes on one bottleneck, with a report
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms
-  knee coexist cubic sack vegas --quick     who takes what beside whom
+  knee coexist cubic sack vegas --quick     throughput shares of every pair
   knee init my.toml && knee run my.toml     an experiment of your own
-  knee reproduce pert --quick               a paper's figures, and which of its claims hold
+  knee reproduce pert --quick               a paper's figures and claims
   knee list controllers
   knee explain pert
 
 Exit status:
-  0    done
+  0    success
   1    reading, writing or running failed
-  2    wrong usage, or a scenario that is not valid
+  2    invalid arguments or scenario
   130  interrupted; finished runs are kept";
 
 /// A congestion-control laboratory: compare, design and run algorithms that keep a network at its knee.
@@ -39,20 +39,20 @@ pub struct Knee {
 
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_REVISION"), ")");
 
-/// What to do.
+/// The verbs.
 #[derive(Subcommand)]
 enum Verb {
     /// Compare schemes on one bottleneck
     Compare(compare::Arguments),
-    /// Let controllers meet, and tell which can share a link with which
+    /// Test which controllers can share a link
     Coexist(coexist::Arguments),
     /// Run a scenario file, with every case of its sweep
     Run(run::Arguments),
-    /// Reproduce published figures and tables, and test what was claimed
+    /// Reproduce published figures and tables, and test their claims
     Reproduce(reproduce::Arguments),
-    /// Tell which congestion predictor works, in a simulation or on a packet capture
+    /// Score congestion predictors, in a simulation or on a packet capture
     Predict(predict::Arguments),
-    /// Fluid models: trajectories, exact stability, boundaries, designs
+    /// Analyse fluid models: trajectories, exact stability, boundaries, designs
     #[command(after_help = fluid::EXAMPLES)]
     Fluid(fluid::Arguments),
     /// List controllers, queues, predictors, models, topologies, recoveries
@@ -61,13 +61,13 @@ enum Verb {
     /// Explain an algorithm: equations, source, parameters
     #[command(after_help = "Example:\n  knee explain pert")]
     Explain(explain::Arguments),
-    /// Write an annotated scenario to begin with
+    /// Write an annotated example scenario
     #[command(after_help = "Example:\n  knee init my.toml && knee check my.toml && knee run my.toml")]
     Init(init::Arguments),
     /// Check scenarios without running them
     #[command(after_help = "Example:\n  knee check my.toml yours.toml")]
     Check(check::Arguments),
-    /// Tell what this machine can do
+    /// Report the capabilities of this machine
     Doctor,
     /// Print a completion script for a shell
     #[command(
@@ -83,7 +83,7 @@ enum Verb {
 }
 
 impl Knee {
-    /// Does it.
+    /// Executes the verb.
     pub fn act(self) -> Result<(), Failure> {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
@@ -97,8 +97,8 @@ impl Knee {
             Verb::Init(arguments) => init::init(arguments, self.json),
             Verb::Check(arguments) => check::check(arguments, self.json),
             Verb::Doctor => doctor::doctor(self.json),
-            Verb::Completions(arguments) => completions::completions(arguments),
-            Verb::Man(arguments) => man::man(arguments, self.json),
+            Verb::Completions(arguments) => completions::completions(arguments, Knee::command()),
+            Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),
             Verb::Schema => schema::schema(),
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packet captures of a run: one pcapng file for each link asked for.
+//! Packet captures of a run: one pcapng file per requested link.
 
 use std::path::PathBuf;
 
-use kneepoint::report::pcapng::Capture;
+use kneepoint::capture::Writer;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::units::Time;
 
@@ -11,11 +11,11 @@ use crate::campaign::Job;
 use crate::failure::Failure;
 use crate::files::Pending;
 
-/// Those who write down what links carry.
-pub struct Captures(Vec<(PathBuf, Capture<Pending>)>);
+/// Writers of the captured links.
+pub struct Captures(Vec<(PathBuf, Writer<Pending>)>);
 
 impl Captures {
-    /// Begins a file, called what `path` says, for each of `links`.
+    /// Starts a file at `path(link)` for each of `links`.
     pub fn create(
         links: &[String],
         job: &Job,
@@ -23,14 +23,14 @@ impl Captures {
     ) -> Result<Captures, Failure> {
         let capture = |link: &String| {
             let path = path(link)?;
-            let capture = Capture::new(Pending::create(&path)?, job.valid, link);
+            let capture = Writer::new(Pending::create(&path)?, job.valid, link);
             let capture = capture.map_err(|error| Failure::io("write", &path, &error))?;
             Ok((path, capture))
         };
         links.iter().map(capture).collect::<Result<_, _>>().map(Captures)
     }
 
-    /// Gives the finished files their names.
+    /// Completes the files and moves them to their final names.
     pub fn commit(self) -> Result<(), Failure> {
         self.0.into_iter().try_for_each(|(path, capture)| {
             capture.finish().map_err(|error| Failure::io("write", &path, &error))?.commit()

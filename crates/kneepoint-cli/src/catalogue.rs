@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that has a name and can be listed or explained, as the laboratory's registries declare it.
+//! Every named item that can be listed or explained, from the registries of the library.
 
 use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
@@ -8,7 +8,7 @@ use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::{cc, fluid, predict, queue, tcp, traffic};
 use serde_json::{Value, json};
 
-/// What kind of thing a name names.
+/// The kinds of named items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// Congestion controls.
@@ -19,20 +19,20 @@ pub enum Kind {
     Predictors,
     /// Fluid models.
     Models,
-    /// Names from papers for an algorithm with certain settings.
+    /// Names from papers for algorithms with particular settings.
     Presets,
     /// Shapes of networks.
     Topologies,
-    /// How a sender finds and repairs losses.
+    /// Loss recovery algorithms.
     Recoveries,
-    /// What a link may lose.
+    /// Loss models.
     Channels,
-    /// Sets of parameters that belong to no algorithm.
+    /// Parameter sets that belong to no algorithm.
     Options,
 }
 
 impl Kind {
-    /// In the order of listing.
+    /// All kinds, in the order of listing.
     pub const ALL: [Kind; 9] = [
         Kind::Controllers,
         Kind::Queues,
@@ -45,7 +45,7 @@ impl Kind {
         Kind::Options,
     ];
 
-    /// One of them.
+    /// The name of one item.
     pub fn singular(self) -> &'static str {
         match self {
             Kind::Controllers => "controller",
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// As a heading.
+    /// The heading of a list.
     pub fn plural(self) -> &'static str {
         match self {
             Kind::Controllers => "controllers",
@@ -76,15 +76,15 @@ impl Kind {
     }
 }
 
-/// One thing with a name.
+/// A named item.
 pub struct Item {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its name in scenarios.
     pub name: &'static str,
-    /// A sentence.
+    /// One sentence.
     pub summary: String,
-    /// Where it comes from, if it was published.
+    /// The publication, if any.
     pub citation: String,
     /// Its documentation.
     pub header: String,
@@ -92,7 +92,7 @@ pub struct Item {
     pub fields: &'static [Field],
 }
 
-/// Everything of the kinds asked for.
+/// All items of the given kinds.
 pub fn items(kinds: &[Kind]) -> Vec<Item> {
     kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
 }
@@ -140,7 +140,7 @@ fn preset_item(preset: &Preset, item: Item) -> Item {
     stands_for(item, family, preset.of, with)
 }
 
-/// What a preset stands for, in a sentence of its own.
+/// Adds a sentence with the algorithm and the settings that a preset stands for.
 fn stands_for(item: Item, family: &str, of: &str, with: Vec<String>) -> Item {
     let header = format!("{}\n\nStands for the {family} `{of}` with {}.", item.summary, with.join(", "));
     Item { header, ..item }
@@ -162,13 +162,13 @@ fn registered(kind: Kind, entry: &Entry) -> Item {
 }
 
 impl Item {
-    /// Name, kind and a sentence.
+    /// Kind, name, summary and citation.
     pub fn json(&self) -> Value {
         json!({"kind": self.kind.singular(), "name": self.name, "summary": self.summary, "citation": self.citation})
     }
 }
 
-/// Parameters as JSON, each with what it may be.
+/// Parameters as JSON, each with its type, default, range and choices.
 pub fn fields_json(fields: &[Field]) -> Value {
     let field = |field: &Field| {
         let choices =
@@ -183,13 +183,4 @@ pub fn fields_json(fields: &[Field]) -> Value {
         })
     };
     fields.iter().map(field).collect()
-}
-
-/// The known name nearest to a mistyped one, if any is near.
-pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|one| (strsim::jaro_winkler(one, name), one))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, one)| one)
 }

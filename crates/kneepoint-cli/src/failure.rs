@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What can go wrong, how it reads, and the exit status it has.
+//! Errors, their messages and exit status.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,31 +8,31 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use kneepoint::scenario::Fault;
 
-/// Why a verb stops.
+/// Reasons why a verb stops.
 #[derive(Debug)]
 pub enum Failure {
-    /// An argument that cannot be. Status 2.
+    /// Invalid arguments. Status 2.
     Usage(Complaint),
-    /// A scenario that cannot be. Status 2.
+    /// An invalid scenario. Status 2.
     Scenario {
-        /// Where it was read from.
+        /// File it was read from.
         origin: String,
         /// Its text.
         text: String,
-        /// What is wrong with it, each with its place.
+        /// Its faults, each with its place.
         faults: Vec<Fault>,
     },
-    /// Reading, writing or running did not work. Status 1.
+    /// An error while reading, writing or running. Status 1.
     Run(Complaint),
-    /// Someone asked to stop; the message says what was kept. Status 130.
+    /// Interrupted by the user; the message names what was kept. Status 130.
     Interrupted(String),
-    /// Whoever read our output went away, as `head` does. Status 0, and nothing to say.
+    /// Standard output was closed by its reader, as by `head`. Status 0, no message.
     ReaderLeft,
-    /// The verb has said everything itself. This status.
+    /// All messages have been printed. Exits with this status.
     Said(u8),
 }
 
-/// What is wrong and what to do about it.
+/// A problem and its remedy.
 #[derive(Debug)]
 pub struct Complaint {
     message: String,
@@ -40,36 +40,36 @@ pub struct Complaint {
 }
 
 impl Failure {
-    /// An argument that cannot be.
+    /// An invalid argument.
     pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
         Failure::Usage(Complaint { message: message.into(), remedy: Some(remedy.into()) })
     }
 
-    /// Something that did not work.
+    /// An error at run time.
     pub fn run(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
         Failure::Run(Complaint { message: message.into(), remedy: Some(remedy.into()) })
     }
 
-    /// A file operation that did not work, with what usually helps.
+    /// A failed file operation, with the usual remedy.
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Failure {
         let remedy = match error.kind() {
             io::ErrorKind::NotFound => Some("check the path; `knee init FILE` writes an example scenario"),
             io::ErrorKind::PermissionDenied => {
-                Some("choose a place you may write to with --out DIR, or change its permissions")
+                Some("choose a writable directory with --out DIR, or change its permissions")
             }
             io::ErrorKind::IsADirectory => Some("name a file, not a directory"),
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                Some("a part of this path is a file where a directory is needed; choose another")
+                Some("a part of this path is a file instead of a directory; choose another path")
             }
-            io::ErrorKind::StorageFull => Some("free some space, or choose another disk with --out DIR"),
-            io::ErrorKind::ReadOnlyFilesystem => Some("choose a place you may write to with --out DIR"),
+            io::ErrorKind::StorageFull => Some("free some space, or use another disk with --out DIR"),
+            io::ErrorKind::ReadOnlyFilesystem => Some("choose a writable directory with --out DIR"),
             _ => None,
         };
         let message = format!("cannot {doing} `{}`: {error}", path.display());
         Failure::Run(Complaint { message, remedy: remedy.map(str::to_string) })
     }
 
-    /// Tells the reader on standard error and gives the status to exit with.
+    /// Prints the message to standard error and returns the exit status.
     pub fn report(self) -> ExitCode {
         let (status, text) = match &self {
             Failure::Usage(complaint) => (2, complaint.render()),
@@ -80,7 +80,7 @@ impl Failure {
             Failure::Said(status) => (*status, String::new()),
         };
         if !text.is_empty() {
-            // A closed standard error leaves nobody to tell.
+            // Standard error may be closed.
             let _ = writeln!(anstream::stderr(), "{text}");
         }
         ExitCode::from(status)
@@ -95,7 +95,7 @@ impl Complaint {
     }
 }
 
-/// Every fault at its line and column, with the text around it.
+/// All faults with line, column and source text.
 pub fn render_faults(origin: &str, text: &str, faults: &[Fault]) -> String {
     let groups = faults.iter().map(|fault| {
         let snippet =
@@ -110,7 +110,7 @@ pub fn render_faults(origin: &str, text: &str, faults: &[Fault]) -> String {
     groups.map(|group| renderer.render(&[group])).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The line and column, both from 1, of a byte of `text`; columns count characters.
+/// Line and column of a byte of `text`, both from 1; columns count characters.
 pub fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(byte)];
     let line = before.matches('\n').count() + 1;

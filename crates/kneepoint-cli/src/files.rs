@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reading whole, writing whole: a file appears under its name when it is complete, or not at all.
+//! Reads and writes whole files: a file appears under its name only when complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// A scenario larger than this is a mistake, such as a device that never ends.
+/// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
 
-/// Reads text from a file, or from standard input if the path is `-`.
+/// Reads text from a file, or from standard input for `-`.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -21,17 +21,17 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::io("read", path, &error))?;
     if bytes.len() as u64 > LARGEST {
         let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
-        return Err(Failure::run(message, "name a scenario: a TOML file of a few lines"));
+        return Err(Failure::run(message, "expected a scenario: a short TOML file"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message =
             format!("`{}` is not UTF-8 text: byte {} is not part of a character", path.display(), at + 1);
-        Failure::run(message, "name a scenario in TOML, or save it as UTF-8")
+        Failure::run(message, "expected a scenario in TOML, saved as UTF-8")
     })
 }
 
-/// Whether the first bytes of a file are those of what `is` knows; standard input stays unread and is not.
+/// Whether `is` recognises the first bytes of a file; never for standard input, which stays unread.
 pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
     if path == Path::new("-") {
         return Ok(false);
@@ -50,26 +50,26 @@ pub fn read_bytes(path: &Path, largest: u64) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::io("read", path, &error))?;
     if bytes.len() as u64 > largest {
         let message = format!("`{}` is larger than {} MB", path.display(), largest >> 20);
-        return Err(Failure::run(message, "give a part of it"));
+        return Err(Failure::run(message, "use a part of it"));
     }
     Ok(bytes)
 }
 
-/// Writes a file whole.
+/// Writes a file atomically.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut pending = Pending::create(path)?;
     pending.write_all(content.as_ref()).map_err(|error| Failure::io("write", path, &error))?;
     pending.commit()
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its parents.
 pub fn make_directory(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| Failure::io("make the directory", path, &error))
 }
 
-/// A file that is still being written, under a temporary name beside its own.
+/// A file being written under a temporary name in the same directory.
 ///
-/// Dropped before [`commit`](Pending::commit), it leaves nothing behind.
+/// Dropping it before [`commit`](Pending::commit) removes it.
 pub struct Pending {
     writer: Option<BufWriter<File>>,
     temporary: PathBuf,
@@ -77,7 +77,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Begins the file that is to be called `path`.
+    /// Starts a file with the final name `path`.
     pub fn create(path: &Path) -> Result<Pending, Failure> {
         let name = path.file_name().ok_or_else(|| {
             Failure::run(format!("cannot write `{}`: it names no file", path.display()), "name a file")
@@ -88,7 +88,7 @@ impl Pending {
         Ok(Pending { writer: Some(BufWriter::new(file)), temporary, path: path.to_path_buf() })
     }
 
-    /// Gives the finished file its name.
+    /// Renames the finished file to its final name.
     pub fn commit(mut self) -> Result<(), Failure> {
         let finished = match self.writer.take() {
             Some(writer) => {
@@ -113,12 +113,12 @@ impl Write for Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        // After a commit the temporary name is gone already.
+        // After a commit the temporary name no longer exists.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Prints text to standard output; a reader that left is not an error of ours.
+/// Prints text to standard output; a closed pipe is not an error.
 pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
     let text = text.as_ref();
     let ending = if text.ends_with('\n') { "" } else { "\n" };
@@ -141,7 +141,7 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     print(format!("{value:#}"))
 }
 
-/// Tells a person something on standard error, if anybody listens.
+/// Prints a message to standard error, ignoring errors.
 pub fn tell(text: impl AsRef<str>) {
     let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
 }

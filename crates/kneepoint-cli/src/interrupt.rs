@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C: the first asks, the second insists.
+//! Ctrl-C: the first stops in an orderly way, the second at once.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,20 +9,20 @@ use crate::files::tell;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Listens for Ctrl-C and for a request to terminate, from now on.
+/// Installs the handler for Ctrl-C and termination.
 pub fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        // The progress bar leaves the cursor in its line.
+        // The progress bar leaves the cursor within its line.
         let line = if std::io::stderr().is_terminal() { "\n" } else { "" };
         tell(format!("{line}stopping; finished runs are kept (again to stop at once)"));
     })
     .map_err(|error| Failure::run(format!("cannot listen for Ctrl-C: {error}"), "run it again"))
 }
 
-/// Whether somebody asked to stop.
+/// Whether a stop was requested.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

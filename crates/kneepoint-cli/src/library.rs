@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The published experiments that the program carries, and those that people bring along.
+//! The published experiments built into the program, and experiment files of the user.
 
 use std::path::Path;
 
 use kneepoint::experiment::{self, Experiment, Pace};
+use kneepoint::suggest::closest;
 
-use crate::catalogue::nearest;
 use crate::failure::Failure;
 use crate::files;
 
-/// Paths below `experiments/`, and texts.
+/// Paths below `experiments/` and file contents.
 const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
 
-/// An experiment with the text it was read from.
+/// An experiment with its source text.
 #[derive(Clone)]
 pub struct Volume {
-    /// Where the text is from.
+    /// File the text was read from.
     pub origin: String,
     /// The text.
     pub text: String,
-    /// The publication: the folder it is in.
+    /// The publication: the name of the folder.
     pub paper: String,
     /// The experiment.
     pub experiment: Experiment,
 }
 
-/// Every experiment that `names` name: publications, figures, files; all that are carried if there is no name.
+/// The experiments selected by `names` (publications, figures, files); all built-in ones if `names` is empty.
 pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
     let all = carried(pace)?;
     if names.is_empty() {
@@ -44,7 +44,7 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
         match once.iter().find(|other| other.experiment.id == volume.experiment.id) {
             Some(other) if other.origin != volume.origin => {
                 let (id, one, two) = (&volume.experiment.id, &other.origin, &volume.origin);
-                let message = format!("`{one}` and `{two}` are both called `{id}`");
+                let message = format!("`{one}` and `{two}` both have the id `{id}`");
                 return Err(Failure::usage(
                     message,
                     "give one of them another `id`, or reproduce them one by one",
@@ -66,7 +66,7 @@ fn carried(pace: Pace) -> Result<Vec<Volume>, Failure> {
     Ok(all)
 }
 
-/// Figures in the order of their numbers: `fig6` before `fig13a`.
+/// Sort key that orders figures by number: `fig6` before `fig13a`.
 fn place(id: &str) -> (String, u32, String) {
     let digits = |c: char| c.is_ascii_digit();
     let start = id.find(digits).unwrap_or(id.len());
@@ -91,21 +91,22 @@ fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> 
     let path = Path::new(name);
     if name != "-" && path.extension().is_none_or(|end| end != "toml") {
         let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
-        let close = nearest(name, names.iter().map(String::as_str));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let close = closest(name, &names);
         let meant = close.map_or(String::new(), |close| format!("did you mean `{close}`? "));
         return Err(Failure::usage(
-            format!("there is no experiment called `{name}`"),
-            format!("{meant}`knee reproduce --list` shows all; a file of your own ends in .toml"),
+            format!("unknown experiment `{name}`"),
+            format!("{meant}`knee reproduce --list` shows all; experiment files end in .toml"),
         ));
     }
     let text = files::read_text(path)?;
-    // What is wrong with the other pace should not wait until somebody asks for it.
+    // Report errors of the other pace now rather than when it is used.
     read(name, &text, if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
     read(name, &text, pace)
 }
 
 impl Volume {
-    /// Whether a name on the command line means this one: `pert`, `pert.fig6`, `pert-fig6`.
+    /// Whether a name on the command line selects this experiment: `pert`, `pert.fig6`, `pert-fig6`.
     fn answers_to(&self, name: &str) -> bool {
         name == self.paper || name == self.experiment.id || name == self.experiment.name()
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The machine we run on: its clocks, its name, its size. Nothing else in the project looks at them.
+//! The machine: clocks, name, size. No other module reads them.
 
 use std::time::Duration;
 
-/// The CPU time this thread has used.
+/// CPU time used by this thread.
 pub fn thread_cpu_time() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(spent).unwrap_or_default()
 }
 
-/// The time now, in UTC to the second: `2026-01-31T12:00:00Z`.
+/// Current time in UTC, to the second: `2026-01-31T12:00:00Z`.
 pub fn now() -> String {
     let second = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second());
     second.unwrap_or_default().to_string()
 }
 
-/// What the machine calls itself.
+/// Host name.
 pub fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The kernel and its version: `Linux 6.12.0 x86_64`.
+/// Kernel and version: `Linux 6.12.0 x86_64`.
 pub fn kernel() -> String {
     let uname = rustix::system::uname();
     [uname.sysname(), uname.release(), uname.machine()]
@@ -28,7 +28,7 @@ pub fn kernel() -> String {
         .join(" ")
 }
 
-/// The command that started us, as a shell would read it; where the program is does not matter.
+/// The command line as a shell would read it, without the program's directory.
 pub fn command_line() -> String {
     let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
     std::iter::once("knee".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
@@ -42,7 +42,7 @@ fn quoted(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
-/// How many runs fit side by side.
+/// Number of runs in parallel.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

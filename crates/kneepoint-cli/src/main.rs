@@ -3,24 +3,24 @@
 //!
 //! | room | what it does |
 //! |---|---|
-//! | [`machine`] | the only place that looks at a clock, a host name, a kernel |
-//! | [`manifest`] | where results come from |
-//! | [`failure`] | what can go wrong, how it reads, its exit status |
-//! | [`files`] | reading whole, writing whole, printing |
+//! | [`machine`] | clock, host name, kernel: the only place that reads them |
+//! | [`manifest`] | provenance of results |
+//! | [`failure`] | errors, their messages and exit status |
+//! | [`files`] | atomic reads and writes, printing |
 //! | [`interrupt`] | Ctrl-C |
-//! | [`catalogue`] | everything that has a name |
+//! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
 //! | [`png`] | charts to PNG |
-//! | [`campaign`] | many runs over all cores, each stored the moment it ends |
-//! | [`captures`] | packets of a link, for Wireshark |
+//! | [`campaign`] | runs on all cores, each stored when it finishes |
+//! | [`captures`] | packets of a link as pcapng |
 //! | [`study`] | rows × seeds, run, stored and reported in a directory |
 //! | [`library`] | the published experiments |
-//! | [`store`] | finished runs by the hash of what determines them |
+//! | [`store`] | finished runs by the hash of their inputs |
 //! | [`remembered`] | works × seeds, run or remembered |
 //! | [`reproduction`] | experiments × points × seeds |
-//! | [`dumbbell`] | one bottleneck with its traffic as a scenario |
-//! | [`verbs`] | one file for each verb |
-//! | [`arguments`] | the verbs together |
+//! | [`dumbbell`] | command-line options of a bottleneck, as a scenario |
+//! | [`verbs`] | one file per verb |
+//! | [`arguments`] | the command line |
 
 mod arguments;
 mod campaign;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     match arguments::Knee::try_parse() {
         Ok(knee) => knee.act().map_or_else(failure::Failure::report, |()| ExitCode::SUCCESS),
         Err(usage) => {
-            // Help for a reader that left is no error.
+            // A closed pipe while printing help is not an error.
             let _ = usage.print();
             ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
         }

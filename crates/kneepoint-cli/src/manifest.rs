@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where results come from: what was run, by which program, on which machine.
+//! Provenance of results: what was run, by which program, on which machine.
 
 use kneepoint::report::{Manifest, SCHEMA_VERSION};
 use sha2::{Digest, Sha256};
 
 use crate::machine;
 
-/// The manifest of what this program makes now, of texts by name.
+/// The manifest of the current run, for input texts by name.
 pub fn of(scenario: Vec<(String, String)>, seeds: Vec<u64>, notes: Vec<String>) -> Manifest {
     let revision = env!("KNEE_REVISION");
     Manifest {
@@ -24,7 +24,7 @@ pub fn of(scenario: Vec<(String, String)>, seeds: Vec<u64>, notes: Vec<String>) 
     }
 }
 
-/// SHA-256 over texts in order: `sha256:` is left to the reader, the digits are what `sha256sum` prints.
+/// SHA-256 of texts in order, in hexadecimal as printed by `sha256sum`, without the prefix `sha256:`.
 pub fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
     texts.for_each(|text| hash.update(text));

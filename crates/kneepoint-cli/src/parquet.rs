@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tables to Parquet: one row group, each column under its own name, of doubles or of texts.
+//! Writes tables as Parquet: one row group, one column of doubles or strings per field.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::files::Pending;
 
 type Result<T, E = ParquetError> = std::result::Result<T, E>;
 
-/// Writes a file whole; `write` is one of those below.
+/// Writes a file atomically; `write` is one of the functions below.
 pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Result<(), Failure> {
     let mut pending = Pending::create(path)?;
     write(&mut pending).map_err(|error| {
@@ -34,7 +34,7 @@ pub fn write(table: &Table, sink: impl Write + Send) -> Result<()> {
     write_columns("series", &table.columns, &columns.collect::<Vec<_>>(), sink)
 }
 
-/// Writes `records` to `sink`: each column as texts if it has one, or else as doubles.
+/// Writes `records` to `sink`: a column is of strings if it contains one, otherwise of doubles.
 pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
     let column = |place: usize| {
         let cells = records.rows.iter().map(|row| &row[place]);
@@ -48,7 +48,7 @@ pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
     write_columns("records", &records.columns, &columns, sink)
 }
 
-/// What a column holds.
+/// Contents of a column.
 enum Column {
     Numbers(Vec<f64>),
     Texts(Vec<ByteArray>),

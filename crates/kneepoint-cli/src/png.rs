@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! SVG to PNG, at two pixels for one, with a font of our own: the same picture on every machine.
+//! Renders SVG to PNG at double resolution with a built-in font: the same image on every machine.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ const FONTS: [&[u8]; 2] =
     [include_bytes!("../font/Roboto-Regular.ttf"), include_bytes!("../font/Roboto-Bold.ttf")];
 const SCALE: f32 = 2.0;
 
-/// The picture that a file of its own shows by day.
+/// Renders a standalone SVG in light mode.
 pub fn render(svg: &str) -> Result<Vec<u8>, Failure> {
     let failed = |message: String| Failure::run(message, "use the SVG as it is");
     let mut fonts = Database::new();

@@ -11,6 +11,7 @@
 //! | [`settings`] | declared parameters and registries |
 //! | [`law`] | probabilities from queues, delays and prices, one file each |
 //! | [`cc`] | congestion controls, one file each |
+//! | [`suggest`] | suggestions for misspelt names |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
 //! | [`packet`] | what travels |
 //! | [`event`] | the queue of pending events |
@@ -23,12 +24,12 @@
 //! | [`run`] | a spec to events |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`predict`] | congestion predictors, one file each, and what they are worth |
-//! | [`capture`] | captures of real traffic to what a sender could have known |
+//! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
 //! | [`chart`] | numbers to SVG |
-//! | [`report`] | results to bytes: text, json, csv, svg, html, markdown, pcapng |
+//! | [`report`] | results to bytes: text, json, csv, svg, html, markdown |
 //!
 //! The first five are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
 
@@ -48,6 +49,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod spec;
+pub mod suggest;
 pub mod table;
 pub mod tcp;
 pub mod trace;

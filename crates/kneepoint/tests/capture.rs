@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Captures read back: what a capture of a simulated flow tells predictors is what they heard live; and whatever the
-//! bytes, the reader answers.
+//! Captures read back: predictors score the same on a capture of a simulated flow as on the live run; the reader
+//! survives any bytes.
 //!
-//! `KNEE_FUZZ_CASES` says how many damaged files to try.
+//! `KNEE_FUZZ_CASES` sets the number of damaged files to try.
 
 #[allow(dead_code)]
 #[path = "common/dumbbell.rs"]
 mod dumbbell;
 
 use dumbbell::{bottleneck, disciplines, flow, group, interval, link, scenario};
-use kneepoint::capture::{Capture, Segment, is_capture, parse_direction};
+use kneepoint::capture::{Capture, Segment, Writer, is_capture, parse_direction};
 use kneepoint::measure::Prediction;
 use kneepoint::predict::{self, Judge, Score};
-use kneepoint::report::pcapng;
 use kneepoint::rng::Rng;
 use kneepoint::run;
 use kneepoint::spec::Valid;
@@ -20,8 +19,7 @@ use kneepoint::tcp::Recovery;
 use kneepoint::trace::FlowId;
 use kneepoint::units::{Span, Time};
 
-/// Node 0 sends to node 3 over the bottleneck from 1 to 2. The sender's own link takes no time and is captured, so
-/// what passes there is what the sender does.
+/// Node 0 sends to node 3 over the bottleneck from 1 to 2. The capture is taken on the sender's own link, which has no delay.
 fn valid() -> Valid {
     let queue = disciplines().next().unwrap();
     let own = |from, to| {
@@ -41,9 +39,9 @@ fn valid() -> Valid {
     valid
 }
 
-/// Both directions at the sender of a run, and what predictors heard live.
+/// Captures of both directions at the sender of a run, and the live scores.
 fn captured(valid: &Valid) -> ([Vec<u8>; 2], Vec<Score>) {
-    let capture = |link| pcapng::Capture::new(Vec::new(), valid, link).unwrap();
+    let capture = |link| Writer::new(Vec::new(), valid, link).unwrap();
     let live = Prediction::new(valid, FlowId(0), &predict::standard(), 1.0, 0).unwrap();
     let watch = ((capture("0-1"), capture("1-0")), live);
     let (((data, answers), heard), _) = run::run(valid, 5, watch);
@@ -58,7 +56,7 @@ fn read(files: &[Vec<u8>]) -> Capture {
 }
 
 #[test]
-fn a_capture_at_the_sender_tells_predictors_what_they_heard_live() {
+fn predictors_score_the_same_on_a_capture_at_the_sender_as_live() {
     let (files, live) = captured(&valid());
     let capture = read(&files);
     let direction = parse_direction("10.0.0.0:10000-10.128.0.0:5001").unwrap();
@@ -68,14 +66,14 @@ fn a_capture_at_the_sender_tells_predictors_what_they_heard_live() {
     let later = transfer.score(&predict::standard(), 1.0);
     for (heard, told) in live.iter().zip(&later) {
         match heard.predictor.as_str() {
-            // A capture knows what is outstanding, whole packets, and not the window with its fraction: where only
-            // that grows, these two decide nothing.
+            // A capture shows whole packets outstanding, not the fractional window: while only the fraction grows,
+            // these two predictors do not decide.
             "card" | "tri-s" => {}
-            // Our files say when an acknowledgement passed, in whole milliseconds, not when the receiver sent it.
+            // Our files hold the time at which an ACK passed, in whole milliseconds, not its departure from the receiver.
             "sync-tcp" => {}
             _ => assert_eq!((&heard.predictor, heard.counts), (&told.predictor, told.counts)),
         }
-        // Whatever they said, they were held against the same losses.
+        // Both are scored against the same losses.
         let losses = |score: &Score| score.counts[1] + score.counts[3];
         assert_eq!(losses(heard), losses(told), "{}", heard.predictor);
     }
@@ -161,7 +159,7 @@ fn a_segment_is_the_same_under_every_link_address_family_byte_order_and_clock() 
 }
 
 #[test]
-fn what_is_no_tcp_is_counted_and_left_alone() {
+fn packets_other_than_tcp_are_counted_and_skipped() {
     let mut udp = packet(4);
     udp[9] = 17;
     let mut fragment = packet(4);
@@ -194,11 +192,11 @@ fn a_file_that_ends_early_or_is_something_else_says_where_and_what() {
     let head = files[0].windows(4).position(|bytes| bytes == [6, 0, 0, 0]).unwrap();
     let mut wrong = files[0].clone();
     wrong[head + 8] = 7;
-    assert_eq!(refused(&wrong), format!("at byte {head}: a packet names interface 7 of 1 described"));
+    assert_eq!(refused(&wrong), format!("at byte {head}: a packet refers to interface 7 of 1 described"));
 }
 
 #[test]
-fn whatever_the_bytes_the_reader_answers() {
+fn the_reader_survives_any_bytes() {
     let mut short = valid();
     short.schedule.duration = dumbbell::at(3.0);
     short.schedule.measure = interval(0.0, 3.0);
@@ -221,7 +219,7 @@ fn whatever_the_bytes_the_reader_answers() {
             assert!(fault.offset <= file.len() && !fault.message.is_empty(), "{fault}");
             refused += 1;
         }
-        // What was read until then must not upset what follows.
+        // Whatever was read so far must not disturb the rest.
         capture.read(&answers).unwrap();
         for (direction, _) in capture.senders() {
             let transfer = capture.transfer(direction).unwrap();

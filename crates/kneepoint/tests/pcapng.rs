@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bytes of a capture: blocks as the format's draft lays them out, headers as RFC 791 and RFC 9293 do.
 
+use kneepoint::capture::Writer;
 use kneepoint::cc;
 use kneepoint::link::Loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{self, Limit};
-use kneepoint::report::pcapng::Capture;
 use kneepoint::run;
 use kneepoint::spec::{FlowGroup, FlowSpec, Schedule, Valid};
 use kneepoint::tcp::Options;
@@ -51,7 +51,7 @@ fn valid() -> Valid {
 }
 
 fn captured(packets: &[(Time, Packet)]) -> Vec<u8> {
-    let mut capture = Capture::new(Vec::new(), &valid(), "a-b").unwrap();
+    let mut capture = Writer::new(Vec::new(), &valid(), "a-b").unwrap();
     for (at, packet) in packets {
         capture.on(*at, &Event::Service { link: LinkId(0), packet, waited: Span::ZERO });
         capture.on(*at, &Event::Service { link: LinkId(1), packet, waited: Span::ZERO });
@@ -141,15 +141,15 @@ fn an_acknowledgement_goes_back_with_its_blocks_and_its_echo() {
 }
 
 #[test]
-fn a_link_that_tells_nothing_is_refused_with_those_that_tell() {
-    let refusal = Capture::new(Vec::new(), &valid(), "b-a-2").err().unwrap().to_string();
-    assert_eq!(refusal, "no measured link is called `b-a-2`: there is a-b, b-a");
+fn a_link_that_is_not_measured_is_refused_with_a_list_of_those_that_are() {
+    let refusal = Writer::new(Vec::new(), &valid(), "b-a-2").err().unwrap().to_string();
+    assert_eq!(refusal, "no measured link is called `b-a-2`: expected one of a-b, b-a");
 }
 
 #[test]
 fn a_full_disk_is_reported_at_the_end() {
     let mut room = [0; 160];
-    let mut capture = Capture::new(&mut room[..], &valid(), "a-b").unwrap();
+    let mut capture = Writer::new(&mut room[..], &valid(), "a-b").unwrap();
     for _ in 0..10 {
         capture.on(Time(0), &Event::Service { link: LinkId(0), packet: &data(), waited: Span::ZERO });
     }
@@ -159,7 +159,7 @@ fn a_full_disk_is_reported_at_the_end() {
 #[test]
 fn a_run_is_captured_packet_by_packet() {
     let valid = valid();
-    let capture = Capture::new(Vec::new(), &valid, "a-b").unwrap();
+    let capture = Writer::new(Vec::new(), &valid, "a-b").unwrap();
     let (capture, outcome) = run::run(&valid, 1, capture);
     let file = capture.finish().unwrap();
     let packets = blocks(&file).len() as u64 - 2;

@@ -174,10 +174,10 @@ fn all_faults_are_found_in_order_of_place() {
 }
 
 #[test]
-fn text_that_is_not_toml_is_refused_where_it_breaks() {
+fn invalid_toml_is_refused_at_the_place_of_the_error() {
     let text = "name = \"x\"\n[topology\nrate = 1\n";
     let faults = parse(text).unwrap_err();
-    assert!(faults[0].message.contains("not TOML"), "{faults:#?}");
+    assert!(faults[0].message.contains("invalid TOML"), "{faults:#?}");
     assert_eq!(text[..faults[0].span.start].lines().count(), 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee check`: whether a scenario is valid, without running it.
+//! `knee check`: validates scenarios without running them.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, line_and_column};
 use crate::files;
 use crate::study::too_many_samples;
 
-/// What to check.
+/// Arguments of `knee check`.
 #[derive(Args)]
 pub struct Arguments {
     /// Scenarios; `-` for standard input
@@ -20,7 +20,7 @@ pub struct Arguments {
     files: Vec<PathBuf>,
 }
 
-/// Checks all of them. One answers with an object in JSON, several with a list.
+/// Checks all files. JSON output is an object for one file, a list for several.
 pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if let [file] = &arguments.files[..] {
         let (answer, failure) = check_one(file)?;
@@ -30,7 +30,7 @@ pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 failure.map_or(Ok(()), |_| Err(Failure::Said(2)))
             }
             (false, Some(failure)) => Err(failure),
-            (false, None) => files::print(said(&answer)),
+            (false, None) => files::print(line(&answer)),
         }
     } else {
         check_all(&arguments.files, as_json)
@@ -48,7 +48,7 @@ fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
                         failure.report();
                     }
                 } else if !as_json {
-                    files::print(said(&answer))?;
+                    files::print(line(&answer))?;
                 }
                 answers.push(answer);
             }
@@ -64,7 +64,7 @@ fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
     if status == 0 { Ok(()) } else { Err(Failure::Said(status)) }
 }
 
-/// What is to be said of a file: in JSON, and as a failure if it is not valid.
+/// The result for a file as JSON, and as a failure if the file is invalid.
 fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
     let text = files::read_text(path)?;
     let origin = path.display().to_string();
@@ -97,13 +97,13 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
     })
 }
 
-/// A valid file's line.
-fn said(answer: &Value) -> String {
+/// The line for a valid file.
+fn line(answer: &Value) -> String {
     let part = |key: &str| answer[key].as_str().unwrap_or_default();
     format!("{}: valid, {}", part("file"), part("extent"))
 }
 
-/// Where a scenario says how often it is sampled.
+/// The line that sets the sampling interval.
 fn sample_place(text: &str) -> Range<usize> {
     let mut begin = 0;
     for line in text.split_inclusive('\n') {

@@ -7,10 +7,10 @@ use clap::Args;
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::{Raw, Refusal, Settings};
+use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
 
-use crate::catalogue::nearest;
 use crate::dumbbell::{Dumbbell, Party};
 use crate::failure::Failure;
 use crate::study::{self, Out, Row, Study};
@@ -197,11 +197,10 @@ pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Fail
                 "`knee explain tcp` shows every option with its range",
             )),
             Err(Refusal::Unknown) => {
-                let near = nearest(name, tcp::Options::fields().iter().map(|field| field.name));
-                let hint = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+                let names = tcp::Options::fields().iter().map(|field| field.name).collect::<Vec<_>>();
                 Err(Failure::usage(
-                    format!("--tcp: there is no option `{name}`"),
-                    hint + "`knee explain tcp` shows every option",
+                    format!("--tcp: unknown option `{name}`"),
+                    format!("{}; `knee explain tcp` shows every option", did_you_mean(name, &names)),
                 ))
             }
         }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee completions`: a script that teaches a shell our arguments.
+//! `knee completions`: a completion script for a shell.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::arguments::Knee;
 use crate::failure::Failure;
 use crate::files;
 
-/// For whom.
+/// Arguments of `knee completions`.
 #[derive(Args)]
 pub struct Arguments {
     /// The shell
@@ -16,9 +15,9 @@ pub struct Arguments {
     shell: Shell,
 }
 
-/// Prints the script.
-pub fn completions(arguments: &Arguments) -> Result<(), Failure> {
+/// Prints the script for the command line `knee`.
+pub fn completions(arguments: &Arguments, mut knee: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Knee::command(), "knee", &mut script);
+    clap_complete::generate(arguments.shell, &mut knee, "knee", &mut script);
     files::print(String::from_utf8_lossy(&script))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee doctor`: what this machine can do. It looks, changes nothing and never fails.
+//! `knee doctor`: reports the capabilities of this machine. It is read-only and never fails.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 const BPF: u32 = 39;
 
-/// One thing that is there or is not.
+/// One capability.
 struct Finding {
     name: &'static str,
     available: bool,
@@ -22,7 +22,7 @@ struct Finding {
     used_for: &'static str,
 }
 
-/// Looks around and tells.
+/// Prints the findings.
 pub fn doctor(as_json: bool) -> Result<(), Failure> {
     let findings = look();
     let memory = memory_mib();
@@ -38,7 +38,7 @@ pub fn doctor(as_json: bool) -> Result<(), Failure> {
     }
     let memory = memory.map_or("unknown".to_string(), |mib| format!("{:.1} GiB", mib as f64 / 1024.0));
     let mut text = format!(
-        "knee {} ({})\ncores    {} (so many runs side by side)\nkernel   {}\nmemory   {memory}\n\n",
+        "knee {} ({})\ncores    {} (runs in parallel)\nkernel   {}\nmemory   {memory}\n\n",
         env!("CARGO_PKG_VERSION"),
         env!("KNEE_REVISION"),
         machine::cores(),
@@ -76,17 +76,17 @@ fn look() -> Vec<Finding> {
             name: "root",
             available: root,
             detail: format!("user {}", rustix::process::geteuid().as_raw()),
-            used_for: "emulation and kernel experiments; capabilities below can stand in",
+            used_for: "emulation and kernel experiments; the capabilities below suffice",
         },
         Finding {
             name: "network namespaces",
             available: Path::new("/proc/self/ns/net").exists() && (may(SYS_ADMIN) || user_namespaces()),
             detail: match (may(SYS_ADMIN), user_namespaces()) {
                 (true, _) => "CAP_SYS_ADMIN held".to_string(),
-                (false, true) => "through user namespaces".to_string(),
-                (false, false) => "CAP_SYS_ADMIN missing, user namespaces off".to_string(),
+                (false, true) => "via user namespaces".to_string(),
+                (false, false) => "CAP_SYS_ADMIN missing, user namespaces disabled".to_string(),
             },
-            used_for: "links of their own for real programs",
+            used_for: "isolated links for real programs",
         },
         Finding {
             name: "TUN devices",
@@ -117,7 +117,7 @@ fn look() -> Vec<Finding> {
             } else {
                 controls.trim().to_string()
             },
-            used_for: "comparing with what the kernel ships",
+            used_for: "comparing with the kernel's controllers",
         },
         found_program("clang", clang, "compiling BPF programs"),
         found_program("ns-2", ns2, "running the same scenario in ns-2 to compare results and speed"),
@@ -129,20 +129,20 @@ fn found_program(name: &'static str, path: Option<PathBuf>, used_for: &'static s
     Finding { name, available: path.is_some(), detail, used_for }
 }
 
-/// Where a program is, if PATH has it.
+/// The path of a program, if PATH has it.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
-/// The capabilities in force, where the system tells.
+/// The effective capabilities, on Linux.
 fn effective_capabilities() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(line.trim(), 16).ok()
 }
 
-/// Whether a user without privileges may make namespaces.
+/// Whether unprivileged users may create namespaces.
 fn user_namespaces() -> bool {
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let allowed = number("/proc/sys/user/max_user_namespaces").is_some_and(|most| most > 0);
@@ -152,7 +152,7 @@ fn user_namespaces() -> bool {
     allowed && debian && ubuntu
 }
 
-/// The memory of the machine, where the system tells.
+/// Physical memory in MiB, on Linux.
 fn memory_mib() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

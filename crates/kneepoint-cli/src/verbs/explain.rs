@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee explain`: equations, source and parameters of an algorithm, as its own file states them.
+//! `knee explain`: equations, source and parameters of an algorithm, from the documentation in its file.
 
 use clap::Args;
 use kneepoint::settings::Field;
+use kneepoint::suggest::closest;
 use serde_json::{Value, json};
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
 use crate::files;
 
-/// What to explain.
+/// Arguments of `knee explain`.
 #[derive(Args)]
 pub struct Arguments {
-    /// A name that `knee list` shows
+    /// A name shown by `knee list`
     name: String,
 }
 
-/// Explains everything of that name: a controller and a recovery may share one.
+/// Explains every item of that name: a controller and a recovery may share one.
 pub fn explain(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let all = catalogue::items(&Kind::ALL);
     let named = all.iter().filter(|item| item.name == arguments.name).collect::<Vec<_>>();
     if named.is_empty() {
-        let message = format!("nothing is called `{}`", arguments.name);
-        let near = catalogue::nearest(&arguments.name, all.iter().map(|item| item.name));
-        let list = "`knee list` shows every name";
+        let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
+        let near = closest(&arguments.name, &names).map(|near| format!("did you mean `{near}`? "));
         return Err(Failure::usage(
-            message,
-            near.map_or(list.to_string(), |near| format!("did you mean `{near}`? {list}")),
+            format!("nothing is named `{}`", arguments.name),
+            near.unwrap_or_default() + "`knee list` shows every name",
         ));
     }
     if as_json {
@@ -47,7 +47,7 @@ fn explanation_json(item: &Item) -> Value {
 }
 
 fn explanation(item: &Item) -> String {
-    // The fences are for documentation in HTML.
+    // Code fences are for rustdoc.
     let header = item.header.lines().filter(|line| !line.starts_with("```")).collect::<Vec<_>>().join("\n");
     let mut text = format!("{} ({})\n\n{}\n", item.name, item.kind.singular(), header.trim_end());
     if !item.fields.is_empty() {
@@ -56,7 +56,7 @@ fn explanation(item: &Item) -> String {
     text
 }
 
-/// Name, default, allowed values, then the sentence on a line of its own where a terminal is narrow.
+/// A table of name, default, allowed values and description.
 fn table(fields: &[Field]) -> String {
     let allowed = |field: &Field| match (field.range)() {
         Some(range) => range,

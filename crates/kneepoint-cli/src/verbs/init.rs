@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee init`: an annotated scenario to begin with.
+//! `knee init`: an annotated example scenario.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,13 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::files;
 
-/// Where to begin.
+/// Arguments of `knee init`.
 #[derive(Args)]
 pub struct Arguments {
     /// The file to write; `-` for standard output
     #[arg(default_value = "scenario.toml")]
     file: PathBuf,
-    /// Replace the file if it exists
+    /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
 }
@@ -31,10 +31,10 @@ pub fn init(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let message = format!("`{}` is a directory", file.display());
         return Err(Failure::run(message, "name a file in it, as in `knee init DIR/scenario.toml`"));
     }
-    // A dangling link exists too.
+    // A dangling symbolic link exists, too.
     if file.symlink_metadata().is_ok() && !arguments.force {
-        let message = format!("`{}` exists already and stays as it is", file.display());
-        return Err(Failure::run(message, "name another file, or replace it with --force"));
+        let message = format!("`{}` exists already and was not changed", file.display());
+        return Err(Failure::run(message, "choose another file, or overwrite it with --force"));
     }
     files::write(file, scenario::example())?;
     if as_json {

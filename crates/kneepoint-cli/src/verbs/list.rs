@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee list`: one line for everything that has a name.
+//! `knee list`: one line per named item.
 
 use clap::Args;
 
@@ -7,21 +7,21 @@ use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
 use crate::files;
 
-/// What to list.
+/// Arguments of `knee list`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Only these
+    /// Kinds to list; all by default
     #[arg(value_enum)]
     kinds: Vec<Kind>,
 }
 
-/// Lists.
+/// Prints the list.
 pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let kinds = if arguments.kinds.is_empty() { &Kind::ALL[..] } else { &arguments.kinds };
     if as_json {
         return files::print_json(&catalogue::items(kinds).iter().map(Item::json).collect());
     }
-    // With one kind the lines alone, for `cut` and `while read`; with several, headings between.
+    // One kind: no heading, for `cut` and `while read`.
     let blocks = kinds.iter().map(|kind| match kinds {
         [_] => lines(*kind, ""),
         _ => format!("{}\n{}", kind.plural(), lines(*kind, "  ")),

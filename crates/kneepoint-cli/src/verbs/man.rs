@@ -3,15 +3,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use serde_json::json;
 
-use crate::arguments::Knee;
 use crate::failure::Failure;
 use crate::files;
 
-/// Where to.
+/// Arguments of `knee man`.
 #[derive(Args)]
 pub struct Arguments {
     /// Write every page as a file into this directory; without it, print the page of `knee`
@@ -19,9 +18,9 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Writes the pages.
-pub fn man(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let mut knee = Knee::command().disable_help_subcommand(true);
+/// Writes the pages of the command line `knee`.
+pub fn man(arguments: &Arguments, knee: Command, as_json: bool) -> Result<(), Failure> {
+    let mut knee = knee.disable_help_subcommand(true);
     knee.build();
     let Some(directory) = &arguments.out else {
         return files::print(page(&knee)?.1);
@@ -40,7 +39,7 @@ pub fn man(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::print(format!("wrote {} pages; read one with: man {}/knee.1", written.len(), directory.display()))
 }
 
-/// The name of a page and its text.
+/// File name and text of a page.
 fn page(command: &Command) -> Result<(String, String), Failure> {
     let man = Man::new(command.clone());
     let mut text = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One file for each verb: its arguments and what it does.
+//! One file per verb: its arguments and its action.
 
 pub mod check;
 pub mod coexist;

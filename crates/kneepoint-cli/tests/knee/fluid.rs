@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid`: models are run, mapped, bounded and designed, and what cannot be is refused with a remedy.
+//! `knee fluid`: trajectories, maps, boundaries and designs; errors come with a remedy.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn a_design_says_what_meets_the_margin_and_what_the_theorem_would_allow() {
 fn what_a_model_cannot_be_is_refused_with_the_option_the_value_and_a_remedy() {
     let here = tempfile::tempdir().unwrap();
     for (arguments, sayings) in [
-        ("boundary pert --rtt 5ms", &["--rtt is what the boundary", "--along"][..]),
+        ("boundary pert --rtt 5ms", &["--rtt is the parameter to search along", "--along"][..]),
         ("boundary pert --weight 3", &["--weight", "`pert` has no such parameter", "knee explain pert"]),
         ("boundary pert --flows x", &["--flows", "not a number", "0.001 to 1000000"]),
         ("boundary pert --capacity 1mbps", &["--capacity", "100pps", "1mbit"]),
@@ -78,8 +78,8 @@ fn what_a_model_cannot_be_is_refused_with_the_option_the_value_and_a_remedy() {
         ("run pert --end 100000s", &["--end", "too many steps"]),
         ("design pert --phase-margin 400", &["0 to 180"]),
         ("stability pert --x rtt=0ms..3ms", &["--x", "10us to 100s"]),
-        ("stability pert --x rtt=1ms..3ms --y rtt=1ms..3ms", &["both move rtt"]),
-        ("stability pert --flows 3", &["--flows is what --y moves"]),
+        ("stability pert --x rtt=1ms..3ms --y rtt=1ms..3ms", &["both vary rtt"]),
+        ("stability pert --flows 3", &["--flows is already varied by --y"]),
     ] {
         let whole = ["fluid"].into_iter().chain(arguments.split_whitespace()).collect::<Vec<_>>();
         assert_refuses(&knee(here.path(), &whole), 2, sayings);
@@ -95,7 +95,7 @@ fn an_overlay_says_how_far_packets_are_from_their_model_and_who_has_none() {
     let model = |place: usize| &document["schemes"][place]["fluid"];
     assert_eq!((&model(0)["model"], &model(1)["model"]), (&"pert".into(), &"tcp-red".into()));
     assert!(model(2).is_null());
-    // PERT rests a little above its first threshold, 5 ms of 2404 packets/s, and packets are near.
+    // The equilibrium is a little above PERT's first threshold, 5 ms of 2404 packets/s, and packets are near.
     let rest = model(0)["rest_packets"].as_f64().unwrap();
     assert!((12.0..24.0).contains(&rest), "{rest}");
     let error = model(0)["misfit"]["mean_packets"].as_f64().unwrap();

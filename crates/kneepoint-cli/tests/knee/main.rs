@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The binary as a user meets it: what it prints, writes, refuses and survives.
+//! The binary as seen by a user: output, files, errors, interruption.
 
 mod coexisting;
 mod comparing;
@@ -17,7 +17,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// `knee` with these arguments, ready to start.
+/// The command `knee` with these arguments.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_knee"));
     command.args(arguments).stdin(Stdio::null());
@@ -38,7 +38,7 @@ fn knee_reading(directory: &Path, arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("knee starts");
-    // It may refuse before it has read everything.
+    // It may exit before it has read everything.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("knee ends")
 }
@@ -51,13 +51,13 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// The JSON it printed; the whole of standard output must be that.
+/// Parses standard output as JSON.
 fn json(output: &Output) -> Value {
     assert!(output.status.success(), "{}", stderr(output));
     serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
 }
 
-/// It ended with this status and said all of this on standard error.
+/// Asserts the exit status and that standard error contains all of these.
 #[track_caller]
 fn assert_refuses(output: &Output, status: i32, sayings: &[&str]) {
     let said = stderr(output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is refused says what is wrong, where, what would be right, and leaves nothing half done.
+//! Errors name the problem, the place and the remedy, and leave nothing half done.
 
 use super::*;
 

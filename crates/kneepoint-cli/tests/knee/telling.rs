@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Verbs that only tell: list, explain, schema, completions, man, doctor.
+//! Verbs that only print: list, explain, schema, completions, man, doctor.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -51,7 +51,7 @@ fn explain_shows_source_equations_and_parameters() {
 fn a_mistyped_name_gets_a_suggestion() {
     let here = tempfile::tempdir().unwrap();
     let output = knee(here.path(), &["explain", "drptail"]);
-    assert_refuses(&output, 2, &["nothing is called `drptail`", "did you mean `droptail`?", "knee list"]);
+    assert_refuses(&output, 2, &["nothing is named `drptail`", "did you mean `droptail`?", "knee list"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn doctor_never_fails_and_says_what_each_thing_is_for() {
         assert!(finding["available"].is_boolean());
         assert_ne!(finding["used_for"], "");
     }
-    // It looks programs up without a PATH, too.
+    // Programs are looked up without a PATH, too.
     let output = command(&["doctor"]).env_clear().output().unwrap();
     assert!(output.status.success() && stdout(&output).contains("cores"));
 }
@@ -133,7 +133,7 @@ fn the_examples_of_compare_name_schemes_and_options_that_exist() {
         let help = stdout(&knee(here.path(), help));
         let examples = help.lines().filter_map(|line| line.strip_prefix("  knee compare"));
         for example in examples.map(|line| line.split("   ").next().unwrap().split('|').next().unwrap()) {
-            // Refused for its last argument, after everything else was found to be right.
+            // Refused for its last argument, after all others were accepted.
             let arguments =
                 ["compare"].into_iter().chain(example.split_whitespace()).chain(["--pcap", "nowhere"]);
             let output = knee(here.path(), &arguments.collect::<Vec<_>>());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an axis shows, and which range of it.
+//! The axes of a chart: quantity, spacing and range.
 
 use super::scale::{Scale, round_step};
 
-/// How the numbers of an axis are spaced.
+/// Spacing of the numbers on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// Equal differences.
+    /// Linear.
     Linear,
-    /// Equal ratios. Zero has a place of its own at the edge; what is negative is not shown.
+    /// Logarithmic. Zero has a place of its own at the edge; negative values are not shown.
     Log,
 }
 
@@ -17,37 +17,37 @@ pub enum Spacing {
 pub struct Axis {
     /// The quantity with its unit: `bandwidth, bit/s`.
     pub label: String,
-    /// How its numbers are spaced.
+    /// Linear or logarithmic.
     pub spacing: Spacing,
-    /// What it shows at least, so that several charts can have one scale; all the data in any case.
+    /// Range that is always shown, so that several charts can share a scale; the data extend it.
     pub holds: Option<(f64, f64)>,
 }
 
-/// Pixels between the least positive number of a logarithmic axis and the edge that shows zero.
+/// Pixels between the smallest positive number of a logarithmic axis and the edge that shows zero.
 const ZERO_ROOM: f64 = 20.0;
 
 impl Axis {
-    /// Of equal differences.
+    /// A linear axis.
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), spacing: Spacing::Linear, holds: None }
     }
 
-    /// Of equal ratios.
+    /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), spacing: Spacing::Log, holds: None }
     }
 
-    /// The same, showing all from `least` to `greatest` at least.
+    /// The same axis, showing at least the range from `least` to `greatest`.
     pub fn holding(self, least: f64, greatest: f64) -> Axis {
         Axis { holds: Some((least, greatest)), ..self }
     }
 
-    /// Whether a number has a place on it.
+    /// Whether the axis can show a number.
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite() && (self.spacing == Spacing::Linear || value >= 0.0)
     }
 
-    /// A number as it is spaced.
+    /// A number, or its logarithm.
     pub(super) fn spaced(&self, value: f64) -> f64 {
         match self.spacing {
             Spacing::Linear => value,
@@ -55,7 +55,7 @@ impl Axis {
         }
     }
 
-    /// The scale that shows `values` between two pixels, ending at round numbers if it may be `roomy`.
+    /// The scale that shows `values` between two pixels, ending at round numbers if `roomy`.
     pub(super) fn scale(&self, values: &[f64], pixels: (f64, f64), roomy: bool) -> Scale {
         let held = self.holds.iter().flat_map(|(least, greatest)| [*least, *greatest]);
         let shown: Vec<f64> = values.iter().copied().chain(held).filter(|value| self.shows(*value)).collect();
@@ -76,7 +76,7 @@ fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
     })
 }
 
-/// From zero unless the values are far from it.
+/// The range from zero, unless the values are far from it.
 fn linear_range(values: &[f64], roomy: bool) -> (f64, f64) {
     let (least, greatest) = extremes(values.iter().copied());
     if values.is_empty() || (least == 0.0 && greatest == 0.0) {
@@ -92,7 +92,7 @@ fn linear_range(values: &[f64], roomy: bool) -> (f64, f64) {
     (step * libm::floor(least / step + 1e-9), step * libm::ceil(greatest / step - 1e-9))
 }
 
-/// The positive values with a little room, or some decade if there is none.
+/// The range of the positive values with some margin; one decade if there is none.
 fn log_range(values: &[f64], roomy: bool) -> (f64, f64) {
     let (least, greatest) = extremes(values.iter().copied().filter(|value| *value > 0.0));
     if least > greatest {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One metric of several schemes: a bar from zero for each, with its number and its confidence interval.
+//! One metric of several schemes: a horizontal bar for each, with its value and confidence interval.
 
 use super::{Anchor, Drawing};
 
-/// A scheme's bar.
+/// The bar of a scheme.
 pub(in super::super) struct Bar {
     pub(in super::super) class: String,
     pub(in super::super) name: String,
-    /// The mean and its half width in numbers for people.
+    /// Mean and half width as text.
     pub(in super::super) shown: String,
     pub(in super::super) mean: f64,
     pub(in super::super) interval: (f64, f64),
@@ -17,7 +17,7 @@ const WIDTH: f64 = 360.0;
 const ROW: f64 = 37.0;
 const BAR: f64 = 11.0;
 
-/// The bars one under the other, each below its name and number.
+/// The chart: bars below each other, each under its name and value.
 pub(in super::super) fn bars(label: &str, bars: &[Bar]) -> Drawing {
     let mut drawing = Drawing::new(WIDTH, ROW * bars.len() as f64, label);
     let longest = bars.iter().map(|bar| bar.mean.max(bar.interval.1)).filter(|end| end.is_finite());
@@ -33,7 +33,7 @@ pub(in super::super) fn bars(label: &str, bars: &[Bar]) -> Drawing {
         }
         drawing.rect(&format!("fill {}", bar.class), (0.0, top + 19.0), (length(bar.mean), BAR), 2.0);
         let (low, high) = (length(bar.interval.0), length(bar.interval.1));
-        // An interval that no eye can see would only look like dirt.
+        // Too short to be visible.
         if high - low > 1.0 {
             for class in ["halo", "whisker"] {
                 whisker(&mut drawing, class, (low, high), top + 19.0 + BAR / 2.0);
@@ -43,7 +43,7 @@ pub(in super::super) fn bars(label: &str, bars: &[Bar]) -> Drawing {
     drawing
 }
 
-/// From end to end of an interval, with a cap at each.
+/// A whisker with caps at both ends.
 fn whisker(drawing: &mut Drawing, class: &str, (low, high): (f64, f64), middle: f64) {
     drawing.line(class, (low, middle), (high, middle));
     for end in [low, high] {

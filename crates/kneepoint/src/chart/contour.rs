@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a function on a grid takes a value.
+//! Level curves of a function on a grid.
 //!
-//! W. E. Lorensen, H. E. Cline, "Marching Cubes", SIGGRAPH 1987, in two dimensions: a cell whose corners are on
-//! both sides of the level is crossed from edge to edge, each crossing interpolated linearly:
+//! W. E. Lorensen, H. E. Cline, "Marching Cubes", SIGGRAPH 1987, in two dimensions: a level curve crosses each cell
+//! that has corners on both sides of the level from edge to edge, the crossings interpolated linearly:
 //!
 //! ```text
 //! x = x0 + (x1 - x0) · (level - v0) / (v1 - v0)
 //! ```
 //!
-//! Readings: the two ways through a saddle are told apart by the mean of its corners. A cell with a corner that
-//! is not a number is not crossed.
+//! Readings: the ambiguity of a saddle is resolved by the mean of its corners. Cells with a NaN corner are not
+//! crossed.
 
 use std::collections::BTreeMap;
 
-/// An edge of the grid: from the corner at a row and a column along the row, or across the rows.
+/// An edge of the grid: from the corner at (row, column), along the row or across rows.
 type Edge = (usize, usize, bool);
 
-/// The lines on which `values`, a row for each of `rows` and in it a number for each of `columns`, are `level`.
+/// The curves on which `values` (one row per element of `rows`, one number per element of `columns`) equals `level`.
 pub fn contour(columns: &[f64], rows: &[f64], values: &[Vec<f64>], level: f64) -> Vec<Vec<(f64, f64)>> {
     let mut joins: BTreeMap<Edge, Vec<Edge>> = BTreeMap::new();
     for row in 0..rows.len().saturating_sub(1) {
@@ -36,7 +36,7 @@ pub fn contour(columns: &[f64], rows: &[f64], values: &[Vec<f64>], level: f64) -
         (between(columns, column, next_column), between(rows, row, next_row))
     };
     let mut lines = Vec::new();
-    // A line that ends is followed from an end; what is left then are rings.
+    // Open curves are traced from an end; the rest are closed.
     let ends: Vec<Edge> = joins.iter().filter(|(_, next)| next.len() == 1).map(|(edge, _)| *edge).collect();
     for start in ends.into_iter().chain(joins.keys().copied().collect::<Vec<_>>()) {
         let mut line = vec![start];
@@ -57,7 +57,7 @@ pub fn contour(columns: &[f64], rows: &[f64], values: &[Vec<f64>], level: f64) -
     lines
 }
 
-/// The pairs of edges of a cell that the level crosses.
+/// The pairs of edges through which the level curve crosses a cell.
 fn crossings(values: &[Vec<f64>], (row, column): (usize, usize), level: f64) -> Vec<(Edge, Edge)> {
     let corner = |down: usize, right: usize| {
         values.get(row + down).and_then(|line| line.get(column + right)).copied().unwrap_or(f64::NAN)
@@ -75,7 +75,7 @@ fn crossings(values: &[Vec<f64>], (row, column): (usize, usize), level: f64) -> 
         [one, other] => vec![(one, other)],
         [first, second, third, fourth] => {
             let middle_above = corners.iter().sum::<f64>() / 4.0 >= level;
-            // The corners that are not on the middle's side are cut off.
+            // The corners on the other side of the level than the centre are cut off.
             if above[0] == middle_above {
                 vec![(first, second), (third, fourth)]
             } else {
@@ -122,7 +122,7 @@ mod tests {
     fn a_saddle_is_cut_twice_and_the_lines_never_cross() {
         let lines = contour(&[0.0, 1.0], &[0.0, 1.0], &[vec![1.0, 0.0], vec![0.0, 1.0]], 0.6);
         assert_eq!(lines.len(), 2);
-        // The middle, 0.5, is below: each corner above is alone.
+        // The centre, 0.5, is below the level: each corner above is cut off alone.
         for line in &lines {
             let near = |corner: f64| line.iter().all(|(x, y)| (x - corner).abs() + (y - corner).abs() < 0.5);
             assert!(near(0.0) || near(1.0), "{line:?}");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Two axes with ticks around a place to draw, and the key below it.
+//! A plot area with two axes, ticks, reference lines and a legend.
 
 use super::axis::Axis;
 use super::scale::Scale;
 use super::space::{self, Space};
 use super::{Anchor, Drawing, scheme_class};
 
-/// Two axes around a place to draw.
+/// A plot area between two axes.
 pub(super) struct Frame {
     pub(super) drawing: Drawing,
     pub(super) x: Scale,
@@ -17,7 +17,7 @@ pub(super) struct Frame {
     pub(super) bottom: f64,
 }
 
-/// A line across the chart at a number that means something: a threshold, an equilibrium.
+/// A reference line: a threshold, an equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     name: String,
@@ -31,12 +31,12 @@ enum Place {
 }
 
 impl Mark {
-    /// An upright line at a number of the x axis.
+    /// A vertical line at a value of x.
     pub fn x(at: f64, name: impl Into<String>) -> Mark {
         Mark { name: name.into(), at: Place::X(at) }
     }
 
-    /// A level line at a number of the y axis.
+    /// A horizontal line at a value of y.
     pub fn y(at: f64, name: impl Into<String>) -> Mark {
         Mark { name: name.into(), at: Place::Y(at) }
     }
@@ -55,13 +55,13 @@ pub(super) const BELOW: f64 = 38.0;
 pub(super) const TICK: f64 = 11.0;
 const KEY_LINE: f64 = 19.0;
 
-/// How wide a column of tick labels is, and the room before them.
+/// Width of the column of tick labels with its margin.
 pub(super) fn room_for(ticks: &[(f64, String)]) -> f64 {
     ticks.iter().map(|(_, label)| space::length(label, TICK)).fold(28.0, f64::max) + 14.0
 }
 
 impl Frame {
-    /// Draws the y axis: a line across at each tick, and the quantity above.
+    /// Draws the y axis with grid lines and its label.
     pub(super) fn draw_y(&mut self, axis: &Axis, grid: bool) {
         let (left, right) = (self.left, self.right);
         let zero = self.y.has_zero_of_its_own().then(|| (0.0, "0".to_string()));
@@ -80,7 +80,7 @@ impl Frame {
         self.drawing.text("quantity", Anchor::Start, (0.0, 11.0), &axis.label);
     }
 
-    /// Draws the x axis, and the quantity below.
+    /// Draws the x axis with its label.
     pub(super) fn draw_x(&mut self, axis: &Axis) {
         let (left, right, bottom) = (self.left, self.right, self.bottom);
         self.drawing.line("axis", (left, bottom), (right, bottom));
@@ -96,7 +96,7 @@ impl Frame {
         self.drawing.text("quantity", Anchor::End, (right, bottom + 32.0), &axis.label);
     }
 
-    /// The lines of the marks.
+    /// Draws the reference lines.
     pub(super) fn draw_marks(&mut self, marks: &[Mark]) {
         for mark in marks {
             match mark.at {
@@ -113,7 +113,7 @@ impl Frame {
         }
     }
 
-    /// The names of the marks, where they cover the least.
+    /// Labels the reference lines where they overlap the least.
     pub(super) fn name_marks(&mut self, marks: &[Mark], mut taken: Vec<Space>) {
         let inside = Space { from: (self.left, self.top - 6.0), to: (self.right + 4.0, self.bottom) };
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
@@ -159,7 +159,7 @@ impl Frame {
         }
     }
 
-    /// Below everything: a sample of each and its name, in as many rows as it takes.
+    /// Draws the legend below the plot, in as many rows as it takes.
     pub(super) fn draw_key(&mut self, names: &[&str], sample: impl Fn(&mut Drawing, usize, (f64, f64))) {
         let (mut at, mut row) = (0.0, self.bottom + BELOW + 14.0);
         for (place, name) in names.iter().enumerate() {
@@ -199,7 +199,7 @@ const SHAPES: [&[(f64, f64)]; 6] = [
     ],
 ];
 
-/// A point of the series at this place: six shapes and eight colours tell twenty-four apart.
+/// The marker of a series: six shapes and eight colours distinguish twenty-four.
 pub(super) fn spot(drawing: &mut Drawing, place: usize, (x, y): (f64, f64)) {
     const RADIUS: f64 = 4.0;
     let class = format!("spot {}", scheme_class(place));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A quantity of several things in several cases: a group of upright bars for each thing, a bar for each case.
+//! Grouped vertical bars: one group per item, one bar per series.
 
 use super::axis::Axis;
 use super::frame::{ABOVE, BELOW, Frame, Mark, TICK, room_for};
@@ -7,37 +7,37 @@ use super::lines::{low_end, tip_number};
 use super::{Anchor, Drawing, Escaped, Pixels, scheme_class, space};
 use crate::table::Estimate;
 
-/// Groups of bars.
+/// A chart of grouped bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
-    /// What they show.
+    /// Title.
     pub title: String,
-    /// The quantity.
+    /// The axis of values.
     pub y: Axis,
-    /// The names of the bars of every group.
+    /// Names of the series: the bars of each group.
     pub series: Vec<String>,
-    /// From left to right.
+    /// Groups from left to right.
     pub groups: Vec<Group>,
-    /// Numbers to compare with; upright ones have no place here.
+    /// Horizontal reference lines; vertical ones are ignored.
     pub marks: Vec<Mark>,
 }
 
-/// What has a group of bars.
+/// A group of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What stands below it.
+    /// Its label.
     pub name: String,
-    /// A bar for each series; one that is not a number is left out.
+    /// One bar per series; NaN is omitted.
     pub bars: Vec<Estimate>,
 }
 
 const WIDTH: f64 = 520.0;
 const PLOT: f64 = 256.0;
 const RIGHT: f64 = 14.0;
-/// How far names lean that do not fit side by side.
+/// Rotation of labels too long to fit side by side, in degrees.
 const LEAN: f64 = -35.0;
 
-/// The chart.
+/// Draws the chart.
 pub fn groups(chart: &Groups) -> Drawing {
     let marks: Vec<Mark> = chart.marks.iter().filter(|mark| mark.on_y().is_some()).cloned().collect();
     let mut frame = framed(chart, &marks);
@@ -94,7 +94,7 @@ fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f6
             (thick - 1.0, height),
             1.0,
         );
-        // Shorter than this it would only look like dirt.
+        // Too short to be visible.
         if low - high > 2.0 && low <= bottom {
             let middle = left + thick / 2.0;
             let cap = (thick / 4.0).min(3.5);
@@ -108,7 +108,7 @@ fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f6
     });
 }
 
-/// The names below the groups, leaning if they do not fit. How much room they take.
+/// Draws the group labels, rotated if they do not fit, and returns their height.
 fn name_groups(frame: &mut Frame, chart: &Groups, slot: f64) -> f64 {
     let longest = chart.groups.iter().map(|group| space::length(&group.name, TICK)).fold(0.0, f64::max);
     let lean = longest > slot - 6.0;
@@ -124,7 +124,7 @@ fn name_groups(frame: &mut Frame, chart: &Groups, slot: f64) -> f64 {
             frame.drawing.text("tick", Anchor::Middle, (x, frame.bottom + 16.0), &group.name);
         }
     }
-    // The sine of the lean, and the height of the letters.
+    // Sine of the rotation, plus the height of the letters.
     if lean { 18.0 + 0.58 * longest } else { 22.0 }
 }
 

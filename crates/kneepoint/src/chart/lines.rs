@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Quantities over a parameter or over time: a line per series, with a spot and a whisker for each estimate.
+//! Line chart over a parameter or time: one line per series, a marker and a whisker for each estimate.
 
 use super::axis::{Axis, Spacing};
 use super::frame::{ABOVE, BELOW, Frame, Mark, room_for, spot};
@@ -11,29 +11,29 @@ use crate::table::number;
 /// A line chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// The parameter.
+    /// The axis of the parameter.
     pub x: Axis,
-    /// The quantity.
+    /// The axis of the quantity.
     pub y: Axis,
-    /// A line each.
+    /// Series.
     pub series: Vec<Line>,
-    /// Numbers to compare with.
+    /// Reference lines.
     pub marks: Vec<Mark>,
 }
 
 /// A series of a line chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What the key calls it; a single series without a name has no key.
+    /// Its name in the legend; a single series without a name has no legend.
     pub name: String,
-    /// In the order in which they are joined. One that is not a number is a gap.
+    /// Points in drawing order. NaN leaves a gap.
     pub points: Vec<(f64, Estimate)>,
 }
 
 impl Line {
-    /// Without confidence intervals: a theory, a trajectory.
+    /// A series without confidence intervals: a theory, a trajectory.
     pub fn exact(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
         let exact = |(x, mean)| (x, Estimate { mean, half_width: None });
         Line { name: name.into(), points: points.into_iter().map(exact).collect() }
@@ -43,12 +43,12 @@ impl Line {
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 320.0;
 const RIGHT: f64 = 14.0;
-/// Spots at either end stay off the frame.
+/// Keeps the markers at both ends off the frame.
 const INSET: f64 = 8.0;
-/// More points than this are a curve without spots.
+/// Series with more points are drawn without markers.
 const MOST_SPOTS: usize = 48;
 
-/// The chart.
+/// Draws the chart.
 pub fn lines(chart: &Lines) -> Drawing {
     let mut frame = framed(chart);
     frame.draw_y(&chart.y, true);
@@ -80,7 +80,7 @@ fn framed(chart: &Lines) -> Frame {
         points().map(|point| point.0).chain(chart.marks.iter().filter_map(Mark::on_x)).collect();
     let ends = points().flat_map(|(_, estimate)| match chart.y.spacing {
         Spacing::Linear => [estimate.mean, low_end(estimate), estimate.interval().1],
-        // An interval that nearly reaches zero would stretch the axis over decades without data.
+        // An interval that nearly reaches zero would stretch a logarithmic axis over decades without data.
         Spacing::Log => [estimate.mean, estimate.mean, estimate.interval().1],
     });
     let ys: Vec<f64> = ends.chain(chart.marks.iter().filter_map(Mark::on_y)).collect();
@@ -91,7 +91,7 @@ fn framed(chart: &Lines) -> Frame {
     Frame { drawing: Drawing::new(WIDTH, HEIGHT, &chart.title), x, y, left, right, top, bottom }
 }
 
-/// Where an interval begins that shall be seen: what cannot be negative has no room below zero.
+/// Visible lower end of an interval: a non-negative quantity has none below zero.
 pub(super) fn low_end(estimate: &Estimate) -> f64 {
     let low = estimate.interval().0;
     if estimate.mean >= 0.0 { low.max(0.0) } else { low }
@@ -120,7 +120,7 @@ fn draw_whiskers(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) 
         let x = frame.x.at(*at);
         let (low, high) = estimate.interval();
         let (low, high) = (frame.y.at(low).min(frame.bottom), frame.y.at(high));
-        // Shorter than its spot it would only look like dirt.
+        // Hidden by its marker.
         if low - high > 8.0 {
             frame.drawing.line(&class, (x, low), (x, high));
             for end in [low, high] {
@@ -130,7 +130,7 @@ fn draw_whiskers(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) 
     }
 }
 
-/// Draws the spots, and tells what they cover.
+/// Draws the markers and returns the space they cover.
 fn draw_spots(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) -> Vec<Space> {
     if !has_spots(series) {
         return Vec::new();
@@ -158,7 +158,7 @@ fn readable(value: f64) -> bool {
     value == 0.0 || (1e-4..1e7).contains(&value.abs())
 }
 
-/// A number for who points at something.
+/// A number for a tooltip.
 pub(super) fn tip_number(value: f64) -> String {
     match value {
         _ if !readable(value) && value.is_finite() => format!("{value:.3e}"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A quantity over two parameters: a coloured cell for each pair of them, and curves on top.
+//! Heat map of a quantity over two parameters, with curves on top.
 //!
-//! A colour is a hue at an opacity over the paper, so that it fades towards the paper by day and by night.
+//! A colour is a hue at some opacity over the background, so that it fades correctly in light and dark mode.
 
 use super::axis::{Axis, Spacing};
 use super::frame::{ABOVE, BELOW, Frame, room_for};
@@ -12,43 +12,43 @@ use super::{Anchor, Drawing, Pixels, space};
 /// A heat map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// The parameter of the columns.
+    /// The axis of the columns.
     pub x: Axis,
-    /// The parameter of the rows.
+    /// The axis of the rows.
     pub y: Axis,
-    /// Values of the first, rising.
+    /// Column values, ascending.
     pub columns: Vec<f64>,
-    /// Values of the second, rising.
+    /// Row values, ascending.
     pub rows: Vec<f64>,
-    /// A number for each column in each row; a cell that is not a number is grey.
+    /// Cell values by row and column; NaN is grey.
     pub values: Vec<Vec<f64>>,
-    /// What the numbers are, unit and all.
+    /// The quantity with its unit.
     pub quantity: String,
-    /// How they are coloured.
+    /// Colour scheme.
     pub colours: Colours,
     /// Curves on top.
     pub contours: Vec<Contour>,
 }
 
-/// How numbers become colours.
+/// Colour schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// One hue below zero, another above.
+    /// Diverging: one hue below zero, another above.
     Diverging,
-    /// From the paper at the least to one hue at the greatest.
+    /// Sequential: from the background at the minimum to one hue at the maximum.
     Sequential,
 }
 
-/// A curve on a map: a boundary, a level.
+/// A curve on a map: a boundary or level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contour {
-    /// What the key calls it.
+    /// Its name in the legend.
     pub name: String,
-    /// Its parts, as [`contour`](super::contour) makes them.
+    /// Its segments, as returned by [`contour`](super::contour).
     pub lines: Vec<Vec<(f64, f64)>>,
-    /// Whether it is drawn dashed.
+    /// Whether it is dashed.
     pub dashed: bool,
 }
 
@@ -56,10 +56,10 @@ const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 360.0;
 const LEGEND: f64 = 84.0;
 const BAR: f64 = 14.0;
-/// Cells of a map that tells the number of each to who points at it.
+/// Most cells for which each has a tooltip.
 const MOST_TIPS: usize = 2500;
 
-/// The chart.
+/// Draws the chart.
 pub fn map(chart: &Map) -> Drawing {
     let mut frame = framed(chart);
     let range = range(chart);
@@ -96,7 +96,7 @@ fn framed(chart: &Map) -> Frame {
 }
 
 impl Axis {
-    /// The scale from the first edge of cells around `values` to the last.
+    /// The scale that spans the cells around `values`.
     fn edge_scale(&self, values: &[f64], pixels: (f64, f64)) -> Scale {
         let edges = self.edges(values);
         match (edges.first(), edges.last(), self.spacing) {
@@ -106,7 +106,7 @@ impl Axis {
         }
     }
 
-    /// Where cells around `values` end: half-way between neighbours as they are spaced.
+    /// Outer edges of the cells around `values`, halfway between neighbours in axis units.
     fn edges(&self, values: &[f64]) -> Vec<f64> {
         let spaced: Vec<f64> = values.iter().map(|value| self.spaced(*value)).collect();
         let count = spaced.len();
@@ -124,7 +124,7 @@ impl Axis {
     }
 }
 
-/// The numbers that the colours span.
+/// The range of the colour scale.
 fn range(chart: &Map) -> (f64, f64) {
     let finite = chart.values.iter().flatten().copied().filter(|value| value.is_finite());
     let (least, greatest) = finite
@@ -141,7 +141,7 @@ fn range(chart: &Map) -> (f64, f64) {
     }
 }
 
-/// The hue of a number and its opacity, in fiftieths.
+/// Hue and opacity of a value; opacity in steps of 1/50.
 fn colour(colours: Colours, (least, greatest): (f64, f64), value: f64) -> (&'static str, u32) {
     let (hue, share) = match colours {
         Colours::Diverging if value < 0.0 => ("s0", value / least),
@@ -154,7 +154,7 @@ fn colour(colours: Colours, (least, greatest): (f64, f64), value: f64) -> (&'sta
 fn draw_cells(frame: &mut Frame, chart: &Map, range: (f64, f64)) {
     let (x_edges, y_edges) = (chart.x.edges(&chart.columns), chart.y.edges(&chart.rows));
     let tips = chart.columns.len() * chart.rows.len() <= MOST_TIPS;
-    // Whole pixels, or the paper shows between neighbours.
+    // Whole pixels avoid gaps between neighbours.
     let (x, y) = (frame.x, frame.y);
     let x_at = |edge: usize| x.at(x_edges[edge]).round();
     for (row, values) in chart.values.iter().enumerate().take(chart.rows.len()) {
@@ -199,7 +199,7 @@ fn cell(drawing: &mut Drawing, (hue, opacity): (&str, u32), (at, size): ((f64, f
     ));
 }
 
-/// A curve over a light of its own: the first in ink, others in colours that the cells do not have.
+/// Draws a curve with a halo: the first in ink, others in colours that no cell has.
 fn draw_contour(drawing: &mut Drawing, place: usize, dashed: bool, points: &[(f64, f64)]) {
     let class = match place % 4 {
         0 => "contour",
@@ -212,7 +212,7 @@ fn draw_contour(drawing: &mut Drawing, place: usize, dashed: bool, points: &[(f6
     drawing.path(&format!("{class}{dash}"), points.iter().copied(), false);
 }
 
-/// The colours from the least at the bottom to the greatest at the top, with ticks.
+/// Draws the colour scale with ticks, minimum at the bottom.
 fn draw_legend(frame: &mut Frame, chart: &Map, range: (f64, f64)) {
     const STEPS: u32 = 50;
     let left = frame.right + 20.0;
@@ -229,7 +229,7 @@ fn draw_legend(frame: &mut Frame, chart: &Map, range: (f64, f64)) {
         frame.drawing.text("tick", Anchor::Start, (left + BAR + 7.0, scale.at(value) + 3.5), &tick);
     }
     let room = WIDTH - space::length(&chart.y.label, 11.5) - 16.0;
-    // A long name goes below the colours, where the key leaves a line free.
+    // A long label goes below the scale, where the legend leaves a line free.
     let at = if space::length(&chart.quantity, 11.5) < room { 11.0 } else { HEIGHT };
     frame.drawing.text("quantity", Anchor::End, (WIDTH, at), &chart.quantity);
 }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everyone beside everyone: a block for each pair, and in it a coloured tile for each setting in which they met.
+//! Matrix of pairs: one block per pair, with a coloured tile for each setting.
 //!
-//! A tile's colour is a hue at an opacity over the paper, so that its words can be read by day and by night. The words
-//! say what the colour says, for whoever cannot tell the two hues apart.
+//! A tile's colour is a hue at some opacity over the background, so that its text stays readable in light and dark
+//! mode. The text repeats the value for readers who cannot distinguish the hues.
 
 use super::{Anchor, Drawing, Pixels, space};
 
 /// A matrix of blocks of tiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// Names of the rows of blocks.
+    /// Labels of the rows of blocks.
     pub rows: Vec<String>,
-    /// Names of the columns of blocks.
+    /// Labels of the columns of blocks.
     pub columns: Vec<String>,
-    /// What tells the tiles of a block apart from left to right, and the values that it takes.
+    /// The setting that varies from left to right within a block, and its values.
     pub across: (String, Vec<String>),
-    /// What tells them apart from top to bottom.
+    /// Values of the setting that varies from top to bottom.
     pub down: Vec<String>,
-    /// By row, column, place down and place across.
+    /// Tiles by row, column, place down and place across.
     pub blocks: Vec<Vec<Vec<Vec<Tile>>>>,
-    /// Tones and what they mean, from the lowest.
+    /// Labelled tones of the legend, ascending.
     pub legend: Vec<(f64, String)>,
-    /// What the tiles show.
+    /// The quantity.
     pub quantity: String,
 }
 
-/// One number among many.
+/// One tile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
-    /// From -1 in one hue over the paper at 0 to 1 in another; grey if it is not a number.
+    /// From -1 in one hue through the background at 0 to 1 in another; NaN is grey.
     pub tone: f64,
-    /// What stands in it, the most important first.
+    /// Lines of text, the most important first.
     pub words: Vec<String>,
-    /// What it tells to who points at it.
+    /// Tooltip.
     pub tip: String,
 }
 
 const GAP: f64 = 12.0;
 const WORD: f64 = 11.0;
 const LINE: f64 = 11.0;
-/// The words below the first.
+/// Font size of the lines after the first.
 const LESS: f64 = 9.0;
-/// Of a hue at its strongest: the words on it must be read.
+/// Strongest opacity of a hue that leaves text readable.
 const STRONGEST: f64 = 0.65;
 
-/// What stands to the left of all tiles and above them, and the measures of one and of a block.
+/// Margins left of and above the tiles, and the sizes of a tile and a block.
 struct Room {
     left: f64,
     head: f64,
@@ -54,7 +54,7 @@ struct Room {
     block: (f64, f64),
 }
 
-/// The chart.
+/// Draws the chart.
 pub fn matrix(chart: &Matrix) -> Drawing {
     let room = room(chart);
     let (rows, columns) = (chart.rows.len() as f64, chart.columns.len() as f64);
@@ -79,7 +79,7 @@ fn room(chart: &Matrix) -> Room {
     };
     let ticks = |names: &[String]| names.iter().map(|name| space::length(name, 11.0)).fold(0.0, f64::max);
     let across = chart.across.1.len().max(1) as f64;
-    // A block is at least as wide as the name above it.
+    // A block is at least as wide as its label.
     let heading = ticks(&chart.columns) * 13.0 / 11.0 / across;
     let widest = tiles().map(words).fold(ticks(&chart.across.1), f64::max).max(heading).max(26.0) + 8.0;
     let lines = tiles().map(|tile| tile.words.len()).max().unwrap_or(1).max(1) as f64;
@@ -96,7 +96,7 @@ fn room(chart: &Matrix) -> Room {
     }
 }
 
-/// The names of rows and columns, and at the edges the settings.
+/// Labels rows and columns and, at the edges, the settings.
 fn name_all(drawing: &mut Drawing, chart: &Matrix, room: &Room) {
     for (place, name) in chart.columns.iter().enumerate() {
         let left = room.left + place as f64 * (room.block.0 + GAP);
@@ -160,7 +160,7 @@ fn colour(drawing: &mut Drawing, tone: f64, at: (f64, f64), size: (f64, f64)) {
     ));
 }
 
-/// All tones from left to right, with what some of them mean, and what the tiles show.
+/// Draws the colour scale with its labels and the quantity.
 fn draw_legend(drawing: &mut Drawing, chart: &Matrix, top: f64) {
     const STEPS: usize = 40;
     const STEP: f64 = 6.0;

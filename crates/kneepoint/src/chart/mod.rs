@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Charts as SVG. Colours are CSS variables, so that one chart follows the page or the reader's light or dark.
+//! Charts as SVG. Colours are CSS variables, so that a chart follows the page's light or dark mode.
 //!
-//! A scheme has one colour everywhere: the palette of Okabe and Ito, which colour-blind readers can tell apart,
-//! adjusted for contrast. From the ninth scheme on colours repeat with dashed lines.
+//! A scheme has the same colour in all charts: the palette of Okabe and Ito, distinguishable by colour-blind readers,
+//! adjusted for contrast. From the ninth scheme on, colours repeat with dashed lines.
 
 mod axis;
 mod bars;
@@ -37,7 +37,7 @@ pub(super) use stacks::{Stack, stacks};
 
 use std::fmt::{Display, Write};
 
-/// Where a text is anchored.
+/// Horizontal alignment of text.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -45,18 +45,18 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing in pixels, the origin at the top left.
+/// A drawing in pixels, origin at the top left.
 pub struct Drawing {
     width: f64,
     height: f64,
-    /// What a screen reader says, and the title where the chart stands alone.
+    /// Accessible label; the title of a standalone chart.
     label: String,
-    /// What stands under the title where the chart stands alone; the page of a report says it once.
+    /// Subtitle of a standalone chart.
     about: String,
     body: String,
 }
 
-/// Paper around a drawing that stands alone.
+/// Margin around a standalone chart.
 const MARGIN: f64 = 14.0;
 const TITLE_LINE: f64 = 20.0;
 const ABOUT_LINE: f64 = 16.0;
@@ -66,17 +66,17 @@ impl Drawing {
         Drawing { width, height, label: label.into(), about: String::new(), body: String::new() }
     }
 
-    /// With words under the title.
+    /// Sets the subtitle.
     pub(super) fn about(self, about: String) -> Drawing {
         Drawing { about, ..self }
     }
 
-    /// How wide it is in pixels at which its words have their size.
+    /// Width in pixels at which text has its nominal size.
     pub(super) fn width(&self) -> f64 {
         self.width
     }
 
-    /// For a page that has the style: the page gives it a title.
+    /// Markup for a page that provides style and title.
     pub(super) fn inline(&self) -> String {
         let (width, height) = (Pixels(self.width), Pixels(self.height));
         let label = Escaped(&self.label);
@@ -86,7 +86,7 @@ impl Drawing {
         )
     }
 
-    /// For a file of its own: with its title, its paper and its style.
+    /// A complete SVG file with title, background and style.
     pub fn standalone(&self) -> String {
         let title = space::wrapped(&self.label, self.width, 15.0);
         let about = space::wrapped(&self.about, self.width, 11.5);
@@ -113,21 +113,21 @@ impl Drawing {
         )
     }
 
-    /// Another drawing with its origin at this place.
+    /// Inserts another drawing at a position.
     fn place(&mut self, other: &Drawing, at: (f64, f64)) {
         self.add(format_args!("<g transform=\"translate({} {})\">", Pixels(at.0), Pixels(at.1)));
         self.body.push_str(&other.body);
         self.add(format_args!("</g>"));
     }
 
-    /// What `draw` draws, with words for who points at it.
+    /// Adds what `draw` draws, with a tooltip.
     fn with_tip(&mut self, tip: &str, draw: impl FnOnce(&mut Drawing)) {
         self.add(format_args!("<g><title>{}</title>", Escaped(tip)));
         draw(self);
         self.add(format_args!("</g>"));
     }
 
-    /// What `draw` draws, as far as it is inside a rectangle.
+    /// Adds what `draw` draws, clipped to a rectangle.
     fn clipped(&mut self, at: (f64, f64), size: (f64, f64), draw: impl FnOnce(&mut Drawing)) {
         let (x, y, width, height) = (Pixels(at.0), Pixels(at.1), Pixels(size.0), Pixels(size.1));
         self.add(format_args!(
@@ -181,7 +181,7 @@ impl Drawing {
         ));
     }
 
-    /// A line through points; with `closed` an area.
+    /// A polyline, or a polygon if `closed`.
     fn path(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>, closed: bool) {
         let mut commands = String::new();
         for (x, y) in points {
@@ -198,13 +198,13 @@ impl Drawing {
     }
 }
 
-/// The class that gives the scheme at this place its colour, and its dash.
+/// CSS class of the scheme at this index: its colour and dash.
 pub(super) fn scheme_class(place: usize) -> String {
     let colour = place % 8;
     if place < 8 { format!("s{colour}") } else { format!("s{colour} again") }
 }
 
-/// A coordinate to a tenth of a pixel.
+/// A coordinate, rounded to 0.1 pixel.
 struct Pixels(f64);
 
 impl Display for Pixels {
@@ -215,7 +215,7 @@ impl Display for Pixels {
     }
 }
 
-/// Text as it may stand in markup, in an attribute as well.
+/// Text escaped for markup and attributes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl Display for Escaped<'_> {

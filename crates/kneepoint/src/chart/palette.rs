@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The colours of the charts, by day and by night.
+//! Chart colours in light and dark mode.
 //!
-//! A page holds them as CSS variables, so that a chart follows it. A file of its own has them written out: only
-//! browsers know variables, while drawing programs and renderers know plain rules and skip the media query.
+//! A page defines them as CSS variables. A standalone file has them substituted: only browsers support variables,
+//! while other renderers support plain rules and skip the media query.
 
-/// The rules of every chart, in terms of the colours' names.
+/// Style rules of all charts, in terms of named colours.
 const RULES: &str = include_str!("chart.css");
 
 /// Names and colours: light, dark.
@@ -24,7 +24,7 @@ const COLOURS: [(&str, &str, &str); 13] = [
     ("s7", "#6b7280", "#a3abb8"),
 ];
 
-/// The look of the charts inside a page, and the variables for the rest of it.
+/// Style of charts within a page, with the variables for the page itself.
 pub(in super::super) fn style() -> String {
     let variables = |dark: bool| {
         let one = |&(name, day, night): &(&str, &str, &str)| {
@@ -39,7 +39,7 @@ pub(in super::super) fn style() -> String {
     )
 }
 
-/// The look of a chart in a file of its own.
+/// Style of a standalone chart.
 pub(super) fn written_out() -> String {
     let coloured = RULES.lines().filter(|rule| rule.contains("var(")).collect::<Vec<_>>().join("\n");
     let resolved = |rules: &str, dark: bool| {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_rule_is_a_line_of_its_own() {
-        // The rules for the dark are picked line by line.
+        // The rules for dark mode are selected line by line.
         for line in RULES.lines() {
             assert!(line.matches('{').count() == line.matches('}').count() && line.contains('{'), "{line}");
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Curves in a frame of two axes.
+//! Curves between two axes.
 
 use super::scale::{Scale, from_zero};
 use super::{Anchor, Drawing};
 
-/// A frame with room for curves. Both axes begin at zero.
+/// A plot area for curves. Both axes start at zero.
 pub(in super::super) struct Panel {
     drawing: Drawing,
     x: Scale,
@@ -13,7 +13,7 @@ pub(in super::super) struct Panel {
     bottom: f64,
 }
 
-/// One quantity over another.
+/// One quantity as a function of another.
 pub(in super::super) struct Curve {
     points: Vec<(f64, f64)>,
 }
@@ -24,7 +24,7 @@ const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
 
 impl Panel {
-    /// A frame for x up to `greatest.0` and y up to `greatest.1`, with what they are, unit and all.
+    /// A plot area for x up to `greatest.0` and y up to `greatest.1`, with axis labels.
     pub(in super::super) fn new(
         label: &str,
         size: (f64, f64),
@@ -50,14 +50,14 @@ impl Panel {
         Panel { drawing, x, y, top, bottom }
     }
 
-    /// A line through the curve.
+    /// Draws a curve.
     pub(in super::super) fn line(&mut self, class: &str, curve: &Curve) {
         let (x, y) = (self.x, self.y);
         let points = curve.points.iter().map(|point| (x.at(point.0), y.at(point.1)));
         self.drawing.path(&format!("line {class}"), points, false);
     }
 
-    /// The area between two curves.
+    /// Fills the area between two curves.
     pub(in super::super) fn band(&mut self, class: &str, low: &Curve, high: &Curve) {
         let (x, y) = (self.x, self.y);
         let outline = high.points.iter().chain(low.points.iter().rev());
@@ -65,14 +65,14 @@ impl Panel {
         self.drawing.path(&format!("band {class}"), points, true);
     }
 
-    /// A named place on the x axis.
+    /// Marks a value of x.
     pub(in super::super) fn mark(&mut self, value: f64, name: &str) {
         let x = self.x.at(value);
         self.drawing.line("mark", (x, self.top), (x, self.bottom));
         self.drawing.text("tick", Anchor::End, (x - 5.0, self.top + 9.0), name);
     }
 
-    /// A named place on the y axis.
+    /// Marks a value of y.
     pub(in super::super) fn level(&mut self, value: f64, name: &str) {
         let (y, end) = (self.y.at(value), self.drawing.width - RIGHT);
         self.drawing.line("mark", (LEFT, y), (end, y));
@@ -85,19 +85,19 @@ impl Panel {
 }
 
 impl Curve {
-    /// Through these points.
+    /// A curve through points.
     pub(in super::super) fn new(points: Vec<(f64, f64)>) -> Curve {
         Curve { points }
     }
 
-    /// The least, the mean and the greatest of each of `count` stretches of `points`.
+    /// Minimum, mean and maximum over each of `count` intervals of `points`.
     pub(in super::super) fn summed_up(points: &[(f64, f64)], count: usize) -> [Curve; 3] {
-        let stretches = || points.chunks(points.len().div_ceil(count).max(1));
+        let intervals = || points.chunks(points.len().div_ceil(count).max(1));
         let through = |of: fn(&mut dyn Iterator<Item = f64>) -> f64| {
-            let point = |stretch: &[(f64, f64)]| {
-                (stretch[stretch.len() / 2].0, of(&mut stretch.iter().map(|point| point.1)))
+            let point = |interval: &[(f64, f64)]| {
+                (interval[interval.len() / 2].0, of(&mut interval.iter().map(|point| point.1)))
             };
-            Curve { points: stretches().map(point).collect() }
+            Curve { points: intervals().map(point).collect() }
         };
         [
             through(|values| values.fold(f64::INFINITY, f64::min)),
@@ -110,15 +110,15 @@ impl Curve {
         ]
     }
 
-    /// The first point of each of `count` stretches of `points`, and its extremes where they happen: a sawtooth
-    /// keeps its teeth.
+    /// The first point and the extremes of each of `count` intervals of `points`, in order: a sawtooth keeps its
+    /// peaks.
     pub(in super::super) fn thinned(points: &[(f64, f64)], count: usize) -> Curve {
         let mut kept = Vec::new();
-        for stretch in points.chunks(points.len().div_ceil(count).max(1)) {
+        for interval in points.chunks(points.len().div_ceil(count).max(1)) {
             let extreme = |greater: fn(f64, f64) -> bool| {
-                (0..stretch.len())
+                (0..interval.len())
                     .reduce(
-                        |best, place| if greater(stretch[place].1, stretch[best].1) { place } else { best },
+                        |best, place| if greater(interval[place].1, interval[best].1) { place } else { best },
                     )
                     .unwrap_or(0)
             };
@@ -126,7 +126,7 @@ impl Curve {
             places.sort_unstable();
             let distinct = places.iter().zip([None].into_iter().chain(places.iter().map(Some)));
             kept.extend(
-                distinct.filter(|(place, last)| Some(*place) != *last).map(|(place, _)| stretch[*place]),
+                distinct.filter(|(place, last)| Some(*place) != *last).map(|(place, _)| interval[*place]),
             );
         }
         Curve { points: kept }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thinned_sawtooth_keeps_its_teeth() {
+    fn a_thinned_sawtooth_keeps_its_peaks() {
         let saw: Vec<(f64, f64)> = (0..10_000).map(|step| (f64::from(step), f64::from(step % 997))).collect();
         let thinned = Curve::thinned(&saw, 100);
         assert!(thinned.points.len() <= 300);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_have_a_least_a_mean_and_a_greatest() {
+    fn intervals_have_a_minimum_a_mean_and_a_maximum() {
         let points: Vec<(f64, f64)> = (0..10).map(|step| (f64::from(step), f64::from(step))).collect();
         let [least, mean, greatest] = Curve::summed_up(&points, 2);
         assert_eq!(least.points, [(2.0, 0.0), (7.0, 5.0)]);

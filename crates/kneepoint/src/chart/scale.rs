@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From numbers to pixels, with ticks at round numbers.
+//! Mapping from values to pixels, with ticks at round numbers.
 
-/// A linear or a logarithmic scale.
+/// A linear or logarithmic scale.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Scale {
-    /// The first and the last number, or their logarithms to the base ten.
+    /// Range of values, or of their base-10 logarithms.
     from: f64,
     to: f64,
     start: f64,
     end: f64,
-    /// For a logarithmic scale: where it shows zero, which has no logarithm.
+    /// Pixel for zero on a logarithmic scale.
     zero: Option<f64>,
 }
 
 impl Scale {
-    /// Shows `from` at pixel `start` and `to` at pixel `end`. A range of nothing shows a unit around it.
+    /// Maps the range to pixels. An empty range is widened to one unit.
     pub(super) fn new(range: (f64, f64), pixels: (f64, f64)) -> Scale {
         let (from, to) = range;
         let (from, to) = if to > from { (from, to) } else { (from, from + 1.0) };
         Scale { from, to, start: pixels.0, end: pixels.1, zero: None }
     }
 
-    /// The same for positive numbers in equal ratios, and for zero at a pixel of its own.
+    /// A logarithmic scale, with zero at a pixel of its own.
     pub(super) fn log(range: (f64, f64), pixels: (f64, f64), zero: f64) -> Scale {
         let decades = (libm::log10(range.0), libm::log10(range.1));
         Scale { zero: Some(zero), ..Scale::new(decades, pixels) }
@@ -35,7 +35,7 @@ impl Scale {
         }
     }
 
-    /// Whether it is logarithmic and left room for zero.
+    /// Whether the scale is logarithmic and reserves a place for zero.
     pub(super) fn has_zero_of_its_own(&self) -> bool {
         self.zero.is_some_and(|zero| zero != self.start)
     }
@@ -44,7 +44,7 @@ impl Scale {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 
-    /// About `count` round numbers in range, with the decimals that they need.
+    /// About `count` round numbers in range, with labels.
     pub(super) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         match self.zero {
             Some(_) => self.log_ticks(count),
@@ -52,13 +52,13 @@ impl Scale {
         }
     }
 
-    /// Numbers between the ticks of a logarithmic scale that show that it is one.
+    /// Minor ticks of a logarithmic scale.
     pub(super) fn minor_ticks(&self) -> Vec<f64> {
         let few = self.zero.is_some() && self.to - self.from <= 10.0;
         if few { self.digits(&[1, 2, 3, 4, 5, 6, 7, 8, 9]).map(value_of).collect() } else { Vec::new() }
     }
 
-    /// The powers of ten, or fewer if they are many, or also some of their multiples if there is none.
+    /// Powers of ten: a subset if there are many, with multiples if there are few.
     fn log_ticks(&self, count: usize) -> Vec<(f64, String)> {
         let decades: Vec<_> = self.digits(&[1]).collect();
         let stride = decades.len().div_ceil(count.max(1)).max(1) as i32;
@@ -76,7 +76,7 @@ impl Scale {
         ticks.into_iter().map(|tick| (value_of(tick), log_label(tick, small))).collect()
     }
 
-    /// Those multiples of the powers of ten that are in range: the digit and the power.
+    /// The multiples of powers of ten in range, as digit and exponent.
     fn digits(&self, digits: &'static [i32]) -> impl Iterator<Item = (i32, i32)> {
         let powers = libm::floor(self.from) as i32..=libm::ceil(self.to) as i32;
         let (from, to) = (self.from - 1e-9, self.to + 1e-9);
@@ -110,7 +110,7 @@ fn linear_ticks(from: f64, to: f64, count: usize) -> Vec<(f64, String)> {
 
 const PREFIXES: [&str; 5] = ["", "k", "M", "G", "T"];
 
-/// The unit and the SI prefix for numbers up to `greatest`: none below ten thousand, which is read as it is.
+/// Unit and SI prefix for numbers up to `greatest`; no prefix below ten thousand.
 fn prefix_of(greatest: f64) -> (f64, &'static str) {
     if !(1e4 - 1e-6..1e15).contains(&greatest) {
         return (1.0, "");
@@ -119,7 +119,7 @@ fn prefix_of(greatest: f64) -> (f64, &'static str) {
     (libm::pow(1000.0, thousands), PREFIXES[thousands as usize])
 }
 
-/// A digit times a power of ten: `0.002`, `50`, `5 k`, `100 M`, or `2·10⁻⁵` where there are `small` numbers.
+/// Label of a digit times a power of ten: `0.002`, `50`, `5 k`, `100 M`, or `2·10⁻⁵` if there are `small` numbers.
 fn log_label((digit, power): (i32, i32), small: bool) -> String {
     match power {
         0..15 => {
@@ -142,7 +142,7 @@ fn log_label((digit, power): (i32, i32), small: bool) -> String {
     }
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten that is not below `least`.
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `least`.
 pub(super) fn round_step(least: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(least)));
     let fraction = least / power;
@@ -150,14 +150,14 @@ pub(super) fn round_step(least: f64) -> f64 {
     digit * power
 }
 
-/// How many decimals show multiples of `step` as they are.
+/// Decimals needed to show multiples of `step`.
 fn decimals(step: f64) -> usize {
     let shifted = |decimals: &usize| step * libm::pow(10.0, *decimals as f64);
     let whole = |decimals: &usize| (shifted(decimals) - shifted(decimals).round()).abs() < 1e-6;
     (0..9).find(whole).unwrap_or(9)
 }
 
-/// A range from zero that holds `greatest` and ends at a round number.
+/// A range from zero to a round number that contains `greatest`.
 pub(super) fn from_zero(greatest: f64) -> (f64, f64) {
     if !(greatest > 0.0 && greatest.is_finite()) {
         return (0.0, 1.0);

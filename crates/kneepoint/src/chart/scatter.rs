@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Two metrics against each other: a dot per scheme with its name and both confidence intervals.
+//! Scatter plot of two metrics: a labelled dot per scheme with both confidence intervals.
 
 use super::scale::{Scale, from_zero};
 use super::space::{self, Space};
 use super::{Anchor, Drawing};
 
-/// A scheme's dot.
+/// The dot of a scheme.
 pub(in super::super) struct Dot {
     pub(in super::super) class: String,
     pub(in super::super) name: String,
@@ -21,7 +21,7 @@ const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
 
-/// The dots; x begins at zero, y where the dots do.
+/// Draws the dots; x starts at zero, y near the lowest dot.
 pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) -> Drawing {
     let (width, height) = SIZE;
     let bottom = height - BELOW;
@@ -63,7 +63,7 @@ pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) 
     drawing
 }
 
-/// The first place next to a dot where its name meets nothing; right of it if there is none.
+/// The first position next to a dot where its label overlaps nothing; the right-hand one if there is none.
 fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64, f64), Space) {
     let length = 7.5 * name.chars().count() as f64;
     let candidates = [

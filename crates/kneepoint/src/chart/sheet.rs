@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Several charts as one: the panels of a figure.
+//! Several charts as the panels of one figure.
 
 use super::{Anchor, Drawing, space};
 
 const GAP: (f64, f64) = (40.0, 30.0);
 const HEADING: f64 = 18.0;
 
-/// The drawings row by row, each below its title.
+/// Draws the panels row by row, each below its title.
 pub fn sheet(title: &str, drawings: &[Drawing], columns: usize) -> Drawing {
     let columns = columns.clamp(1, drawings.len().max(1));
     let width = drawings.iter().map(|drawing| drawing.width).fold(0.0, f64::max);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a text finds room.
+//! Placement of labels.
 
 use super::Anchor;
 
-/// What a text, a dot or a line covers.
+/// A rectangle covered by text, a dot or a line.
 #[derive(Clone, Copy)]
 pub(super) struct Space {
     pub(super) from: (f64, f64),
@@ -11,7 +11,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Around a dot.
+    /// The rectangle around a dot.
     pub(super) fn around((x, y): (f64, f64)) -> Space {
         Space { from: (x - 7.0, y - 7.0), to: (x + 7.0, y + 7.0) }
     }
@@ -31,7 +31,7 @@ impl Space {
     }
 }
 
-/// The first of some places where a text of this length is `inside` and meets nothing; else the first of them.
+/// The first candidate position where a text of this length lies `inside` without overlap; else the first one.
 pub(super) fn free<const N: usize>(
     candidates: [(Anchor, (f64, f64)); N],
     length: f64,
@@ -51,12 +51,12 @@ pub(super) fn free<const N: usize>(
     free.or_else(|| within().next()).unwrap_or(covered[0])
 }
 
-/// About how many pixels a text is long: no two machines have the same font.
+/// Approximate width of a text in pixels; fonts differ between machines.
 pub(super) fn length(text: &str, size: f64) -> f64 {
     0.56 * size * text.chars().count() as f64
 }
 
-/// A text in lines that fit into `width`, broken between words.
+/// Breaks a text between words into lines of at most `width` pixels.
 pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Wholes and their parts: a bar for each whole, cut into its parts.
+//! Stacked horizontal bars: a whole divided into parts.
 
 use super::{Anchor, Drawing, scheme_class, space};
 use crate::table::number;
 
-/// A whole.
+/// One bar.
 pub(in super::super) struct Stack {
     pub(in super::super) name: String,
-    /// Names of the parts and how much of the whole each is; what is not a number is left out.
+    /// Names of the parts and their share of the whole; NaN is omitted.
     pub(in super::super) parts: Vec<(String, f64)>,
 }
 
@@ -16,7 +16,7 @@ const ROW: f64 = 54.0;
 const BAR: f64 = 18.0;
 const KEY_LINE: f64 = 19.0;
 
-/// The bars one under the other, each below its name and over its numbers, and a key if there is no room for names.
+/// Draws the bars, each below its name and above its values, with a legend.
 pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
     let mut drawing = Drawing::new(WIDTH, ROW * rows.len() as f64, label);
     for (place, row) in rows.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
     drawing
 }
 
-/// Which colour is which part, if all rows have the same parts; else those of the row with most of them.
+/// Draws the legend, for the bar with the most parts.
 fn draw_key(drawing: &mut Drawing, rows: &[Stack]) {
     let Some(row) = rows.iter().max_by_key(|row| row.parts.len()) else { return };
     let (mut at, mut line) = (0.0, drawing.height + 14.0);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! CARD: congestion is when the round-trip time grows with the window.
+//! CARD: predicts congestion when the round-trip time grows with the window.
 //!
 //! R. Jain, "A Delay-Based Approach for Congestion Avoidance in Interconnected Heterogeneous Computer Networks", ACM CCR 19(5) 1989.
 //!
 //! ```text
 //! once per round trip i:
 //!   NDG = (RTT_i - RTT_{i-1}) / (RTT_i + RTT_{i-1}) · (W_i + W_{i-1}) / (W_i - W_{i-1})      high:  NDG > 0
-//! W_i = W_{i-1}: as before
+//! W_i = W_{i-1}: the previous answer stands
 //! ```
 //!
-//! `NDG` normalised delay gradient, `W` window in packets. Its sign is all that decides.
+//! `NDG` normalised delay gradient, `W` window in packets. Only its sign matters.
 //!
 //! Readings: the formula is from memory of the publication, which decides every second round trip (`rounds`); the PERT
-//! paper, §2.4, has it sample once per round trip. RTT_i is the sample that ends the round, not a mean.
+//! paper, §2.4, samples once per round trip. RTT_i is the sample that ends the round, not a mean.
 
 use super::round::Round;
 use super::{Predictor, Sample, State};
@@ -21,12 +21,12 @@ use crate::units::Span;
 crate::settings! {
     /// CARD's parameters.
     pub struct Params {
-        /// Round trips from one decision to the next; the publication's is 2.
+        /// Round trips between decisions; 2 in the publication.
         rounds: u32 = 1, 1..=1000;
     }
 }
 
-/// CARD.
+/// State of CARD.
 #[derive(Clone, Debug)]
 pub struct Card {
     round: Round,
@@ -34,7 +34,7 @@ pub struct Card {
     state: State,
 }
 
-/// The normalised delay gradient between two rounds; none where the window stayed.
+/// Normalised delay gradient between two rounds; none if the window did not change.
 fn gradient((rtt, window): (Span, f64), (rtt_before, window_before): (Span, f64)) -> Option<f64> {
     let (rtt, rtt_before) = (rtt.0 as f64, rtt_before.0 as f64);
     let delay = (rtt - rtt_before) / (rtt + rtt_before);
@@ -79,7 +79,7 @@ mod tests {
     fn delay_that_moves_with_the_window_is_high_and_delay_that_moves_against_it_is_not() {
         let samples =
             [(60.0, 9.0), (60.0, 10.0), (66.0, 11.0), (70.0, 11.0), (64.0, 12.0), (60.0, 6.0), (60.0, 7.0)];
-        // Nothing before the second round; grows; stays as the window does; against; with, both falling; no delay.
+        // First round; both grow; window constant; opposite signs; both fall; no delay.
         assert_eq!(rounds::<Card>(Params::default(), &samples), [Low, Low, High, High, Low, High, Low]);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! CIM: congestion is when the last few round trips take longer on average than the last many.
+//! CIM: predicts congestion when the mean of the last few round-trip times exceeds the mean of many.
 //!
 //! J. Martin, A. Nilsson, I. Rhee, "Delay-Based Congestion Avoidance for TCP", IEEE/ACM ToN 11(3) 2003.
 //!
@@ -7,8 +7,8 @@
 //! high:  mean of the last 2 samples > mean of the last 20      every acknowledgement
 //! ```
 //!
-//! Readings: the idea is as the PERT paper, §2.1, tells it; 2 and 20 (`short`, `long`) are from memory of the publication, which
-//! calls the signal DCA's congestion indication metric. Before there are so many samples the means are of those there are.
+//! Readings: the idea follows the PERT paper, §2.1; 2 and 20 (`short`, `long`) are from memory of the publication, which
+//! calls the signal DCA's congestion indication metric. Until there are enough samples, the means cover those available.
 
 use std::collections::VecDeque;
 
@@ -18,21 +18,21 @@ use crate::units::Span;
 crate::settings! {
     /// CIM's parameters.
     pub struct Params {
-        /// Samples in the mean of the few.
+        /// Samples in the short mean.
         short: u32 = 2, 1..=10_000;
-        /// Samples in the mean of the many.
+        /// Samples in the long mean.
         long: u32 = 20, 2..=100_000;
     }
     check |params: &Params| {
         if params.short < params.long {
             Ok(())
         } else {
-            Err(format!("short = {}, long = {}: short must be less, as in 2 and 20", params.short, params.long))
+            Err(format!("short = {}, long = {}: short must be below long, as in 2 and 20", params.short, params.long))
         }
     }
 }
 
-/// CIM.
+/// State of CIM.
 #[derive(Clone, Debug)]
 pub struct Cim {
     params: Params,
@@ -63,7 +63,7 @@ impl Predictor for Cim {
         self.short_sum = self.short_sum + sample.rtt;
         self.long_sum = self.long_sum + sample.rtt;
         let count = self.samples.len();
-        // Means compared without a division.
+        // Compares the means without division.
         State::high(self.short_sum * count as u64 > self.long_sum * short.min(count) as u64)
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_older_than_the_long_mean_is_forgotten() {
         let params = Params { short: 1, long: 3 };
-        // Means of three: 100; 80; 73.3; 60, which 61 exceeds only once 100 is gone.
+        // Means of three: 100; 80; 73.3; 60, which 61 exceeds only after 100 has left the window.
         assert_eq!(trips::<Cim>(params, &[100.0, 60.0, 60.0, 61.0]), [Low, Low, Low, High]);
     }
 }

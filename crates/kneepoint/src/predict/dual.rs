@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! DUAL: congestion is when the round trip takes longer than halfway between the shortest and the longest one seen.
+//! DUAL: predicts congestion when the round-trip time exceeds the middle between the smallest and the largest seen.
 //!
 //! Z. Wang, J. Crowcroft, "Eliminating Periodic Packet Losses in the 4.3-Tahoe BSD TCP Congestion Control Algorithm", ACM CCR 22(2) 1992.
 //!
@@ -7,9 +7,9 @@
 //! once per round trip:   high:  RTT > (RTT_min + RTT_max) / 2
 //! ```
 //!
-//! RTT_min and RTT_max over all samples so far: an empty queue and a full one, so that the threshold is half a buffer.
+//! RTT_min and RTT_max over all samples so far: an empty and a full queue, so that the threshold is half a buffer.
 //!
-//! Readings: from memory, the publication decides every second round trip (`rounds`); the PERT paper, §2.4, has it sample once
+//! Readings: from memory, the publication decides every second round trip (`rounds`); the PERT paper, §2.4, samples once
 //! per round trip. RTT is the sample that ends the round.
 
 use super::round::Round;
@@ -19,12 +19,12 @@ use crate::units::Span;
 crate::settings! {
     /// DUAL's parameters.
     pub struct Params {
-        /// Round trips from one decision to the next; the publication's is 2.
+        /// Round trips between decisions; 2 in the publication.
         rounds: u32 = 1, 1..=1000;
     }
 }
 
-/// DUAL.
+/// State of DUAL.
 #[derive(Clone, Debug)]
 pub struct Dual {
     round: Round,
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn halfway_between_the_extremes_is_the_border() {
-        // Until 120 is seen, what is above the least is above the middle, too.
+        // Before the sample of 120, everything above the minimum is above the middle, too.
         let said = trips::<Dual>(Params::default(), &[60.0, 61.0, 120.0, 90.0, 90.1, 60.0]);
         assert_eq!(said, [Low, High, High, Low, High, Low]);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! EWMA: congestion is when round trips, smoothed exponentially, take longer than the shortest one by a fixed time.
+//! EWMA: predicts congestion when the exponentially smoothed round-trip time exceeds the minimum by a threshold.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.4.
 //!
@@ -9,25 +9,25 @@
 //! ```
 //!
 //! `h` weight of the history: 7/8 as for TCP's timeout (`ewma-7/8`), 0.99 for the paper's srtt_0.99 (`srtt-0.99`).
-//! Reading: the paper gives no threshold for averages: the one of the [instantaneous RTT](super::rtt).
+//! Reading: the paper gives no threshold for averages; this is the one of the [instantaneous RTT](super::rtt).
 
 use super::{Predictor, Sample, State, Threshold};
 use crate::cc::delay::Delay;
 use crate::units::Span;
 
 crate::settings! {
-    /// The EWMA's parameters.
+    /// EWMA's parameters.
     pub struct Params {
-        /// The weight of the past in the smoothed round-trip time.
+        /// Weight of the history in the smoothed round-trip time.
         history: f64 = 0.99, 0.0..=0.9999;
-        /// How far above the smallest round-trip time congestion begins.
+        /// Congestion begins this far above the smallest round-trip time.
         threshold: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// A smoothed time that is high whatever the smallest, instead of `threshold`; `0s` for none.
+        /// Absolute threshold that replaces `threshold`; `0s` for none.
         absolute: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
     }
 }
 
-/// The smoothed RTT.
+/// State of the EWMA.
 #[derive(Clone, Debug)]
 pub struct Ewma {
     threshold: Threshold,
@@ -55,7 +55,7 @@ mod tests {
     use super::super::tests::trips;
     use super::*;
 
-    /// Samples of 80 ms after one of 60 ms that it takes to say high.
+    /// Number of samples of 80 ms, after one of 60 ms, until the answer is high.
     fn samples_until_high(history: f64) -> Option<usize> {
         let mut millis = vec![60.0];
         millis.extend([80.0; 100]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Many predictors on one flow, each judged by the flow's own losses and by all that the queue drops.
+//! Runs many predictors on one flow; each is judged by the flow's own losses and by all drops of the queue.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.2 to §3, Figures 2 to 4.
 //!
-//! Whoever feeds it tells samples and drops in the order of their times, a sample before a drop of the same instant. Nothing is
-//! stored but what predictors remember.
+//! Samples and drops are fed in order of time, a sample before a drop of the same instant. Only the predictors keep
+//! state.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -12,54 +12,54 @@ use super::transitions::{Machine, share};
 use super::{Any, Config, Sample};
 use crate::units::Time;
 
-/// Whose losses a prediction is held against.
+/// The losses against which predictions are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judge {
-    /// Packets of the flow itself.
+    /// Losses of the flow itself.
     Flow,
-    /// Any packet that the bottleneck's queue drops.
+    /// All drops of the bottleneck queue.
     Queue,
 }
 
 impl Judge {
-    /// Both.
+    /// Both judges.
     pub const ALL: [Judge; 2] = [Judge::Flow, Judge::Queue];
 }
 
-/// How good a predictor was.
+/// Score of a predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// Its name, with settings that it was given.
+    /// Name of the predictor with its settings.
     pub predictor: String,
-    /// Whose losses it was held against.
+    /// The losses it is judged by.
     pub judged_by: Judge,
-    /// How often each transition was made, 1 to 6.
+    /// Counts of the transitions 1 to 6.
     pub counts: [u64; 6],
-    /// n2 / (n2 + n5): the predictions that a loss followed.
+    /// n2 / (n2 + n5): the fraction of predictions followed by a loss.
     #[serde(deserialize_with = "number")]
     pub efficiency: f64,
-    /// n5 / (n2 + n5): the predictions that no loss followed.
+    /// n5 / (n2 + n5): the fraction of predictions not followed by a loss.
     #[serde(deserialize_with = "number")]
     pub false_positives: f64,
-    /// n4 / (n2 + n4): the losses that nothing predicted.
+    /// n4 / (n2 + n4): the fraction of losses that were not predicted.
     #[serde(deserialize_with = "number")]
     pub false_negatives: f64,
-    /// The share of false positives at each length of the queue, in equal steps from empty to full; zeros if there
-    /// were none, or nobody told of the queue.
+    /// Distribution of false positives over the queue length, in equal bins from empty to full; zeros if there are
+    /// none or the queue length is unknown.
     pub queue_at_false_positives: Vec<f64>,
 }
 
 impl Score {
-    /// Precision and recall in one, 2 n2 / (2 n2 + n5 + n4): 1 for a predictor that says high before every loss and at no
-    /// other time. Not a number where nothing was said and nothing lost.
+    /// F1 score, 2 n2 / (2 n2 + n5 + n4): 1 for a predictor that is high before every loss and at no other time. NaN
+    /// without predictions and losses.
     pub fn balance(&self) -> f64 {
         let [_, predicted, _, missed, vain, _] = self.counts;
         share(2 * predicted, vain + missed)
     }
 }
 
-/// A number; what does not exist is written as null.
+/// Writes a number; NaN becomes null.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Option::<f64>::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN))
 }
@@ -68,7 +68,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 #[derive(Clone, Debug)]
 struct Case {
     machine: Machine,
-    /// False positives in each step of the queue's length.
+    /// False positives by bin of the queue length.
     lengths: Vec<u64>,
 }
 
@@ -80,21 +80,21 @@ struct Subject {
     cases: [Case; 2],
 }
 
-/// Predictors at work on one flow.
+/// Several predictors on one flow.
 #[derive(Clone, Debug)]
 pub struct Laboratory {
     subjects: Vec<Subject>,
-    /// Packets in a full buffer.
+    /// Buffer size in packets.
     buffer: f64,
-    /// Packets in the queue since it was told of last.
+    /// Last reported queue length in packets.
     queue: Option<u32>,
-    /// False positives whose queue is not known yet: when, which subject, which case.
+    /// False positives whose queue length is not yet known: time, subject, case.
     pending: Vec<(Time, usize, usize)>,
 }
 
 impl Laboratory {
-    /// Predictors that have seen nothing, under their names. Episodes of loss end `hold_off` round trips after their last
-    /// drop; queue lengths are counted in `bins` steps up to `buffer_packets`.
+    /// Creates fresh predictors under their names. A loss episode ends `hold_off` round trips after its last drop; queue
+    /// lengths are counted in `bins` bins up to `buffer_packets`.
     pub fn new(configs: &[(String, Config)], hold_off: f64, buffer_packets: f64, bins: usize) -> Laboratory {
         let case = Case { machine: Machine::new(hold_off), lengths: vec![0; bins] };
         let subject = |(name, config): &(String, Config)| Subject {
@@ -110,7 +110,7 @@ impl Laboratory {
         }
     }
 
-    /// An acknowledgement measured a round trip.
+    /// Processes a round-trip sample.
     pub fn observe(&mut self, sample: &Sample) {
         for (place, subject) in self.subjects.iter_mut().enumerate() {
             let state = subject.predictor.observe(sample);
@@ -122,15 +122,15 @@ impl Laboratory {
         }
     }
 
-    /// A packet is dropped that counts for `judge`.
+    /// Processes a drop that counts for `judge`.
     pub fn lose(&mut self, at: Time, judge: Judge) {
         for subject in &mut self.subjects {
             subject.cases[judge as usize].machine.lose(at);
         }
     }
 
-    /// From `at` on, `packets` wait at the bottleneck. This may be told later than it happened: a false positive waits
-    /// for the first change after it, and finds the queue as all changes of its instant leave it.
+    /// Reports that `packets` wait at the bottleneck from `at` on. The report may come late: a false positive waits for
+    /// the first change after it, and takes the queue length after all changes at its own instant.
     #[inline]
     pub fn queue(&mut self, at: Time, packets: u32) {
         if !self.pending.is_empty() {
@@ -139,7 +139,7 @@ impl Laboratory {
         self.queue = Some(packets);
     }
 
-    /// Counts from zero again. What predictors remember, they keep.
+    /// Resets the counts; the predictors keep their state.
     pub fn forget(&mut self) {
         self.pending.clear();
         for case in self.subjects.iter_mut().flat_map(|subject| &mut subject.cases) {
@@ -148,13 +148,13 @@ impl Laboratory {
         }
     }
 
-    /// The scores: of each predictor by its flow, then by its queue.
+    /// The scores of each predictor: by its flow, then by the queue.
     pub fn finish(mut self) -> Vec<Score> {
         self.settle(Time::NEVER);
         self.subjects.iter().flat_map(Subject::scores).collect()
     }
 
-    /// The queue was as long as it was told last for all false positives before `until`.
+    /// Applies the last reported queue length to the false positives before `until`.
     fn settle(&mut self, until: Time) {
         let (queue, buffer) = (self.queue, self.buffer);
         let subjects = &mut self.subjects;
@@ -236,7 +236,7 @@ mod tests {
         laboratory.observe(&sample(0, 60));
         laboratory.observe(&sample(10, 80));
         laboratory.observe(&sample(20, 60));
-        // At 15 and at 20 there were 40 and 30; at 21 there are 99.
+        // 40 and 30 packets at 15 and 20; 99 at 21.
         for (time, packets) in [(15, 40), (20, 30), (21, 99)] {
             laboratory.queue(at(time), packets);
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Congestion predictors: what a sender can tell from its round trips, each a machine of its own, and their judges.
+//! Congestion predictors: one state machine per published predictor, and the laboratory that scores them.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.
 //!
-//! A predictor hears a [`Sample`] with each acknowledgement and answers whether it sees congestion coming. It never
-//! acts, so all of them can watch one flow and be compared on the same losses: a [`Laboratory`] does that.
+//! A predictor receives a [`Sample`] with each ACK and answers whether it expects congestion. It never acts, so all
+//! predictors can observe the same flow and be compared on the same losses, which a [`Laboratory`] does.
 //!
-//! To add one: write `predict/NAME.rs` like `predict/dual.rs` and add its line to the registry below.
+//! To add one, write `predict/NAME.rs` like `predict/dual.rs` and add its line to the registry below.
 
 mod laboratory;
 mod round;
@@ -16,34 +16,35 @@ pub use laboratory::{Judge, Laboratory, Score};
 pub use transitions::Machine;
 
 use crate::settings::{Raw, Refusal, Settings};
+use crate::suggest::did_you_mean;
 use crate::units::{Span, Time};
 
-/// What an acknowledgement tells a sender.
+/// The information in an ACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Time,
-    /// The round-trip time that it measures.
+    /// Round-trip time.
     pub rtt: Span,
-    /// The congestion window in packets.
+    /// Congestion window in packets.
     pub window: f64,
-    /// How long its packet travelled one way, where that is known; an unknown constant may be added to all of them.
+    /// One-way delay of the packet acknowledged, if known, up to an unknown constant.
     pub one_way: Option<Span>,
-    /// Packets that it newly acknowledges in order.
+    /// Packets newly acknowledged in order.
     pub acked: u32,
 }
 
-/// What a predictor says.
+/// Answer of a predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// No congestion.
     Low,
-    /// Congestion: a loss is coming.
+    /// Congestion: a loss is imminent.
     High,
 }
 
 impl State {
-    /// High where it is so.
+    /// High if the condition holds.
     #[inline]
     fn high(so: bool) -> State {
         if so { State::High } else { State::Low }
@@ -55,9 +56,9 @@ pub trait Predictor: Clone + std::fmt::Debug {
     /// Its parameters.
     type Params: Settings;
 
-    /// A predictor that has seen nothing.
+    /// Creates the predictor in its initial state.
     fn new(params: Self::Params) -> Self;
-    /// An acknowledgement measured a round trip: what it says from now on.
+    /// Processes a sample and returns the answer that holds from now on.
     fn observe(&mut self, sample: &Sample) -> State;
 }
 
@@ -79,43 +80,43 @@ crate::registry! {
 }
 
 impl Any {
-    /// [`Predictor::observe`], for whichever predictor this is.
+    /// [`Predictor::observe`] of the variant.
     #[inline]
     pub fn observe(&mut self, sample: &Sample) -> State {
         each!(self, one => one.observe(sample))
     }
 }
 
-/// A name from the paper for a predictor with certain settings.
+/// A name used in the paper for a predictor with particular settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// The name.
     pub name: &'static str,
-    /// What it means.
+    /// One sentence.
     pub about: &'static str,
     /// The predictor's name in the registry.
     pub of: &'static str,
-    /// The parameters it sets.
+    /// Parameters that it sets.
     pub set: &'static [(&'static str, &'static str)],
 }
 
-/// Every preset.
+/// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "ewma-7/8",
-        about: "The round-trip time smoothed as TCP does for its timeout.",
+        about: "The round-trip time smoothed as for TCP's retransmission timeout.",
         of: "ewma",
         set: &[("history", "0.875")],
     },
     Preset {
         name: "srtt-0.99",
-        about: "The round-trip time smoothed over a hundred samples, as PERT does.",
+        about: "The round-trip time smoothed over a hundred samples, as in PERT.",
         of: "ewma",
         set: &[("history", "0.99")],
     },
 ];
 
-/// Every predictor with its defaults, under the names of the paper where it has names of its own for settings.
+/// All predictors with their defaults, under the paper's names where it names particular settings.
 pub fn standard() -> Vec<(String, Config)> {
     let names = REGISTRY.iter().flat_map(|entry| {
         let presets: Vec<&str> =
@@ -138,19 +139,19 @@ fn named(name: &str) -> Option<Config> {
     Config::named(name).or_else(preset)
 }
 
-/// Reads `NAME[:key=value,key=value]`; the error says what is wrong and what there is.
+/// Parses `NAME[:key=value,key=value]`; the error names the problem and the alternatives.
 pub fn parse(text: &str) -> Result<(String, Config), String> {
     let text = text.trim();
     let (name, settings) = text.split_once(':').map_or((text, None), |(before, after)| (before, Some(after)));
     let Some(mut config) = named(name) else {
         let names = REGISTRY.iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name));
-        let names = names.collect::<Vec<_>>().join(", ");
-        return Err(format!("there is no predictor called `{name}`; there is {names}"));
+        let help = did_you_mean(name, &names.collect::<Vec<_>>());
+        return Err(format!("unknown predictor `{name}`: {help}"));
     };
     for setting in settings.into_iter().flat_map(|list| list.split(',')) {
         let Some((parameter, value)) = setting.split_once('=') else {
             return Err(format!(
-                "{name}: `{setting}` sets nothing; write settings as in `ewma:history=0.99`"
+                "{name}: `{setting}` has no value; write settings as in `ewma:history=0.99`"
             ));
         };
         match config.set(parameter.trim(), &Raw::guess(value.trim())) {
@@ -159,8 +160,9 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
             Err(Refusal::Unknown) => {
                 let entry = REGISTRY.iter().find(|entry| entry.name == config.name());
                 let fields = entry.map_or(&[][..], |known| (known.fields)());
-                let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
-                return Err(format!("{name} has no parameter `{parameter}`; it has {fields}"));
+                let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>();
+                let help = did_you_mean(parameter, &fields);
+                return Err(format!("{name} has no parameter `{parameter}`: {help}"));
             }
         }
     }
@@ -168,7 +170,7 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
     Ok((text.to_string(), config))
 }
 
-/// Reads predictors with commas between; what holds `=` but no `:` is one more setting of the predictor before.
+/// Parses predictors separated by commas; an item with `=` but no `:` is a further setting of the one before.
 pub fn parse_list(text: &str) -> Result<Vec<(String, Config)>, String> {
     let mut written: Vec<String> = Vec::new();
     for part in text.split(',') {
@@ -180,7 +182,7 @@ pub fn parse_list(text: &str) -> Result<Vec<(String, Config)>, String> {
     written.iter().map(|one| parse(one)).collect()
 }
 
-/// When a signal of the unit of a round-trip time counts as high.
+/// Threshold on a signal with the unit of a round-trip time.
 #[derive(Clone, Copy, Debug)]
 struct Threshold {
     above: Span,
@@ -199,7 +201,7 @@ impl Threshold {
 pub(crate) mod tests {
     use super::*;
 
-    /// Samples of round-trip times in milliseconds and windows, each a round of its own: what is said after each.
+    /// The answers to samples of round-trip time in milliseconds and window, each a round of its own.
     pub(crate) fn rounds<P: Predictor>(params: P::Params, samples: &[(f64, f64)]) -> Vec<State> {
         let mut predictor = P::new(params);
         let mut now = Time::ZERO;
@@ -211,7 +213,7 @@ pub(crate) mod tests {
         samples.iter().map(&mut observe).collect()
     }
 
-    /// The same, of round-trip times alone.
+    /// The same for round-trip times alone.
     pub(crate) fn trips<P: Predictor>(params: P::Params, millis: &[f64]) -> Vec<State> {
         rounds::<P>(params, &millis.iter().map(|one| (*one, 10.0)).collect::<Vec<_>>())
     }
@@ -226,7 +228,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_predictor_is_written_with_its_settings_and_several_with_commas() {
+    fn predictors_with_settings_are_separated_by_commas() {
         let (written, config) = parse("srtt-0.99:threshold=3ms").unwrap();
         assert_eq!(written, "srtt-0.99:threshold=3ms");
         let Config::Ewma(params) = config else { panic!("{config:?}") };
@@ -237,12 +239,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_what_there_is() {
+    fn a_parse_error_lists_the_alternatives() {
         for (text, said) in [
             ("vega", "vegas"),
             ("ewma:past=1", "history"),
             ("ewma:history=2", "0 to 0.9999"),
-            ("ewma:history", "sets nothing"),
+            ("ewma:history", "has no value"),
             ("cim:short=30", "short = 30"),
         ] {
             let message = parse(text).unwrap_err();

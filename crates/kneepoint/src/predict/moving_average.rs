@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Moving average: congestion is when the last round trips, as many as the buffer holds packets, take long on average.
+//! Moving average: predicts congestion when the mean over the last buffer's worth of samples is high.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.4.
 //!
@@ -7,8 +7,8 @@
 //! high:  mean of the last 750 samples > P + 5 ms      every acknowledgement;  P the smallest sample
 //! ```
 //!
-//! Readings: 750 packets is the paper's buffer, which a real sender does not know (`samples`). Before there are so many
-//! samples the mean is of those there are. The paper gives no threshold for averages: the one of the
+//! Readings: 750 packets is the paper's buffer, unknown to a real sender (`samples`). Until there are enough samples,
+//! the mean covers those available. The paper gives no threshold for averages; this is the one of the
 //! [instantaneous RTT](super::rtt).
 
 use super::{Predictor, Sample, State, Threshold};
@@ -17,22 +17,22 @@ use crate::units::Span;
 crate::settings! {
     /// The moving average's parameters.
     pub struct Params {
-        /// Samples that the mean is of: the buffer of the bottleneck in packets.
+        /// Samples in the mean: the bottleneck buffer in packets.
         samples: u32 = 750, 1..=1_000_000;
-        /// How far above the smallest round-trip time congestion begins.
+        /// Congestion begins this far above the smallest round-trip time.
         threshold: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// A mean that is high whatever the smallest, instead of `threshold`; `0s` for none.
+        /// Absolute threshold that replaces `threshold`; `0s` for none.
         absolute: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
     }
 }
 
-/// The moving average.
+/// State of the moving average.
 #[derive(Clone, Debug)]
 pub struct MovingAverage {
     threshold: Threshold,
     least: Span,
     samples: usize,
-    /// The last samples, the oldest at `next` once there are enough.
+    /// The last samples; the oldest is at `next` once the buffer is full.
     ring: Vec<Span>,
     next: usize,
     sum: Span,
@@ -79,7 +79,7 @@ mod tests {
         // Means: 60, 66, 64, 66, 64, 62.
         let said = trips::<MovingAverage>(params, &[60.0, 72.0, 60.0, 66.0, 66.0, 54.0]);
         assert_eq!(said[..5], [Low, High, Low, High, Low]);
-        // The least is 54 now.
+        // The minimum is now 54.
         assert_eq!(said[5], High);
     }
 
@@ -88,7 +88,7 @@ mod tests {
         let mut millis = vec![60.0; 750];
         millis.extend([80.0; 300]);
         let said = trips::<MovingAverage>(Params::default(), &millis);
-        // k / 750 of 20 ms exceed 5 ms from k = 188 on.
+        // k / 750 of 20 ms exceeds 5 ms from k = 188 on.
         assert_eq!(said.iter().position(|state| *state == High), Some(750 + 187));
     }
 }

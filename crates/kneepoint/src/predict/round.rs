@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Round trips told apart by acknowledgements alone.
+//! Delimits round trips by ACKs alone.
 //!
 //! ```text
 //! a round ends with the first sample of a packet that was sent after the round began:  now - RTT >= begin
 //! ```
 //!
-//! That is the packet which a sender would have marked, without its number. The sample that ends a round is the first
-//! of the next one.
+//! This is the packet that a sender would have marked, without its sequence number. The sample that ends a round is
+//! the first of the next.
 
 use super::Sample;
 use crate::units::{Span, Time};
 
-/// Rounds, one or several at a time.
+/// Rounds of one or more round trips.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
-    /// Round trips that count as one.
+    /// Round trips per round.
     trips: u32,
     ended: u32,
     began: Time,
@@ -27,7 +27,7 @@ impl Round {
         Round { trips, ended: 0, began: Time::ZERO, sum: Span::ZERO, count: 0 }
     }
 
-    /// Takes in a sample. If it ends a round, the mean round-trip time of that.
+    /// Processes a sample; returns the mean round-trip time of the round that it ends, if any.
     #[inline]
     pub(super) fn observe(&mut self, sample: &Sample) -> Option<Span> {
         let mut mean = None;
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_round_ends_when_something_sent_in_it_is_acknowledged() {
         let mut round = Round::new(1);
-        // It begins at 100. What arrives at 190 was sent at 90, what arrives at 205 at 105.
+        // The round begins at 100. The sample at 190 was sent at 90, the sample at 205 at 105.
         assert_eq!([at(100, 90), at(150, 96), at(190, 100)].map(|sample| round.observe(&sample)), [None; 3]);
         // (90 + 96 + 100) / 3 = 95.33
         assert_eq!(round.observe(&at(205, 100)), Some(Span(95)));

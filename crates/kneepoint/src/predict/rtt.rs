@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Instantaneous RTT: congestion is a round trip that takes longer than the shortest one by a fixed time.
+//! Instantaneous RTT: predicts congestion when a round-trip time exceeds the minimum by a threshold.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.2, §2.4.
 //!
@@ -7,24 +7,24 @@
 //! high:  RTT > P + 5 ms      every acknowledgement;  P the smallest sample
 //! ```
 //!
-//! Reading: the paper's threshold is 65 ms for a flow whose end-to-end delay is 60 ms, and its PERT responds from P + 5 ms:
-//! the same number. Here it is relative, so that it serves any path; `absolute=65ms` is the paper's to the letter, and
-//! differs where the path was never seen empty.
+//! Reading: the paper's threshold is 65 ms for a flow with an end-to-end delay of 60 ms, and its PERT responds from
+//! P + 5 ms: the same number. Here it is relative and so applies to any path; `absolute=65ms` is the paper's threshold
+//! to the letter, which differs if the path was never seen empty.
 
 use super::{Predictor, Sample, State, Threshold};
 use crate::units::Span;
 
 crate::settings! {
-    /// The instantaneous RTT's parameters.
+    /// Parameters of the instantaneous RTT.
     pub struct Params {
-        /// How far above the smallest round-trip time congestion begins.
+        /// Congestion begins this far above the smallest round-trip time.
         threshold: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(10);
-        /// A round-trip time that is high whatever the smallest, instead of `threshold`; `0s` for none.
+        /// Absolute threshold that replaces `threshold`; `0s` for none.
         absolute: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
     }
 }
 
-/// The instantaneous RTT.
+/// State of the instantaneous RTT.
 #[derive(Clone, Debug)]
 pub struct Rtt {
     threshold: Threshold,

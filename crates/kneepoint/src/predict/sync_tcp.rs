@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sync-TCP: congestion is when one-way queueing delay grows and is more than a quarter of the most there was.
+//! Sync-TCP: predicts congestion when one-way queueing delay grows and exceeds a quarter of its maximum.
 //!
 //! M. Weigle, K. Jeffay, F. D. Smith, "Delay-Based Early Congestion Detection and Adaptation in TCP", Computer Communications 28(8) 2005.
 //!
@@ -10,12 +10,12 @@
 //! high:  growing and s > 0.25 d_max
 //! ```
 //!
-//! `OTT` one-way transit time, `s` average queueing delay. Sync-TCP tells four levels apart, at 25, 50 and 75 % of the greatest
-//! delay; where the delay grows it shrinks its window in all but the lowest, which is what counts as a prediction here.
+//! `OTT` one-way transit time, `s` average queueing delay. Sync-TCP distinguishes four levels, at 25, 50 and 75 % of the
+//! maximum delay; while the delay grows it reduces its window in all but the lowest, which counts as a prediction here.
 //!
-//! From memory, but for the idea: the weight of 1/8, nine samples in three groups, the levels and their reactions. Readings: most
-//! of the three comparisons among the medians point up exactly where m3 > m1; the nine samples slide with each
-//! acknowledgement. Departure: where no one-way times are known the round-trip time stands in, and the way back counts too.
+//! From memory, except for the idea: the weight of 1/8, nine samples in three groups, the levels and their reactions.
+//! Readings: most of the three comparisons of medians show growth exactly if m3 > m1; the nine samples slide with each
+//! ACK. Departure: without one-way delays, the round-trip time takes their place and includes the return path.
 
 use super::{Predictor, Sample, State};
 use crate::units::Span;
@@ -23,25 +23,25 @@ use crate::units::Span;
 crate::settings! {
     /// Sync-TCP's parameters as a predictor.
     pub struct Params {
-        /// The weight of the past in the average queueing delay.
+        /// Weight of the history in the average queueing delay.
         history: f64 = 0.875, 0.0..=0.9999;
-        /// The share of the greatest queueing delay that growing delay may reach.
+        /// Fraction of the maximum queueing delay up to which growing delay is acceptable.
         share: f64 = 0.25, 0.0..=1.0;
     }
 }
 
-/// Averages that make a trend, three for each median.
+/// Averages in the trend, three per median.
 const TREND: usize = 9;
 
-/// Sync-TCP as a predictor.
+/// State of Sync-TCP.
 #[derive(Clone, Debug)]
 pub struct SyncTcp {
     params: Params,
     least: Span,
     greatest: Span,
-    /// Nanoseconds of transit, smoothed; the queueing delay is what exceeds the least.
+    /// Smoothed transit time in nanoseconds; its excess over the minimum is queueing delay.
     smoothed: Option<f64>,
-    /// The last averages; that of sample k, from zero, stands at k modulo nine.
+    /// The last averages; sample k, from zero, is at index k modulo nine.
     recent: [f64; TREND],
     count: usize,
 }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn growth_below_a_quarter_of_the_greatest_delay_is_harmless() {
-        // 100 ms were seen once; then 60 to 68 ms, and 8 < 40 / 4 < 11.
+        // 100 ms once; then 60 to 68 ms, and 8 < 40 / 4 < 11.
         let mut millis = vec![100.0];
         millis.extend((0..12).map(|step| 60.0 + f64::from(step)));
         let said = trips::<SyncTcp>(Params { history: 0.0, ..Params::default() }, &millis);
@@ -130,7 +130,7 @@ mod tests {
         let mut predictor = SyncTcp::new(Params { history: 0.0, ..Params::default() });
         let mut said = Low;
         for step in 0..20 {
-            // The round trip shrinks, the way out does not.
+            // The round-trip time falls, the one-way delay does not.
             let (rtt, one_way) = (Span::from_millis(100 - step), Some(Span::from_millis(30 + step)));
             said = predictor.observe(&Sample { now: Time(step), rtt, window: 1.0, one_way, acked: 1 });
         }

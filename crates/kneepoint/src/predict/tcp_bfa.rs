@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! TCP-BFA: congestion is when round trips keep exceeding their own smoothed value.
+//! TCP-BFA: predicts congestion when round-trip times persistently exceed their smoothed value.
 //!
 //! A. Awadallah, C. Rai, "TCP-BFA: Buffer Fill Avoidance", IFIP High Performance Networking 1998.
 //!
@@ -11,10 +11,10 @@
 //!
 //! `srv` signed variance of the round-trip time; times.
 //!
-//! Read in the authors' slides: the signed variance of RTT - srtt with a gain, and a flag with two thresholds that holds
-//! the window. Ours, for the slides do not give them: g = 1/4, the gain of TCP's own variance; enable = 1 ms,
-//! disable = 0. Departure: the original also clears the flag when a loss reduces the window; here the queue that drains
-//! after a loss does it, as srv turns negative.
+//! From the authors' slides: the signed variance of RTT - srtt with a gain, and a flag with two thresholds that freezes
+//! the window. Ours, as the slides do not state them: g = 1/4, the gain of TCP's own variance; enable = 1 ms,
+//! disable = 0. Departure: the original also clears the flag when a loss reduces the window; here the draining queue
+//! clears it, as srv turns negative.
 
 use super::{Predictor, Sample, State};
 use crate::units::Span;
@@ -22,11 +22,11 @@ use crate::units::Span;
 crate::settings! {
     /// TCP-BFA's parameters.
     pub struct Params {
-        /// The weight of a sample in the signed variance.
+        /// Weight of a sample in the signed variance.
         gain: f64 = 0.25, 0.0001..=1.0;
-        /// The signed variance above which there is congestion.
+        /// Signed variance above which congestion begins.
         enable: Span = Span::from_millis(1), Span::ZERO..=Span::from_secs(10);
-        /// The signed variance below which congestion is over.
+        /// Signed variance below which congestion ends.
         disable: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
     }
     check |params: &Params| {
@@ -34,19 +34,19 @@ crate::settings! {
             Ok(())
         } else {
             let Params { enable, disable, .. } = params;
-            Err(format!("disable = {disable} is above enable = {enable}: it must not be, as in 0s and 1ms"))
+            Err(format!("disable = {disable} must not exceed enable = {enable}, as in 0s and 1ms"))
         }
     }
 }
 
-/// What a sample weighs in the smoothed round-trip time (RFC 6298).
+/// Weight of a sample in the smoothed round-trip time (RFC 6298).
 const SMOOTHING: f64 = 0.125;
 
-/// TCP-BFA.
+/// State of TCP-BFA.
 #[derive(Clone, Debug)]
 pub struct TcpBfa {
     params: Params,
-    /// Nanoseconds; none before the first sample.
+    /// In nanoseconds; none before the first sample.
     smoothed: Option<f64>,
     variance: f64,
     state: State,
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_small_step_goes_unseen() {
-        // 0.25 · 4 ms = 1 ms, not above it.
+        // 0.25 · 4 ms = 1 ms, which is not above the threshold.
         assert_eq!(trips::<TcpBfa>(Params::default(), &[60.0, 64.0]), [Low, Low]);
         assert_eq!(trips::<TcpBfa>(Params::default(), &[60.0, 64.1]), [Low, High]);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The states of a flow that is watched by a predictor, and what its transitions amount to.
+//! State machine of a flow observed by a predictor, with the counts of its transitions.
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §2.2 and §2.3, Figure 1.
 //!
@@ -10,27 +10,27 @@
 //! efficiency = n2 / (n2 + n5)    false positives = n5 / (n2 + n5)    false negatives = n4 / (n2 + n4)
 //! ```
 //!
-//! So efficiency and false positives add up to one. A ratio of nothing to nothing is not a number.
+//! Efficiency and false positives add up to one. A ratio of zero to zero is NaN.
 //!
-//! Readings: the paper's text numbers 2, 4 and 5; the others are ours. Samples and drops are taken in the order of their times, a
-//! sample before a drop of the same instant: where a sender sits at the queue, what an acknowledgement lets go is dropped
-//! that instant. Drops come in bursts, so those that follow in C belong to the same episode,
-//! and C ends with the first sample that comes more than one round-trip time, its own, after the last of them
-//! (`hold_off` round trips). Samples are not shifted in time: an end host knows what it has heard.
+//! Readings: the paper numbers transitions 2, 4 and 5; the other numbers are ours. Samples and drops are processed in order
+//! of time, a sample before a drop of the same instant: with the sender at the queue, a packet released by an ACK is
+//! dropped in the same instant. Drops come in bursts, so further drops in state C belong to the same episode, and C
+//! ends with the first sample later than one round-trip time (its own) after the last of them (`hold_off` round
+//! trips). Samples are not shifted in time: an end host knows only what it has received.
 
 use super::State;
 use crate::units::{Span, Time};
 
-/// Where a flow is.
+/// State of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Low,
     High,
-    /// Since the last drop so far.
+    /// Since the latest drop.
     Loss(Time),
 }
 
-/// The transitions of a flow whose losses are judged in one way.
+/// The transitions of a flow under one judge.
 #[derive(Clone, Debug)]
 pub struct Machine {
     hold_off: f64,
@@ -39,12 +39,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A flow in state A, whose episodes of loss end `hold_off` round trips after their last drop.
+    /// Starts in state A; loss episodes end `hold_off` round trips after their last drop.
     pub fn new(hold_off: f64) -> Machine {
         Machine { hold_off, phase: Phase::Low, counts: [0; 6] }
     }
 
-    /// The predictor says this at `now`. Whether that was a false positive, transition 5.
+    /// Processes an answer of the predictor; returns whether it completes a false positive, transition 5.
     #[inline]
     pub fn hear(&mut self, now: Time, rtt: Span, state: State) -> bool {
         let (next, transition) = match (self.phase, state) {
@@ -62,7 +62,7 @@ impl Machine {
         transition == 5
     }
 
-    /// A packet is dropped.
+    /// Processes a drop.
     #[inline]
     pub fn lose(&mut self, at: Time) {
         match self.phase {
@@ -73,18 +73,18 @@ impl Machine {
         self.phase = Phase::Loss(at);
     }
 
-    /// Counts from zero again, in the state it is in.
+    /// Resets the counts, but not the state.
     pub fn forget(&mut self) {
         self.counts = [0; 6];
     }
 
-    /// How often each transition was made, 1 to 6.
+    /// Counts of the transitions 1 to 6.
     pub fn counts(&self) -> [u64; 6] {
         self.counts
     }
 }
 
-/// The share of `part` in `part + rest`; not a number where both are zero.
+/// `part / (part + rest)`; NaN if both are zero.
 pub(super) fn share(part: u64, rest: u64) -> f64 {
     part as f64 / (part + rest) as f64
 }
@@ -119,7 +119,7 @@ mod tests {
         for at in [10, 50, 90] {
             machine.lose(Time(at));
         }
-        // The episode lasts until 190: what is heard by then changes nothing.
+        // The episode lasts until 190: answers until then change nothing.
         assert_eq!(heard(&mut machine, &[(100, Low), (150, High), (190, Low)]), [false; 3]);
         assert_eq!(machine.counts(), [1, 1, 0, 0, 0, 0]);
         heard(&mut machine, &[(191, Low)]);

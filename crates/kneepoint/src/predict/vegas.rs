@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Vegas: congestion is when more than β packets of the flow's own wait in the queue.
+//! Vegas: predicts congestion when more than β of the flow's packets wait in the queue.
 //!
 //! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8) 1995, §III; constants as in ns-2.
 //!
@@ -9,8 +9,8 @@
 //!
 //! `W` window and β in packets; RTT the mean of the round's samples, baseRTT the smallest sample.
 //!
-//! Readings: β = 3 is ns-2's, the paper's is 4. Vegas shrinks its window above β; that it grows below α is no prediction.
-//! The window is the controller's, where Vegas itself counts what it has sent.
+//! Readings: β = 3 is ns-2's; the paper has 4. Vegas reduces its window above β; its growth below α is not a prediction.
+//! The window is the controller's, whereas Vegas itself counts the packets sent.
 
 use super::round::Round;
 use super::{Predictor, Sample, State};
@@ -19,12 +19,12 @@ use crate::units::Span;
 crate::settings! {
     /// Vegas's parameters as a predictor.
     pub struct Params {
-        /// Packets of its own that may wait in the queue.
+        /// The flow's packets that may wait in the queue.
         beta: f64 = 3.0, 0.0..=1000.0;
     }
 }
 
-/// Vegas as a predictor.
+/// State of Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     beta: f64,
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn it_is_high_when_more_than_three_packets_wait() {
-        // The mean of a round is its first sample here, so each says what the sample before it showed:
+        // The mean of a round is its first sample here, so each answer reflects the sample before:
         // 40 (1 - 100 / 108) = 2.96, 40 (1 - 100 / 109) = 3.3.
         let said =
             rounds::<Vegas>(Params::default(), &[(100.0, 40.0), (108.0, 40.0), (109.0, 40.0), (100.0, 40.0)]);

@@ -10,7 +10,6 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 use crate::table::number;
-pub mod pcapng;
 pub mod predictions;
 pub mod reproduction;
 mod shares;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Written forms that only scenarios use: `auto`, a time or a stretch of it, a list to cycle through, a buffer.
+//! Value forms used in scenarios only: `auto`, a time or interval, a list assigned in turn, a buffer size.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,9 +10,9 @@ use std::str::FromStr;
 use crate::settings::{Raw, Setting};
 use crate::units::{Bytes, Interval, Rate, Span, Time, number_and_unit};
 
-/// A word that stands in the place of a value.
+/// A keyword in place of a value.
 pub trait Word: Clone + fmt::Debug + PartialEq {
-    /// The word.
+    /// The keyword.
     const WORD: &'static str;
 }
 
@@ -25,15 +25,15 @@ macro_rules! words {
     )* };
 }
 words! {
-    /// The scenario works it out, as the field's sentence says.
+    /// Computed, as the field's documentation describes.
     Auto = "auto",
-    /// It does not happen.
+    /// Never.
     Never = "never",
-    /// There is no bound.
+    /// Unlimited.
     Unlimited = "unlimited",
 }
 
-/// A value, or a word instead.
+/// A value or a keyword.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Or<T, W> {
     value: Option<T>,
@@ -41,14 +41,14 @@ pub struct Or<T, W> {
 }
 
 impl<T, W> Or<T, W> {
-    /// The word.
+    /// The keyword.
     pub const WORD: Or<T, W> = Or { value: None, word: PhantomData };
 
     /// The value.
     pub const fn is(value: T) -> Or<T, W> {
         Or { value: Some(value), word: PhantomData }
     }
-    /// The value, unless it is the word.
+    /// The value; `None` for the keyword.
     pub fn get(&self) -> Option<&T> {
         self.value.as_ref()
     }
@@ -88,12 +88,12 @@ impl<T: Setting, W: Word> Setting for Or<T, W> {
     }
 }
 
-/// One value, or several: what the members of a group take in turn, or what happens one after the other.
+/// One or more values, assigned in turn to the members of a group or used one after the other.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub struct List<T>(Vec<T>);
 
 impl<T> List<T> {
-    /// One value for all.
+    /// A single value.
     pub fn one(value: T) -> List<T> {
         List(vec![value])
     }
@@ -132,7 +132,7 @@ impl<T: Setting> Setting for List<T> {
     }
 }
 
-/// An instant, or a stretch of time in which each member draws its own.
+/// An instant, or an interval from which each member draws its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Start(pub Interval);
 
@@ -152,14 +152,14 @@ impl FromStr for Start {
     }
 }
 impl Setting for Start {
-    const KIND: &'static str = "time or stretch of time";
+    const KIND: &'static str = "time or interval";
     const JSON: &'static [&'static str] = &["string"];
     fn read(raw: &Raw) -> Result<Start, String> {
         written(raw)
     }
 }
 
-/// How much a queue holds.
+/// The capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Buffer {
     /// Multiples of the bandwidth-delay product, counted in payloads.
@@ -168,11 +168,11 @@ pub enum Buffer {
     Packets(u32),
     /// Bytes.
     Data(Bytes),
-    /// What the link transmits in this time.
+    /// The bytes transmitted by the link in this time.
     Time(Span),
 }
 
-/// More would fill the memory of a laptop before it fills a queue.
+/// Larger buffers would exhaust memory.
 pub const GREATEST_BUFFER: u32 = 1 << 24;
 
 impl fmt::Display for Buffer {
@@ -214,7 +214,7 @@ impl Setting for Buffer {
     }
 }
 
-/// What something is called.
+/// A name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(pub String);
 
@@ -231,7 +231,7 @@ impl Setting for Name {
             Raw::Text(text) if text.trim().is_empty() => Err("the name is empty".into()),
             Raw::Text(text) if text.len() > 100 => Err("the name is longer than 100 bytes".into()),
             Raw::Text(text) if text.chars().any(char::is_control) => {
-                Err("the name has a control character in it".into())
+                Err("the name contains a control character".into())
             }
             Raw::Text(text) => Ok(Name(text.clone())),
             _ => Err(format!("{raw} is not a name: put it in quotes")),
@@ -239,7 +239,7 @@ impl Setting for Name {
     }
 }
 
-/// A rate, or as fast as asked.
+/// A rate, or unlimited.
 pub type Pace = Or<Rate, Unlimited>;
 
 fn written<T: FromStr<Err = String>>(raw: &Raw) -> Result<T, String> {

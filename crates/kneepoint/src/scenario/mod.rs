@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scenarios: TOML text to [`Valid`], or to faults that show the place and the remedy.
+//! Scenarios: TOML text to [`Valid`], or to faults with place and remedy.
 //!
 //! ```text
-//! text ─tree→ keys and values with places ─sweep→ one tree for each combination
+//! text ─tree→ keys and values with positions ─sweep→ one tree per combination
 //!      ─reader→ declared fields ─topology→ nodes and links ─→ Valid
 //! ```
 //!
-//! Every field is declared once, with type, default, range and sentence; the reader, [`schema`] and [`example`]
-//! all go through that list.
+//! Every field is declared once, with type, default, range and documentation; the reader, [`schema`] and [`example`]
+//! all derive from that declaration.
 
 mod build;
 mod channel;
@@ -35,33 +35,33 @@ pub use topology::{TOPOLOGIES, Topology};
 use crate::spec::Valid;
 use fault::Faults;
 
-/// What a text asks for: every case, to be run with every seed.
+/// A parsed text: every case is to be run with every seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What the run is called.
+    /// Name of the run.
     pub name: String,
-    /// The seeds, one for each replication.
+    /// Seeds, one per replication.
     pub seeds: Vec<u64>,
-    /// The cases of the sweep; one if there is none.
+    /// Cases of the sweep; a single one without a sweep.
     pub cases: Vec<Case>,
 }
 
 /// One combination of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The swept fields: path and value.
+    /// Swept fields: path and value.
     pub settings: Vec<(String, String)>,
     /// The scenario.
     pub valid: Valid,
 }
 
-/// A longer text is no scenario that somebody wrote.
+/// A longer text is not a hand-written scenario.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Bytes that all cases together may take in memory.
+/// Memory limit of all cases together, in bytes.
 const GREATEST_PLAN: usize = 512 << 20;
 
-/// Reads a scenario. The error holds every fault found, in order of place.
+/// Parses a scenario. The error lists all faults in order of place.
 pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::default();
     let plan = read(text, &mut faults);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The one reader: a table of the text into declared fields, with a fault for each thing that does not fit.
+//! Reads a table of the text into declared fields; every mismatch is a fault.
 
 use super::fault::{Faults, did_you_mean};
 use super::tree::{Node, Table, Value};
 use crate::settings::{Assign, Field, Refusal, Settings};
 
-/// What a table is for, apart from the fields it sets.
+/// Context of a table, besides the fields it sets.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shape<'s> {
-    /// How messages call the table: `[topology]`.
+    /// The table's name in messages: `[topology]`.
     pub place: &'s str,
-    /// Keys that somebody else reads.
+    /// Keys read elsewhere.
     pub besides: &'s [&'s str],
-    /// Keys without which the table says nothing.
+    /// Required keys.
     pub required: &'s [&'s str],
 }
 
-/// Sets the fields of `targets` from `table`; a field belongs to the first target that knows it.
+/// Sets the fields of `targets` from `table`; a field belongs to the first target that declares it.
 pub(crate) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign], faults: &mut Faults) {
     let before = faults.len();
     for (key, node) in &table.entries {
@@ -51,7 +51,7 @@ pub(crate) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign],
         let help = field.map_or(String::new(), |field| about(field, &format!("as in `{}`", example(field))));
         faults.add_with_help(&table.span, format!("{} needs `{name}`", shape.place), help);
     }
-    // Fields that were refused would disagree with the others for no reason of their own.
+    // After a refused value, disagreements between fields would be spurious.
     if faults.len() == before {
         for message in targets.iter().filter_map(|target| target.agree().err()) {
             faults.add(disagreement(table, &message), format!("{}: {message}", shape.place));
@@ -66,20 +66,20 @@ pub(crate) fn settings<S: Settings>(table: &Table, shape: Shape, faults: &mut Fa
     settings
 }
 
-/// The table under `key`, an empty one if there is none, a fault if it is something else.
+/// The table under `key`: empty if absent, a fault if it is no table.
 pub(crate) fn section(root: &Table, key: &str, faults: &mut Faults) -> Table {
     match root.get(key) {
         None => Table { span: root.span.clone(), entries: Vec::new() },
         Some(Node { value: Value::Table(table), .. }) => table.clone(),
         Some(node) => {
-            let message = format!("`{key}` is a section, not `{}`", node.show());
+            let message = format!("`{key}` must be a section, not `{}`", node.show());
             faults.add_with_help(&node.span, message, format!("write its fields under a line `[{key}]`"));
             Table { span: node.span.clone(), entries: Vec::new() }
         }
     }
 }
 
-/// The element of a list that is refused by itself, or the value as a whole.
+/// The list element that is refused by itself, or else the whole value.
 fn culprit<'n>(target: &mut dyn Assign, name: &str, node: &'n Node) -> &'n Node {
     let Value::List(nodes) = &node.value else { return node };
     let refused = |one: &&Node| one.raw().is_none_or(|raw| target.assign(name, &raw).is_err());
@@ -95,7 +95,7 @@ fn known<'k>(targets: &[&mut dyn Assign], besides: &[&'k str]) -> Vec<&'k str> {
     fields.chain(besides.iter().copied()).collect()
 }
 
-/// What to write instead: the choice that was meant, or what the field is and defaults to.
+/// The choice most likely meant, or the field's documentation, type and default.
 fn remedy(field: &Field, node: &Node) -> String {
     if field.choices.is_empty() {
         let default = (field.default)();
@@ -116,8 +116,8 @@ fn example(field: &Field) -> String {
     if text { format!("{} = \"{default}\"", field.name) } else { format!("{} = {default}", field.name) }
 }
 
-/// The place to point at when fields disagree: of the values the message names, the one a sweep put there,
-/// else the one it names first.
+/// The place of a disagreement between fields: of the values that the message names, the one set by a sweep, or else
+/// the first.
 fn disagreement<'t>(table: &'t Table, message: &str) -> &'t std::ops::Range<usize> {
     let words = message.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     let named: Vec<&Node> = words.filter_map(|word| table.get(word)).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schemes: a congestion control, and the queue discipline it meets, in one word.
+//! Schemes: a congestion control and the queue discipline of the bottleneck, in one word.
 //!
 //! `CC[/QUEUE]`, each `NAME[:key=value,key=value]`: `pert`, `sack/droptail`, `pert:t1=5ms,decrease=0.3/red:ecn=true`.
 
@@ -10,23 +10,23 @@ use crate::{cc, queue, tcp};
 
 pub use super::presets::{Of, PRESETS, Preset};
 
-/// A congestion control with the queue discipline it meets.
+/// A congestion control with a queue discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// As it was written.
+    /// Source text.
     pub name: String,
     /// The congestion control.
     pub cc: cc::Config,
-    /// The loss recovery that its name brings.
+    /// Loss recovery implied by the name.
     pub recovery: Option<tcp::Recovery>,
     /// The discipline of the bottleneck.
     pub queue: queue::Config,
 }
 
-/// The discipline of a scheme that names none: the first of the registry.
+/// Default discipline: the first of the registry.
 const QUEUE: &str = queue::REGISTRY[0].name;
 
-/// Reads a scheme; the error says what is wrong and what there is.
+/// Parses a scheme; the error names the problem and the alternatives.
 pub fn parse(text: &str) -> Result<Scheme, String> {
     let (control, queue) = split(text);
     let mut faults = Faults::default();
@@ -58,14 +58,14 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     (control.trim(), queue.trim())
 }
 
-/// The recovery that a control's name brings in a scheme.
+/// Loss recovery implied by a controller's name in a scheme.
 pub(super) fn recovery(control: &str) -> Option<tcp::Recovery> {
     let name = control.split(':').next().unwrap_or_default().trim();
     PRESETS.iter().find(|preset| preset.family == Of::Control && preset.name == name)?.recovery
 }
 
 impl Scheme {
-    /// The scheme as sections of a scenario: its queue, and a group of flows that uses it.
+    /// The scheme as sections of a scenario: its queue and a group of flows.
     pub fn to_toml(&self) -> String {
         let (control, queue) = split(&self.name);
         let recovery = self.recovery.map(|recovery| format!("tcp = {{ recovery = \"{recovery}\" }}\n"));

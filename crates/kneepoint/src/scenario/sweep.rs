@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sweeps: every combination of the values that `[sweep]` gives to fields, each written into the tree.
+//! Sweeps: every combination of the values in `[sweep]`, written into the tree.
 //!
-//! Fields that change together are one axis with a name of its own, whose values are tables of paths and values;
-//! a point of it is called by its `name`, or else by the first of them:
+//! Fields that vary together form one axis with a name of its own, whose values are tables of paths and values.
+//! A point is labelled by its `name`, or else by its first value:
 //!
 //! ```text
 //! [sweep]
@@ -18,7 +18,7 @@ use super::tree::{Key, Node, Table, Value};
 /// More cases would take days to run and gigabytes to list.
 const GREATEST_PRODUCT: usize = 10_000;
 
-/// A field and the values it takes, or a name for fields that change together.
+/// A field and its values, or a name for fields that vary together.
 pub(crate) struct Axis {
     path: Key,
     values: Vec<Node>,
@@ -30,9 +30,11 @@ pub(crate) fn axes(root: &Table, faults: &mut Faults) -> Vec<Axis> {
     let Some((key, node)) = root.entries.iter().find(|(key, _)| key.text == "sweep") else { return axes };
     match &node.value {
         Value::Table(table) => collect("", table, &mut axes, faults),
-        _ => {
-            faults.add_with_help(&node.span, "`sweep` is a section", "write its axes under a line `[sweep]`")
-        }
+        _ => faults.add_with_help(
+            &node.span,
+            "`sweep` must be a section",
+            "write its axes under a line `[sweep]`",
+        ),
     }
     let cases = axes.iter().try_fold(1usize, |cases, axis| cases.checked_mul(axis.values.len()));
     if cases.is_none_or(|cases| cases > GREATEST_PRODUCT) {
@@ -42,7 +44,7 @@ pub(crate) fn axes(root: &Table, faults: &mut Faults) -> Vec<Axis> {
     axes
 }
 
-/// A path may be one quoted key or dotted ones; both come to the same.
+/// Collects axes; a path may be one quoted key or dotted keys.
 fn collect(prefix: &str, table: &Table, axes: &mut Vec<Axis>, faults: &mut Faults) {
     for (key, node) in &table.entries {
         let path = format!("{prefix}{}", key.text);
@@ -65,12 +67,12 @@ fn collect(prefix: &str, table: &Table, axes: &mut Vec<Axis>, faults: &mut Fault
     }
 }
 
-/// How many combinations there are.
+/// The number of combinations.
 pub(crate) fn combinations(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.values.len()).product()
 }
 
-/// The settings of one combination, and the tree with them written in; the last axis turns fastest.
+/// The settings of one combination and the tree with them applied; the last axis varies fastest.
 pub(crate) fn point(
     root: &Table,
     axes: &[Axis],
@@ -102,12 +104,12 @@ pub(crate) fn point(
     (settings, tree)
 }
 
-/// Whether a path leads to a field; a name of fields that change together does not, and no scheme is a table.
+/// Whether a path names a field, rather than a set of fields that vary together.
 fn is_field(path: &Key) -> bool {
     path.text.contains('.') || TOP.contains(&path.text.as_str())
 }
 
-/// Writes several fields: paths and values. A path that begins with `sweep.` gives an axis other values.
+/// Writes several fields. A path that starts with `sweep.` replaces the values of an axis.
 pub(crate) fn write_all(tree: &mut Table, settings: &Table, faults: &mut Faults) {
     for (path, value) in &settings.entries {
         let value = Node { swept: true, ..value.clone() };
@@ -139,7 +141,7 @@ fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
     }
 }
 
-/// The groups of a section that a path means: the one of that name, or all for `*`.
+/// The groups of a section selected by a path: the group of that name, or all for `*`.
 fn groups<'t>(
     tree: &'t mut Table,
     section: &str,
@@ -163,14 +165,14 @@ fn groups<'t>(
         tables.retain(|table| label(table, section) == name);
         if tables.is_empty() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let message = format!("no group of [[{section}]] is called `{name}`");
+            let message = format!("no group of [[{section}]] is named `{name}`");
             faults.add_with_help(&path.span, message, did_you_mean(name, &names));
         }
     }
     tables
 }
 
-/// Writes a value where the steps lead, making the tables between.
+/// Writes a value at a path, creating the tables in between.
 fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &mut Faults) {
     let [step, rest @ ..] = steps else { return };
     if table.get(step).is_none() {
@@ -183,7 +185,7 @@ fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &
         *node = value.clone();
         return;
     }
-    // A name in the place of a table is that table's kind: `cc = "pert"`, swept by `cc.t1`.
+    // A name in place of a table is the table's kind: `cc = "pert"`, swept by `cc.t1`.
     if let Some(kind) = node.as_text().map(|text| Node { swept: node.swept, ..Node::text(text, &node.span) })
     {
         let key = Key { text: "kind".into(), span: node.span.clone() };
@@ -195,7 +197,7 @@ fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &
     }
 }
 
-/// A scheme sets the control and recovery of all groups and the discipline of the bottleneck.
+/// Applies a scheme: controller and recovery of all groups, discipline of the bottleneck.
 fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
     let Some(parts) = value.as_text().map(scheme::split) else {
         let message = format!("`{}` is not a scheme", value.show());

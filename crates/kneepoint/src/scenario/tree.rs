@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The text as a tree in which every key and value remembers its place.
+//! The TOML text as a tree whose keys and values carry their positions.
 
 use std::ops::Range;
 
@@ -8,33 +8,33 @@ use toml::de::{DeTable, DeValue};
 use super::fault::Faults;
 use crate::settings::Raw;
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub span: Range<usize>,
-    /// Whether a sweep put it here: where two values disagree, this is the one to point at.
+    /// Whether a sweep set it: faults about disagreeing values point here first.
     pub swept: bool,
     pub value: Value,
 }
 
-/// What a value is.
+/// The kinds of values.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Scalar(Raw),
     List(Vec<Node>),
     Table(Table),
-    /// TOML that no setting takes: dates and numbers beyond all ranges.
+    /// TOML that no setting accepts: dates, and numbers out of range.
     Foreign(String),
 }
 
-/// Keys and values, in order of place.
+/// Keys and values, sorted by position.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub span: Range<usize>,
     pub entries: Vec<(Key, Node)>,
 }
 
-/// A key with its place.
+/// A key with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub text: String,
@@ -46,7 +46,7 @@ impl Node {
         Node { span: span.clone(), swept: false, value: Value::Scalar(Raw::Text(text.into())) }
     }
 
-    /// The value as a setting reads it, unless it is a table or holds one.
+    /// The value as a setting reads it; `None` if it is or contains a table.
     pub(crate) fn raw(&self) -> Option<Raw> {
         match &self.value {
             Value::Scalar(raw) => Some(raw.clone()),
@@ -62,7 +62,7 @@ impl Node {
         }
     }
 
-    /// How the value reads in a message or a table of results.
+    /// The value as text, for messages and tables of results.
     pub(crate) fn show(&self) -> String {
         match &self.value {
             Value::Scalar(Raw::Text(text)) => text.clone(),
@@ -88,14 +88,14 @@ impl Table {
         self.entries.iter_mut().find(|(one, _)| one.text == key).map(|(_, node)| node)
     }
 
-    /// The value's place, or the table's where the value is not given.
+    /// The position of the value, or of the table if the value is absent.
     pub(crate) fn place(&self, key: &str) -> &Range<usize> {
         self.get(key).map_or(&self.span, |node| &node.span)
     }
 
-    /// The tables under `key`, where it holds one table or a list of them; anything else is a fault.
+    /// The tables under `key`, which holds one table or a list of tables; anything else is a fault.
     pub(crate) fn tables(&self, key: &str, faults: &mut Faults) -> Vec<&Table> {
-        let wrong = format!("`{key}` is a list of tables");
+        let wrong = format!("`{key}` must be a list of tables");
         let help = format!("write each under a line `[[{key}]]`");
         let mut tables = Vec::new();
         let Some(node) = self.get(key) else { return tables };
@@ -113,11 +113,11 @@ impl Table {
     }
 }
 
-/// Reads TOML; what it cannot read becomes faults.
+/// Parses TOML; syntax errors become faults.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Table {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
-        faults.add(&error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()));
+        faults.add(&error.span().unwrap_or(0..0), format!("invalid TOML: {}", error.message()));
     }
     table(document.get_ref(), 0..0)
 }

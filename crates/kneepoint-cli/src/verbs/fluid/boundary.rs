@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid boundary`: where a model becomes unstable, exactly, and where the theorem says so.
+//! `knee fluid boundary`: the exact stability boundary of a model beside the one of the published theorem.
 
 use clap::Args;
 use kneepoint::fluid::axis::Axis;
@@ -11,7 +11,7 @@ use super::{axis, mode_text, refused};
 use crate::failure::Failure;
 use crate::files;
 
-/// Of what, and along what.
+/// Arguments of `knee fluid boundary`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -24,21 +24,19 @@ The JSON names its fields after the parameter: boundary_rtt_ms, theorem_rtt_ms, 
 pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// The parameter that is moved: NAME=FROM..TO[:POINTS][:log]
+    /// The parameter to vary: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "rtt=1ms..1000ms:60:log", value_parser = axis)]
     along: Axis,
 }
 
-/// Searches.
+/// Computes and prints the boundary.
 pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Arguments { chosen, along } = arguments;
     if chosen.has(&along.name) {
         let name = &along.name;
         return Err(Failure::usage(
-            format!("--{name} is what the boundary is searched along"),
-            format!(
-                "leave out --{name}, or move another parameter with --along, as in `--along flows=1..100`"
-            ),
+            format!("--{name} is the parameter to search along"),
+            format!("omit --{name}, or vary another parameter with --along, as in `--along flows=1..100`"),
         ));
     }
     let config = chosen.config()?;
@@ -71,7 +69,7 @@ pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         Some(Change { at, at_begin: true }) => format!("{} or less", along.written(at)),
         Some(Change { at, .. }) => format!("{at:.4}{}", along.unit),
     };
-    let none = "nowhere on this range";
+    let none = "nowhere in this range";
     let theorem = config.build().theorem();
     let mut text = format!("{}\n", chosen.title());
     text += &format!("smallest unstable {:<12} {}\n", along.name, said(found.unstable, none));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid design`: the values of a model's parameters that are stable with a margin.
+//! `knee fluid design`: parameter values for which a model is stable with a margin.
 
 use clap::Args;
 use kneepoint::fluid::axis::Axis;
@@ -11,7 +11,7 @@ use super::{axis, mode_json, mode_text, refused, theorem_json, theorem_text};
 use crate::failure::Failure;
 use crate::files;
 
-/// Of what, and how far from instability.
+/// Arguments of `knee fluid design`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,18 +27,18 @@ pub struct Arguments {
     /// The parameter to vary: NAME=FROM..TO[:POINTS][:log] [default: each that the model declares for design]
     #[arg(long, value_name = "AXIS", value_parser = axis)]
     vary: Vec<Axis>,
-    /// The least phase margin
+    /// Minimum phase margin
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = margin(0.0, 180.0))]
     phase_margin: f64,
-    /// The least gain margin, as a ratio
+    /// Minimum gain margin, as a ratio
     #[arg(long, value_name = "RATIO", default_value_t = 1.0, value_parser = margin(1.0, 1e6))]
     gain_margin: f64,
-    /// The least damping ratio of the rightmost mode: 1 for no oscillation
+    /// Minimum damping ratio of the rightmost mode; 1 means no oscillation
     #[arg(long, value_name = "RATIO", default_value_t = 0.0, value_parser = margin(0.0, 1.0))]
     damping: f64,
 }
 
-/// A number within a range.
+/// Parses a number within a range.
 fn margin(least: f64, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse() {
         Ok(value) if (least..=most).contains(&value) => Ok(value),
@@ -46,10 +46,10 @@ fn margin(least: f64, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone
     }
 }
 
-/// Values looked at along each parameter.
+/// Values tested along each parameter.
 const POINTS: usize = 60;
 
-/// Designs.
+/// Computes and prints the designs.
 pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let chosen = &arguments.chosen;
     let config = chosen.config()?;
@@ -126,13 +126,13 @@ pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::print(text)
 }
 
-/// Stretches as text.
+/// Intervals as text.
 fn stretches_text(design: &Design, stretches: &[(f64, f64)]) -> String {
     if stretches.is_empty() {
         return "nowhere".into();
     }
     let shown = |value: f64| {
-        // To five digits.
+        // Five significant digits.
         let round = format!("{value:.4e}").parse().unwrap_or(value);
         format!("{round}{}", design.axis.unit)
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid`: fluid models, one file for each thing to ask of them.
+//! `knee fluid`: analysis of fluid models, one file per question.
 
 mod boundary;
 mod design;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// What `knee fluid --help` ends with.
+/// Examples at the end of `knee fluid --help`.
 pub const EXAMPLES: &str = "\
 Examples:
   knee fluid run pert --rtt 171ms                     the limit cycle of Figure 13 (d)
@@ -24,7 +24,7 @@ Examples:
   knee fluid design tcp-pi --flows 60 --phase-margin 45
   knee list models && knee explain tcp-red";
 
-/// What to ask.
+/// The questions.
 #[derive(Args)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
@@ -34,17 +34,17 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Question {
-    /// Integrate a model: its trajectory, turns, range and rest
+    /// Integrate a model: trajectory, turning points, range and equilibrium
     Run(run::Arguments),
     /// Map the stability of a model over two parameters
     Stability(stability::Arguments),
     /// Find where a model becomes unstable along a parameter
     Boundary(boundary::Arguments),
-    /// Find the values of its parameters that are stable with a margin
+    /// Find parameter values that are stable with a margin
     Design(design::Arguments),
 }
 
-/// Answers.
+/// Dispatches to the question.
 pub fn fluid(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     match &arguments.question {
         Question::Run(arguments) => run::run(arguments, as_json),
@@ -54,17 +54,17 @@ pub fn fluid(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
 }
 
-/// An argument of ours that the laboratory refused.
+/// The failure for a value refused by the library.
 fn refused(why: String) -> Failure {
     Failure::usage(why, "`knee explain MODEL` shows every parameter with its range")
 }
 
-/// A range of a parameter from the command line.
+/// Parses the range of a parameter.
 fn axis(text: &str) -> Result<Axis, String> {
     text.parse()
 }
 
-/// A mode as one would write it.
+/// A mode as text.
 fn mode_text(mode: C64) -> String {
     if mode.im > 0.0 { format!("{:.4} ± {:.4}j", mode.re, mode.im) } else { format!("{:.4}", mode.re) }
 }
@@ -73,13 +73,13 @@ fn mode_json(mode: C64) -> Value {
     json!({"real": mode.re, "imaginary": mode.im})
 }
 
-/// What the publication says, in a few lines.
+/// The published result, in a few lines.
 fn theorem_text(theorem: &Theorem) -> String {
     let verdict = |holds: bool| if holds { "holds" } else { "fails" };
     let Theorem { name, left, right, assumptions } = theorem;
     let mut text = format!("{name}: {left:.6} <= {right:.6} {}\n", verdict(theorem.holds()));
     for (what, holds) in assumptions {
-        text += &format!("  assumes that {what}: {}\n", if *holds { "so" } else { "not so" });
+        text += &format!("  assumes that {what}: {}\n", if *holds { "holds" } else { "does not hold" });
     }
     text
 }

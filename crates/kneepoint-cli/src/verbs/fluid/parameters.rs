@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A model and its parameters as arguments: one option for each parameter that any model declares.
+//! A model and its parameters as arguments: one option per parameter declared by any model.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kneepoint::fluid::{Config, REGISTRY};
 use kneepoint::settings::{Field, Raw, Refusal};
+use kneepoint::suggest::did_you_mean;
 use serde_json::{Map, Value};
 
-use crate::catalogue::nearest;
 use crate::failure::Failure;
 
-/// The model and the parameters that were given.
+/// The chosen model and the parameters given.
 pub struct Chosen {
     model: String,
     given: Vec<(&'static str, String)>,
 }
 
-/// Every parameter's name, with the models that have it.
+/// All parameters, with the models that declare them.
 fn parameters() -> Vec<(&'static str, Vec<(&'static str, &'static Field)>)> {
     let mut found: Vec<(&str, Vec<_>)> = Vec::new();
     for entry in REGISTRY {
@@ -30,7 +30,7 @@ fn parameters() -> Vec<(&'static str, Vec<(&'static str, &'static Field)>)> {
     found
 }
 
-/// What the parameter is, and its default in each model.
+/// Documentation of a parameter, with its default in each model.
 fn help(models: &[(&str, &Field)]) -> String {
     let defaults = models.iter().map(|(model, field)| format!("{model}: {}", (field.default)()));
     let sentence = models.first().map_or("", |(_, field)| field.doc.trim_end_matches('.'));
@@ -44,14 +44,14 @@ impl Args for Chosen {
             .value_name("MODEL")
             .required(true)
             .value_parser(PossibleValuesParser::new(names))
-            .help("A model that `knee list models` shows");
+            .help("A model listed by `knee list models`");
         let option = |(name, models): (&'static str, Vec<(&'static str, &'static Field)>)| {
             Arg::new(name)
                 .long(name.replace('_', "-"))
                 .alias(name)
                 .value_name("VALUE")
                 .help(help(&models))
-                .help_heading("Parameters of models, with their defaults")
+                .help_heading("Model parameters with their defaults")
         };
         command.arg(model).args(parameters().into_iter().map(option))
     }
@@ -77,18 +77,18 @@ impl FromArgMatches for Chosen {
 }
 
 impl Chosen {
-    /// The model's name.
+    /// The name of the model.
     pub fn name(&self) -> &str {
         &self.model
     }
 
-    /// What was given of it, for a title.
+    /// The parameters given, for a title.
     pub fn title(&self) -> String {
         let given = self.given.iter().map(|(name, value)| format!(" {name}={value}"));
         format!("{}{}", self.model, given.collect::<String>())
     }
 
-    /// What was given of it.
+    /// The parameters given, as JSON.
     pub fn json(&self) -> Value {
         self.given
             .iter()
@@ -102,13 +102,13 @@ impl Chosen {
         self.given.iter().any(|(given, _)| *given == name)
     }
 
-    /// The model with what was given of it.
+    /// The model with the parameters given.
     pub fn config(&self) -> Result<Config, Failure> {
         let entry = REGISTRY.iter().find(|entry| entry.name == self.model);
         let explain = format!("`knee explain {}` shows every parameter with its range", self.model);
         let Some((mut config, entry)) = Config::named(&self.model).zip(entry) else {
             return Err(Failure::usage(
-                format!("there is no model `{}`", self.model),
+                format!("unknown model `{}`", self.model),
                 "`knee list models` shows them",
             ));
         };
@@ -120,11 +120,15 @@ impl Chosen {
                     return Err(Failure::usage(format!("--{option}: {why}"), explain));
                 }
                 Err(Refusal::Unknown) => {
-                    let near = nearest(name, (entry.fields)().iter().map(|field| field.name));
-                    let hint = near.map(|near| format!("did you mean `--{}`? ", near.replace('_', "-")));
+                    let fields = (entry.fields)();
+                    let names = fields
+                        .iter()
+                        .map(|field| format!("--{}", field.name.replace('_', "-")))
+                        .collect::<Vec<_>>();
+                    let names = names.iter().map(String::as_str).collect::<Vec<_>>();
                     return Err(Failure::usage(
                         format!("--{option}: the model `{}` has no such parameter", self.model),
-                        hint.unwrap_or_default() + &explain,
+                        format!("{}; {explain}", did_you_mean(&format!("--{option}"), &names)),
                     ));
                 }
             }

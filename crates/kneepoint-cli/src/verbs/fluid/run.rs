@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid run`: a trajectory, and where it leads.
+//! `knee fluid run`: integrates a model and reports its trajectory.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use super::{mode_json, mode_text, theorem_json, theorem_text};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 
-/// Of what, from where, how long.
+/// Arguments of `knee fluid run`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -26,13 +26,13 @@ Examples:
 pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// How long
+    /// Duration
     #[arg(long, value_name = "TIME", default_value = "20s")]
     end: Span,
     /// The three states up to time 0, as in 1,1,1 [default: the model's]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_negative_numbers = true)]
     start: Vec<f64>,
-    /// How often the trajectory is told [default: 400 times]
+    /// Output interval [default: 400 points]
     #[arg(long, value_name = "TIME")]
     every: Option<Span>,
     /// Print the trajectory as CSV instead of a summary
@@ -43,12 +43,12 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Rows of a trajectory that are told unless someone says how often.
+/// Points of a trajectory by default.
 const ROWS: u64 = 400;
-/// More rows than this are a mistake in a unit.
+/// More points indicate a mistaken unit.
 const MOST_ROWS: u64 = 1_000_000;
 
-/// Integrates.
+/// Integrates and prints.
 pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let model = arguments.chosen.config()?.build();
     let start: State = match arguments.start[..] {
@@ -61,9 +61,8 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     };
     let every = arguments.every.unwrap_or(Span((arguments.end.0 / ROWS).max(1)));
     if every == Span::ZERO || arguments.end.0 / every.0 > MOST_ROWS {
-        let message =
-            format!("--every {every}: {} of it would be told more than {MOST_ROWS} times", arguments.end);
-        return Err(Failure::usage(message, "tell it less often, as in `--every 10ms`"));
+        let message = format!("--every {every}: {} would take more than {MOST_ROWS} points", arguments.end);
+        return Err(Failure::usage(message, "choose a longer interval, as in `--every 10ms`"));
     }
     let path = model
         .run(start, arguments.end.as_secs_f64())
@@ -86,7 +85,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
 }
 
-/// Instants evenly spaced, the last included.
+/// Evenly spaced instants, the last included.
 fn rows(path: &Trajectory<3>, every: f64) -> Vec<(f64, State)> {
     let count = (path.end() / every * (1.0 + 1e-12)) as u64;
     (0..=count).map(|place| (place as f64 * every).min(path.end())).map(|at| (at, path.at(at))).collect()
@@ -100,7 +99,7 @@ fn csv(model: &Any, rows: &[(f64, State)]) -> String {
     text
 }
 
-/// The last quarter: what is left when the beginning is forgotten.
+/// The last quarter, after the transient.
 fn settled(path: &Trajectory<3>) -> [(f64, f64); 3] {
     [0, 1, 2].map(|state| path.range(state, 0.75 * path.end()))
 }
@@ -112,7 +111,7 @@ fn summary(arguments: &Arguments, model: &Any, path: &Trajectory<3>) -> Result<S
     let rest = local.as_ref().ok().map(|local| local.equilibrium);
     text += &format!(
         "{:<24} {:>12} {:>12} {:>12}   {:>12}\n",
-        "", "at the end", "least", "greatest", "equilibrium"
+        "", "at the end", "minimum", "maximum", "equilibrium"
     );
     let (end, ranges) = (path.at(path.end()), settled(path));
     for (place, name) in names.iter().enumerate() {
@@ -120,18 +119,18 @@ fn summary(arguments: &Arguments, model: &Any, path: &Trajectory<3>) -> Result<S
         let rest = rest.map_or("none".to_string(), |rest| format!("{:.6}", rest.state[place]));
         text += &format!("{name:<24} {:>12.6} {least:>12.6} {most:>12.6}   {rest:>12}\n", end[place]);
     }
-    text += &format!("(least and greatest from {:.4} s to {:.4} s)\n\n", 0.75 * path.end(), path.end());
+    text += &format!("(minimum and maximum from {:.4} s to {:.4} s)\n\n", 0.75 * path.end(), path.end());
     if path.diverged {
         text += &format!("grows without bound: the last finite state is at {:.6} s\n", path.end());
     }
     let turns = path.extrema(0, 0.0, path.end());
     if turns.is_empty() {
-        text += "the window never turns\n";
+        text += "the window has no turning points\n";
     } else {
         let shown =
             turns.iter().take(6).map(|(at, value)| format!("{value:.3} at {at:.2} s")).collect::<Vec<_>>();
         let more = if turns.len() > 6 { format!(" and {} more", turns.len() - 6) } else { String::new() };
-        text += &format!("the window turns at {}{more}\n", shown.join(", "));
+        text += &format!("turning points of the window: {}{more}\n", shown.join(", "));
     }
     match &local {
         Ok(local) => {

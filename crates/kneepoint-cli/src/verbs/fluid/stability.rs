@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee fluid stability`: a map of a model's stability over two parameters.
+//! `knee fluid stability`: maps the stability of a model over two parameters.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::study::Out;
 use crate::{files, interrupt};
 
-/// Of what, and over what.
+/// Arguments of `knee fluid stability`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -45,13 +45,13 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Maps.
+/// Computes and writes the map.
 pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Arguments { chosen, x, y, .. } = arguments;
     let config = chosen.config()?;
     if x.name == y.name {
         return Err(Failure::usage(
-            format!("--x and --y both move {}", x.name),
+            format!("--x and --y both vary {}", x.name),
             "name two parameters, as in `--x rtt=50ms..300ms --y flows=1..50`",
         ));
     }
@@ -59,8 +59,8 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         if chosen.has(&axis.name) {
             let name = &axis.name;
             return Err(Failure::usage(
-                format!("--{name} is what --{option} moves"),
-                format!("leave out --{name}, or move another parameter with --{option}"),
+                format!("--{name} is already varied by --{option}"),
+                format!("omit --{name}, or vary another parameter with --{option}"),
             ));
         }
         for end in [axis.from, axis.to] {
@@ -120,7 +120,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-/// Every point, row by row, on all cores.
+/// Evaluates every point, row by row, on all cores.
 fn cells(config: &Config, x: &Axis, y: &Axis) -> Result<Vec<Cell>, Failure> {
     let rows = y.values().collect::<Vec<_>>();
     let (next, found) = (AtomicUsize::new(0), Mutex::new(vec![Vec::new(); rows.len()]));
@@ -146,7 +146,7 @@ fn cells(config: &Config, x: &Axis, y: &Axis) -> Result<Vec<Cell>, Failure> {
     Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).concat())
 }
 
-/// A bar that counts rows, where there is somebody to look at it.
+/// A progress bar over rows, if standard error is a terminal.
 fn progress_bar(rows: usize) -> ProgressBar {
     let terminal = std::io::stderr().is_terminal();
     let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an expression amounts to, for one seed or for the means over all.
+//! Evaluates expressions, for one seed or for the means over all seeds.
 
 use super::{Axis, Expression, Operator, Part, Reference};
 use crate::table::{Frame, Labels, quantity};
 
-/// Where an expression is evaluated.
+/// Context of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'f> {
-    /// What was observed.
+    /// The observations.
     pub frame: &'f Frame,
-    /// The labels that need not be written.
+    /// Labels that references may omit.
     pub labels: &'f Labels,
-    /// One seed, or the mean of all.
+    /// One seed, or the mean over all.
     pub seed: Option<u64>,
 }
 
 impl Expression {
-    /// The value; the error is the first metric that has none.
+    /// The value; the error names the first metric without one.
     pub fn value(&self, scope: Scope) -> Result<f64, Reference> {
         match self {
             Expression::Number(number) => Ok(*number),
@@ -51,14 +51,14 @@ impl Scope<'_> {
         value.ok_or(bound)
     }
 
-    /// A reference with the labels that need not be written; those that are written come first.
+    /// A reference completed by the labels it omits.
     pub fn bound(self, reference: &Reference) -> Reference {
         let mut labels = self.labels.clone();
         labels.extend(reference.labels.clone());
         Reference { metric: reference.metric.clone(), labels }
     }
 
-    /// The values of `inner` along an axis, where it has any; labels written out must have one.
+    /// The values of `inner` along an axis, where defined; labels listed explicitly must have one.
     fn along(self, inner: &Expression, axis: &Axis) -> Result<Vec<f64>, Reference> {
         let mut numbers = Vec::new();
         let known;
@@ -83,7 +83,7 @@ impl Scope<'_> {
         Ok(numbers)
     }
 
-    /// What has too few values along an axis.
+    /// The error for an axis with too few values.
     fn missing(self, inner: &Expression, axis: &Axis) -> Reference {
         let first = inner.references().first().map(|reference| self.bound(reference));
         let mut missing =
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_observed_is_named() {
+    fn a_missing_observation_is_named() {
         assert_eq!(value("queue", None).unwrap_err().to_string(), "queue");
         assert_eq!(value("drops[flows=1]", None).unwrap_err().to_string(), "drops[flows=1]");
         let missing = value("max(queue[link=a] over flows)", None).unwrap_err();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The language of claims: arithmetic over what an experiment observed.
+//! The language of claims: arithmetic over the observations of an experiment.
 //!
 //! ```text
 //! check   = sum ( "<=" | "<" | ">=" | ">" ) sum
@@ -12,9 +12,9 @@
 //! range   = "from" number "to" number | "in" "(" label { "," label } ")"
 //! ```
 //!
-//! `utilization[scheme=pert, bandwidth=1mbit]` is one number; an axis that the claim is held against each value of
-//! need not be written. `rise(x over a)` is the smallest step from one value of `a` to the next, so that
-//! `rise(x over a) >= 0` says that x does not decrease; `fall` is the same downwards.
+//! `utilization[scheme=pert, bandwidth=1mbit]` is one number; axes listed in the claim's `each` may be omitted.
+//! `rise(x over a)` is the smallest step from one value of `a` to the next, so `rise(x over a) >= 0` states that x does
+//! not decrease; `fall` is the same downwards.
 
 mod evaluate;
 mod parse;
@@ -24,34 +24,34 @@ pub use parse::Wrong;
 
 use crate::table::Labels;
 
-/// A comparison that holds or does not.
+/// A comparison of two expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// As it was written.
+    /// Source text.
     pub text: String,
-    /// What stands before the sign.
+    /// Left-hand side.
     pub left: Expression,
-    /// The sign.
+    /// Relation.
     pub sign: Sign,
-    /// What stands after it.
+    /// Right-hand side.
     pub right: Expression,
 }
 
-/// How the sides of a comparison are to be.
+/// Relations of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Left below right.
+    /// Less.
     Less,
-    /// Left below right or equal.
+    /// Less or equal.
     AtMost,
-    /// Left above right.
+    /// Greater.
     Greater,
-    /// Left above right or equal.
+    /// Greater or equal.
     AtLeast,
 }
 
 impl Sign {
-    /// Whether `left` and `right` are as they are to be.
+    /// Whether the relation holds.
     pub fn holds(self, left: f64, right: f64) -> bool {
         match self {
             Sign::Less => left < right,
@@ -61,7 +61,7 @@ impl Sign {
         }
     }
 
-    /// By how much they are: negative where they are not.
+    /// The margin by which it holds; negative if it fails.
     pub fn margin(self, left: f64, right: f64) -> f64 {
         match self {
             Sign::Less | Sign::AtMost => right - left,
@@ -70,31 +70,31 @@ impl Sign {
     }
 }
 
-/// Something that has a value.
+/// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// A number.
     Number(f64),
-    /// What was observed.
+    /// An observation.
     Observed(Reference),
-    /// The negative.
+    /// Negation.
     Negative(Box<Expression>),
-    /// Two numbers to one.
+    /// A binary operation.
     Pair(Box<Expression>, Operator, Box<Expression>),
-    /// The distance from zero.
+    /// Absolute value.
     Absolute(Box<Expression>),
-    /// One of several.
+    /// Minimum or maximum of several.
     Extreme(Fold, Vec<Expression>),
-    /// What becomes of the values along an axis.
+    /// A fold of the values along an axis.
     Along(Fold, Box<Expression>, Axis),
 }
 
 /// A metric under labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// Which metric.
+    /// Metric key.
     pub metric: String,
-    /// The labels written with it.
+    /// Explicit labels.
     pub labels: Labels,
 }
 
@@ -109,7 +109,7 @@ impl std::fmt::Display for Reference {
     }
 }
 
-/// Arithmetic.
+/// Binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `+`
@@ -122,25 +122,25 @@ pub enum Operator {
     Over,
 }
 
-/// How many numbers become one.
+/// Folds of several numbers into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// Their mean.
     Mean,
     /// Their sum.
     Sum,
-    /// The least.
+    /// Minimum.
     Min,
-    /// The greatest.
+    /// Maximum.
     Max,
-    /// The least step up from one to the next.
+    /// Smallest step up between successive values.
     Rise,
-    /// The least step down from one to the next.
+    /// Smallest step down between successive values.
     Fall,
 }
 
 impl Fold {
-    /// Every fold with its name.
+    /// All folds by name.
     pub const ALL: [(&'static str, Fold); 6] = [
         ("mean", Fold::Mean),
         ("sum", Fold::Sum),
@@ -150,7 +150,7 @@ impl Fold {
         ("fall", Fold::Fall),
     ];
 
-    /// What becomes of `numbers`; nothing of too few.
+    /// Folds `numbers`; none if there are too few.
     pub fn of(self, numbers: &[f64]) -> Option<f64> {
         let sum = || numbers.iter().sum::<f64>();
         let steps = || numbers.windows(2).map(|pair| pair[1] - pair[0]);
@@ -165,33 +165,33 @@ impl Fold {
     }
 }
 
-/// An axis to go along, or a part of it.
+/// An axis or a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Which part.
+    /// Part.
     pub part: Part,
 }
 
 /// A part of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// All that was observed.
+    /// All labels observed.
     All,
-    /// Labels that stand for numbers from the first to the second.
+    /// Numeric labels from the first to the second.
     Between(f64, f64),
-    /// These.
+    /// Listed labels.
     Only(Vec<String>),
 }
 
 impl Check {
-    /// Reads a comparison.
+    /// Parses a comparison.
     pub fn parse(text: &str) -> Result<Check, Wrong> {
         parse::check(text)
     }
 
-    /// Every metric named, once.
+    /// All metrics referenced, without duplicates.
     pub fn references(&self) -> Vec<&Reference> {
         let mut found = self.left.references();
         found.extend(self.right.references());
@@ -206,12 +206,12 @@ impl Check {
 }
 
 impl Expression {
-    /// Reads something that has a value.
+    /// Parses an expression.
     pub fn parse(text: &str) -> Result<Expression, Wrong> {
         parse::expression(text)
     }
 
-    /// Every metric named, in order.
+    /// All metrics referenced, in order.
     pub fn references(&self) -> Vec<&Reference> {
         match self {
             Expression::Number(_) => Vec::new(),

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads claims: one function for each rule of the grammar.
+//! Recursive-descent parser of claims: one function per rule of the grammar.
 
 use std::ops::Range;
 
 use super::{Axis, Check, Expression, Fold, Operator, Part, Reference, Sign};
+use crate::suggest::did_you_mean;
 use crate::table::Labels;
 
-/// What cannot be read, and where.
+/// A syntax error and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The bytes of the text to point at.
+    /// Byte range of the text.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
-/// A longer text is no claim that somebody wrote, and a sum of so many terms would take the stack.
+/// A longer text is not a hand-written claim, and a sum of so many terms would exhaust the stack.
 const LONGEST: usize = 4000;
 
-/// Deeper nesting is no claim that somebody wrote, and would take the stack.
+/// Deeper nesting is not a hand-written claim, and would exhaust the stack.
 const DEEPEST: usize = 64;
 
 const SIGNS: [(&str, Sign); 4] =
@@ -75,7 +76,7 @@ impl<'t> Reader<'t> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.wrong("the end, or an operator before this")) }
     }
 
-    /// What was expected where the reader is.
+    /// The error for something unexpected at the current position.
     fn wrong(&mut self, expected: &str) -> Wrong {
         let rest = self.rest();
         let next = rest.chars().next().map_or(0, char::len_utf8);
@@ -165,8 +166,9 @@ impl<'t> Reader<'t> {
         }
         let fold = Fold::ALL.iter().find(|(known, _)| *known == name).map(|(_, fold)| *fold);
         if fold.is_none() && name != "abs" {
-            let names = Fold::ALL.map(|(known, _)| known).join(", ");
-            let message = format!("there is no function `{name}`; there is abs, {names}");
+            let known = std::iter::once("abs").chain(Fold::ALL.iter().map(|(known, _)| *known));
+            let help = did_you_mean(name, &known.collect::<Vec<_>>());
+            let message = format!("unknown function `{name}`: {help}");
             return Err(Wrong { span: began..began + name.len(), message });
         }
         let first = self.sum()?;
@@ -224,7 +226,7 @@ impl<'t> Reader<'t> {
         Ok(labels)
     }
 
-    /// Whatever stands before a comma or `closing`.
+    /// The text up to a comma or `closing`.
     fn label(&mut self, closing: &str) -> Result<String, Wrong> {
         let rest = self.rest();
         let end = rest.find(|c: char| c == ',' || closing.contains(c)).unwrap_or(rest.len());
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn products_bind_before_sums_and_both_from_the_left() {
+    fn products_bind_tighter_than_sums_and_both_associate_to_the_left() {
         assert_eq!(show("1 - 2 - 3 * 4 / 2"), "((1 Minus 2) Minus ((3 Times 4) Over 2))");
         assert_eq!(show("-(1.5e-3 + 2)"), "-(0.0015 Plus 2)");
     }
@@ -283,13 +285,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_pointed_at() {
+    fn a_syntax_error_has_its_place() {
         for (text, start, part) in [
             ("a <= ", 5, "found the end"),
             ("a = 3", 2, "a comparison"),
             ("a <= b c", 7, "the end, or an operator"),
             ("q[scheme=] < 1", 9, "a label"),
-            ("median(a over b) < 1", 0, "there is no function `median`"),
+            ("median(a over b) < 1", 0, "unknown function `median`"),
             ("mean(a) < 1", 6, "`over`"),
             ("a < 1e999", 4, "a number"),
         ] {

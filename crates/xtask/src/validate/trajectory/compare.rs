@@ -40,7 +40,7 @@ pub const MEASURES: [Measure; 4] = [
 impl Measured {
     /// Whether somebody has to say why.
     pub fn differs(&self) -> bool {
-        // What is not a number differs, too.
+        // NaN differs, too.
         self.apart.is_nan() || self.apart.abs() > TOLERANCE
     }
 
@@ -98,8 +98,8 @@ fn distance(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
     Measured { apart: between / below, at: None }
 }
 
-/// The stretches of samples in which nothing is being repaired, from a loss to the next, with the time at which
-/// each begins; none where the next loss comes before the one before is repaired.
+/// The intervals of samples without recovery, from one loss to the next, each with its start time; none if the next
+/// loss precedes the end of recovery.
 fn settled(path: &Path) -> Vec<(f64, usize, usize)> {
     let begins = path.losses.iter().map(|at| at + path.settle);
     let ends = path.losses.iter().skip(1).chain([&path.duration]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The headers that a packet of the laboratory would have had.
+//! Synthesises the IP and transport headers of a simulated packet.
 //!
-//! Flow f runs from 10.0.0.0 + f to 10.128.0.0 + f, port 5001; a slot that serves many transfers takes a new
+//! Flow f runs from 10.0.0.0 + f to 10.128.0.0 + f, port 5001; a slot that serves several transfers in turn uses a new
 //! source port for each. Sequence numbers count bytes from 1, after a SYN at 0; timestamps count milliseconds.
-//! Lengths are those of the headers written and of the payload: with options they exceed the laboratory's
-//! lengths, in which headers always count the same.
+//! Lengths cover the headers as written plus the payload. With TCP options they exceed the simulated packet sizes,
+//! which assume headers of constant size.
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
@@ -16,18 +16,18 @@ use crate::trace::FlowId;
 use crate::units::Time;
 
 const PORT: u16 = 5001;
-/// Source ports of successive transfers begin here.
+/// First source port of successive transfers.
 const FIRST_PORT: u16 = 10_000;
-/// What an IPv4 packet can carry at most.
+/// Maximum payload of an IPv4 packet, in bytes.
 const LARGEST: u32 = 65_535 - 20;
 
-/// Headers, and the length that they announce.
+/// Headers and the total length that they announce.
 pub(super) struct Headers {
     pub(super) bytes: Vec<u8>,
     pub(super) length: u32,
 }
 
-/// How each flow speaks TCP.
+/// TCP options of each flow.
 pub(super) struct Dialects {
     roster: Roster,
     groups: Vec<Options>,
@@ -46,7 +46,7 @@ impl Dialects {
         }
     }
 
-    /// Notes whose a slot is that was opened during the run.
+    /// Records the web population of a slot opened during the run.
     pub(super) fn open(&mut self, flow: FlowId, web: u32) {
         let opened = (flow.0 as usize).saturating_sub(self.roster.fixed().len());
         self.opened.resize(self.opened.len().max(opened + 1), web);
@@ -105,7 +105,7 @@ fn segment(packet: &Packet, at: Time, options: &Options) -> Headers {
     };
     tcp.ece = packet.flags.has(Flags::ECE);
     tcp.cwr = packet.flags.has(Flags::CWR);
-    // Three blocks and timestamps fill the room for options to the last byte.
+    // Cannot fail: three SACK blocks and timestamps fill the 40 option bytes exactly.
     let _ = tcp.set_options(&tcp_options(packet, at, options, offset));
     let payload = payload.min(LARGEST - u32::from(tcp.header_len_u16()));
     let ip = network_header(packet, IpNumber::TCP, u32::from(tcp.header_len_u16()) + payload);
@@ -126,7 +126,7 @@ fn tcp_options(
     use TcpOptionElement::{SelectiveAcknowledgementPermitted, WindowScale};
     let mut elements = Vec::new();
     if packet.flags.has(Flags::SYN) {
-        // A scale of 14, the greatest, so that no reader takes the window for what limits the sender.
+        // The largest window scale, 14, so that the window never appears to limit the sender.
         elements.extend([MaximumSegmentSize(options.payload.0 as u16), Noop, WindowScale(14)]);
         elements.extend([Noop, Noop, SelectiveAcknowledgementPermitted]);
     }
@@ -148,7 +148,7 @@ fn tcp_options(
 fn datagram(packet: &Packet) -> Headers {
     let payload = u32::from(packet.size).saturating_sub(28).min(LARGEST - 8);
     let ip = network_header(packet, IpNumber::UDP, payload + 8);
-    // A checksum of zero says that there is none.
+    // A zero checksum means none (RFC 768).
     let udp = UdpHeader {
         source_port: FIRST_PORT,
         destination_port: PORT,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files to frames: pcap in its variants (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng).
+//! Parses pcap in its variants (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng) into frames.
 
 use pcap_parser::nom;
 use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, SHB_MAGIC, parse_block_be, parse_block_le};
@@ -11,7 +11,7 @@ use pcap_parser::{
 use super::Malformed;
 use crate::units::Time;
 
-/// What a file is.
+/// File format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Pcap,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// By its first bytes.
+    /// The format by the magic number.
     pub(super) fn of(bytes: &[u8]) -> Option<Kind> {
         match u32::from_le_bytes(bytes.first_chunk().copied()?) {
             0xa1b2_c3d4 | 0xa1b2_3c4d | 0xa1b2_cd34 | 0xd4c3_b2a1 | 0x4d3c_b2a1 => Some(Kind::Pcap),
@@ -29,22 +29,22 @@ impl Kind {
     }
 }
 
-/// A packet as captured.
+/// A captured frame.
 pub(super) struct Frame<'a> {
     pub(super) at: Time,
-    /// What its first bytes are: a number of the tcpdump.org registry.
+    /// Link-layer type, a number of the tcpdump.org registry.
     pub(super) link: i32,
     pub(super) bytes: &'a [u8],
-    /// Its length on the wire.
+    /// Length on the wire, in bytes.
     pub(super) length: u32,
 }
 
-/// Hands on every packet of a file.
+/// Calls `take` for every frame of a file.
 pub(super) fn frames(bytes: &[u8], take: impl FnMut(&Frame)) -> Result<(), Malformed> {
     match Kind::of(bytes) {
         Some(Kind::Pcap) => pcap(bytes, take),
         Some(Kind::Pcapng) => pcapng(bytes, take),
-        None => Err(fault(0, "neither pcap nor pcapng begins like this")),
+        None => Err(fault(0, "neither pcap nor pcapng: unknown magic number")),
     }
 }
 
@@ -52,14 +52,11 @@ fn fault(offset: usize, message: &str) -> Malformed {
     Malformed { offset, message: message.to_string() }
 }
 
-/// Why the part at `offset` could not be read.
+/// The fault for the part `what` at `offset` that could not be parsed.
 fn unreadable(offset: usize, what: &str, error: &nom::Err<PcapError<&[u8]>>) -> Malformed {
     match error {
-        nom::Err::Incomplete(_) => fault(offset, &format!("the file ends inside {what} that begins here")),
-        _ => fault(
-            offset,
-            &format!("what begins here is not {what}: its lengths or fields contradict each other"),
-        ),
+        nom::Err::Incomplete(_) => fault(offset, &format!("the file ends inside {what} that starts here")),
+        _ => fault(offset, &format!("not {what}: its lengths or fields are inconsistent")),
     }
 }
 
@@ -77,25 +74,25 @@ fn pcap(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
         let (after, packet) = parse(rest).map_err(|error| unreadable(offset, "a packet record", &error))?;
         rest = after;
         let at = Time(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * tick);
-        // The upper half says whether a checksum follows each frame, which does not matter here.
+        // The upper half describes the frame check sequence.
         let link = header.network.0 & 0xffff;
         take(&Frame { at, link, bytes: packet.data, length: packet.origlen });
     }
     Ok(())
 }
 
-/// How an interface of a section tells time, and what its packets begin with.
+/// Clock and link-layer type of an interface.
 struct Interface {
     link: i32,
     /// Ticks per second.
     resolution: u128,
-    /// Seconds to be added.
+    /// Seconds to add.
     offset: i64,
 }
 
 impl Interface {
     fn new(block: &InterfaceDescriptionBlock) -> Option<Interface> {
-        // A power of two if the highest bit is set, else of ten.
+        // A power of two if the highest bit is set, otherwise of ten.
         let exponent = u32::from(block.if_tsresol & 0x7f);
         let base: u128 = if block.if_tsresol & 0x80 == 0 { 10 } else { 2 };
         let resolution = base.checked_pow(exponent).filter(|ticks| *ticks < 1 << 64)?;
@@ -110,7 +107,7 @@ impl Interface {
     }
 }
 
-/// The byte order of a section: whether its magic number reads right in big-endian.
+/// Whether the byte-order magic of a section is big-endian.
 fn is_big_endian(section: &[u8]) -> bool {
     section.get(8..12) == Some(&[0x1a, 0x2b, 0x3c, 0x4d])
 }
@@ -125,19 +122,19 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
         let parse = if big_endian { parse_block_be } else { parse_block_le };
         let (after, block) = parse(rest).map_err(|error| unreadable(offset, "a block", &error))?;
         if after.len() >= rest.len() {
-            return Err(fault(offset, "a block has a length of at least 12 bytes"));
+            return Err(fault(offset, "the length of a block is at least 12 bytes"));
         }
         rest = after;
         match &block {
             Block::SectionHeader(_) => interfaces.clear(),
             Block::InterfaceDescription(description) => {
-                let message = "the resolution of this interface's times is beyond 64 bits";
+                let message = "the timestamp resolution of this interface exceeds 64 bits";
                 interfaces.push(Interface::new(description).ok_or_else(|| fault(offset, message))?);
             }
             Block::EnhancedPacket(packet) => {
                 let Some(interface): Option<&Interface> = interfaces.get(packet.if_id as usize) else {
                     let message = format!(
-                        "a packet names interface {} of {} described",
+                        "a packet refers to interface {} of {} described",
                         packet.if_id,
                         interfaces.len()
                     );
@@ -152,7 +149,7 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
                 });
             }
             Block::SimplePacket(_) => {
-                let message = "a packet without a time (a simple packet block) tells nothing of delay; capture with times";
+                let message = "a simple packet block has no timestamp; capture with timestamps";
                 return Err(fault(offset, message));
             }
             _ => {}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One direction of a connection: what its sender could have known, from what passed somewhere.
+//! One direction of a connection: the signals that its sender could have observed, derived from a capture.
 //!
 //! ```text
-//! RTT      acknowledgement − transmission of the newest packet that it, or a new SACK range of it, covers, both as they
-//!          pass here; of a packet sent twice only if the echoed timestamp tells which (Karn)
-//! window   bytes outstanding before the acknowledgement / MSS
-//! one-way  receiver's timestamp · its tick − transmission, up to a constant
-//! loss     at a transmission that was sent again before anything said that it had arrived
+//! RTT      time of an ACK − transmission of the newest packet that it or a new SACK block of it covers, both at the
+//!          capture point; for retransmitted packets only if the timestamp echo identifies the transmission (Karn)
+//! window   bytes outstanding before the ACK / MSS
+//! one-way  receiver's timestamp × its tick − transmission, up to a constant
+//! loss     transmission time of a packet that was retransmitted before any ACK covered it
 //! ```
 //!
-//! Readings: a loss has the time of the transmission that was lost, for that is when it met the queue, up to the way
-//! there. Packets sent again all the same after a timeout count as lost unless selective acknowledgements had named them. The
-//! window is what is outstanding, which is the congestion window only where that is what limits the sender.
+//! Readings: a loss is dated by the lost transmission, which met the queue then, up to the delay of the way there.
+//! Packets retransmitted after a timeout count as lost unless SACK blocks covered them. The window is the data
+//! outstanding, which equals the congestion window only where that limits the sender.
 
 use std::collections::BTreeMap;
 
@@ -20,39 +20,39 @@ use super::outstanding::{Outstanding, Seen, round_trip};
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
 use crate::units::{Span, Time};
 
-/// Where on the path a capture was taken, by the handshake.
+/// Position of the capture point on the path, from the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vantage {
-    /// The round trip from here to the sender of the data.
+    /// Round trip between here and the data sender.
     pub to_sender: Span,
-    /// The round trip from here to its receiver.
+    /// Round trip between here and the receiver.
     pub to_receiver: Span,
 }
 
-/// What a sender could have known.
+/// The signals of one direction of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// Round trips, in order.
+    /// Round-trip samples, in order of time.
     pub samples: Vec<Sample>,
-    /// Losses, in order.
+    /// Losses, in order of time.
     pub losses: Vec<Time>,
     /// Data packets.
     pub packets: u64,
-    /// Those sent again although they had arrived.
+    /// Spurious retransmissions.
     pub needless: u64,
-    /// Those that came after later ones without having been seen before.
+    /// Packets first seen after later ones.
     pub holes: u64,
-    /// Bytes in a full segment.
+    /// Maximum segment size, in bytes.
     pub mss: u32,
-    /// Where this was captured, if the handshake was.
+    /// Capture point, if the handshake was captured.
     pub vantage: Option<Vantage>,
-    /// Ticks per second of the receiver's timestamps, where one-way times are known.
+    /// Ticks per second of the receiver's timestamp clock, if one-way delays are known.
     pub clock: Option<f64>,
 }
 
-/// Ticks per second that hosts use.
+/// Usual timestamp clocks, in ticks per second.
 const CLOCKS: [f64; 4] = [1000.0, 100.0, 250.0, 1e6];
-/// By how much a clock may seem to differ from one of those.
+/// Relative error up to which a measured clock counts as one of these.
 const CLOCK_TOLERANCE: f64 = 0.05;
 
 impl Transfer {
@@ -100,7 +100,7 @@ impl Transfer {
         }
     }
 
-    /// Takes in an acknowledgement; how long its packet was on its way, up to a constant, if it made a sample.
+    /// Processes an ACK; returns the one-way delay of its packet, up to a constant, if it gives a sample.
     fn hear(&mut self, out: &mut Outstanding, segment: &Segment, begin: Time) -> Option<i128> {
         let told = out.hear(segment);
         let sent = told.sent?;
@@ -113,12 +113,12 @@ impl Transfer {
             one_way: None,
             acked: libm::ceil(told.acked as f64 / mss) as u32,
         });
-        // Without a clock, a transit nobody will ask for.
+        // Without a clock the transit is not used.
         let (clock, (value, _)) = (self.clock.unwrap_or(1.0), segment.timestamps.unwrap_or_default());
         Some((f64::from(value) * 1e9 / clock) as i128 - i128::from(sent.0))
     }
 
-    /// The least transit becomes zero.
+    /// Shifts the transits so that the smallest is zero, and stores them as one-way delays.
     fn add_transits(&mut self, transits: &[i128]) {
         let least = transits.iter().min().copied().unwrap_or(0);
         if self.clock.is_some() {
@@ -128,7 +128,7 @@ impl Transfer {
         }
     }
 
-    /// What predictors would have been worth, held against the flow's own losses.
+    /// Scores predictors on the samples against the flow's own losses.
     pub fn score(&self, configs: &[(String, Config)], hold_off: f64) -> Vec<Score> {
         let mut laboratory = Laboratory::new(configs, hold_off, f64::INFINITY, 0);
         let mut losses = self.losses.iter().peekable();
@@ -143,7 +143,7 @@ impl Transfer {
     }
 }
 
-/// The least that both ends announced, without the room for timestamps; else the most frequent payload.
+/// The smaller MSS announced, less the timestamp option; without one, the most frequent payload.
 fn mss(data: &[Segment], answers: &[Segment]) -> u32 {
     let opening = data.iter().chain(answers).filter(|segment| segment.syn);
     let announced = opening.filter_map(|segment| segment.mss).min().map(u32::from);
@@ -158,7 +158,7 @@ fn mss(data: &[Segment], answers: &[Segment]) -> u32 {
     counts.into_iter().max_by_key(|(_, count)| *count).map_or(1, |(payload, _)| payload)
 }
 
-/// SYN, its answer, and the answer to that, each as it passes.
+/// From the times of SYN, SYN-ACK and the first ACK at the capture point.
 fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
     let opened = |segments: &[Segment], accepts: bool| {
         segments
@@ -178,13 +178,13 @@ fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
     Some(Vantage { to_sender: accepted.since(syn), to_receiver: third.since(accepted) })
 }
 
-/// Ticks per second of the timestamps in these segments, if they are near what hosts use.
+/// The usual timestamp clock that these segments match, if any.
 fn clock(segments: &[Segment]) -> Option<f64> {
     let stamped = || segments.iter().filter_map(|segment| Some((segment.at, segment.timestamps?.0)));
     let ((begin, first), (end, last)) = (stamped().next()?, stamped().next_back()?);
     let seconds = end.since(begin).as_secs_f64();
     let measured = f64::from(last.wrapping_sub(first)) / seconds;
     let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;
-    // In less than a second the tick itself is what blurs it.
+    // Below one second the tick limits the precision.
     CLOCKS.iter().find(near).copied().filter(|_| seconds > 1.0)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Frames to TCP segments.
+//! Parses frames into TCP segments.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -14,7 +14,7 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// The TCP segment in a frame, if there is one and its header was captured.
+/// The TCP segment in a frame, if its header was captured.
 pub(super) fn segment(frame: &Frame) -> Option<(Direction, Segment)> {
     let network = network(frame.link, frame.bytes)?;
     let before = frame.bytes.len() - network.len();
@@ -35,7 +35,7 @@ pub(super) fn segment(frame: &Frame) -> Option<(Direction, Segment)> {
         timestamps: None,
         mss: None,
     };
-    // What follows an option that is wrong cannot be read.
+    // Options after a malformed one cannot be parsed.
     for option in tcp.options_iterator().map_while(Result::ok) {
         match option {
             TcpOptionElement::MaximumSegmentSize(mss) => segment.mss = Some(mss),
@@ -52,12 +52,12 @@ pub(super) fn segment(frame: &Frame) -> Option<(Direction, Segment)> {
     Some(((from, to), segment))
 }
 
-/// What comes after the link's header.
+/// The bytes after the link-layer header.
 fn network(link: i32, bytes: &[u8]) -> Option<&[u8]> {
     let half = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let ip = |kind: u16, after: usize| [IPV4, IPV6].contains(&kind).then(|| bytes.get(after..)).flatten();
     match link {
-        // Ethernet: the type follows two addresses and any VLAN tags.
+        // Ethernet: two addresses, any VLAN tags, the type.
         1 => {
             let mut at = 12;
             while VLAN.contains(&half(at)?) {
@@ -65,9 +65,9 @@ fn network(link: i32, bytes: &[u8]) -> Option<&[u8]> {
             }
             ip(half(at)?, at + 2)
         }
-        // Raw IP, under its number in files and those of two operating systems; IPv4 and IPv6 alone.
+        // Raw IP: its number in files, those of two operating systems, and those of IPv4 and IPv6.
         101 | 12 | 14 | 228 | 229 => Some(bytes),
-        // BSD loopback: a family whose number is each system's own.
+        // BSD loopback: an address family, numbered differently by each system.
         0 | 108 => bytes.get(4..),
         // Linux cooked, version 1 and 2.
         113 => ip(half(14)?, 16),
@@ -76,7 +76,7 @@ fn network(link: i32, bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// What IP carries: its length on the wire, of which `bytes` may be a part.
+/// An IP payload: `length` on the wire, of which `bytes` may be a prefix.
 struct Packet<'a> {
     from: IpAddr,
     to: IpAddr,
@@ -89,7 +89,7 @@ fn ipv4(network: &[u8], on_wire: usize) -> Option<Packet<'_>> {
     if header.protocol() != IpNumber::TCP || header.fragments_offset().value() > 0 {
         return None;
     }
-    // A length of zero is what a network card has left to fill in.
+    // Zero: segmentation offload leaves the length to the network card.
     let total = if header.total_len() == 0 { on_wire } else { usize::from(header.total_len()) };
     let own = header.slice().len();
     let (from, to) = (header.source_addr().into(), header.destination_addr().into());

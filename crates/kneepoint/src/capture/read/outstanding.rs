@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a sender has outstanding, as seen from outside: which bytes were sent when, how often, and what is known of them.
+//! Tracks the bytes that a sender has outstanding, as seen in a capture: when and how often each was sent, and whether
+//! it was selectively acknowledged.
 //!
 //! RFC 2018 (selective acknowledgements), RFC 7323 (timestamps), Karn's rule of RFC 6298 §3.
 
@@ -8,47 +9,47 @@ use std::collections::VecDeque;
 use super::Segment;
 use crate::units::{Span, Time};
 
-/// Bytes that were last sent together.
+/// A byte range with one last transmission.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: u64,
     end: u64,
     sent: Time,
-    /// The timestamps of its first and its last transmission.
+    /// Timestamps of the first and the last transmission.
     first: Option<u32>,
     last: Option<u32>,
     again: bool,
     sacked: bool,
 }
 
-/// What an acknowledgement told.
+/// The information in an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Told {
-    /// When the packet was sent that it answers, if that is certain.
+    /// Transmission time of the packet acknowledged, if unambiguous.
     pub(super) sent: Option<Time>,
-    /// Bytes that were outstanding before it.
+    /// Bytes outstanding before it.
     pub(super) flight: u64,
     /// Bytes newly acknowledged in order.
     pub(super) acked: u64,
 }
 
-/// What became of a data segment's first transmission.
+/// Fate of the earlier transmission of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
-    /// It is new.
+    /// There is none: the segment is new.
     New,
-    /// It was sent before, at this time, and must have been lost.
+    /// Lost; it was sent at this time.
     Lost(Time),
-    /// It was sent before, and had arrived.
+    /// It had arrived: the retransmission was spurious.
     Needless,
-    /// Later bytes were seen before, but not these: reordered, or lost before they came here.
+    /// Not seen although later bytes were: reordered, or lost upstream of the capture.
     Hole,
 }
 
-/// Bytes between the first not acknowledged and the last sent.
+/// The bytes from the first unacknowledged to the last sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// In order, and not overlapping.
+    /// In order, without overlap.
     pieces: VecDeque<Piece>,
     una: u64,
     high: u64,
@@ -57,19 +58,19 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
-    /// A connection opens, and its first byte follows its SYN.
+    /// Starts a connection; its first byte follows the SYN.
     pub(super) fn open(&mut self, seq: u32) {
         *self = Outstanding::default();
         self.begin(seq.wrapping_add(1));
     }
 
     fn begin(&mut self, seq: u32) {
-        // Far enough from zero that older numbers have a place below.
+        // Leaves room below for older sequence numbers.
         let first = (1 << 40) + u64::from(seq);
         (self.una, self.high, self.begun) = (first, first, true);
     }
 
-    /// A sequence number without its wrapping: the nearest to the highest so far.
+    /// The sequence number unwrapped to 64 bits: the value closest to the highest so far.
     fn unwrapped(&self, seq: u32) -> u64 {
         let ahead = seq.wrapping_sub(self.high as u32) as i32;
         self.high.saturating_add_signed(i64::from(ahead))
@@ -89,7 +90,7 @@ impl Outstanding {
         }
     }
 
-    /// A data segment passes.
+    /// Processes a data segment.
     pub(super) fn send(&mut self, segment: &Segment) -> Seen {
         if !self.begun {
             self.begin(segment.seq);
@@ -120,7 +121,7 @@ impl Outstanding {
                 seen = Seen::Lost(sent);
             }
             if seen == Seen::Hole {
-                // Whether this is its first transmission nobody knows.
+                // It may or may not be the first transmission.
                 self.pieces.insert(from, new(start.max(self.una), below, true));
             }
         }
@@ -131,7 +132,7 @@ impl Outstanding {
         seen
     }
 
-    /// An acknowledgement passes.
+    /// Processes an ACK.
     pub(super) fn hear(&mut self, segment: &Segment) -> Told {
         let Some(ack) = segment.ack.filter(|_| self.begun).map(|ack| self.unwrapped(ack)) else {
             return Told::default();
@@ -157,7 +158,7 @@ impl Outstanding {
         }
         for (left, right) in segment.sack {
             let (left, right) = (self.unwrapped(left), self.unwrapped(right));
-            // Below `una` are duplicates (RFC 2883).
+            // Blocks below `una` report duplicates (RFC 2883).
             if left >= right || left < self.una || right > self.high {
                 continue;
             }
@@ -175,13 +176,13 @@ impl Outstanding {
 }
 
 impl Piece {
-    /// Whether its last transmission is what was answered: it was the only one, or the echo tells.
+    /// Whether the ACK answers the last transmission: it is the only one, or the timestamp echo identifies it.
     fn certain(&self, echo: Option<u32>) -> bool {
         !self.again || (echo.is_some() && echo == self.last && self.first != self.last)
     }
 }
 
-/// The round trip that ends at `now`, if it took any time.
+/// The round-trip time of a packet acknowledged at `now`, if positive.
 pub(super) fn round_trip(now: Time, sent: Time) -> Option<Span> {
     Some(now.since(sent)).filter(|rtt| *rtt > Span::ZERO)
 }

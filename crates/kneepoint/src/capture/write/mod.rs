@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The packets of one link, for Wireshark and tcpdump: a section of pcapng blocks
-//! (draft-ietf-opsawg-pcapng), in nanoseconds since the start of the run.
+//! Writes the packets of one link as pcapng (draft-ietf-opsawg-pcapng) for Wireshark and tcpdump; timestamps are
+//! nanoseconds since the start of the run.
 //!
-//! A packet is written when its transmission begins, with the headers it would have had and without its payload,
-//! of which there is none.
+//! A packet is recorded when its transmission begins, with synthesised headers and no payload.
 
 mod headers;
 
@@ -18,15 +17,15 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
-/// Each packet begins with its IPv4 or IPv6 header.
+/// Raw IP: each packet starts with its IPv4 or IPv6 header.
 const LINKTYPE_RAW: u16 = 101;
 const OPTION_END: u16 = 0;
 const OPTION_INTERFACE_NAME: u16 = 2;
 const OPTION_INTERFACE_RESOLUTION: u16 = 9;
 const OPTION_APPLICATION: u16 = 4;
 
-/// Writes down the packets of a measured link.
-pub struct Capture<W> {
+/// Observer that writes the packets of a measured link to a pcapng file.
+pub struct Writer<W> {
     writer: W,
     link: LinkId,
     dialects: Dialects,
@@ -34,24 +33,24 @@ pub struct Capture<W> {
     failure: Option<io::Error>,
 }
 
-impl<W: Write> Capture<W> {
-    /// Begins a file with the packets of the link that `valid` calls `link`. Links that are not measured tell
-    /// nothing of their packets and are refused.
-    pub fn new(writer: W, valid: &Valid, link: &str) -> io::Result<Capture<W>> {
+impl<W: Write> Writer<W> {
+    /// Starts a file for the link named `link` in `valid`. A link that is not measured emits no events and is an error.
+    pub fn new(writer: W, valid: &Valid, link: &str) -> io::Result<Writer<W>> {
         let measured = || (0..).zip(&valid.network.links).filter(|(_, spec)| spec.measured);
         let Some((place, _)) = measured().find(|(_, spec)| spec.name == link) else {
             let names: Vec<&str> = measured().map(|(_, spec)| spec.name.as_str()).collect();
-            let message = format!("no measured link is called `{link}`: there is {}", names.join(", "));
+            let message =
+                format!("no measured link is called `{link}`: expected one of {}", names.join(", "));
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         };
         let dialects = Dialects::of(valid);
-        let mut capture = Capture { writer, link: LinkId(place), dialects, block: Vec::new(), failure: None };
+        let mut capture = Writer { writer, link: LinkId(place), dialects, block: Vec::new(), failure: None };
         capture.section_header()?;
         capture.interface_description(link)?;
         Ok(capture)
     }
 
-    /// Ends the file and gives the writer back, or the first failure to write.
+    /// Flushes the file and returns the inner writer, or the first write error.
     pub fn finish(mut self) -> io::Result<W> {
         match self.failure {
             Some(failure) => Err(failure),
@@ -64,7 +63,7 @@ impl<W: Write> Capture<W> {
         self.word(BYTE_ORDER);
         self.half(1);
         self.half(0);
-        // The length of the section is not known before its end: all ones.
+        // All ones: the section length is unknown.
         self.block.extend_from_slice(&u64::MAX.to_le_bytes());
         self.option(OPTION_APPLICATION, concat!("kneepoint ", env!("CARGO_PKG_VERSION")).as_bytes());
         self.option(OPTION_END, &[]);
@@ -75,7 +74,7 @@ impl<W: Write> Capture<W> {
         self.block.clear();
         self.half(LINKTYPE_RAW);
         self.half(0);
-        // Packets are captured whole as far as they exist: no limit.
+        // Snapshot length 0: no limit.
         self.word(0);
         self.option(OPTION_INTERFACE_NAME, name.as_bytes());
         self.option(OPTION_INTERFACE_RESOLUTION, &[9]);
@@ -114,7 +113,7 @@ impl<W: Write> Capture<W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// A block's length stands before and after its body.
+    /// Writes the block, with its length before and after the body.
     fn write(&mut self, kind: u32) -> io::Result<()> {
         let length = (self.block.len() as u32 + 12).to_le_bytes();
         self.writer.write_all(&kind.to_le_bytes())?;
@@ -124,7 +123,7 @@ impl<W: Write> Capture<W> {
     }
 }
 
-impl<W: Write> Observer for Capture<W> {
+impl<W: Write> Observer for Writer<W> {
     #[inline]
     fn on(&mut self, at: Time, event: &Event) {
         if let Event::Started { flow, web: Some(web) } = event {
