@@ -2,8 +2,9 @@
 //! Every named item that can be listed or explained, from the registries of the library.
 
 use clap::ValueEnum;
+use kneepoint::link::{capacity, loss};
+use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
-use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::{cc, fluid, predict, queue, tcp, traffic};
 use serde_json::{Value, json};
@@ -27,13 +28,15 @@ pub enum Kind {
     Recoveries,
     /// Loss models.
     Channels,
-    /// Parameter sets that belong to no algorithm.
+    /// How fast a link transmits over time.
+    Capacities,
+    /// Sets of parameters that belong to no algorithm.
     Options,
 }
 
 impl Kind {
-    /// All kinds, in the order of listing.
-    pub const ALL: [Kind; 9] = [
+    /// In the order of listing.
+    pub const ALL: [Kind; 10] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Predictors,
@@ -42,6 +45,7 @@ impl Kind {
         Kind::Topologies,
         Kind::Recoveries,
         Kind::Channels,
+        Kind::Capacities,
         Kind::Options,
     ];
 
@@ -56,6 +60,7 @@ impl Kind {
             Kind::Topologies => "topology",
             Kind::Recoveries => "recovery",
             Kind::Channels => "channel",
+            Kind::Capacities => "capacity",
             Kind::Options => "options",
         }
     }
@@ -71,6 +76,7 @@ impl Kind {
             Kind::Topologies => "topologies",
             Kind::Recoveries => "recoveries",
             Kind::Channels => "channels",
+            Kind::Capacities => "capacities",
             Kind::Options => "options",
         }
     }
@@ -119,15 +125,21 @@ fn of_kind(kind: Kind) -> Vec<Item> {
             });
             schemes.chain(predictors).collect()
         }
-        Kind::Topologies => TOPOLOGIES.iter().map(|one| with(one.name, one.about, (one.fields)())).collect(),
+        Kind::Topologies => TOPOLOGIES.iter().map(|entry| described(kind, entry)).collect(),
         Kind::Recoveries => tcp::Recovery::CHOICES.iter().map(|(name, about)| plain(name, about)).collect(),
-        Kind::Channels => CHANNELS.iter().map(|one| with(one.name, one.about, (one.fields)())).collect(),
+        Kind::Channels => loss::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
+        Kind::Capacities => capacity::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
         Kind::Options => vec![
             with("tcp", "Options of a TCP sender and its receiver.", tcp::Options::fields()),
             with("web", "A population of web sessions.", traffic::web::Params::fields()),
             with("cbr", "Sources of datagrams at a constant rate.", traffic::cbr::Params::fields()),
         ],
     }
+}
+
+/// An entry whose header is a description without a citation.
+fn described(kind: Kind, entry: &Entry) -> Item {
+    Item { citation: String::new(), ..registered(kind, entry) }
 }
 
 fn preset_item(preset: &Preset, item: Item) -> Item {

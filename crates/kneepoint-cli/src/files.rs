@@ -31,6 +31,14 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
+/// The text of a file that a scenario names, relative to the scenario's folder.
+pub fn beside(scenario: &Path, named: &str) -> Result<String, String> {
+    let path = scenario.parent().unwrap_or(Path::new("")).join(named);
+    let mut text = String::new();
+    let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+    read.map(|_| text).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+}
+
 /// Whether `is` recognises the first bytes of a file; never for standard input, which stays unread.
 pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> {
     if path == Path::new("-") {

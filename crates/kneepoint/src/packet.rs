@@ -4,7 +4,7 @@
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// A packet on the wire.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Packet {
     /// When the sender sent it; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
     pub sent: Time,

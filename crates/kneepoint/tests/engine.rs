@@ -11,7 +11,7 @@ mod ledger;
 use std::collections::VecDeque;
 
 use dumbbell::{at, bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
-use kneepoint::link::Loss;
+use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::packet::Flags;
 use kneepoint::queue::{Fate, Limit};
@@ -276,7 +276,7 @@ fn a_way_back_that_a_discipline_rules_is_as_exact() {
 fn a_channel_loses_its_share_and_jitter_keeps_the_order() {
     for queue in disciplines() {
         let mut valid = minimal(&queue, 1);
-        valid.network.links[0].loss = Loss::Uniform(0.02);
+        valid.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.02 });
         valid.network.links[0].jitter = Span::from_millis(3);
         valid.network.links[0].limit = Limit::Unlimited;
         valid.schedule.duration = at(40.0);

@@ -2,7 +2,6 @@
 //! The meter on traces made by hand, whose sums can be checked on paper, and on a run.
 
 use kneepoint::cc;
-use kneepoint::link::Loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::measure::{Meter, Series, ShareSummary, Summary};
 use kneepoint::packet::{Flags, Packet};
@@ -23,15 +22,11 @@ fn secs(secs: u64) -> Time {
 fn link(name: &str, from: u32, to: u32, measured: bool) -> LinkSpec {
     LinkSpec {
         name: name.into(),
-        from: NodeId(from),
-        to: NodeId(to),
         rate: Some(Rate::from_mbit(if measured { 1 } else { 100 })),
         delay: Span::from_millis(10),
-        jitter: Span::ZERO,
-        queue: queue::Config::named("droptail").unwrap(),
         limit: if measured { Limit::Packets(10) } else { Limit::Unlimited },
-        loss: Loss::None,
         measured,
+        ..LinkSpec::new(NodeId(from), NodeId(to))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use kneepoint::capture::Writer;
 use kneepoint::cc;
-use kneepoint::link::Loss;
+use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{self, Limit};
@@ -16,15 +16,12 @@ use kneepoint::units::{Interval, Rate, Span, Time};
 fn valid() -> Valid {
     let link = |name: &str, from: u32, to: u32, measured: bool| LinkSpec {
         name: name.into(),
-        from: NodeId(from),
-        to: NodeId(to),
         rate: Some(Rate::from_mbit(1)),
         delay: Span::from_millis(10),
-        jitter: Span::ZERO,
-        queue: queue::Config::named("droptail").unwrap(),
         limit: Limit::Packets(10),
-        loss: Loss::Uniform(if measured { 0.02 } else { 0.0 }),
+        loss: loss::Config::Uniform(loss::uniform::Params { p: if measured { 0.02 } else { 0.0 } }),
         measured,
+        ..LinkSpec::new(NodeId(from), NodeId(to))
     };
     let flow =
         FlowSpec { from: NodeId(0), to: NodeId(1), start: Interval::default(), stop: None, size: None };

@@ -6,7 +6,7 @@
 mod dumbbell;
 
 use dumbbell::{bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
-use kneepoint::link::Loss;
+use kneepoint::link::loss;
 use kneepoint::measure::Prediction;
 use kneepoint::packet::Flags;
 use kneepoint::predict::{self, Judge, Laboratory, Sample, Score};
@@ -117,9 +117,9 @@ fn a_live_observer_hears_what_the_tape_says_whatever_the_queue() {
 fn lossy() -> Valid {
     let queue = disciplines().next().unwrap();
     let mut access = link(1, 2, Some(Rate::from_mbit(100)), Span::from_millis(3));
-    access.loss = Loss::Uniform(0.002);
+    access.loss = loss::Config::Uniform(loss::uniform::Params { p: 0.002 });
     let mut out = bottleneck(0, 1, &queue);
-    out.loss = Loss::Uniform(0.001);
+    out.loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
     let mut valid = scenario(3, vec![out, access, link(2, 0, None, Span::from_millis(10))]);
     valid.flows = vec![group("reno", vec![flow(0, 2, None), flow(0, 2, None)])];
     valid

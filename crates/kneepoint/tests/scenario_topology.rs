@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Topologies: the networks that scenarios come to, measured link by link and by a packet.
 
-use kneepoint::link::Loss;
 use kneepoint::link::Routes;
+use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::queue::Limit;
 use kneepoint::run::run;
@@ -132,9 +132,9 @@ fn data_that_goes_back_needs_acknowledgements_to_meet() {
 fn losses_strike_the_bottleneck_forward_only() {
     let text =
         "[topology]\nrate = \"1mbit\"\n[loss]\nkind = \"uniform\"\np = 0.1\n[[flows]]\ncc = \"reno\"\n";
-    let losses: Vec<Loss> = valid(text).network.links.iter().map(|link| link.loss.clone()).collect();
-    assert_eq!(losses[0], Loss::Uniform(0.1));
-    assert!(losses[1..].iter().all(|loss| *loss == Loss::None));
+    let losses: Vec<loss::Config> = valid(text).network.links.iter().map(|link| link.loss.clone()).collect();
+    assert_eq!(losses[0], loss::Config::Uniform(loss::uniform::Params { p: 0.1 }));
+    assert!(losses[1..].iter().all(|loss| *loss == loss::Config::default()));
 }
 
 #[test]
@@ -145,8 +145,12 @@ fn losses_at_given_times_stand_in_any_order_and_one_needs_no_list() {
         );
         valid(&text).network.links[0].loss.clone()
     };
-    assert_eq!(at("[\"20s\", \"5s\"]"), Loss::At(vec![Time(5_000_000_000), Time(20_000_000_000)]));
-    assert_eq!(at("\"3s\""), Loss::At(vec![Time(3_000_000_000)]));
+    let listed = |secs: &[u64]| {
+        let times: Vec<Span> = secs.iter().map(|secs| Span::from_secs(*secs)).collect();
+        loss::Config::At(loss::at::Params { times: times.into() })
+    };
+    assert_eq!(at("[\"20s\", \"5s\"]"), listed(&[20, 5]));
+    assert_eq!(at("\"3s\""), listed(&[3]));
 }
 
 #[test]

@@ -66,6 +66,9 @@ const UNWRITTEN: [&str; 11] = [
     "kneepoint/src/table/",
     "xtask/src/validate/figures.rs",
 ];
+/// Folders with a registry.
+const FAMILIES: [&str; 8] =
+    ["law", "cc", "queue", "link/loss", "link/capacity", "scenario/topology", "predict", "fluid"];
 
 /// A source file of the core: of the laboratory, or of the crate of controllers under it.
 struct Source {
@@ -256,7 +259,7 @@ fn every_file_is_part_of_the_crate() {
     }
     let controllers = ["cc", "law", "rng", "settings", "units"].map(String::from);
     children.entry(String::new()).or_default().extend(controllers);
-    for family in ["law", "cc", "queue", "predict", "fluid"] {
+    for family in FAMILIES {
         children.entry(family.to_string()).or_default().extend(registered(&sources, family));
     }
     let orphan = |source: &&Source| {
@@ -280,14 +283,20 @@ fn every_algorithm_is_registered() {
         ("law", &["Law for "][..]),
         ("cc", &["Controller for ", "Response for "][..]),
         ("queue", &["Discipline for "]),
+        ("link/loss", &["Loss for "]),
+        ("link/capacity", &["Capacity for "]),
+        ("scenario/topology", &["Topology for "]),
         ("predict", &["Predictor for "]),
         ("fluid", &["Model for "]),
     ];
     for (family, contracts) in families {
         let registered = registered(&sources, family);
-        for source in sources.iter().filter(|source| source.room() == family) {
-            let module =
-                source.path.trim_end_matches(".rs").trim_start_matches(family).trim_start_matches('/');
+        for source in &sources {
+            let Some(module) = source.path.strip_prefix(family).and_then(|path| path.strip_prefix('/'))
+            else {
+                continue;
+            };
+            let module = module.trim_end_matches(".rs");
             if unnamed.contains_key(module) {
                 continue;
             }

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dumbbell::{at, bottleneck, flow, full, group, interval, link, minimal, scenario};
 use kneepoint::cc;
-use kneepoint::link::Loss;
 use kneepoint::link::NodeId;
+use kneepoint::link::loss;
 use kneepoint::packet::Flags;
 use kneepoint::queue;
 use kneepoint::run;
@@ -39,7 +39,7 @@ fn run(valid: &Valid, seed: u64) -> Ledger {
 fn browsing(params: web::Params, sessions: u32) -> Valid {
     let mut valid = full(&droptail(), 4);
     valid.flows.clear();
-    valid.network.links[0].loss = Loss::Uniform(0.01);
+    valid.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.01 });
     valid.schedule.duration = at(100.0);
     valid.web.push(WebGroup {
         name: "web".to_string(),
@@ -219,12 +219,17 @@ fn a_parking_lot_favours_the_short_paths_and_keeps_every_link_busy() {
 
 #[test]
 fn a_loss_model_loses_its_share_of_a_run() {
-    let bursts = Loss::GilbertElliott { to_bad: 0.01, to_good: 0.19, loss_good: 0.0, loss_bad: 0.4 };
+    let bursts = loss::Config::GilbertElliott(loss::gilbert_elliott::Params {
+        to_bad: 0.01,
+        to_good: 0.19,
+        loss_good: 0.0,
+        loss_bad: 0.4,
+    });
     for (loss, share) in [
-        (Loss::Uniform(0.03), 0.03),
-        (Loss::BitError(2e-6), 1.0 - libm::pow(1.0 - 2e-6, 8_000.0)),
+        (loss::Config::Uniform(loss::uniform::Params { p: 0.03 }), 0.03),
+        (loss::Config::BitError(loss::bit_error::Params { p: 2e-6 }), 1.0 - libm::pow(1.0 - 2e-6, 8_000.0)),
         (bursts, 0.05 * 0.4),
-        (Loss::Uniform(1.0), 1.0),
+        (loss::Config::Uniform(loss::uniform::Params { p: 1.0 }), 1.0),
     ] {
         let params = cbr::Params { rate: Rate::from_mbit(8), ..cbr::Params::default() };
         let mut valid = source(params, 0.0, None);
@@ -257,7 +262,7 @@ fn the_roster_names_every_slot_in_the_order_of_flows_then_sources() {
 fn a_fixed_run_gives_the_same_bytes_on_every_machine_and_in_every_profile() {
     const HASH: u64 = 0x204a_ddef_703d_9225;
     let mut valid = full(&droptail(), 3);
-    valid.network.links[1].loss = Loss::Uniform(0.001);
+    valid.network.links[1].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
     valid.web = browsing(web::Params { gap: Span::from_secs(1), ..web::Params::default() }, 5).web;
     valid.web[0].pairs.truncate(3);
     let ledger = run(&valid, 42);

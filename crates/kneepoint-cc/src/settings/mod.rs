@@ -8,8 +8,10 @@
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
 
 mod choice;
+mod forms;
 mod registry;
 
+pub use forms::{Auto, Inline, List, Never, Or, Timed, Unlimited, Word, increasing};
 pub use registry::Entry;
 
 use alloc::string::{String, ToString};
@@ -68,6 +70,8 @@ pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
     const CHOICES: &'static [(&'static str, &'static str)] = &[];
     /// The JSON Schema types this is written in.
     const JSON: &'static [&'static str];
+    /// The JSON Schema types of a list of these: its elements' and the list's.
+    const LISTED: &'static [&'static str] = &["string", "array"];
 
     /// Reads a written value; the error says what would have been right.
     fn read(raw: &Raw) -> Result<Self, String>;
@@ -95,6 +99,7 @@ impl Setting for bool {
 impl Setting for f64 {
     const KIND: &'static str = "number";
     const JSON: &'static [&'static str] = &["number"];
+    const LISTED: &'static [&'static str] = &["number", "array"];
     fn read(raw: &Raw) -> Result<f64, String> {
         match raw {
             Raw::Integer(value) => Ok(*value as f64),
@@ -107,6 +112,7 @@ impl Setting for f64 {
 impl Setting for u64 {
     const KIND: &'static str = "whole number";
     const JSON: &'static [&'static str] = &["integer"];
+    const LISTED: &'static [&'static str] = &["integer", "array"];
     fn read(raw: &Raw) -> Result<u64, String> {
         match raw {
             Raw::Integer(value) => u64::try_from(*value).map_err(|_| format!("{raw} is below 0")),
@@ -118,6 +124,7 @@ impl Setting for u64 {
 impl Setting for u32 {
     const KIND: &'static str = "whole number";
     const JSON: &'static [&'static str] = &["integer"];
+    const LISTED: &'static [&'static str] = &["integer", "array"];
     fn read(raw: &Raw) -> Result<u32, String> {
         match raw {
             Raw::Integer(value) => {

@@ -68,14 +68,15 @@ fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
 fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
     let text = files::read_text(path)?;
     let origin = path.display().to_string();
-    let checked = scenario::parse(&text).and_then(|plan| {
-        match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
-            Some((message, help)) => {
-                Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
+    let checked =
+        scenario::parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| {
+            match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
+                Some((message, help)) => {
+                    Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
+                }
+                None => Ok(plan),
             }
-            None => Ok(plan),
-        }
-    });
+        });
     Ok(match checked {
         Ok(plan) => {
             let answer = json!({

@@ -51,7 +51,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let text = files::read_text(&arguments.file)?;
     let origin = arguments.file.display().to_string();
-    let plan = match scenario::parse(&text) {
+    let plan = match scenario::parse_with(&text, &|named| files::beside(&arguments.file, named)) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
     };

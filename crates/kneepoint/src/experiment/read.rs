@@ -138,7 +138,7 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
     let windows = windows(body, faults);
     let mut network = body.clone();
     network.entries.retain(|(key, _)| key.text != "predict" && key.text != "windows");
-    let plan = scenario::plan(&network, faults)?;
+    let plan = scenario::plan(&network, &scenario::files::none, faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
         let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule.duration;

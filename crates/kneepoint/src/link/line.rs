@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A line delays each packet, and jitters and loses where it is told to; it never reorders.
+//! A line delays each packet, with jitter, changes of the delay and losses where it has them; it never reorders.
 
-use super::{Channel, Loss};
+use super::loss;
 use crate::rng::Rng;
+use crate::settings::Timed;
 use crate::units::{Bytes, Span, Time};
 
 /// What a packet crosses after its transmission.
@@ -13,40 +14,46 @@ pub struct Line {
     noise: Option<Box<Noise>>,
 }
 
-/// What happens at random on a line.
+/// What varies on a line.
 #[derive(Clone, Debug)]
 struct Noise {
     jitter: Span,
-    channel: Channel,
+    /// Delays to come, the next last.
+    steps: Vec<Timed<Span>>,
+    loss: loss::Any,
     last: Time,
     rng: Rng,
 }
 
 impl Line {
-    /// A line of this delay, plus up to `jitter` at random, and this loss.
-    pub fn new(delay: Span, jitter: Span, loss: Loss, rng: Rng) -> Line {
-        let noisy = jitter > Span::ZERO || loss != Loss::None;
-        let noise = || Box::new(Noise { jitter, channel: Channel::new(loss), last: Time::ZERO, rng });
+    /// A line of this delay, plus up to `jitter` at random, and this loss. The delay is that of a step from its instant on.
+    pub fn new(delay: Span, jitter: Span, steps: &[Timed<Span>], loss: loss::Any, rng: Rng) -> Line {
+        let noisy = jitter > Span::ZERO || !steps.is_empty() || !loss.lossless();
+        let steps = || steps.iter().rev().copied().collect();
+        let noise = || Box::new(Noise { jitter, steps: steps(), loss, last: Time::ZERO, rng });
         Line { delay, noise: noisy.then(noise) }
     }
 
-    /// When a packet sent at `end` arrives; never, if the line loses it.
+    /// When a packet whose transmission ends at `end` arrives; never, if the line loses it.
     #[inline]
     pub fn carry(&mut self, end: Time, size: u16) -> Option<Time> {
         match &mut self.noise {
             None => Some(end + self.delay),
-            Some(noise) => noise.carry(end, self.delay, size),
+            Some(noise) => noise.carry(end, &mut self.delay, size),
         }
     }
 }
 
 impl Noise {
-    fn carry(&mut self, end: Time, delay: Span, size: u16) -> Option<Time> {
-        if self.channel.loses(end, Bytes(u64::from(size)), &mut self.rng) {
+    fn carry(&mut self, end: Time, delay: &mut Span, size: u16) -> Option<Time> {
+        while let Some(step) = self.steps.pop_if(|step| step.at.after_start() <= end) {
+            *delay = step.value;
+        }
+        if self.loss.loses(end, Bytes(u64::from(size)), &mut self.rng) {
             return None;
         }
         let late = if self.jitter == Span::ZERO { Span::ZERO } else { Span(self.rng.below(self.jitter.0)) };
-        self.last = self.last.max(end + delay + late);
+        self.last = self.last.max(end + *delay + late);
         Some(self.last)
     }
 }
@@ -54,41 +61,63 @@ impl Noise {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Raw;
 
-    fn lost(loss: Loss, packets: u64) -> u64 {
-        let mut line = Line::new(Span(5), Span::ZERO, loss, Rng::stream(3, "line", 0));
+    /// A line of 5 ns with a loss by name and settings.
+    fn line(name: &str, fields: &[(&str, Raw)]) -> Line {
+        let mut loss = loss::Config::named(name).expect("a registered name");
+        for (field, value) in fields {
+            loss.set(field, value).expect("allowed");
+        }
+        Line::new(Span(5), Span::ZERO, &[], loss.build(), Rng::stream(3, "line", 0))
+    }
+
+    fn lost(name: &str, fields: &[(&str, f64)], packets: u64) -> u64 {
+        let fields: Vec<_> = fields.iter().map(|(field, value)| (*field, Raw::Float(*value))).collect();
+        let mut line = line(name, &fields);
         (0..packets).filter(|_| line.carry(Time(0), 1000).is_none()).count() as u64
     }
 
     #[test]
     fn a_channel_loses_what_its_law_says() {
-        assert_eq!(lost(Loss::None, 1000), 0);
-        assert_eq!(lost(Loss::Uniform(1.0), 1000), 1000);
-        let uniform = lost(Loss::Uniform(0.01), 200_000);
+        assert_eq!(lost("none", &[], 1000), 0);
+        assert_eq!(lost("uniform", &[("p", 1.0)], 1000), 1000);
+        let uniform = lost("uniform", &[("p", 0.01)], 200_000);
         assert!((1850..2150).contains(&uniform), "{uniform}");
         // 1 − (1 − 1e-6)^8000 = 0.0079681
-        let bits = lost(Loss::BitError(1e-6), 200_000);
+        let bits = lost("bit-error", &[("p", 1e-6)], 200_000);
         assert!((1450..1740).contains(&bits), "{bits}");
         // In the bad state 1/(1 + 4) of the time, where half is lost: 0.1.
-        let bursts = Loss::GilbertElliott { to_bad: 0.01, to_good: 0.04, loss_good: 0.0, loss_bad: 0.5 };
-        let bursts = lost(bursts, 400_000);
+        let bursts = [("to_bad", 0.01), ("to_good", 0.04), ("loss_good", 0.0), ("loss_bad", 0.5)];
+        let bursts = lost("gilbert-elliott", &bursts, 400_000);
         assert!((38_000..42_000).contains(&bursts), "{bursts}");
     }
 
     #[test]
     fn a_channel_loses_one_packet_for_each_instant_it_is_given() {
-        let instants = [10, 25, 25, 1000].map(Time).to_vec();
-        let mut line = Line::new(Span(5), Span::ZERO, Loss::At(instants), Rng::stream(3, "line", 0));
+        let instants = ["25ns", "10ns", "25ns", "1us"].map(|text| Raw::Text(text.into())).to_vec();
+        let mut line = line("at", &[("times", Raw::List(instants))]);
         let lost = (0..10).map(|i| Time(10 * i)).filter(|at| line.carry(*at, 1000).is_none());
         assert_eq!(lost.collect::<Vec<_>>(), [10, 30, 40].map(Time));
     }
 
     #[test]
     fn jitter_never_reorders() {
-        let mut line = Line::new(Span(1000), Span(500), Loss::None, Rng::stream(3, "line", 0));
+        let none = loss::Config::default().build();
+        let mut line = Line::new(Span(1000), Span(500), &[], none, Rng::stream(3, "line", 0));
         let arrivals: Vec<_> = (0..1000).map(|i| line.carry(Time(i * 100), 40).unwrap()).collect();
         assert!(arrivals.is_sorted());
         let lags = arrivals.iter().enumerate().map(|(i, at)| at.0 - i as u64 * 100);
         assert!(lags.clone().min() >= Some(1000) && lags.max() < Some(1500));
+    }
+
+    #[test]
+    fn a_delay_that_falls_lets_no_packet_overtake_another() {
+        let steps = [(20, 9), (40, 2)].map(|(at, value)| Timed { at: Span(at), value: Span(value) });
+        let none = loss::Config::default().build();
+        let mut line = Line::new(Span(5), Span::ZERO, &steps, none, Rng::stream(3, "line", 0));
+        let arrivals = [0, 19, 20, 39, 40, 45, 50].map(|end| line.carry(Time(end), 40).unwrap().0);
+        // 40 + 2 would be before 39 + 9.
+        assert_eq!(arrivals, [5, 24, 29, 48, 48, 48, 52]);
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Nodes and links as they are described: what a scenario builds and a run sets to work.
 
-use crate::link::Loss;
+use super::{capacity, loss};
 use crate::queue::{self, Limit};
-use crate::units::{Rate, Span};
+use crate::settings::Timed;
+use crate::units::{Interval, Rate, Span};
 
 /// A node, by its place in [`Network::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,10 +28,14 @@ pub struct LinkSpec {
     pub from: NodeId,
     /// Where it ends.
     pub to: NodeId,
-    /// How fast it transmits; `None` for at once.
+    /// How fast it transmits, by which buffers and disciplines are configured; `None` for at once.
     pub rate: Option<Rate>,
+    /// How its capacity varies; constant at `rate` by default.
+    pub capacity: capacity::Config,
     /// How long a packet travels.
     pub delay: Span,
+    /// Other delays from instants on, in order.
+    pub delay_steps: Vec<Timed<Span>>,
     /// By how much more it may delay a packet, at random and without reordering.
     pub jitter: Span,
     /// Which discipline rules its queue.
@@ -38,25 +43,45 @@ pub struct LinkSpec {
     /// How much may wait.
     pub limit: Limit,
     /// What the channel loses.
-    pub loss: Loss,
+    pub loss: loss::Config,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
     pub measured: bool,
 }
 
 impl LinkSpec {
-    /// A link from a node to itself that does nothing but hold packets back: the noise of a host.
-    pub fn noise(node: NodeId, jitter: Span) -> LinkSpec {
+    /// A link without a name that transmits at once, delays and loses nothing, holds any queue and is not measured.
+    pub fn new(from: NodeId, to: NodeId) -> LinkSpec {
         LinkSpec {
             name: String::new(),
-            from: node,
-            to: node,
+            from,
+            to,
             rate: None,
+            capacity: capacity::Config::default(),
             delay: Span::ZERO,
-            jitter,
+            delay_steps: Vec::new(),
+            jitter: Span::ZERO,
             queue: queue::Config::default(),
             limit: Limit::Unlimited,
-            loss: Loss::None,
+            loss: loss::Config::default(),
             measured: false,
         }
+    }
+
+    /// A link from a node to itself that only holds packets back: the noise of a host.
+    pub fn noise(node: NodeId, jitter: Span) -> LinkSpec {
+        LinkSpec { jitter, ..LinkSpec::new(node, node) }
+    }
+
+    /// The bits that it can carry in `window`; NaN for a link that transmits at once. Directions that share a capacity can
+    /// each carry all of it.
+    pub fn capacity_bits(&self, window: Interval) -> f64 {
+        self.rate.map_or(f64::NAN, |_| self.capacity.build(self.rate).bits(window))
+    }
+
+    /// Whether `other` is the opposite direction of one shared capacity.
+    pub fn shares_with(&self, other: &LinkSpec) -> bool {
+        (self.from, self.to) == (other.to, other.from)
+            && (&self.capacity, self.rate) == (&other.capacity, other.rate)
+            && self.capacity.build(self.rate).shared()
     }
 }

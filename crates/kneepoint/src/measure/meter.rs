@@ -36,6 +36,8 @@ pub struct Meter {
 struct Link {
     name: String,
     rate: Option<Rate>,
+    /// The bits that the link can carry in the window.
+    capacity: f64,
     limit: Limit,
     full_packet: Bytes,
     first: bool,
@@ -306,6 +308,7 @@ impl Link {
         Link {
             name: spec.name.clone(),
             rate: spec.rate,
+            capacity: spec.capacity_bits(window),
             limit: spec.limit,
             full_packet,
             first,
@@ -351,7 +354,6 @@ impl Link {
             Limit::Bytes(limit) => (Some(limit.0 as f64 / self.full_packet.0 as f64), bytes / limit.0 as f64),
             Limit::Unlimited => (None, f64::NAN),
         };
-        let capacity = self.rate.map_or(f64::NAN, |rate| rate.as_f64() * window.span().as_secs_f64());
         LinkSummary {
             name: self.name,
             queue_mean_packets: packets,
@@ -365,7 +367,7 @@ impl Link {
             marks: self.marks,
             served_packets: self.served_packets,
             served_bytes: self.served_bytes,
-            utilization: bits / capacity,
+            utilization: bits / self.capacity,
         }
     }
 }

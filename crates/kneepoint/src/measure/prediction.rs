@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The observer that lets congestion predictors watch one flow of a run.
 //!
-//! Acknowledgements come in the order of their times, but a loss in a channel is told ahead of it, and a drop-tail queue
-//! tells that a packet left only when the next one arrives. So drops wait until an acknowledgement passes their
-//! time, and a false positive waits for the first change of the queue after it. Nothing else is kept: a run may be as
-//! long as it likes.
+//! Of the events of a run, those of the flow and of its bottleneck are put in the order of their times before predictors
+//! hear them. Nothing is kept beyond that: a run may be as long as it likes.
 //!
 //! Predictors hear their flow from its first packet on; what they said is counted inside the measurement window.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::link::Routes;
-use crate::packet::{Flags, Packet};
+use crate::packet::Flags;
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
 use crate::queue::{Fate, Limit, Reason};
 use crate::spec::Valid;
 use crate::spec::{Roster, Slot};
-use crate::trace::{Event, FlowId, LinkId, Observer};
+use crate::trace::{Event, FlowId, LinkId, Observer, Ordered};
 use crate::units::{Bytes, Interval, Time};
 
 /// Lets predictors watch one flow.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Prediction {
+    flow: FlowId,
+    bottleneck: LinkId,
+    jury: Ordered<Jury>,
+}
+
+/// Hears the events of the flow and of its bottleneck in order.
+#[derive(Clone)]
+struct Jury {
     laboratory: Laboratory,
     flow: FlowId,
     bottleneck: LinkId,
@@ -30,7 +33,6 @@ pub struct Prediction {
     window: Interval,
     /// Whether the measurement window has begun.
     begun: bool,
-    drops: BinaryHeap<Reverse<(Time, Judge)>>,
 }
 
 impl Prediction {
@@ -57,83 +59,85 @@ impl Prediction {
             Limit::Bytes(bytes) => bytes.0 as f64 / valid.full_packet().0 as f64,
             Limit::Unlimited => f64::INFINITY,
         };
-        Ok(Prediction {
+        let bottleneck = LinkId(bottleneck);
+        let jury = Jury {
             laboratory: Laboratory::new(configs, hold_off, buffer, bins),
             flow: tagged,
-            bottleneck: LinkId(bottleneck),
+            bottleneck,
             payload: valid.flows[group].tcp.payload,
             window: valid.schedule.measure,
             begun: false,
-            drops: BinaryHeap::new(),
-        })
+        };
+        Ok(Prediction { flow: tagged, bottleneck, jury: Ordered::new(jury) })
     }
 
     /// What the predictors were worth.
-    pub fn finish(mut self) -> Vec<Score> {
-        self.pass(Time::NEVER);
-        self.laboratory.finish()
-    }
-
-    /// All drops before `end` happen, and with the first instant of the window the measurement begins.
-    fn pass(&mut self, end: Time) {
-        if !self.begun && end >= self.window.from {
-            self.drop_before(self.window.from);
-            self.laboratory.forget();
-            self.begun = true;
-        }
-        self.drop_before(end.min(self.window.to));
-    }
-
-    fn drop_before(&mut self, end: Time) {
-        while let Some(&Reverse((at, judge))) = self.drops.peek()
-            && at < end
-        {
-            self.drops.pop();
-            self.laboratory.lose(at, judge);
-        }
-    }
-
-    fn hear(&mut self, sample: Sample) {
-        if sample.now < self.window.to {
-            self.pass(sample.now);
-            self.laboratory.observe(&sample);
-        }
-    }
-
-    /// A packet reached its end somewhere.
-    fn fate(&mut self, at: Time, link: LinkId, packet: &Packet, fate: Fate) {
-        let Fate::Dropped(reason) = fate else { return };
-        if self.is_own(packet) {
-            self.drops.push(Reverse((at, Judge::Flow)));
-        }
-        // What a channel loses says nothing of the queue before it.
-        if link == self.bottleneck && reason != Reason::Channel {
-            // A measured queue tells of its drops as they happen: no sample from before this one is still to come.
-            self.pass(at);
-            self.drops.push(Reverse((at, Judge::Queue)));
-        }
-    }
-
-    #[inline]
-    fn is_own(&self, packet: &Packet) -> bool {
-        packet.flow == self.flow.0 && !packet.flags.has(Flags::ACK)
+    pub fn finish(self) -> Vec<Score> {
+        let mut jury = self.jury.finish();
+        jury.begin();
+        jury.laboratory.finish()
     }
 }
 
 impl Observer for Prediction {
+    const CLOCK: bool = true;
+
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
-        match event {
-            Event::Acked { flow, acked, rtt: Some(rtt), one_way, window } if *flow == self.flow => {
-                let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
-                self.hear(Sample { now: at, rtt: *rtt, window: *window, one_way: *one_way, acked });
-            }
+        let concerns = match event {
+            Event::Acked { flow, .. } => *flow == self.flow,
             Event::Arrival { link, packet, fate } | Event::Fate { link, packet, fate } => {
-                self.fate(at, *link, packet, *fate);
+                matches!(fate, Fate::Dropped(_))
+                    && (*link == self.bottleneck || packet.flow == self.flow.0)
             }
-            Event::Queue { link, backlog } if *link == self.bottleneck && at < self.window.to => {
-                self.laboratory.queue(at, backlog.packets);
+            Event::Queue { link, .. } => *link == self.bottleneck,
+            _ => false,
+        };
+        if concerns {
+            self.jury.on(at, event);
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.jury.advance(now);
+    }
+}
+
+impl Jury {
+    /// With the window the counting begins.
+    fn begin(&mut self) {
+        if !self.begun {
+            self.laboratory.forget();
+            self.begun = true;
+        }
+    }
+}
+
+impl Observer for Jury {
+    fn on(&mut self, at: Time, event: &Event) {
+        if at >= self.window.to {
+            return;
+        }
+        if at >= self.window.from {
+            self.begin();
+        }
+        match event {
+            Event::Acked { rtt: Some(rtt), acked, one_way, window, .. } => {
+                let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
+                let sample = Sample { now: at, rtt: *rtt, window: *window, one_way: *one_way, acked };
+                self.laboratory.observe(&sample);
             }
+            Event::Arrival { link, packet, fate: Fate::Dropped(reason) }
+            | Event::Fate { link, packet, fate: Fate::Dropped(reason) } => {
+                if packet.flow == self.flow.0 && !packet.flags.has(Flags::ACK) {
+                    self.laboratory.lose(at, Judge::Flow);
+                }
+                // The losses of a channel say nothing about the queue before it.
+                if *link == self.bottleneck && *reason != Reason::Channel {
+                    self.laboratory.lose(at, Judge::Queue);
+                }
+            }
+            Event::Queue { backlog, .. } => self.laboratory.queue(at, backlog.packets),
             _ => {}
         }
     }

@@ -84,6 +84,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         while let Some((now, entity)) = self.state.events.pop(until) {
             self.state.now = now;
             self.state.handled += 1;
+            if O::CLOCK {
+                self.state.network.settle(now, &mut self.watch);
+                self.watch.advance(now);
+            }
             self.state.handle(entity, now, &mut self.watch);
         }
         self.state.now = self.state.now.max(until);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One point of a sweep: a tree in which every value is given, to a [`Valid`].
 
-use super::channel;
-use super::choose::{Family, Precedence, choose};
+use super::choose::{Family, Precedence, choose, choose_in};
 use super::fault::{Faults, did_you_mean};
 use super::reader::{Shape, section, settings};
 use super::sections::{GREATEST_POPULATION, Head, Run};
-use super::topology::{Laid, Site, TOPOLOGIES, Topology, Wish, lay};
+use super::topology::{self, Laid, Site, Wish};
 use super::traffic::{Frame, GREATEST_SEQUENCE, Group, SECTIONS, group};
 use super::tree::{Node, Table, Value};
 use crate::spec::Valid;
@@ -30,6 +29,7 @@ pub(super) const TOP: &[&str] = &[
     "queue",
     "reverse_queue",
     "loss",
+    "capacity",
     "tcp",
     "flows",
     "web",
@@ -46,7 +46,8 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         settings(&section(root, "tcp", faults), Shape { place: "[tcp]", ..Shape::default() }, faults);
     let queue: queue::Config = discipline(root, "queue", faults).unwrap_or_default();
     let reverse_queue: queue::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
-    let loss = discipline::<channel::Config>(root, "loss", faults).map(|channel| channel.loss());
+    let loss = discipline(root, "loss", faults).unwrap_or_default();
+    let capacity = discipline(root, "capacity", faults).unwrap_or_default();
 
     let frame = Frame { run: &run, tcp: &tcp };
     let (groups, wishes) = traffic(root, &frame, faults);
@@ -54,12 +55,14 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         root,
         queue,
         reverse_queue,
-        loss: loss.unwrap_or_default(),
+        loss,
+        capacity,
         payload: tcp.payload,
         packet: tcp.payload + tcp.header,
         wishes,
     };
     let laid = place(root, &site, faults)?;
+    capacities(root, &laid, faults);
     sequence(root, &frame, &groups, &laid, faults);
     if !faults.is_empty() {
         return None;
@@ -123,32 +126,42 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
 
 fn place(root: &Table, site: &Site, faults: &mut Faults) -> Option<Laid> {
     if root.get("topology").is_none() {
-        let names: Vec<&str> = TOPOLOGIES.iter().map(|topology| topology.name).collect();
+        let names = <topology::Config as Family>::names();
         let help = format!("add a section `[topology]` with a `kind`: {}", did_you_mean("", &names));
         faults.add_with_help(&(0..0), "there is no network", help);
         return None;
     }
     let table = section(root, "topology", faults);
-    let kind = kind(&table, faults)?;
+    let kind: topology::Config = choose_in(&table, "[topology]", Precedence::Members, faults)?.config;
     for key in ["node", "link"] {
-        if let Some(node) = root.get(key).filter(|_| kind.name != "graph") {
-            let message = format!("`[[{key}]]` means nothing in a {}", kind.name);
+        if let Some(node) = root.get(key).filter(|_| kind.name() != "graph") {
+            let message = format!("`[[{key}]]` means nothing in a {}", kind.name());
             faults.add_with_help(&node.span, message, "write `kind = \"graph\"` in [topology]");
         }
     }
-    lay(kind, site, &table, faults)
+    kind.build().lay(site, &table, faults)
 }
 
-/// The kind of network; the first of the table if none is named.
-fn kind(table: &Table, faults: &mut Faults) -> Option<&'static Topology> {
-    let Some(node) = table.get("kind") else { return TOPOLOGIES.first() };
-    let found = node.as_text().and_then(|name| TOPOLOGIES.iter().find(|topology| topology.name == name));
-    if found.is_none() {
-        let names: Vec<&str> = TOPOLOGIES.iter().map(|topology| topology.name).collect();
-        let message = format!("there is no topology called `{}`", node.show());
-        faults.add_with_help(&node.span, message, did_you_mean(&node.show(), &names));
+/// A capacity suits the rate of its link, and one that is shared has a link the other way to share it with.
+fn capacities(root: &Table, laid: &Laid, faults: &mut Faults) {
+    let place = if root.get("capacity").is_some() { root.place("capacity") } else { root.place("link") };
+    for link in &laid.network.links {
+        let capacity = link.capacity.build(link.rate);
+        if let Some(Err(message)) = link.rate.map(|rate| capacity.suits(rate)) {
+            faults.add(place, format!("{}: {message}", link.name));
+        }
+        if capacity.shared() && !laid.network.links.iter().any(|other| other.shares_with(link)) {
+            let message = format!("{}: no link of the same rate leads back to share its capacity", link.name);
+            faults.add_with_help(
+                place,
+                message,
+                "let the link be duplex, or attach hosts with `access = \"full\"`",
+            );
+        }
+        if !faults.is_empty() {
+            return;
+        }
     }
-    found
 }
 
 /// No flow may run out of sequence numbers, even if it has the fastest link for itself.

@@ -3,57 +3,12 @@
 
 use std::ops::Range;
 
+pub(crate) use super::family::Family;
 use super::fault::{Faults, did_you_mean};
-use super::presets::{PRESETS, Preset};
 use super::reader::{Shape, fill};
 use super::tree::{Key, Node, Table, Value};
-use crate::settings::{Assign, Raw};
-use crate::{cc, fluid, queue, tcp};
-
-/// A family of algorithms of which a scenario chooses.
-pub(crate) trait Family: Assign + Sized {
-    /// What messages call a member.
-    const WHAT: &'static str;
-    /// The names that stand for a member with certain settings.
-    fn presets() -> Vec<&'static Preset> {
-        Vec::new()
-    }
-    fn members() -> Vec<&'static str>;
-    fn member(name: &str) -> Option<Self>;
-
-    /// Every name that a scenario may give.
-    fn names() -> Vec<&'static str> {
-        let members = Self::members();
-        let aliases = Self::presets().into_iter().map(|preset| preset.name);
-        let mut names = members.clone();
-        names.extend(aliases.filter(|name| !members.contains(name)));
-        names
-    }
-}
-
-macro_rules! registered {
-    ($($family:ty, $registry:expr, $what:literal, $kind:expr;)*) => { $(
-        impl Family for $family {
-            const WHAT: &'static str = $what;
-            fn presets() -> Vec<&'static Preset> {
-                // A preset exists if what it is made of does.
-                let made = |preset: &&Preset| Some(preset.family) == $kind && Self::member(preset.of).is_some();
-                PRESETS.iter().filter(made).collect()
-            }
-            fn members() -> Vec<&'static str> {
-                $registry.iter().map(|entry| entry.name).collect()
-            }
-            fn member(name: &str) -> Option<Self> {
-                <$family>::named(name)
-            }
-        }
-    )* };
-}
-registered! {
-    cc::Config, cc::REGISTRY, "congestion control", Some(super::presets::Of::Control);
-    queue::Config, queue::REGISTRY, "queue discipline", Some(super::presets::Of::Queue);
-    fluid::Config, fluid::REGISTRY, "fluid model", None;
-}
+use crate::settings::Raw;
+use crate::tcp;
 
 /// Whether a name means a preset before it means a member: `reno` is both.
 #[derive(Clone, Copy, PartialEq)]
@@ -75,44 +30,51 @@ pub(crate) fn choose<F: Family>(
     precedence: Precedence,
     faults: &mut Faults,
 ) -> Option<Chosen<F>> {
-    let table = unfold(node, place, faults)?;
+    choose_in(&unfold(node, place, faults)?, place, precedence, faults)
+}
+
+/// Reads a choice from a table with a `kind`; `None` after a fault.
+pub(crate) fn choose_in<F: Family>(
+    table: &Table,
+    place: &str,
+    precedence: Precedence,
+    faults: &mut Faults,
+) -> Option<Chosen<F>> {
+    let members = F::MEMBERS;
     let kind = match table.get("kind").map(|kind| (kind, kind.as_text())) {
         Some((kind, Some(name))) => (name, &kind.span),
         Some((kind, None)) => {
             let help = did_you_mean(&kind.show(), &F::names());
-            faults.add_with_help(&kind.span, format!("`{}` is not a {}", kind.show(), F::WHAT), help);
+            faults.add_with_help(&kind.span, format!("`{}` is not a {}", kind.show(), members.what), help);
             return None;
         }
+        None if members.implied => (members.registry[0].name, &table.span),
         None => {
             let help = did_you_mean("", &F::names());
             faults.add_with_help(
                 &table.span,
-                format!("{place} needs `kind`, the name of a {}", F::WHAT),
+                format!("{place} needs `kind`, the name of a {}", members.what),
                 help,
             );
             return None;
         }
     };
     let Some(mut chosen) = named::<F>(kind.0, precedence) else {
-        let message = format!("there is no {} called `{}`", F::WHAT, kind.0);
+        let message = format!("there is no {} called `{}`", members.what, kind.0);
         faults.add_with_help(kind.1, message, did_you_mean(kind.0, &F::names()));
         return None;
     };
     let place = format!("{place} (kind {})", kind.0);
     let before = faults.len();
-    fill(
-        &table,
-        Shape { place: &place, besides: &["kind"], ..Shape::default() },
-        &mut [&mut chosen.config],
-        faults,
-    );
+    let shape = Shape { place: &place, besides: &["kind"], required: (members.required)(kind.0) };
+    fill(table, shape, &mut [&mut chosen.config], faults);
     (faults.len() == before).then_some(chosen)
 }
 
 fn named<F: Family>(name: &str, precedence: Precedence) -> Option<Chosen<F>> {
     let member = || F::member(name).map(|config| Chosen { config, recovery: None });
     let preset = || {
-        let preset = F::presets().into_iter().find(|preset| preset.name == name)?;
+        let (preset, _) = F::MEMBERS.presets().find(|(preset, _)| preset.name == name)?;
         let mut config = F::member(preset.of)?;
         for (field, value) in preset.set {
             config.assign(field, &Raw::guess(value)).ok()?;

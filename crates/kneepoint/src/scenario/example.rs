@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A scenario that explains itself: every section, every field with its default, range and sentence.
 
-use super::outline::{HEAD, Part, SECTIONS, Section, default, members, sentence};
+use super::family::Members;
+use super::outline::{HEAD, Part, SECTIONS, Section, default, sentence};
 use crate::settings::{Field, Settings};
 use crate::tcp;
 
@@ -42,9 +43,7 @@ impl Page {
         self.text.push('\n');
         let off = if section.wanted { "" } else { "#" };
         self.comment(section.about);
-        let header =
-            if section.repeated { format!("[[{}]]", section.name) } else { format!("[{}]", section.name) };
-        self.text.push_str(&format!("{off}{header}\n"));
+        self.text.push_str(&format!("{off}{}\n", header(section)));
         if section.name == "flows" {
             self.text.push_str(LONG);
         }
@@ -53,7 +52,7 @@ impl Page {
             self.part(section, name, *part, off);
         }
         match section.choice {
-            Some(part) => self.choice(part, off),
+            Some(family) => self.choice(family, off),
             None => {
                 let shown = if section.name == "flows" { &["name", "count"][..] } else { &[] };
                 for list in section.fields {
@@ -68,39 +67,36 @@ impl Page {
 
     /// A field that chooses one of a family or holds a table.
     fn part(&mut self, section: &Section, name: &str, part: Part, off: &str) {
-        if part == Part::Options {
+        let Part::One(family) = part else {
             self.comment("Options that differ from `[tcp]`.");
             let first = <tcp::Options as Settings>::fields().first();
             let shown = first.map(|field| format!("{} = {}", field.name, default(field))).unwrap_or_default();
             self.text.push_str(&format!("#{name} = {{ {shown} }}\n"));
             return;
-        }
-        let members = members(part);
-        if section.name == "flows" {
+        };
+        let members = family.all();
+        let home = SECTIONS.iter().find(|other| other.name == family.section);
+        if section.name == family.section {
             for member in &members {
                 self.comment(&format!("\"{}\": {}", member.name, member.about));
                 for field in (member.fields)() {
-                    self.comment(&format!(
-                        "    {} = {}  {}",
-                        field.name,
-                        member.default(field),
-                        remark(field)
-                    ));
+                    let default = member.default(field);
+                    self.comment(&format!("    {} = {default}  {}", field.name, remark(field)));
                 }
             }
-        } else {
-            let elsewhere = if part == Part::Control { "[[flows]]".to_string() } else { format!("[{name}]") };
-            self.comment(&format!("A name, or a table with a `kind` and its fields, as in `{elsewhere}`."));
+        } else if let Some(home) = home {
+            let header = header(home);
+            self.comment(&format!("A name, or a table with a `kind` and its fields, as in `{header}`."));
         }
-        // A link without these has those of `[queue]` and `[loss]`.
-        let off = if part == Part::Control { off } else { "#" };
+        // A link without these has those of the sections.
+        let off = if section.required.contains(&name) { off } else { "#" };
         let first = members.first().map_or("", |member| member.name);
         self.text.push_str(&format!("{off}{name} = \"{first}\"\n"));
     }
 
     /// A section that is one of a family: the first with its fields, the others as alternatives.
-    fn choice(&mut self, part: Part, off: &str) {
-        for (place, member) in members(part).iter().enumerate() {
+    fn choice(&mut self, family: &Members, off: &str) {
+        for (place, member) in family.all().iter().enumerate() {
             let off = if place == 0 { off } else { "#" };
             self.comment(&member.about);
             self.text.push_str(&format!("{off}kind = \"{}\"\n", member.name));
@@ -137,6 +133,11 @@ impl Page {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
+}
+
+/// `[name]`, or `[[name]]` where there may be several.
+fn header(section: &Section) -> String {
+    if section.repeated { format!("[[{}]]", section.name) } else { format!("[{}]", section.name) }
 }
 
 /// What a field does and may be.

@@ -1,136 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Value forms used in scenarios only: `auto`, a time or interval, a list assigned in turn, a buffer size.
+//! Written forms that only scenarios use: an instant or an interval, a buffer, a name.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::marker::PhantomData;
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::settings::{Raw, Setting};
+use crate::settings::{Or, Raw, Setting, Unlimited};
 use crate::units::{Bytes, Interval, Rate, Span, Time, number_and_unit};
-
-/// A keyword in place of a value.
-pub trait Word: Clone + fmt::Debug + PartialEq {
-    /// The keyword.
-    const WORD: &'static str;
-}
-
-macro_rules! words {
-    ($( $(#[doc = $doc:literal])* $name:ident = $word:literal, )*) => { $(
-        $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct $name;
-        impl Word for $name { const WORD: &'static str = $word; }
-    )* };
-}
-words! {
-    /// Computed, as the field's documentation describes.
-    Auto = "auto",
-    /// Never.
-    Never = "never",
-    /// Unlimited.
-    Unlimited = "unlimited",
-}
-
-/// A value or a keyword.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Or<T, W> {
-    value: Option<T>,
-    word: PhantomData<W>,
-}
-
-impl<T, W> Or<T, W> {
-    /// The keyword.
-    pub const WORD: Or<T, W> = Or { value: None, word: PhantomData };
-
-    /// The value.
-    pub const fn is(value: T) -> Or<T, W> {
-        Or { value: Some(value), word: PhantomData }
-    }
-    /// The value; `None` for the keyword.
-    pub fn get(&self) -> Option<&T> {
-        self.value.as_ref()
-    }
-}
-
-impl<T: PartialOrd, W: Word> PartialOrd for Or<T, W> {
-    fn partial_cmp(&self, other: &Or<T, W>) -> Option<Ordering> {
-        self.value.partial_cmp(&other.value)
-    }
-}
-impl<T: fmt::Display, W: Word> fmt::Display for Or<T, W> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match &self.value {
-            Some(value) => value.fmt(f),
-            None => f.write_str(W::WORD),
-        }
-    }
-}
-impl<T: Setting, W: Word> Setting for Or<T, W> {
-    const KIND: &'static str = T::KIND;
-    const JSON: &'static [&'static str] = T::JSON;
-
-    fn read(raw: &Raw) -> Result<Or<T, W>, String> {
-        match raw {
-            Raw::Text(text) if text == W::WORD => Ok(Or::WORD),
-            _ => T::read(raw).map(Or::is).map_err(|error| format!("{error}, or `{}`", W::WORD)),
-        }
-    }
-    fn within(&self, range: &RangeInclusive<Or<T, W>>) -> bool {
-        match (&self.value, &range.start().value, &range.end().value) {
-            (Some(value), Some(least), Some(greatest)) => value.within(&(least.clone()..=greatest.clone())),
-            _ => true,
-        }
-    }
-    fn describe(range: &RangeInclusive<Or<T, W>>) -> String {
-        format!("{} to {}, or `{}`", range.start(), range.end(), W::WORD)
-    }
-}
-
-/// One or more values, assigned in turn to the members of a group or used one after the other.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct List<T>(Vec<T>);
-
-impl<T> List<T> {
-    /// A single value.
-    pub fn one(value: T) -> List<T> {
-        List(vec![value])
-    }
-    /// The values, as written.
-    pub fn values(&self) -> &[T] {
-        &self.0
-    }
-}
-impl<T: fmt::Display> fmt::Display for List<T> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self.0.as_slice() {
-            [one] => one.fmt(f),
-            many => write!(f, "[{}]", many.iter().map(T::to_string).collect::<Vec<_>>().join(", ")),
-        }
-    }
-}
-impl<T: Setting> Setting for List<T> {
-    const KIND: &'static str = T::KIND;
-    const JSON: &'static [&'static str] = &["string", "array"];
-
-    fn read(raw: &Raw) -> Result<List<T>, String> {
-        match raw {
-            Raw::List(values) if values.is_empty() => Err("the list is empty: give one value or more".into()),
-            Raw::List(values) => values.iter().map(T::read).collect::<Result<_, _>>().map(List),
-            one => T::read(one).map(List::one),
-        }
-    }
-    fn within(&self, range: &RangeInclusive<List<T>>) -> bool {
-        match (range.start().0.first(), range.end().0.first()) {
-            (Some(least), Some(greatest)) => {
-                let each = least.clone()..=greatest.clone();
-                self.0.iter().all(|value| value.within(&each))
-            }
-            _ => true,
-        }
-    }
-}
 
 /// An instant, or an interval from which each member draws its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -266,9 +141,6 @@ mod tests {
         for start in ["10s", "0s..50s"] {
             assert_eq!(Start::read(&text(start)).unwrap().to_string(), start);
         }
-        for stop in ["never", "300s"] {
-            assert_eq!(Or::<Span, Never>::read(&text(stop)).unwrap().to_string(), stop);
-        }
     }
 
     #[test]
@@ -277,6 +149,5 @@ mod tests {
         assert!(Buffer::read(&text("0pkt")).unwrap_err().contains("1pkt"));
         assert!(Start::read(&text("soon")).unwrap_err().contains("0s..50s"));
         assert!(Pace::read(&Raw::Integer(1)).unwrap_err().contains("unlimited"));
-        assert!(List::<Span>::read(&Raw::List(vec![])).unwrap_err().contains("empty"));
     }
 }

@@ -10,10 +10,11 @@
 //! all derive from that declaration.
 
 mod build;
-mod channel;
 pub(crate) mod choose;
 mod example;
+mod family;
 pub(crate) mod fault;
+pub(crate) mod files;
 mod forms;
 mod outline;
 mod presets;
@@ -26,11 +27,11 @@ mod topology;
 mod traffic;
 pub(crate) mod tree;
 
-pub use channel::{CHANNELS, Channel};
 pub use example::example;
 pub use fault::Fault;
+pub use files::Files;
 pub use schema::schema;
-pub use topology::{TOPOLOGIES, Topology};
+pub use topology::REGISTRY as TOPOLOGIES;
 
 use crate::spec::Valid;
 use fault::Faults;
@@ -61,19 +62,24 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// Memory limit of all cases together, in bytes.
 const GREATEST_PLAN: usize = 512 << 20;
 
-/// Parses a scenario. The error lists all faults in order of place.
+/// Reads a scenario that names no files. The error holds every fault found, in order of place.
 pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
+    parse_with(text, &files::none)
+}
+
+/// Reads a scenario, and what it needs of the texts of the files that it names.
+pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::default();
-    let plan = read(text, &mut faults);
+    let plan = read(text, files, &mut faults);
     match plan {
         Some(plan) if faults.is_empty() => Ok(plan),
         _ => Err(faults.finish(text)),
     }
 }
 
-fn read(text: &str, faults: &mut Faults) -> Option<Plan> {
+fn read(text: &str, files: Files, faults: &mut Faults) -> Option<Plan> {
     let root = root(text, faults)?;
-    plan(&root, faults)
+    plan(&root, files, faults)
 }
 
 /// The text as a tree.
@@ -86,7 +92,7 @@ pub(crate) fn root(text: &str, faults: &mut Faults) -> Option<tree::Table> {
 }
 
 /// Every case of a tree.
-pub(crate) fn plan(root: &tree::Table, faults: &mut Faults) -> Option<Plan> {
+pub(crate) fn plan(root: &tree::Table, files: Files, faults: &mut Faults) -> Option<Plan> {
     let axes = sweep::axes(root, faults);
     if !faults.is_empty() {
         return None;
@@ -94,8 +100,9 @@ pub(crate) fn plan(root: &tree::Table, faults: &mut Faults) -> Option<Plan> {
     let mut plan: Option<Plan> = None;
     let mut bytes = 0;
     for index in 0..sweep::combinations(&axes) {
-        let (settings, tree) = sweep::point(root, &axes, index, faults);
+        let (settings, mut tree) = sweep::point(root, &axes, index, faults);
         let mut found = Faults::default();
+        bytes += files::fill(&mut tree, files, &mut found);
         let built = build::build(&tree, &mut found);
         faults.join(found);
         if faults.enough() {

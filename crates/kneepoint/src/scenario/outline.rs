@@ -3,10 +3,12 @@
 //!
 //! [`schema`](super::schema) and [`example`](super::example) are written from it.
 
-use super::channel::{self, CHANNELS};
 use super::choose::Family;
+pub(super) use super::family::Member;
+use super::family::Members;
 use super::sections::{Cbr, Flows, Head, Place, Run, Web};
-use super::topology::{LinkFields, NodeFields, TOPOLOGIES};
+use super::topology::{self, LinkFields, NodeFields};
+use crate::link::{capacity, loss};
 use crate::settings::{Field, Settings};
 use crate::traffic::{cbr, web};
 use crate::{cc, queue, tcp};
@@ -27,27 +29,23 @@ pub(super) struct Section {
     /// Fields that choose one of a family or hold a table of their own.
     pub parts: &'static [(&'static str, Part)],
     /// Whether the section itself chooses one of a family.
-    pub choice: Option<Part>,
+    pub choice: Option<&'static Members>,
 }
 
 /// What is chosen or nested.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(super) enum Part {
-    Control,
-    Queue,
-    Channel,
-    Topology,
+    /// One of a family.
+    One(&'static Members),
+    /// A table of TCP options.
     Options,
 }
 
-/// A member of a family.
-pub(super) struct Member {
-    pub name: &'static str,
-    pub about: String,
-    pub fields: Fields,
-    pub required: &'static [&'static str],
-    /// The defaults that a preset changes.
-    pub set: &'static [(&'static str, &'static str)],
+impl Part {
+    pub const CONTROL: Part = Part::One(&<cc::Config as Family>::MEMBERS);
+    pub const QUEUE: Part = Part::One(&<queue::Config as Family>::MEMBERS);
+    pub const LOSS: Part = Part::One(&<loss::Config as Family>::MEMBERS);
+    pub const CAPACITY: Part = Part::One(&<capacity::Config as Family>::MEMBERS);
 }
 
 impl Member {
@@ -81,7 +79,13 @@ pub(super) const SECTIONS: &[Section] = &[
         fields: &[Run::fields],
         ..PLAIN
     },
-    Section { name: "topology", about: "The network.", wanted: true, choice: Some(Part::Topology), ..PLAIN },
+    Section {
+        name: "topology",
+        about: "The network.",
+        wanted: true,
+        choice: Some(&<topology::Config as Family>::MEMBERS),
+        ..PLAIN
+    },
     Section {
         name: "node",
         about: "The nodes of a graph; without any, its links bring them.",
@@ -96,27 +100,33 @@ pub(super) const SECTIONS: &[Section] = &[
         repeated: true,
         fields: &[LinkFields::fields],
         required: super::topology::LINK_REQUIRED,
-        parts: &[("queue", Part::Queue), ("loss", Part::Channel)],
+        parts: &[("queue", Part::QUEUE), ("loss", Part::LOSS), ("capacity", Part::CAPACITY)],
         ..PLAIN
     },
     Section {
         name: "queue",
         about: "The queue discipline of bottlenecks.",
         wanted: true,
-        choice: Some(Part::Queue),
+        choice: Some(&<queue::Config as Family>::MEMBERS),
         ..PLAIN
     },
     Section {
         name: "reverse_queue",
         about: "The queue discipline of the bottlenecks against the direction of most data.",
-        choice: Some(Part::Queue),
+        choice: Some(&<queue::Config as Family>::MEMBERS),
         ..PLAIN
     },
     Section {
         name: "loss",
-        about: "What bottlenecks lose beside what their queues drop.",
+        about: "Losses on bottlenecks besides the drops of their queues.",
         wanted: true,
-        choice: Some(Part::Channel),
+        choice: Some(&<loss::Config as Family>::MEMBERS),
+        ..PLAIN
+    },
+    Section {
+        name: "capacity",
+        about: "How the capacity of bottlenecks varies, in the direction of most data, or is shared by both directions.",
+        choice: Some(&<capacity::Config as Family>::MEMBERS),
         ..PLAIN
     },
     Section {
@@ -133,7 +143,7 @@ pub(super) const SECTIONS: &[Section] = &[
         wanted: true,
         fields: &[Flows::fields, Place::fields],
         required: &["cc"],
-        parts: &[("cc", Part::Control), ("tcp", Part::Options)],
+        parts: &[("cc", Part::CONTROL), ("tcp", Part::Options)],
         ..PLAIN
     },
     Section {
@@ -142,7 +152,7 @@ pub(super) const SECTIONS: &[Section] = &[
         repeated: true,
         fields: &[Web::fields, Place::fields, web::Params::fields],
         required: &["cc"],
-        parts: &[("cc", Part::Control), ("tcp", Part::Options)],
+        parts: &[("cc", Part::CONTROL), ("tcp", Part::Options)],
         ..PLAIN
     },
     Section {
@@ -153,67 +163,6 @@ pub(super) const SECTIONS: &[Section] = &[
         ..PLAIN
     },
 ];
-
-/// The members of a family, the default first.
-pub(super) fn members(part: Part) -> Vec<Member> {
-    match part {
-        Part::Options => Vec::new(),
-        Part::Topology => {
-            let member = |one: &super::Topology| Member {
-                name: one.name,
-                about: one.about.into(),
-                fields: one.fields,
-                required: one.required,
-                set: &[],
-            };
-            TOPOLOGIES.iter().map(member).collect()
-        }
-        Part::Channel => {
-            let member = |one: &super::Channel| Member {
-                name: one.name,
-                about: one.about.into(),
-                fields: one.fields,
-                required: &[],
-                set: &[],
-            };
-            CHANNELS.iter().map(member).collect()
-        }
-        Part::Control => registered(cc::REGISTRY, cc::Config::presets()),
-        Part::Queue => registered(queue::REGISTRY, queue::Config::presets()),
-    }
-}
-
-fn registered(
-    registry: &'static [crate::settings::Entry],
-    presets: Vec<&'static super::scheme::Preset>,
-) -> Vec<Member> {
-    let member = |entry: &crate::settings::Entry| Member {
-        name: entry.name,
-        about: entry.summary(),
-        fields: entry.fields,
-        required: &[],
-        set: &[],
-    };
-    let mut members: Vec<Member> = registry.iter().map(member).collect();
-    for preset in presets {
-        let base = registry.iter().find(|entry| entry.name == preset.of);
-        if let Some(base) = base.filter(|_| registry.iter().all(|entry| entry.name != preset.name)) {
-            let (name, about) = (preset.name, preset.about.into());
-            members.push(Member { name, about, fields: base.fields, required: &[], set: preset.set });
-        }
-    }
-    members
-}
-
-/// Every name that a part may choose.
-pub(super) fn names(part: Part) -> Vec<&'static str> {
-    match part {
-        Part::Control => cc::Config::names(),
-        Part::Queue => queue::Config::names(),
-        Part::Channel => channel::Config::names(),
-        Part::Topology | Part::Options => members(part).iter().map(|member| member.name).collect(),
-    }
-}
 
 /// A field's sentences on one line.
 pub(super) fn sentence(field: &Field) -> String {

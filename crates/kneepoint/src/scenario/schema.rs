@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::outline::{Fields, HEAD, Member, Part, SECTIONS, Section, members, names, sentence};
+use super::family::{FAMILIES, Member, Members};
+use super::outline::{Fields, HEAD, Part, SECTIONS, Section, sentence};
 use crate::settings::Field;
 use crate::tcp;
 
@@ -27,6 +28,21 @@ pub fn schema() -> Value {
             "additionalProperties": { "$ref": "#/$defs/axis" },
         }),
     );
+    let mut definitions = Map::new();
+    definitions.insert(
+        "axis".into(),
+        json!({
+            "anyOf": [
+                { "type": "array", "minItems": 1 },
+                { "type": "object", "additionalProperties": { "$ref": "#/$defs/axis" } },
+            ],
+        }),
+    );
+    for family in FAMILIES {
+        definitions.insert(family.definition.into(), choice(family));
+    }
+    let options = object(&[<tcp::Options as crate::settings::Settings>::fields], &[], &[]);
+    definitions.insert(OPTIONS.into(), options);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Kneepoint scenario",
@@ -35,38 +51,22 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "required": ["topology"],
         "anyOf": [{ "required": ["flows"] }, { "required": ["web"] }, { "required": ["cbr"] }],
-        "$defs": {
-            "axis": {
-                "anyOf": [
-                    { "type": "array", "minItems": 1 },
-                    { "type": "object", "additionalProperties": { "$ref": "#/$defs/axis" } },
-                ],
-            },
-            "cc": choice(Part::Control),
-            "discipline": choice(Part::Queue),
-            "channel": choice(Part::Channel),
-            "topology": choice(Part::Topology),
-            "options": object(&[<tcp::Options as crate::settings::Settings>::fields], &[], &[]),
-        },
+        "$defs": definitions,
     })
 }
 
+/// The definition of a table of TCP options.
+const OPTIONS: &str = "options";
+
 fn section(section: &Section) -> Value {
     match section.choice {
-        Some(part) => reference(part),
+        Some(family) => reference(family.definition),
         None => object(section.fields, section.parts, section.required),
     }
 }
 
-fn reference(part: Part) -> Value {
-    let name = match part {
-        Part::Control => "cc",
-        Part::Queue => "discipline",
-        Part::Channel => "channel",
-        Part::Topology => "topology",
-        Part::Options => "options",
-    };
-    json!({ "$ref": format!("#/$defs/{name}") })
+fn reference(definition: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{definition}") })
 }
 
 fn object(fields: &[Fields], parts: &[(&str, Part)], required: &[&str]) -> Value {
@@ -75,29 +75,32 @@ fn object(fields: &[Fields], parts: &[(&str, Part)], required: &[&str]) -> Value
         add(&mut properties, list());
     }
     for (name, part) in parts {
-        properties.insert((*name).into(), reference(*part));
+        let definition = match part {
+            Part::One(family) => family.definition,
+            Part::Options => OPTIONS,
+        };
+        properties.insert((*name).into(), reference(definition));
     }
     json!({ "type": "object", "properties": properties, "additionalProperties": false, "required": required })
 }
 
 /// One of a family: its name, perhaps with settings, or a table with a `kind`.
-fn choice(part: Part) -> Value {
-    let members = members(part);
+fn choice(family: &Members) -> Value {
+    let all = family.all();
     let mut forms: Vec<Value> =
-        members.iter().enumerate().map(|(place, one)| member(one, part, place == 0)).collect();
-    if part != Part::Topology {
-        let names: Vec<String> = names(part).into_iter().map(str::to_string).collect();
-        forms.push(json!({ "type": "string", "pattern": format!("^\\s*({})\\s*(:.*)?$", names.join("|")) }));
+        all.iter().enumerate().map(|(place, one)| member(one, family.implied && place == 0)).collect();
+    if !family.implied {
+        let names = family.names().join("|");
+        forms.push(json!({ "type": "string", "pattern": format!("^\\s*({names})\\s*(:.*)?$") }));
     }
     json!({ "anyOf": forms })
 }
 
-/// A network without a kind is the first of the table.
-fn member(member: &Member, part: Part, first: bool) -> Value {
+fn member(member: &Member, implied: bool) -> Value {
     let mut properties = Map::new();
     add(&mut properties, (member.fields)());
     properties.insert("kind".into(), json!({ "const": member.name, "description": member.about }));
-    let kind = (!(first && part == Part::Topology)).then_some("kind");
+    let kind = (!implied).then_some("kind");
     let required: Vec<&str> = kind.into_iter().chain(member.required.iter().copied()).collect();
     json!({
         "type": "object",
@@ -125,7 +128,8 @@ fn property(field: &Field) -> Value {
         value["type"] = json!(one);
     }
     if field.json.contains(&"array") {
-        value["items"] = json!({ "type": "string" });
+        let items = field.json.iter().find(|kind| **kind != "array");
+        value["items"] = json!({ "type": items });
         value["minItems"] = json!(1);
     }
     if !field.choices.is_empty() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The sections of a scenario, declared field by field.
 
-use super::forms::{Auto, List, Name, Never, Or, Start, Unlimited};
+use super::forms::{Name, Start};
+use crate::settings::{Auto, List, Never, Or, Unlimited};
 use crate::units::{Bytes, Interval, Span, Time};
 
 /// As many senders as one network may have: memory, and tables that somebody could read.

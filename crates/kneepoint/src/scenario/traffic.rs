@@ -3,13 +3,14 @@
 
 use super::choose::{Precedence, choose};
 use super::fault::Faults;
-use super::forms::{Auto, Name, Never, Or, Start};
+use super::forms::{Name, Start};
 use super::reader::{Shape, fill};
 use super::sections::{Cbr, Flows, Place, Run, Web};
 use super::topology::Wish;
 use super::tree::{Node, Table, Value};
 use crate::link::NodeId;
 use crate::settings::Assign;
+use crate::settings::{Auto, Never, Or};
 use crate::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
 use crate::traffic::{cbr, web};
 use crate::units::{Bytes, Interval, Span, Time};

@@ -3,13 +3,16 @@
 //!
 //! Events of one kind come in the order of their times for each link and each flow. Different kinds and different
 //! links need not: a drop-tail link tells of a packet's service when the packet arrives, and a link whose only
-//! source is another link computes its packets ahead. Every event carries its time.
+//! source is another link computes its packets ahead. Every event carries its time, and [`Ordered`] hands an
+//! observer all of them in order.
 //!
 //! Links that are not measured tell of nothing but the packets they drop.
 
 mod fate;
+mod ordered;
 
 pub use fate::{Backlog, Fate, Reason};
+pub use ordered::Ordered;
 
 use crate::packet::Packet;
 use crate::units::{Bytes, Span, Time};
@@ -23,6 +26,7 @@ pub struct LinkId(pub u32);
 pub struct FlowId(pub u32);
 
 /// Something that happened.
+#[derive(Clone, Copy)]
 pub enum Event<'a> {
     /// A packet arrived at a link.
     Arrival {
@@ -122,8 +126,14 @@ pub trait View {
 
 /// Watches a run.
 pub trait Observer {
+    /// Whether [`advance`](Observer::advance) is wanted. Without it the clock costs nothing.
+    const CLOCK: bool = false;
+
     /// `event` happened at `at`.
     fn on(&mut self, at: Time, event: &Event);
+    /// The run's clock is at `now`: whatever happened before has been told, and whatever is told from now on happens at `now` or
+    /// later.
+    fn advance(&mut self, _now: Time) {}
 }
 
 /// Nobody watches.
@@ -134,27 +144,45 @@ impl Observer for () {
 
 /// Two observers watch as one.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    const CLOCK: bool = A::CLOCK || B::CLOCK;
+
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         self.0.on(at, event);
         self.1.on(at, event);
     }
+    fn advance(&mut self, now: Time) {
+        self.0.advance(now);
+        self.1.advance(now);
+    }
 }
 
 /// An observer that may be absent.
 impl<O: Observer> Observer for Option<O> {
+    const CLOCK: bool = O::CLOCK;
+
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         if let Some(observer) = self {
             observer.on(at, event);
         }
     }
+    fn advance(&mut self, now: Time) {
+        if let Some(observer) = self {
+            observer.advance(now);
+        }
+    }
 }
 
 /// An observer that somebody else keeps.
 impl<O: Observer> Observer for &mut O {
+    const CLOCK: bool = O::CLOCK;
+
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         (**self).on(at, event);
+    }
+    fn advance(&mut self, now: Time) {
+        (**self).advance(now);
     }
 }

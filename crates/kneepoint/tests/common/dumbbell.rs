@@ -2,7 +2,6 @@
 //! Scenarios built by hand: a dumbbell, whole or reduced to its bottleneck.
 
 use kneepoint::cc;
-use kneepoint::link::Loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::queue::{self, Limit};
 use kneepoint::spec::{FlowGroup, FlowSpec, Schedule, Valid};
@@ -21,18 +20,7 @@ pub fn interval(from: f64, to: f64) -> Interval {
 
 /// A link that nobody measures and that holds whatever comes.
 pub fn link(from: u32, to: u32, rate: Option<Rate>, delay: Span) -> LinkSpec {
-    LinkSpec {
-        name: format!("{from}-{to}"),
-        from: NodeId(from),
-        to: NodeId(to),
-        rate,
-        delay,
-        jitter: Span::ZERO,
-        queue: queue::Config::named("droptail").expect("a registered name"),
-        limit: Limit::Unlimited,
-        loss: Loss::None,
-        measured: false,
-    }
+    LinkSpec { name: format!("{from}-{to}"), rate, delay, ..LinkSpec::new(NodeId(from), NodeId(to)) }
 }
 
 /// A transfer from the first second on.

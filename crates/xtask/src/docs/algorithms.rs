@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
+use kneepoint::link::{capacity, loss};
+use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
-use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::traffic::{cbr, web};
@@ -39,7 +40,9 @@ pub fn page() -> String {
     page.push_str("* [Topologies](#topologies): ");
     names(&mut page, TOPOLOGIES.iter().map(|topology| topology.name));
     page.push_str("* [Channels](#channels): ");
-    names(&mut page, CHANNELS.iter().map(|channel| channel.name));
+    names(&mut page, loss::REGISTRY.iter().map(|channel| channel.name));
+    page.push_str("* [Capacities](#capacities): ");
+    names(&mut page, capacity::REGISTRY.iter().map(|capacity| capacity.name));
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", queue::REGISTRY);
@@ -52,13 +55,13 @@ pub fn page() -> String {
     for (name, about) in Recovery::CHOICES {
         let _ = writeln!(page, "| `{name}` | {} |", cell(about));
     }
-    page.push_str("\n## Topologies\n");
-    for topology in TOPOLOGIES {
-        section(&mut page, topology.name, topology.about, (topology.fields)());
-    }
-    page.push_str("\n## Channels\n");
-    for channel in CHANNELS {
-        section(&mut page, channel.name, channel.about, (channel.fields)());
+    for (title, registry) in
+        [("Topologies", TOPOLOGIES), ("Channels", loss::REGISTRY), ("Capacities", capacity::REGISTRY)]
+    {
+        let _ = write!(page, "\n## {title}\n");
+        for entry in registry {
+            section(&mut page, entry.name, entry.header().trim_end(), (entry.fields)());
+        }
     }
     page.push_str("\n## TCP options\n\nWhat `[tcp]`, and `tcp` in a group, may hold.\n\n");
     table(&mut page, Options::fields());

@@ -3,7 +3,9 @@
 
 use super::flight::Flight;
 use crate::link::LinkSpec;
-use crate::link::{Line, Tail, Transmitter};
+use crate::link::capacity::Capacity;
+use crate::link::capacity::constant::Constant;
+use crate::link::{Line, Tail};
 use crate::packet::Packet;
 use crate::queue::{Buffer, Facts, Fate, Limit, Reason};
 use crate::rng::Rng;
@@ -32,7 +34,9 @@ pub(super) struct Ruled {
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) queue: Queue,
-    pub(super) transmitter: Transmitter,
+    pub(super) transmitter: Constant,
+    /// The place of its capacity among [`Links::capacities`](super::Links), unless it is constant. Such a link is ruled.
+    pub(super) capacity: Option<u32>,
     pub(super) line: Line,
     pub(super) flight: Flight,
     pub(super) measured: bool,
@@ -45,11 +49,11 @@ impl Link {
         !self.measured && !matches!(self.queue, Queue::Ruled(_))
     }
 
-    pub(super) fn new(spec: &LinkSpec, packet: Bytes, seed: u64, index: u64) -> Link {
+    pub(super) fn new(spec: &LinkSpec, capacity: Option<u32>, packet: Bytes, seed: u64, index: u64) -> Link {
         let facts = |rate| Facts { rate, delay: spec.delay, limit: spec.limit, packet };
         // A link that transmits at once never has a queue; its discipline is built for the greatest rate there is.
         let discipline = spec.queue.build(facts(spec.rate.unwrap_or(Rate(u64::MAX))));
-        let queue = match discipline.passive() {
+        let queue = match discipline.passive() && capacity.is_none() {
             true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
             true => Queue::Tail(Box::new(Tail::new(spec.limit))),
             false => Queue::Ruled(Box::new(Ruled {
@@ -60,8 +64,15 @@ impl Link {
         };
         Link {
             queue,
-            transmitter: Transmitter::new(spec.rate),
-            line: Line::new(spec.delay, spec.jitter, spec.loss.clone(), Rng::stream(seed, "line", index)),
+            transmitter: Constant::at(spec.rate),
+            capacity,
+            line: Line::new(
+                spec.delay,
+                spec.jitter,
+                &spec.delay_steps,
+                spec.loss.build(),
+                Rng::stream(seed, "line", index),
+            ),
             flight: Flight::EMPTY,
             measured: spec.measured,
             served: 0,

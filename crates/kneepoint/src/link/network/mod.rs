@@ -14,6 +14,7 @@ mod paths;
 
 use crate::event::{Entity, EventQueue};
 use crate::link::LinkSpec;
+use crate::link::capacity::{self, Capacity};
 use crate::packet::Packet;
 use crate::queue::{Backlog, Fate, Reason};
 use crate::trace::{Event, LinkId, Observer};
@@ -26,6 +27,10 @@ use paths::{Hop, Step};
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     links: Vec<Link>,
+    /// Capacities that are not constant; the directions of a shared one have the same.
+    capacities: Vec<capacity::Any>,
+    /// Measured links that compute departures, whose queues are told late.
+    tails: Vec<u32>,
     pool: Pool,
     hops: Vec<Hop>,
     /// The last hop of each path whose receiver answers every packet, and the first link of the way back.
@@ -60,14 +65,37 @@ impl Links {
 impl Links {
     /// The links of `specs`, idle, with disciplines that tick scheduled.
     pub fn new(specs: &[LinkSpec], packet: Bytes, seed: u64, events: &mut EventQueue) -> Links {
-        let links = specs.iter().enumerate().map(|(index, spec)| Link::new(spec, packet, seed, index as u64));
-        let network = Links { links: links.collect(), ..Links::default() };
+        let mut network = Links { links: Vec::with_capacity(specs.len()), ..Links::default() };
+        for (index, spec) in specs.iter().enumerate() {
+            let capacity = network.capacity(specs, index);
+            network.links.push(Link::new(spec, capacity, packet, seed, index as u64));
+        }
         for (index, link) in network.links.iter().enumerate() {
+            if link.measured && matches!(link.queue, Queue::Tail(_)) {
+                network.tails.push(index as u32);
+            }
             if let Some(interval) = link.interval() {
                 events.schedule(network.tick(index), Time::ZERO + interval);
             }
         }
         network
+    }
+
+    /// The place of a link's capacity, which is that of the opposite direction if they share one; `None` if it is constant.
+    fn capacity(&mut self, specs: &[LinkSpec], index: usize) -> Option<u32> {
+        let spec = &specs[index];
+        if spec.capacity == capacity::Config::default() {
+            return None;
+        }
+        let built = spec.capacity.build(spec.rate);
+        if built.constant() {
+            return None;
+        }
+        if let Some(other) = (0..index).find(|other| specs[*other].shares_with(spec)) {
+            return self.links[other].capacity;
+        }
+        self.capacities.push(built);
+        Some(self.capacities.len() as u32 - 1)
     }
 
     /// Takes a packet that is at the beginning of its hop at `at`, and hands it back if it reaches its receiver.
@@ -141,15 +169,12 @@ impl Links {
         None
     }
 
-    /// Tells of what has left measured queues by `end`.
+    /// Tells of the departures from measured queues up to `end` that were not told yet.
     pub fn settle<O: Observer>(&mut self, end: Time, watch: &mut O) {
-        for (index, link) in self.links.iter_mut().enumerate() {
-            if let Queue::Tail(tail) = &mut link.queue
-                && link.measured
-            {
-                let id = LinkId(index as u32);
+        for &index in &self.tails {
+            if let Queue::Tail(tail) = &mut self.links[index as usize].queue {
                 while let Some(start) = tail.leave(end) {
-                    watch.on(start, &Event::Queue { link: id, backlog: tail.backlog() });
+                    watch.on(start, &Event::Queue { link: LinkId(index), backlog: tail.backlog() });
                 }
             }
         }
@@ -249,7 +274,18 @@ impl Links {
         let link = &mut self.links[index];
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let id = LinkId(index as u32);
+        let mut capacity = link.capacity.map(|place| &mut self.capacities[place as usize]);
         ruled.transmitting = false;
+        if let Some(capacity) = &mut capacity
+            && ruled.buffer.backlog().packets > 0
+        {
+            let ready = capacity.ready(now);
+            if ready > now {
+                ruled.transmitting = true;
+                events.schedule(departure, ready);
+                return None;
+            }
+        }
         while let Some(departed) = ruled.buffer.dequeue(now, &mut ruled.rng) {
             let mut packet = departed.packet;
             if link.measured {
@@ -261,12 +297,15 @@ impl Links {
             if let Fate::Dropped(_) = departed.fate {
                 continue;
             }
-            if link.measured {
-                let waited = now - departed.arrived;
-                watch.on(now, &Event::Service { link: id, packet: &packet, waited });
-            }
             link.served += 1;
-            let (_, end) = link.transmitter.send(now, packet.size);
+            let (start, end) = match &mut capacity {
+                None => link.transmitter.send(now, packet.size),
+                Some(capacity) => capacity.send(now, packet.size),
+            };
+            if link.measured {
+                let waited = start - departed.arrived;
+                watch.on(start, &Event::Service { link: id, packet: &packet, waited });
+            }
             ruled.transmitting = true;
             events.schedule(departure, end);
             let Some(arrival) = link.line.carry(end, packet.size) else {
@@ -283,6 +322,9 @@ impl Links {
                 Step::Join | Step::Arrive => self.launch(index, packet, arrival, events),
             }
             return None;
+        }
+        if let Some(capacity) = capacity {
+            capacity.idle(now);
         }
         None
     }

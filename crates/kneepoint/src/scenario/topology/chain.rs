@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Chain: nodes in a row, `r1` to the last, with hosts right on them.
+//! Chain: nodes in a row, `r1` to the last, with hosts on them; the smallest network is one link with `hops = 1`.
 
 use super::super::fault::{Faults, did_you_mean};
 use super::super::forms::{Buffer, Name};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{Laid, Site, Wish};
+use super::{DelaySteps, Laid, Site, Topology, Wish, delay_range, delays_increase, steps};
 use crate::link::{LinkSpec, NodeId};
 use crate::queue;
+use crate::settings::{Or, Timed};
 use crate::units::{Rate, Span};
 
 crate::settings! {
@@ -20,21 +21,37 @@ crate::settings! {
         hops: u32 = 1, 1..=1000;
         /// One-way delay of a hop.
         hop_delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(100);
+        /// Times and the one-way delay of every hop from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
+        delay_steps: DelaySteps = Or::WORD, delay_range();
         /// Buffer of a hop: bandwidth-delay products of the whole chain, packets, data or time.
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow that a buffer in bandwidth-delay products has at least.
         buffer_floor: u32 = 2, 0..=1000;
+    } check |params| delays_increase(&params.delay_steps)
+}
+
+/// A chain.
+#[derive(Clone, Debug)]
+pub struct Chain(Params);
+
+impl Topology for Chain {
+    type Params = Params;
+    const REQUIRED: &'static [&'static str] = &["rate"];
+
+    fn new(params: Params) -> Chain {
+        Chain(params)
+    }
+    fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+        if faults.is_empty() { lay(&self.0, site, table, faults) } else { None }
     }
 }
 
-pub(super) const REQUIRED: &[&str] = &["rate"];
-
-pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
-    let params: Params = site.read("chain", table, REQUIRED, faults)?;
+fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     let row = Row {
         routers: params.hops + 1,
         rate: params.rate,
         delay: params.hop_delay,
+        delay_steps: steps(&params.delay_steps),
         rtt: params.hop_delay * 2 * u64::from(params.hops),
         buffer: params.buffer,
         floor: params.buffer_floor,
@@ -51,6 +68,7 @@ pub(super) struct Row {
     pub routers: u32,
     pub rate: Rate,
     pub delay: Span,
+    pub delay_steps: Vec<Timed<Span>>,
     /// The round-trip time by which a buffer in bandwidth-delay products is counted.
     pub rtt: Span,
     pub buffer: Buffer,
@@ -83,7 +101,8 @@ impl Row {
             link.measured = there > 0;
             net.link(link.clone());
             link.queue = if back > 0 { site.reverse_queue.clone() } else { queue::Config::default() };
-            link.loss = crate::link::Loss::None;
+            link.loss = crate::link::loss::Config::default();
+            link.capacity = site.reverse_capacity();
             (link.from, link.to, link.measured) = (two[1], two[0], back > 0);
             net.link(link);
         }
@@ -101,16 +120,15 @@ impl Row {
         let pipe = site.pipe(self.rate, self.rtt, table.place("buffer"));
         let limit = pipe.limit(self.buffer, u64::from(self.floor) * flows, faults)?;
         Some(LinkSpec {
-            name: String::new(),
-            from: ends[0],
-            to: ends[1],
             rate: Some(self.rate),
+            capacity: site.capacity.clone(),
             delay: self.delay,
-            jitter: Span::ZERO,
+            delay_steps: self.delay_steps.clone(),
             queue: site.queue.clone(),
             limit,
             loss: site.loss.clone(),
             measured: true,
+            ..LinkSpec::new(ends[0], ends[1])
         })
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dumbbell: hosts, a router, the bottleneck, a router, hosts.
+//! Dumbbell: two routers and the bottleneck between them; each flow has its own hosts and round-trip time.
 //!
 //! ```text
 //! s1 ── r1 ═══ b ═══ r2 ── d1      access delays: what is left of each flow's round trip,
@@ -10,13 +10,14 @@
 //! one link carries data on from the second, and one carries acknowledgements all the way back.
 
 use super::super::fault::Faults;
-use super::super::forms::{Auto, Buffer, Or, Pace};
+use super::super::forms::{Buffer, Pace};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{Laid, Pipe, Site, Wish};
+use super::{DelaySteps, Laid, Pipe, Site, Topology, Wish, delay_range, delays_increase, steps};
 use crate::link::{LinkSpec, NodeId};
 use crate::queue::Limit;
+use crate::settings::{Auto, Or};
 use crate::units::{Rate, Span};
 
 crate::choice! {
@@ -38,6 +39,8 @@ crate::settings! {
         rtt: Span = Span::from_millis(60), Span::from_micros(1)..=Span::from_secs(1000);
         /// One-way delay of the bottleneck; `auto` is a third of the least round-trip time.
         delay: Or<Span, Auto> = Or::WORD, Or::is(Span::ZERO)..=Or::is(Span::from_secs(500));
+        /// Times and the one-way delay of the bottleneck from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
+        delay_steps: DelaySteps = Or::WORD, delay_range();
         /// By how much more the bottleneck may delay a packet, at random and without reordering.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Buffer of the bottleneck: bandwidth-delay products, packets, data or time.
@@ -51,6 +54,7 @@ crate::settings! {
         /// How hosts are attached.
         access: Access = Access::Full;
     } check |params| {
+        delays_increase(&params.delay_steps)?;
         match params.access_rate.get() {
             Some(rate) if params.access == Access::Minimal => Err(format!(
                 "access_rate, {rate}, means nothing where access is `minimal`: leave it out, or write `full`"
@@ -60,10 +64,23 @@ crate::settings! {
     }
 }
 
-pub(super) const REQUIRED: &[&str] = &["rate"];
+/// A dumbbell.
+#[derive(Clone, Debug)]
+pub struct Dumbbell(Params);
 
-pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
-    let params: Params = site.read("dumbbell", table, REQUIRED, faults)?;
+impl Topology for Dumbbell {
+    type Params = Params;
+    const REQUIRED: &'static [&'static str] = &["rate"];
+
+    fn new(params: Params) -> Dumbbell {
+        Dumbbell(params)
+    }
+    fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+        if faults.is_empty() { lay(&self.0, site, table, faults) } else { None }
+    }
+}
+
+fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     for wish in &site.wishes {
         let remedy = "choose a `direction` instead";
         wish.refuse("from", "dumbbell", remedy, faults);
@@ -83,8 +100,8 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
             wish.hold_under(&params.access_rate, faults);
         }
     }
-    let delay = bottleneck_delay(&params, site, table, faults);
-    let limits = limits(&params, site, table, faults);
+    let delay = bottleneck_delay(params, site, table, faults);
+    let limits = limits(params, site, table, faults);
     if !faults.is_empty() {
         return None;
     }
@@ -93,16 +110,16 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
     let routers = (net.node("r1"), net.node("r2"));
     let two_way = site.travels(Direction::Reverse);
     let bottleneck = LinkSpec {
-        name: String::new(),
-        from: routers.0,
-        to: routers.1,
         rate: Some(params.rate),
+        capacity: site.capacity.clone(),
         delay,
+        delay_steps: steps(&params.delay_steps),
         jitter: params.jitter,
         queue: site.queue.clone(),
         limit: forward,
         loss: site.loss.clone(),
         measured: true,
+        ..LinkSpec::new(routers.0, routers.1)
     };
     net.link(bottleneck.clone());
     // Without access links back, acknowledgements pass the routers by.
@@ -112,12 +129,13 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
             to: routers.0,
             queue: site.reverse_queue.clone(),
             limit: reverse,
-            loss: crate::link::Loss::None,
+            loss: crate::link::loss::Config::default(),
+            capacity: site.reverse_capacity(),
             measured: two_way,
             ..bottleneck
         });
     }
-    let mut hosts = Hosts { net, params: &params, delay, placed: 0 };
+    let mut hosts = Hosts { net, params, delay, placed: 0 };
     let pairs = site.wishes.iter().map(|wish| hosts.group(wish, routers)).collect();
     Some(Laid { network: hosts.net.0, pairs })
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Graph: any network, written link by link.
+//! Graph: any network; its links are written one by one under `[[link]]`.
 
 use std::collections::BTreeSet;
 
-use super::super::channel;
 use super::super::choose::{Precedence, choose};
 use super::super::fault::{Faults, did_you_mean};
-use super::super::forms::{Auto, Buffer, Name, Or};
+use super::super::forms::{Buffer, Name};
 use super::super::reader::{Shape, settings};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
-use super::{Laid, Site, Wish};
-use crate::link::{LinkSpec, NodeId};
+use super::{DelaySteps, Laid, Site, Topology, Wish, delay_range, delays_increase, steps};
+use crate::link::{LinkSpec, NodeId, capacity, loss};
+use crate::settings::{Auto, Or};
 use crate::units::{Rate, Span};
 
 crate::settings! {
@@ -39,6 +39,8 @@ crate::settings! {
         rate: Rate = Rate::from_mbit(10), Rate(1)..=Rate::from_mbit(1_000_000);
         /// Its one-way delay.
         delay: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(500);
+        /// Times and the one-way delay from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
+        delay_steps: DelaySteps = Or::WORD, delay_range();
         /// By how much more it may delay a packet, at random and without reordering.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(100);
         /// Its buffer: bandwidth-delay products of there and back over this link, packets, data or time.
@@ -47,17 +49,31 @@ crate::settings! {
         duplex: bool = true;
         /// Whether its queue is measured.
         measured: bool = true;
-    }
+    } check |fields| delays_increase(&fields.delay_steps)
 }
 
-/// What else a link has: its discipline and its channel.
-const BESIDES: &[&str] = &["queue", "loss"];
+/// The members of families that a link has besides.
+const BESIDES: &[&str] = &["queue", "loss", "capacity"];
 /// What makes a link.
 pub(in crate::scenario) const LINK_REQUIRED: &[&str] = &["from", "to", "rate", "delay"];
 
-pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
-    let _: Option<Params> = site.read("graph", table, &[], faults);
-    let mut graph = Graph { net: Net::default(), declared: site.root.get("node").is_some() };
+/// A graph.
+#[derive(Clone, Debug)]
+pub struct Graph;
+
+impl Topology for Graph {
+    type Params = Params;
+
+    fn new(_: Params) -> Graph {
+        Graph
+    }
+    fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+        lay(site, table, faults)
+    }
+}
+
+fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+    let mut graph = Plan { net: Net::default(), declared: site.root.get("node").is_some() };
     for node in site.root.tables("node", faults) {
         graph.node(node, faults);
     }
@@ -97,13 +113,14 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
 /// More links than anybody writes by hand.
 const GREATEST_GRAPH: usize = 2000;
 
-struct Graph {
+/// Nodes and links so far.
+struct Plan {
     net: Net,
     /// Whether nodes are listed; if not, links bring theirs.
     declared: bool,
 }
 
-impl Graph {
+impl Plan {
     fn node(&mut self, table: &Table, faults: &mut Faults) {
         let shape = Shape { place: "[[node]]", required: &["name"], ..Shape::default() };
         let NodeFields { name: Name(name) } = settings(table, shape, faults);
@@ -145,8 +162,12 @@ impl Graph {
             None => site.queue.clone(),
         };
         let loss = match table.get("loss") {
-            Some(node) => choose::<channel::Config>(node, "loss", Precedence::Members, faults)?.config.loss(),
+            Some(node) => choose::<loss::Config>(node, "loss", Precedence::Members, faults)?.config,
             None => site.loss.clone(),
+        };
+        let capacity = match table.get("capacity") {
+            Some(node) => choose::<capacity::Config>(node, "capacity", Precedence::Members, faults)?.config,
+            None => site.capacity.clone(),
         };
         if faults.len() > before {
             return None;
@@ -156,16 +177,16 @@ impl Graph {
         let pipe = site.pipe(fields.rate, fields.delay * 2, table.place("buffer"));
         let limit = pipe.limit(fields.buffer, 2, faults)?;
         let link = LinkSpec {
-            name: String::new(),
-            from,
-            to,
             rate: Some(fields.rate),
+            capacity,
             delay: fields.delay,
+            delay_steps: steps(&fields.delay_steps),
             jitter: fields.jitter,
             queue,
             limit,
             loss,
             measured: fields.measured,
+            ..LinkSpec::new(from, to)
         };
         if from == to {
             let message = format!("a link from `{}` to itself", fields.from);

@@ -1,86 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Topologies: from a few numbers and the traffic's wishes to nodes and links, and their table.
+//! Topologies: from a few numbers and the groups of traffic to nodes and links, and their registry.
 //!
-//! To add one: write `topology/NAME.rs` with its declared parameters and a `lay`, and add its line to
-//! [`TOPOLOGIES`].
+//! To add one: write `scenario/topology/NAME.rs` like `scenario/topology/chain.rs` and add its line to the registry below.
 
-mod chain;
-mod dumbbell;
-mod graph;
 mod net;
-mod parking_lot;
 
+use std::fmt::Debug;
 use std::ops::Range;
 
 use super::fault::Faults;
 use super::forms::{Buffer, Pace};
-use super::reader::{Shape, settings};
 use super::sections::{Direction, Place};
 use super::tree::Table;
-use crate::link::Loss;
-use crate::link::{Network, NodeId};
+use crate::link::{Network, NodeId, capacity, loss};
 use crate::queue;
-use crate::settings::{Field, Settings};
+use crate::settings::{List, Never, Or, Settings, Timed, increasing};
 use crate::units::{Bytes, Rate, Span};
 
 pub(super) use graph::{LINK_REQUIRED, LinkFields, NodeFields};
 
 /// A kind of network.
-#[derive(Clone, Copy, Debug)]
-pub struct Topology {
-    /// Its name in `[topology]`.
-    pub name: &'static str,
-    /// What it looks like.
-    pub about: &'static str,
-    /// Its fields.
-    pub fields: fn() -> &'static [Field],
-    /// The fields that have to be given.
-    pub required: &'static [&'static str],
-    lay: fn(&Site, &Table, &mut Faults) -> Option<Laid>,
+pub trait Topology: Clone + Debug {
+    /// Its parameters.
+    type Params: Settings;
+    /// The parameters that have to be given.
+    const REQUIRED: &'static [&'static str] = &[];
+
+    /// The network of these parameters.
+    fn new(params: Self::Params) -> Self;
+    /// Its nodes and links, and the pairs of nodes between which each group of hosts sends; `None` after a fault. `table` is
+    /// `[topology]`, for places.
+    fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid>;
 }
 
-/// Every kind of network, the default first.
-pub const TOPOLOGIES: &[Topology] = &[
-    Topology {
-        name: "dumbbell",
-        about: "Two routers and the bottleneck between them; each flow has its own hosts and round-trip time.",
-        fields: dumbbell::Params::fields,
-        required: dumbbell::REQUIRED,
-        lay: dumbbell::lay,
-    },
-    Topology {
-        name: "parking-lot",
-        about: "Routers in a row, every hop a bottleneck; flows enter and leave where they say.",
-        fields: parking_lot::Params::fields,
-        required: parking_lot::REQUIRED,
-        lay: parking_lot::lay,
-    },
-    Topology {
-        name: "chain",
-        about: "Nodes in a row with hosts on them: the least network, one link with `hops = 1`.",
-        fields: chain::Params::fields,
-        required: chain::REQUIRED,
-        lay: chain::lay,
-    },
-    Topology {
-        name: "graph",
-        about: "Any network: its links are written one by one under `[[link]]`.",
-        fields: graph::Params::fields,
-        required: &[],
-        lay: graph::lay,
-    },
-];
+crate::registry! {
+    trait Topology;
+    each each;
+    algorithms {
+        dumbbell::Dumbbell,
+        parking_lot::ParkingLot as "parking-lot",
+        chain::Chain,
+        graph::Graph,
+    }
+}
+
+/// The methods of [`Topology`], for whichever this is.
+impl Any {
+    pub(super) fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+        each!(self, one => one.lay(site, table, faults))
+    }
+    fn required(&self) -> &'static [&'static str] {
+        fn of<T: Topology>(_: &T) -> &'static [&'static str] {
+            T::REQUIRED
+        }
+        each!(self, one => of(one))
+    }
+}
+
+/// The parameters that a topology has to be given.
+pub(super) fn required(name: &str) -> &'static [&'static str] {
+    Config::named(name).map_or(&[], |config| config.build().required())
+}
+
+/// Delays of a link from instants on.
+pub(super) type DelaySteps = Or<List<Timed<Span>>, Never>;
+
+/// The range of times and delays in [`DelaySteps`].
+pub(super) fn delay_range() -> std::ops::RangeInclusive<DelaySteps> {
+    let step = |at, value| Or::is(List::one(Timed { at, value }));
+    step(Span::ZERO, Span::ZERO)..=step(Span::from_secs(1_000_000), Span::from_secs(500))
+}
+
+/// Whether the instants of delays increase.
+pub(super) fn delays_increase(steps: &DelaySteps) -> Result<(), String> {
+    steps.get().map_or(Ok(()), |steps| increasing("delay_steps", steps.values()))
+}
+
+fn steps(delays: &DelaySteps) -> Vec<Timed<Span>> {
+    delays.get().map_or(Vec::new(), |steps| steps.values().to_vec())
+}
 
 /// What a topology is built from, apart from its own fields.
-pub(super) struct Site<'s> {
+pub struct Site<'s> {
     /// The whole scenario.
     pub root: &'s Table,
     /// The discipline of bottlenecks.
     pub queue: queue::Config,
     /// The discipline of the bottleneck against the direction of most data.
     pub reverse_queue: queue::Config,
-    /// What bottlenecks lose.
-    pub loss: Loss,
+    /// The losses of bottlenecks in the direction of most data.
+    pub loss: loss::Config,
+    /// The capacity of bottlenecks in the direction of most data, or in both if they share it.
+    pub capacity: capacity::Config,
     /// Payload of a full packet.
     pub payload: Bytes,
     /// A full packet on the wire.
@@ -90,7 +101,7 @@ pub(super) struct Site<'s> {
 }
 
 /// Hosts that a group of traffic needs.
-pub(super) struct Wish<'s> {
+pub struct Wish<'s> {
     /// How messages call the group.
     pub label: String,
     /// The group's own table, for places.
@@ -108,29 +119,15 @@ pub(super) struct Wish<'s> {
 }
 
 /// A network with the pairs of nodes that each wish was given.
-pub(super) struct Laid {
+pub struct Laid {
     pub network: Network,
     pub pairs: Vec<Vec<(NodeId, NodeId)>>,
 }
 
-/// Lays the network that `[topology]` names.
-pub(super) fn lay(kind: &Topology, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
-    (kind.lay)(site, table, faults)
-}
-
 impl Site<'_> {
-    /// Reads the fields of `[topology]`; `None` if anything is wrong so far.
-    fn read<S: Settings>(
-        &self,
-        kind: &str,
-        table: &Table,
-        required: &[&str],
-        faults: &mut Faults,
-    ) -> Option<S> {
-        let place = format!("[topology] of kind {kind}");
-        let shape = Shape { place: &place, besides: &["kind"], required };
-        let params = settings(table, shape, faults);
-        faults.is_empty().then_some(params)
+    /// The capacity of the bottleneck against the direction of most data.
+    fn reverse_capacity(&self) -> capacity::Config {
+        if self.capacity.build(None).shared() { self.capacity.clone() } else { capacity::Config::default() }
     }
 
     /// What a buffer of `rate` and `rtt` is measured by.

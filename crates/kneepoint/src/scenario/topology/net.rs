@@ -2,9 +2,7 @@
 //! A network while it is being laid.
 
 use super::super::forms::Pace;
-use crate::link::Loss;
 use crate::link::{LinkSpec, Network, NodeId};
-use crate::queue::{self, Limit};
 use crate::units::Span;
 
 /// Nodes and links so far.
@@ -29,17 +27,6 @@ impl Net {
 
     /// A link that only carries: nothing is dropped or measured on it.
     pub(super) fn access(&mut self, from: NodeId, to: NodeId, rate: &Pace, delay: Span) {
-        self.link(LinkSpec {
-            name: String::new(),
-            from,
-            to,
-            rate: rate.get().copied(),
-            delay,
-            jitter: Span::ZERO,
-            queue: queue::Config::default(),
-            limit: Limit::Unlimited,
-            loss: Loss::None,
-            measured: false,
-        });
+        self.link(LinkSpec { rate: rate.get().copied(), delay, ..LinkSpec::new(from, to) });
     }
 }

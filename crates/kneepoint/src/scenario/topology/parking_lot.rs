@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parking lot: a row of routers, every hop a bottleneck; each flow has its own hosts at the routers it names.
+//! Parking lot: routers in a row, every hop a bottleneck; each flow has its own hosts at the routers it names.
 //!
 //! ```text
 //! s1 ── r1 ═══ r2 ═══ r3 ── d1
@@ -7,11 +7,12 @@
 //! ```
 
 use super::super::fault::Faults;
-use super::super::forms::{Buffer, Or, Pace};
+use super::super::forms::{Buffer, Pace};
 use super::super::tree::Table;
 use super::chain::Row;
-use super::{Laid, Site};
+use super::{DelaySteps, Laid, Site, Topology, delay_range, delays_increase, steps};
 use crate::link::NodeId;
+use crate::settings::Or;
 use crate::units::{Rate, Span};
 
 crate::settings! {
@@ -23,6 +24,8 @@ crate::settings! {
         routers: u32 = 6, 2..=1000;
         /// One-way delay from a router to the next.
         hop_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);
+        /// Times and the one-way delay of every hop from each of them on, as in `["10s: 50ms"]`; packets never overtake one another.
+        delay_steps: DelaySteps = Or::WORD, delay_range();
         /// One-way delay between a host and its router.
         access_delay: Span = Span::from_millis(5), Span::ZERO..=Span::from_secs(100);
         /// Rate of access links.
@@ -31,13 +34,26 @@ crate::settings! {
         buffer: Buffer = Buffer::Bdp(1.0);
         /// Packets per flow across a hop that a buffer in bandwidth-delay products has at least.
         buffer_floor: u32 = 2, 0..=1000;
+    } check |params| delays_increase(&params.delay_steps)
+}
+
+/// A parking lot.
+#[derive(Clone, Debug)]
+pub struct ParkingLot(Params);
+
+impl Topology for ParkingLot {
+    type Params = Params;
+    const REQUIRED: &'static [&'static str] = &["rate"];
+
+    fn new(params: Params) -> ParkingLot {
+        ParkingLot(params)
+    }
+    fn lay(&self, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
+        if faults.is_empty() { lay(&self.0, site, table, faults) } else { None }
     }
 }
 
-pub(super) const REQUIRED: &[&str] = &["rate"];
-
-pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
-    let params: Params = site.read("parking-lot", table, REQUIRED, faults)?;
+fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     for wish in &site.wishes {
         wish.hold_under(&params.access_rate, faults);
     }
@@ -45,6 +61,7 @@ pub(super) fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Lai
         routers: params.routers,
         rate: params.rate,
         delay: params.hop_delay,
+        delay_steps: steps(&params.delay_steps),
         rtt: (params.access_delay * 2 + params.hop_delay) * 2,
         buffer: params.buffer,
         floor: params.buffer_floor,

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A transmitter sends one packet at a time, at a rate, and carries the fraction of a nanosecond that is left over.
+//! Constant: one packet at a time at the link's rate.
+//!
+//! The fraction of a nanosecond that a packet takes beyond whole ones is carried over to the next, so that a busy link
+//! transmits exactly its rate.
 
-use crate::units::{Rate, Time};
+use super::Capacity;
+use crate::units::{Interval, Rate, Time};
+
+crate::settings! {
+    /// A constant capacity is the link's `rate`.
+    pub struct Params {}
+}
 
 /// What a packet's bits take: whole nanoseconds and `fraction / rate` of one more.
 #[derive(Clone, Copy, Debug)]
@@ -11,9 +20,9 @@ struct Duration {
     fraction: u64,
 }
 
-/// A transmitter.
+/// A transmitter at a constant rate.
 #[derive(Clone, Debug)]
-pub struct Transmitter {
+pub struct Constant {
     /// Bits per second; zero for a transmitter that sends at once.
     rate: u64,
     /// When the last packet's transmission ends, less `fraction / rate` of a nanosecond.
@@ -23,20 +32,29 @@ pub struct Transmitter {
     last: Duration,
 }
 
-impl Transmitter {
-    /// A transmitter at `rate`; without one it sends at once.
-    pub fn new(rate: Option<Rate>) -> Transmitter {
-        Transmitter {
+impl Constant {
+    /// An idle transmitter at `rate`; without one it sends at once.
+    pub fn at(rate: Option<Rate>) -> Constant {
+        Constant {
             rate: rate.map_or(0, |Rate(bits)| bits),
             free: Time::ZERO,
             fraction: 0,
             last: Duration { size: 0, nanos: 0, fraction: 0 },
         }
     }
+}
 
-    /// Sends a packet offered at `at`: when its transmission begins and when it has ended.
+impl Capacity for Constant {
+    type Params = Params;
+
+    fn new(_: Params, rate: Option<Rate>) -> Constant {
+        Constant::at(rate)
+    }
+    fn constant(&self) -> bool {
+        true
+    }
     #[inline]
-    pub fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
+    fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
         let rate = self.rate;
         if rate == 0 {
             return (at, at);
@@ -60,6 +78,9 @@ impl Transmitter {
         self.free = Time(end);
         (start, self.free)
     }
+    fn bits(&self, window: Interval) -> f64 {
+        if self.rate == 0 { f64::NAN } else { self.rate as f64 * window.span().as_secs_f64() }
+    }
 }
 
 #[cfg(test)]
@@ -69,17 +90,17 @@ mod tests {
     #[test]
     fn three_thousand_packets_take_what_their_bits_take() {
         // 1040 B at 150 Mbit/s is 55466.6… ns: rounding each packet would lose 2 ms in 3000.
-        let mut transmitter = Transmitter::new(Some(Rate::from_mbit(150)));
+        let mut transmitter = Constant::at(Some(Rate::from_mbit(150)));
         let last = (0..3000).map(|_| transmitter.send(Time::ZERO, 1040).1).last();
         assert_eq!(last, Some(Time(166_400_000)));
     }
 
     #[test]
     fn an_idle_transmitter_starts_at_once() {
-        let mut transmitter = Transmitter::new(Some(Rate::from_mbit(8)));
+        let mut transmitter = Constant::at(Some(Rate::from_mbit(8)));
         assert_eq!(transmitter.send(Time(500), 1), (Time(500), Time(1500)));
         assert_eq!(transmitter.send(Time(600), 1), (Time(1500), Time(2500)));
         assert_eq!(transmitter.send(Time(9000), 2), (Time(9000), Time(11000)));
-        assert_eq!(Transmitter::new(None).send(Time(7), 1040), (Time(7), Time(7)));
+        assert_eq!(Constant::at(None).send(Time(7), 1040), (Time(7), Time(7)));
     }
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Capacities: how fast a link transmits over time, and their registry.
+//!
+//! To add one: write `link/capacity/NAME.rs` like `link/capacity/steps.rs` and add its line to the registry below.
+//!
+//! A capacity is asked in the order of time. The link asks when a waiting packet can [begin](Capacity::ready), takes it from the
+//! queue at that instant, and [sends](Capacity::send) it; when no packet waits it says [so](Capacity::idle).
+
+use std::fmt::Debug;
+
+use crate::settings::Settings;
+use crate::units::{Interval, Rate, Time};
+
+/// A transmitter with its state.
+pub trait Capacity: Clone + Debug {
+    /// Its parameters.
+    type Params: Settings;
+
+    /// An idle transmitter. `rate` is the link's nominal rate, `None` for a link that transmits at once.
+    fn new(params: Self::Params, rate: Option<Rate>) -> Self;
+    /// Whether it always transmits at the link's rate and for one direction only, so that departures can be computed as packets
+    /// arrive.
+    fn constant(&self) -> bool {
+        false
+    }
+    /// Whether the links of both directions between two nodes transmit by one such capacity.
+    fn shared(&self) -> bool {
+        false
+    }
+    /// Whether the nominal rate, by which buffers and disciplines are configured, suits this capacity; the sentence names the
+    /// rate that would.
+    fn suits(&self, _rate: Rate) -> Result<(), String> {
+        Ok(())
+    }
+    /// When the transmission of a packet that waits at `now` can begin: `now` or later.
+    fn ready(&mut self, now: Time) -> Time {
+        now
+    }
+    /// Transmits a packet offered at `at`: when its transmission begins and when it has ended.
+    fn send(&mut self, at: Time, size: u16) -> (Time, Time);
+    /// The transmitter was free at `now` and no packet waited.
+    fn idle(&mut self, _now: Time) {}
+    /// The bits that it can carry in `window`; NaN where it transmits at once.
+    fn bits(&self, window: Interval) -> f64;
+}
+
+crate::registry! {
+    trait Capacity(Option<Rate>);
+    each each;
+    algorithms {
+        constant::Constant,
+        shared::Shared,
+        steps::Steps,
+        trace::Trace,
+    }
+}
+
+/// The methods of [`Capacity`], for whichever this is.
+#[allow(missing_docs)]
+impl Any {
+    pub fn constant(&self) -> bool {
+        each!(self, one => one.constant())
+    }
+    pub fn shared(&self) -> bool {
+        each!(self, one => one.shared())
+    }
+    pub fn suits(&self, rate: Rate) -> Result<(), String> {
+        each!(self, one => one.suits(rate))
+    }
+    #[inline]
+    pub fn ready(&mut self, now: Time) -> Time {
+        each!(self, one => one.ready(now))
+    }
+    #[inline]
+    pub fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
+        each!(self, one => one.send(at, size))
+    }
+    #[inline]
+    pub fn idle(&mut self, now: Time) {
+        each!(self, one => one.idle(now))
+    }
+    pub fn bits(&self, window: Interval) -> f64 {
+        each!(self, one => one.bits(window))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::settings::Raw;
+
+    const NOMINAL: Option<Rate> = Some(Rate::from_mbit(10));
+
+    /// Every capacity with its defaults, and some with others.
+    fn capacities() -> Vec<Any> {
+        let mut all: Vec<Config> =
+            REGISTRY.iter().map(|entry| Config::named(entry.name).expect("a registered name")).collect();
+        let mut with = |name: &str, fields: &[(&str, Raw)]| {
+            let mut config = Config::named(name).expect("a registered name");
+            for (field, value) in fields {
+                config.set(field, value).expect("allowed");
+            }
+            all.push(config);
+        };
+        let texts = |texts: &[&str]| Raw::List(texts.iter().map(|text| Raw::Text((*text).into())).collect());
+        let rates = texts(&["0s: 3333333bit", "7ms: 0bit", "10ms: 50mbit", "31ms: 1mbit"]);
+        with("steps", &[("rates", rates), ("period", Raw::Text("40ms".into()))]);
+        let times = [0, 0, 3, 4, 4, 4, 9].map(Raw::Integer).to_vec();
+        with("trace", &[("opportunities", Raw::List(times))]);
+        all.iter().map(|config| config.build(NOMINAL)).collect()
+    }
+
+    #[test]
+    fn no_capacity_carries_more_in_an_interval_than_it_says() {
+        for mut any in capacities() {
+            let mut rng = Rng::stream(1, "capacity", 0);
+            let mut sent = Vec::new();
+            let mut now = Time::ZERO;
+            for _ in 0..400 {
+                // A busy transmitter most of the time, with pauses.
+                while any.ready(now) > now {
+                    now = any.ready(now);
+                }
+                let size = 40 + rng.below(1461) as u16;
+                let (start, end) = any.send(now, size);
+                assert!(start >= now && end >= start, "{any:?}");
+                sent.push((start, end, size));
+                now = end;
+                if rng.chance(0.1) {
+                    any.idle(now);
+                    now = Time(now.0 + rng.below(20_000_000));
+                }
+            }
+            assert!(sent.windows(2).all(|two| two[0].1 <= two[1].0), "one packet at a time: {any:?}");
+            for first in (0..sent.len()).step_by(7) {
+                let mut bits = 0.0;
+                for &(_, end, size) in &sent[first..] {
+                    bits += 8.0 * f64::from(size);
+                    // Both ends belong to the interval; what an end falls short of a nanosecond counts as transmitted.
+                    let window = Interval { from: sent[first].0, to: Time(end.0 + 1) };
+                    assert!(bits <= any.bits(window) * (1.0 + 1e-12) + 0.06, "{any:?}: {bits} in {window}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_carries_what_its_parts_carry() {
+        for any in capacities() {
+            let at = |ms: u64| Time(ms * 1_000_000);
+            let bits = |from, to| any.bits(Interval { from: at(from), to: at(to) });
+            for cut in [0, 1, 7, 9, 40, 85, 123] {
+                assert!((bits(0, cut) + bits(cut, 123) - bits(0, 123)).abs() < 1e-3, "{any:?} at {cut}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The families of which a scenario chooses by name, and their one list.
+//!
+//! The reader, the outline, the schema and the example go through it: a registry that is in the list is read, documented and checked.
+
+use super::presets::{Of, PRESETS, Preset};
+use super::topology;
+use crate::link::{capacity, loss};
+use crate::settings::{Assign, Entry, Field};
+use crate::{cc, fluid, queue};
+
+/// A family's registry, and how scenarios write a choice of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Members {
+    /// What messages call a member.
+    pub what: &'static str,
+    /// The name of its definition in the schema.
+    pub definition: &'static str,
+    /// The members, the default first.
+    pub registry: &'static [Entry],
+    /// The section of the example in which each is written out with its fields.
+    pub section: &'static str,
+    /// The presets that stand for members with other defaults.
+    pub presets: Option<Of>,
+    /// The fields that a member has to be given.
+    pub required: fn(&str) -> &'static [&'static str],
+    /// Whether a table without a `kind` is the first of the registry, and a choice is always a table.
+    pub implied: bool,
+}
+
+/// A family of which a scenario chooses: the configuration of a registry.
+pub(crate) trait Family: Assign + Sized {
+    const MEMBERS: Members;
+    fn member(name: &str) -> Option<Self>;
+
+    /// Every name that a scenario may give.
+    fn names() -> Vec<&'static str> {
+        Self::MEMBERS.names()
+    }
+}
+
+/// A member as the outline shows it, or a preset that stands for one.
+pub(super) struct Member {
+    pub name: &'static str,
+    pub about: String,
+    pub fields: fn() -> &'static [Field],
+    pub required: &'static [&'static str],
+    /// The defaults that a preset changes.
+    pub set: &'static [(&'static str, &'static str)],
+}
+
+impl Members {
+    const PLAIN: Members = Members {
+        what: "",
+        definition: "",
+        registry: &[],
+        section: "",
+        presets: None,
+        required: |_| &[],
+        implied: false,
+    };
+
+    /// Its presets. A preset exists if the member that it stands for does.
+    pub(super) fn presets(&self) -> impl Iterator<Item = (&'static Preset, &'static Entry)> {
+        let Members { presets: of, registry, .. } = *self;
+        let own = PRESETS.iter().filter(move |preset| Some(preset.family) == of);
+        own.filter_map(move |preset| Some((preset, registry.iter().find(|entry| entry.name == preset.of)?)))
+    }
+
+    /// Every member, then the presets whose names are no member's.
+    pub(super) fn all(&self) -> Vec<Member> {
+        let member = |entry: &Entry| Member {
+            name: entry.name,
+            about: entry.summary(),
+            fields: entry.fields,
+            required: (self.required)(entry.name),
+            set: &[],
+        };
+        let preset = |(preset, entry): (&Preset, &Entry)| Member {
+            name: preset.name,
+            about: preset.about.into(),
+            set: preset.set,
+            ..member(entry)
+        };
+        let alone = |name: &str| self.registry.iter().all(|entry| entry.name != name);
+        let presets = self.presets().filter(|(preset, _)| alone(preset.name));
+        self.registry.iter().map(member).chain(presets.map(preset)).collect()
+    }
+
+    /// Their names.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.all().iter().map(|member| member.name).collect()
+    }
+}
+
+macro_rules! families {
+    ($($family:ident { $($field:ident: $value:expr,)* })*) => { $(
+        impl Family for $family::Config {
+            const MEMBERS: Members =
+                Members { registry: $family::REGISTRY, $($field: $value,)* ..Members::PLAIN };
+            fn member(name: &str) -> Option<Self> {
+                Self::named(name)
+            }
+        }
+    )* };
+}
+families! {
+    cc { what: "congestion control", definition: "cc", section: "flows", presets: Some(Of::Control), }
+    queue { what: "queue discipline", definition: "discipline", section: "queue", presets: Some(Of::Queue), }
+    loss { what: "channel", definition: "channel", section: "loss", }
+    capacity { what: "capacity", definition: "capacity", section: "capacity", }
+    topology {
+        what: "topology",
+        definition: "topology",
+        section: "topology",
+        required: topology::required,
+        implied: true,
+    }
+    fluid { what: "fluid model", definition: "model", }
+}
+
+/// Every family that a scenario chooses from.
+pub(super) const FAMILIES: &[Members] = &[
+    <cc::Config as Family>::MEMBERS,
+    <queue::Config as Family>::MEMBERS,
+    <loss::Config as Family>::MEMBERS,
+    <capacity::Config as Family>::MEMBERS,
+    <topology::Config as Family>::MEMBERS,
+];

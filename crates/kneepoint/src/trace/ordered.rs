@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Events in the order of time, for observers that need it.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::{Event, LinkId, Observer, Fate};
+use crate::packet::Packet;
+use crate::units::{Span, Time};
+
+/// Hands events to an observer in the order of their times, and events of one time in the order in which the run told them.
+///
+/// A run looks ahead where that is exact, so it tells some events before their time. They wait here until the
+/// run's clock has reached them. As many wait as packets are on their way at most.
+#[derive(Clone)]
+pub struct Ordered<O> {
+    watch: O,
+    /// No event before this time is still to come.
+    now: Time,
+    waiting: BinaryHeap<Waiting>,
+    told: u64,
+}
+
+/// An event that was told ahead; the greatest of a heap is the next.
+#[derive(Clone)]
+struct Waiting {
+    at: Time,
+    number: u64,
+    event: Kept,
+}
+
+/// An event with its own packet.
+#[derive(Clone)]
+enum Kept {
+    Arrival(LinkId, Packet, Fate),
+    Fate(LinkId, Packet, Fate),
+    Service(LinkId, Packet, Span),
+    Delivered(Packet),
+    Plain(Event<'static>),
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Waiting) -> Ordering {
+        (other.at, other.number).cmp(&(self.at, self.number))
+    }
+}
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Waiting) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Waiting) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Waiting {}
+
+impl<O: Observer> Ordered<O> {
+    /// Orders the events for `watch`.
+    pub fn new(watch: O) -> Ordered<O> {
+        Ordered { watch, now: Time::ZERO, waiting: BinaryHeap::new(), told: 0 }
+    }
+
+    /// Hands over what still waits, and gives the observer back. For when the run is over.
+    pub fn finish(mut self) -> O {
+        self.pass(Time::NEVER);
+        self.watch
+    }
+
+    /// Hands over what waits for a time up to `until`.
+    #[inline]
+    fn pass(&mut self, until: Time) {
+        while let Some(next) = self.waiting.peek()
+            && next.at <= until
+            && let Some(Waiting { at, event, .. }) = self.waiting.pop()
+        {
+            self.watch.on(at, &event.event());
+        }
+    }
+}
+
+impl<O: Observer> Observer for Ordered<O> {
+    const CLOCK: bool = true;
+
+    fn advance(&mut self, now: Time) {
+        self.now = now;
+        self.pass(now);
+    }
+
+    fn on(&mut self, at: Time, event: &Event) {
+        if at <= self.now {
+            // Nothing that waits comes first: it was handed over when the clock passed it.
+            self.watch.on(at, event);
+        } else if let Some(event) = Kept::of(event) {
+            self.told += 1;
+            self.waiting.push(Waiting { at, number: self.told, event });
+        }
+    }
+}
+
+impl Kept {
+    /// A copy. A view of the state cannot be kept and is told at its time.
+    fn of(event: &Event) -> Option<Kept> {
+        Some(match *event {
+            Event::Arrival { link, packet, fate } => Kept::Arrival(link, *packet, fate),
+            Event::Fate { link, packet, fate } => Kept::Fate(link, *packet, fate),
+            Event::Service { link, packet, waited } => Kept::Service(link, *packet, waited),
+            Event::Delivered { packet } => Kept::Delivered(*packet),
+            Event::Queue { link, backlog } => Kept::Plain(Event::Queue { link, backlog }),
+            Event::Acked { flow, acked, rtt, window, one_way } => {
+                Kept::Plain(Event::Acked { flow, acked, rtt, window, one_way })
+            }
+            Event::Repair { flow, timeout } => Kept::Plain(Event::Repair { flow, timeout }),
+            Event::Started { flow, web } => Kept::Plain(Event::Started { flow, web }),
+            Event::Completed { flow, began, delivered, size } => {
+                Kept::Plain(Event::Completed { flow, began, delivered, size })
+            }
+            Event::Sample { .. } => return None,
+        })
+    }
+
+    fn event(&self) -> Event<'_> {
+        match self {
+            Kept::Arrival(link, packet, fate) => Event::Arrival { link: *link, packet, fate: *fate },
+            Kept::Fate(link, packet, fate) => Event::Fate { link: *link, packet, fate: *fate },
+            Kept::Service(link, packet, waited) => Event::Service { link: *link, packet, waited: *waited },
+            Kept::Delivered(packet) => Event::Delivered { packet },
+            Kept::Plain(event) => *event,
+        }
+    }
+}
