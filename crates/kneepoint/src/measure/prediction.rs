@@ -16,7 +16,7 @@ use crate::trace::{Event, FlowId, LinkId, Observer, Ordered};
 use crate::units::{Bytes, Interval, Time};
 
 /// Lets predictors watch one flow.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Prediction {
     flow: FlowId,
     bottleneck: LinkId,
@@ -24,7 +24,7 @@ pub struct Prediction {
 }
 
 /// Hears the events of the flow and of its bottleneck in order.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Jury {
     laboratory: Laboratory,
     flow: FlowId,

@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::fmt;
 
 use super::{Event, LinkId, Observer, Fate};
 use crate::packet::Packet;
@@ -55,6 +56,13 @@ impl PartialEq for Waiting {
     }
 }
 impl Eq for Waiting {}
+
+/// A view, which an event may hold, has no text.
+impl<O: fmt::Debug> fmt::Debug for Ordered<O> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Ordered").field("watch", &self.watch).field("now", &self.now).finish_non_exhaustive()
+    }
+}
 
 impl<O: Observer> Ordered<O> {
     /// Orders the events for `watch`.
