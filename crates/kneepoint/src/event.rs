@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What happens next: a queue of at most one pending event per entity, keyed (time, entity).
+//! The event queue: at most one pending event per entity, ordered by (time, entity).
 //!
-//! The key is total, so ties are never random: at one instant the entity with the smaller number comes first.
-//! An entity is a link, a timer or a source; what it does when its time comes is its own business, so the queue
-//! holds O(links + flows) entries however many packets travel.
+//! The order is total, so ties are never random: at equal times the entity with the smaller number comes first.
+//! An entity is a link, a timer or a source, not a packet, so the queue holds O(links + flows) entries however many
+//! packets travel.
 //!
-//! Two wheels of slots hold entities in lists threaded through one array: `near` covers the current block of
-//! slots, `far` the blocks after it, and a sorted set whatever lies beyond. A block's list is spread over `near`
-//! when its time comes; a slot's list is sorted when its time comes. Scheduling and popping cost a few
-//! nanoseconds whatever the number of entities, as long as a slot holds about one event.
+//! Two timing wheels hold entities in lists threaded through one array: `near` covers the slots of the current
+//! block, `far` the blocks after it; a sorted set holds the rest. The list of a block is spread over `near` when the
+//! block begins. The list of a slot is sorted when the slot begins, unless it holds a single event, as most do.
+//! Scheduling and popping take constant time as long as a slot holds about one event.
 
 use std::collections::BTreeSet;
 
@@ -65,13 +65,13 @@ impl EventQueue {
         }
     }
 
-    /// When the entity's event is due; never, if it has none.
+    /// The time of the entity's event; [`Time::NEVER`] if none is pending.
     #[inline]
     pub fn due(&self, entity: Entity) -> Time {
         self.entities[entity as usize].at
     }
 
-    /// Gives the entity an event at `at`, in place of the one it may have; [`Time::NEVER`] takes it away.
+    /// Schedules the entity's event at `at`, in place of a pending one; [`Time::NEVER`] cancels it.
     #[inline]
     pub fn schedule(&mut self, entity: Entity, at: Time) {
         if self.entities[entity as usize].at != Time::NEVER {
@@ -92,7 +92,7 @@ impl EventQueue {
             let entity = self.near.heads[place as usize];
             let Pending { at, next } = self.entities[entity as usize];
             if next == NONE {
-                // Alone in its slot: no list to sort. Not due yet, it stays where it is.
+                // A lone event needs no sorting. If it is not due, it stays in its slot.
                 return (at <= until).then(|| {
                     self.near.take(place);
                     self.slot = self.slot / SLOTS * SLOTS + place;
@@ -104,7 +104,7 @@ impl EventQueue {
         self.pop_sorted(until)
     }
 
-    /// [`EventQueue::pop`] by way of `current`.
+    /// [`EventQueue::pop`] through `current`, for a slot that holds several events.
     fn pop_sorted(&mut self, until: Time) -> Option<(Time, Entity)> {
         while self.current.is_empty() {
             if !self.advance() {
@@ -152,7 +152,7 @@ impl EventQueue {
         }
     }
 
-    /// Moves to the next slot that holds events; false if there is none.
+    /// Moves to the next occupied slot, or to the next occupied block; false if no event is pending.
     fn advance(&mut self) -> bool {
         let block = self.slot / SLOTS;
         if let Some(slot) = self.near.occupied_from(self.slot % SLOTS) {
@@ -168,7 +168,7 @@ impl EventQueue {
             }
             return true;
         }
-        // The current block is done. The far wheel turns: blocks after this one first, then those that wrapped.
+        // The current block is empty. In the far wheel, blocks behind this place come before those that wrapped.
         let place = block % SLOTS;
         let ahead = self.far.occupied_from(place).map(|found| found - place);
         let around = || self.far.occupied_from(0).map(|found| found + SLOTS - place);
@@ -178,7 +178,7 @@ impl EventQueue {
         true
     }
 
-    /// Spreads the events of `block` over the near wheel, and lets in from beyond what the far wheel now reaches.
+    /// Spreads the events of `block` over the near wheel, and moves events from `beyond` that are now in reach.
     fn enter(&mut self, block: u64) {
         self.slot = block * SLOTS;
         self.end = self.slot.saturating_add(SLOTS);
@@ -198,7 +198,7 @@ impl EventQueue {
     }
 }
 
-/// A ring of lists and a bit for each that is not empty.
+/// A ring of lists, with a bit for each list that is not empty.
 #[derive(Clone, Debug)]
 struct Wheel {
     heads: Box<[Entity; SLOTS as usize]>,
@@ -218,7 +218,7 @@ impl Wheel {
         self.occupied[place / 64] |= 1 << (place % 64);
     }
 
-    /// Empties a slot and returns the first of its list.
+    /// Empties a slot and returns the first entity of its list.
     #[inline]
     fn take(&mut self, slot: u64) -> Entity {
         let place = (slot % SLOTS) as usize;
@@ -281,7 +281,7 @@ mod tests {
         let mut queue = EventQueue::new(3, Span(16));
         queue.schedule(0, Time(1000));
         assert_eq!(queue.pop(Time(999)), None);
-        // Asking early must not move the queue on: earlier slots still take events.
+        // A pop before the event is due does not advance the queue: earlier slots still take events.
         queue.schedule(1, Time(500));
         queue.schedule(2, Time(1001));
         assert_eq!(queue.pop(Time(1000)), Some((Time(500), 1)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an acknowledgement costs each controller.
+//! The cost of an acknowledgement for each controller.
 //!
-//! Every controller hears the same acknowledgements, and is asked for its window after each, as its host would. What
-//! it costs to walk through them without a controller is taken off.
+//! Every controller receives the same acknowledgements and reports its window after each, as in a sender. The cost of
+//! iterating over them without a controller is subtracted.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -16,35 +16,36 @@ use kneepoint::units::{Span, Time};
 use super::child::cpu_ns;
 use super::instructions::counted;
 
-/// What the table means.
+/// The legend of the table.
 pub const METHOD: &str = "\
-Each controller hears the same acknowledgements and is asked for its window after each: 100 packets in flight, 60 ms
-and a queue that swells to 10 ms and drains, and every 5000 packets one that is lost and repaired. What the walk
-through them costs without a controller is taken off. *ns* is the least of many runs; *instructions* are counted as
-above. A controller that takes more than three times as long as Reno needs a reason, which the table then says.
+Each controller receives the same acknowledgements and reports its window after each: 100 packets in flight, 60 ms
+of propagation, a queueing delay that rises to 10 ms and falls, and one lost packet in 5000. The cost of the loop
+without a controller is subtracted. *ns* is the minimum of many runs; *instructions* are counted as above, and
+`make ratchet` holds them. A controller that takes more than three times as long as Reno needs a reason, which the
+table gives.
 
-Reno does next to nothing but divide, and waits for the quotient: the next acknowledgement needs it. Others have work
-to do meanwhile, so their time grows less than their instructions.
+Reno does little but divide, and the next acknowledgement needs the quotient. Other controllers do independent work
+in the meantime, so their time grows less than their instructions.
 ";
 
-/// Controllers that may take more than three times as long as Reno, and why.
+/// Controllers that may take more than three times as long as Reno, with the reason.
 const REASONS: &[(&str, &str)] = &[
     (
         "bbr",
-        "It takes a delivery rate from the record of every packet and keeps the greatest of ten rounds, a third of its \
-         instructions; its state machine computes a window and a pacing rate anew with the rest.",
+        "It samples the delivery rate of every packet and keeps the maximum of ten rounds, a third of its instructions; \
+         its state machine recomputes window and pacing rate with the rest.",
     ),
     (
         "copa",
-        "It updates three filters over time with every sample: the least round trip of ten seconds and of half a round \
-         trip, and the greatest of four.",
+        "Every sample updates three windowed filters: the minimum round-trip time of ten seconds and of half a round \
+         trip, and the maximum of four round trips.",
     ),
 ];
 
-/// More than so many times as long as Reno needs a reason.
+/// Times as long as Reno above which a controller needs a reason.
 const ENOUGH: f64 = 3.0;
 
-/// The name of the walk without a controller.
+/// The name of the loop without a controller.
 pub const NOTHING: &str = "nothing";
 
 /// Packets in flight.
@@ -56,13 +57,13 @@ const LOSS_EVERY: u64 = 5_000;
 /// Acknowledgements in a walk.
 const ACKS: u64 = 20_000;
 
-/// Walks of the shorter and of the longer run under an instruction counter.
+/// Walks of the shorter and of the longer run under valgrind.
 const COUNTED: (u32, u32) = (1, 3);
 
-/// Walks of a timed run, and how many of these there are.
+/// Walks of a timed run, and the number of timed runs.
 const TIMED: (u32, u32) = (50, 20);
 
-/// What a child is told.
+/// The arguments of the child process.
 #[derive(Args)]
 pub struct Arguments {
     /// The controller, or `nothing`.
@@ -71,25 +72,25 @@ pub struct Arguments {
     walks: u32,
 }
 
-/// What an acknowledgement costs a controller.
+/// The cost of an acknowledgement for a controller.
 pub struct Cost {
     name: &'static str,
     ns: f64,
     instructions: Option<f64>,
 }
 
-/// What a sender hears.
+/// A signal that a controller receives.
 enum Event {
     Ack(Ack),
     Loss(Loss),
 }
 
-/// Steady avoidance with a loss now and then.
+/// Congestion avoidance with one loss in [`LOSS_EVERY`] packets.
 fn events() -> Vec<Event> {
     let mut events = Vec::new();
     let (mut now, mut una, mut delivered) = (Time::ZERO, 0, 0);
     for number in 1..=ACKS {
-        // Up and down once in twenty round trips.
+        // The queue rises and falls once in twenty round trips.
         let phase = number % (20 * FLIGHT);
         let queueing = phase.min(20 * FLIGHT - phase);
         let rtt = Span::from_micros(60_000 + 10 * queueing);
@@ -99,7 +100,7 @@ fn events() -> Vec<Event> {
         if since_loss == 0 {
             events.push(Event::Loss(Loss { now, flight: FLIGHT as f64, una, next: una + FLIGHT }));
         }
-        // The packet that was lost arrives a round trip later, and all that was waiting for it with it.
+        // The retransmission arrives a round trip later, and is acknowledged with all packets behind it.
         let recovering = number >= LOSS_EVERY && since_loss < FLIGHT;
         let acked = match () {
             () if recovering => 0,
@@ -145,7 +146,7 @@ fn walk_alone(events: &[Event]) {
     }
 }
 
-/// Walks, and prints nanoseconds of processor time for each acknowledgement.
+/// Walks, and prints the processor time per acknowledgement in nanoseconds.
 pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
     let events = events();
     let fresh = match cc::Config::named(&arguments.controller) {
@@ -165,7 +166,7 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Nanoseconds for each acknowledgement, the least of all runs.
+/// Nanoseconds per acknowledgement, the minimum of all runs.
 fn time(name: &str) -> f64 {
     let run = || -> Option<f64> {
         let program = std::env::current_exe().ok()?;
@@ -175,7 +176,7 @@ fn time(name: &str) -> f64 {
     (0..TIMED.1).filter_map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// Instructions for each acknowledgement, the walk included; the error names the reason if they cannot be counted.
+/// Instructions per acknowledgement, the loop included; the error says why they cannot be counted.
 pub fn instructions(name: &str) -> Result<f64, String> {
     let run = |walks: u32| counted(&["bench-acks", name, &walks.to_string()]).map(|(count, _)| count);
     let (fewer, more) = (run(COUNTED.0)?, run(COUNTED.1)?);
@@ -202,16 +203,16 @@ pub fn measure() -> Vec<Cost> {
     cc::REGISTRY.iter().map(|entry| less_walk(entry.name)).collect()
 }
 
-/// The costs as a Markdown table, in times of the first of the registry as well, which is Reno.
+/// The costs as a Markdown table, also relative to the first controller of the registry, which is Reno.
 pub fn table(costs: &[Cost]) -> String {
     let mut text = String::from(
-        "| controller | ns/acknowledgement | times Reno's | instructions/acknowledgement | times Reno's | why so long |\n\
+        "| controller | ns/acknowledgement | times Reno's | instructions/acknowledgement | times Reno's | reason |\n\
          |---|---|---|---|---|---|\n",
     );
     for one in costs {
         let longer = one.ns / costs[0].ns;
         let reason = REASONS.iter().find(|(name, _)| *name == one.name).map(|(_, reason)| *reason);
-        let why = if longer > ENOUGH { reason.unwrap_or("**no reason is known**") } else { "" };
+        let why = if longer > ENOUGH { reason.unwrap_or("**no reason is given**") } else { "" };
         let instructions = one.instructions.map_or("—".into(), |count| format!("{count:.0}"));
         let more = one.instructions.zip(costs[0].instructions).map(|(one, reno)| one / reno);
         let more = more.map_or("—".into(), |more| format!("{more:.1}"));
@@ -230,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_of_a_controller_that_exists() {
+    fn every_reason_names_a_controller() {
         for (name, reason) in REASONS {
             assert!(cc::Config::named(name).is_some(), "{name}");
             assert!(reason.ends_with('.'), "{name}: {reason}");
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_acknowledgements_are_what_a_sender_could_hear() {
+    fn the_acknowledgements_are_those_of_a_possible_transfer() {
         let (mut una, mut losses) = (0, 0);
         for event in events() {
             match event {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is timed: scenarios with the settings of ns-2's script, so that both simulators can run them.
+//! The cases: scenarios with the settings of ns-2's script, so that both simulators can run them.
 
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
@@ -9,9 +9,9 @@ use crate::setting::{self, Setup};
 
 /// A scenario to time.
 pub struct Case {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its description.
     pub about: &'static str,
     /// Rate of the bottleneck in bit/s.
     pub rate: f64,
@@ -21,27 +21,27 @@ pub struct Case {
     pub sessions: u32,
     /// Only the links that the round trips need.
     pub minimal: bool,
-    /// A meter hears of everything.
+    /// A meter observes the run.
     pub watched: bool,
-    /// Hosts send at once, without the noise of a packet time.
+    /// Hosts send without jitter.
     pub quiet: bool,
-    /// Seconds of ns-2, which needs no more to be steady; none where it would repeat another case.
+    /// Seconds that ns-2 simulates; none where the run would repeat another case.
     pub ns2_seconds: Option<u32>,
-    /// The shorter and the longer of two runs under an instruction counter, in seconds.
+    /// Seconds that the shorter and the longer run under valgrind simulate.
     pub counted: (u32, u32),
-    /// Nanoseconds per packet that we want to stay below, on an idle processor of 3 GHz.
+    /// The goal in nanoseconds per packet, on an idle processor of 3 GHz.
     pub goal: Option<f64>,
 }
 
 /// Seconds that a timed run simulates.
 pub const SECONDS: u32 = 100;
 
-/// When flows start: in the first seconds.
+/// Flows start in the first so many seconds.
 const START: u32 = 5;
 
 const D100: Case = Case {
     name: "d100",
-    about: "100 SACK flows over 150 Mbit/s and 60 ms, every link serialised, a meter watching",
+    about: "100 SACK flows over 150 Mbit/s and 60 ms, every link serialised, with a meter",
     rate: 150e6,
     flows: 100,
     sessions: 0,
@@ -58,7 +58,7 @@ pub const CASES: [Case; 7] = [
     D100,
     Case {
         name: "d100-unwatched",
-        about: "`d100` with nobody watching",
+        about: "`d100` without a meter",
         watched: false,
         ns2_seconds: None,
         goal: None,
@@ -66,7 +66,7 @@ pub const CASES: [Case; 7] = [
     },
     Case {
         name: "d100-minimal",
-        about: "the round trips of `d100` with the fewest links and nobody watching",
+        about: "the round trips of `d100` with the fewest links and no meter",
         minimal: true,
         watched: false,
         ns2_seconds: None,
@@ -76,7 +76,7 @@ pub const CASES: [Case; 7] = [
     },
     Case {
         name: "d1000",
-        about: "1000 SACK flows over 1 Gbit/s and 60 ms, every link serialised, a meter watching",
+        about: "1000 SACK flows over 1 Gbit/s and 60 ms, every link serialised, with a meter",
         rate: 1e9,
         flows: 1000,
         ns2_seconds: Some(20),
@@ -86,7 +86,7 @@ pub const CASES: [Case; 7] = [
     },
     Case {
         name: "d1000-quiet",
-        about: "`d1000` without the hosts' noise: flows of equal round trips lock their phases",
+        about: "`d1000` without the jitter of hosts: flows of equal round trips lock their phases",
         rate: 1e9,
         flows: 1000,
         quiet: true,
@@ -97,7 +97,7 @@ pub const CASES: [Case; 7] = [
     },
     Case {
         name: "d1000-minimal",
-        about: "1000 flows with the fewest links and nobody watching",
+        about: "1000 flows with the fewest links and no meter",
         rate: 1e9,
         flows: 1000,
         minimal: true,

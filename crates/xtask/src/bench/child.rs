@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One timed run in a process of its own, so that its memory is its own.
+//! One timed run in its own process, so that its peak memory can be read.
 
 use clap::Args;
 use kneepoint::measure::Meter;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 
-/// What a child is told.
+/// The arguments of the child process.
 #[derive(Args)]
 pub struct Arguments {
     /// The case.
@@ -18,16 +18,16 @@ pub struct Arguments {
     seconds: u32,
 }
 
-/// What a child tells.
+/// The output of the child process.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// Processor time of the run alone, without setting up.
+    /// Processor time of the run, set-up excluded.
     pub cpu_ns: u64,
     /// Packets that the bottleneck served.
     pub packets: u64,
     /// Events that the engine handled.
     pub events: u64,
-    /// Most memory that the process had.
+    /// Peak memory of the process.
     pub peak_kib: u64,
 }
 
@@ -54,7 +54,7 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Processor time of this process: what others do on the machine counts little.
+/// Processor time of this process, which other load on the machine affects little.
 pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

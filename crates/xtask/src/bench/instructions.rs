@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Instructions, which no neighbour on the machine can inflate.
+//! Instruction counts, which other load on the machine does not change.
 //!
-//! Two runs of one child under valgrind, one longer than the other: the difference is steady state, without
-//! setting up and without the flows' start.
+//! The difference of a longer and a shorter run under valgrind is steady state: set-up and the start of the flows
+//! cancel.
 
 use std::process::Command;
 
 use super::case::Case;
 use super::child::Timing;
 
-/// Instructions per packet that the bottleneck served; the error says why there are none.
+/// Instructions per packet that the bottleneck served; the error says why they cannot be counted.
 pub fn per_packet(case: &Case) -> Result<f64, String> {
     let (short, long) = case.counted;
     let run = |seconds: u32| -> Result<(u64, Timing), String> {
@@ -21,7 +21,7 @@ pub fn per_packet(case: &Case) -> Result<f64, String> {
     Ok((more - fewer) as f64 / (second.packets - first.packets) as f64)
 }
 
-/// Instructions of this program with `arguments`, and what it printed.
+/// Instructions of this program with `arguments`, and its standard output.
 pub fn counted(arguments: &[&str]) -> Result<(u64, Vec<u8>), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
@@ -29,7 +29,7 @@ pub fn counted(arguments: &[&str]) -> Result<(u64, Vec<u8>), String> {
         .arg(program)
         .args(arguments)
         .output()
-        .map_err(|error| format!("valgrind does not start ({error}); Debian's package is `valgrind`"))?;
+        .map_err(|error| format!("valgrind does not start ({error}); on Debian: apt-get install valgrind"))?;
     let log = String::from_utf8_lossy(&output.stderr);
     let count = log
         .lines()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a packet costs: processor time, instructions, events and memory, and ns-2's beside it.
+//! The cost of a packet: processor time, instructions, events and memory, compared with ns-2.
 //!
-//! Every run is a process of its own, so that its memory is its own; ns-2's runs come between ours, so that both
-//! meet the same neighbours on the machine.
+//! Every run has its own process, so that its peak memory can be read. Runs of ns-2 alternate with ours, so that both
+//! meet the same load on the machine.
 
 pub mod acks;
 mod case;
@@ -22,7 +22,7 @@ use crate::ns2;
 use case::{CASES, Case, SECONDS};
 use child::Timing;
 
-/// How to time.
+/// The options of a benchmark.
 #[derive(Args)]
 pub struct Arguments {
     /// One short run of each case, without instructions and without ns-2.
@@ -37,37 +37,37 @@ pub struct Arguments {
     /// Time only the cases whose name contains this.
     #[arg(long)]
     only: Option<String>,
-    /// How often to time each case.
+    /// Timed runs of each case.
     #[arg(long, default_value_t = 3)]
     repeat: usize,
-    /// Only what an acknowledgement costs each controller.
+    /// Measure only the cost of an acknowledgement for each controller.
     #[arg(long, conflicts_with = "quick")]
     acks: bool,
-    /// Leave ns-2 out.
+    /// Do not run ns-2.
     #[arg(long)]
     no_ns2: bool,
 }
 
-/// What was measured of a case.
+/// The measurements of a case.
 #[derive(Serialize)]
 pub struct Figures {
     /// The case's name.
     pub case: &'static str,
     /// Packets that the bottleneck served.
     pub packets: u64,
-    /// Processor time for each of them, the least of all runs.
+    /// Processor time per packet, the minimum of all runs.
     pub ns_per_packet_min: f64,
     /// The median of all runs.
     pub ns_per_packet_median: f64,
-    /// Instructions for each of them.
+    /// Instructions per packet.
     pub instructions_per_packet: Option<f64>,
-    /// Events of the engine for each of them.
+    /// Events of the engine per packet.
     pub events_per_packet: f64,
-    /// Most memory that the process had.
+    /// Peak memory of the process.
     pub peak_mib: f64,
-    /// Processor time that we want to stay below.
+    /// The goal for the processor time per packet.
     pub goal_ns: Option<f64>,
-    /// ns-2's user time for each packet, the least of all runs.
+    /// User time of ns-2 per packet, the minimum of all runs.
     pub ns2_ns_per_packet_min: Option<f64>,
     /// ns-2's time over ours.
     pub ns2_over_ours: Option<f64>,

@@ -5,7 +5,6 @@
 //! compiler, instruction set or profile gives other counts: these are not compared.
 
 use std::fmt::Write;
-use std::time::Instant;
 
 use clap::Args;
 use kneepoint::cc;
@@ -42,9 +41,8 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         }
         record = Record::empty(build);
     }
-    let started = Instant::now();
     let figures = measure()?;
-    println!("Instructions by valgrind, {}, in {:.0} s:\n", record.build, started.elapsed().as_secs_f64());
+    println!("Instructions counted by valgrind, {}:\n", record.build);
     print!("{}", table(&figures, &record));
     if arguments.write {
         record.ratchet(&figures, &machine::revision(), arguments.reason.as_deref())?.write(&figures)?;
