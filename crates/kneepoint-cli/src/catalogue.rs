@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{cc, fluid, predict, queue, tcp, traffic};
+use kneepoint::{cc, fluid, law, predict, queue, tcp, traffic};
 use serde_json::{Value, json};
 
 /// What kind of thing a name names.
@@ -15,6 +15,8 @@ pub enum Kind {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Laws of early response.
+    Laws,
     /// Congestion predictors.
     Predictors,
     /// Fluid models.
@@ -33,9 +35,10 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Controllers,
         Kind::Queues,
+        Kind::Laws,
         Kind::Predictors,
         Kind::Models,
         Kind::Presets,
@@ -50,6 +53,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
+            Kind::Laws => "law",
             Kind::Predictors => "predictor",
             Kind::Models => "fluid model",
             Kind::Presets => "preset",
@@ -65,6 +69,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
+            Kind::Laws => "laws",
             Kind::Predictors => "predictors",
             Kind::Models => "models",
             Kind::Presets => "presets",
@@ -110,6 +115,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => queue::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Laws => law::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {
