@@ -71,7 +71,7 @@ fuzz: cargo ## a million mutated scenarios, thousands of command lines and netwo
 	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz
 	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test transfers
 
-wasm: cargo ## compile the laboratory to wasm32
+wasm: cargo ## compile the laboratory to wasm32, and the controllers for a machine without an operating system
 	scripts/check-wasm.sh
 
 docs: cargo ## regenerate docs/algorithms.md, response functions, schema and example; API documentation in target/doc

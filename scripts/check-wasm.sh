@@ -1,26 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Compiles the core for wasm32-unknown-unknown.
+# Compiles the laboratory for wasm32-unknown-unknown, and its controllers for x86_64-unknown-none too, which has
+# no operating system and so no standard library.
 #
-# 1. With the toolchain's wasm target, which is added if it is missing and can be had.
+# 1. With the toolchain's target, which is added if it is missing and can be had.
 # 2. Else, on Debian, with its compiler and the library's sources, unpacked below target/ and not installed.
 # 3. Else it says SKIPPED and why, and succeeds: KNEE_WASM=required makes that a failure.
 
 set -eu
 cd "$(dirname "$0")/.."
 
-triple=wasm32-unknown-unknown
 out=target/wasm
 tools=$out/toolchain
 packages='rustc-web rust-web-src libstd-rust-web-dev'
 
 skipped() {
     echo "==================================================================" >&2
-    echo "SKIPPED: the core was NOT compiled for $triple: $1" >&2
+    echo "SKIPPED: $crate was NOT compiled for $triple: $1" >&2
     echo "Remedy:  rustup target add $triple" >&2
     echo "==================================================================" >&2
     [ "${KNEE_WASM:-}" != required ]
-    exit
 }
 
 has_target() {
@@ -41,7 +40,7 @@ unpack() {
     for package in "$tools"/packages/*.deb; do
         dpkg-deb -x "$package" "$tools/root" || return 1
     done
-    # Cargo runs whatever RUSTC names: the compiler with the libraries beside it.
+    # Cargo runs the compiler that RUSTC names: Debian's with its libraries beside it.
     root=$PWD/$tools/root/usr
     {
         echo '#!/bin/sh'
@@ -52,22 +51,35 @@ unpack() {
     "$tools/rustc" --version
 }
 
-if ! has_target && command -v rustup >/dev/null; then
-    echo "adding the target $triple"
-    timeout 120 rustup target add "$triple" || echo "it could not be added" >&2
-fi
-
-if has_target; then
-    cargo build -p kneepoint --target "$triple" --target-dir "$out" "$@"
-elif command -v apt-get >/dev/null && [ "$(uname -m)" = x86_64 ]; then
-    if [ ! -x "$tools/rustc" ]; then
-        rm -rf "$tools"
-        unpack >&2 || { rm -rf "$tools"; skipped "no target, and Debian's compiler could not be had"; }
+# check CRATE TRIPLE LIBRARIES [ARGUMENTS]: LIBRARIES are those that have to be built where the target is missing.
+check() {
+    crate=$1 triple=$2 libraries=$3
+    shift 3
+    if ! has_target && command -v rustup >/dev/null; then
+        echo "adding the target $triple"
+        timeout 120 rustup target add "$triple" || echo "it could not be added" >&2
     fi
-    # The library is compiled from its sources, which a compiler other than a nightly does when told so.
-    RUSTC="$PWD/$tools/rustc" RUSTC_BOOTSTRAP=1 cargo build -p kneepoint --target "$triple" \
-        --target-dir "$out" -Z build-std=std,panic_abort "$@"
-else
-    skipped "the toolchain lacks the target and it could not be added"
-fi
-echo "the core compiles for $triple"
+    if has_target; then
+        cargo build -p "$crate" --target "$triple" --target-dir "$out" "$@"
+    elif command -v apt-get >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+        if [ ! -x "$tools/rustc" ]; then
+            rm -rf "$tools"
+            unpack >&2 || {
+                rm -rf "$tools"
+                skipped "no target, and Debian's compiler could not be had"
+                return
+            }
+        fi
+        # The library is compiled from its sources, which a compiler other than a nightly does when told so.
+        RUSTC="$PWD/$tools/rustc" RUSTC_BOOTSTRAP=1 cargo build -p "$crate" --target "$triple" \
+            --target-dir "$out" -Z build-std="$libraries" "$@"
+    else
+        skipped "the toolchain lacks the target and it could not be added"
+        return
+    fi
+    echo "$crate compiles for $triple"
+}
+
+check kneepoint-cc x86_64-unknown-none core,alloc "$@"
+check kneepoint-cc wasm32-unknown-unknown std,panic_abort "$@"
+check kneepoint wasm32-unknown-unknown std,panic_abort "$@"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Kneepoint's congestion controls, and what they stand on.
+//! Kneepoint's congestion controls and their foundations.
 //!
 //! | room | what it does |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! neither simulator nor kernel, so a QUIC stack can carry it. The crate is `no_std` and needs an allocator. A room
 //! imports only from rooms above it.
 //!
-//! A host builds a controller by name, tells it what happens, and sends as much as it allows:
+//! A host builds a controller by name, reports events to it, and sends as much as it allows:
 //!
 //! ```
 //! use kneepoint_cc::cc::{Ack, Config, Start};

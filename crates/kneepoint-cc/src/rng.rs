@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One seed, many named and independent random streams.
 //!
-//! A stream is named by what it serves (`"start", flow 7`), so that giving one flow more draws, or adding a
-//! flow, changes no other stream: schemes are compared under common random numbers.
+//! A stream is named by its purpose (`"start", flow 7`), so that more draws for one flow, or another flow, change no
+//! other stream: schemes are compared under common random numbers.
 //! The generator is xoshiro256++ (Blackman and Vigna 2019); logarithms and powers come from `libm`, so that a
 //! draw is the same on every platform.
 

@@ -14,7 +14,7 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub u64);
 
@@ -34,7 +34,7 @@ pub struct PacketRate(pub f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Probability(f64);
 
-/// A stretch of time between two instants, `100s..300s`.
+/// The time between two instants, `100s..300s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval {
     /// The first instant inside.
@@ -63,7 +63,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Span = Span(0);
     /// Longer than any run.
     pub const MAX: Span = Span(u64::MAX);
@@ -121,7 +121,7 @@ impl Rate {
     pub fn packets(self, size: Bytes) -> f64 {
         self.0 as f64 / (8.0 * size.0 as f64)
     }
-    /// What this rate carries in `span`.
+    /// The data that this rate carries in `span`.
     pub fn carries(self, span: Span) -> Bytes {
         Bytes((u128::from(self.0) * u128::from(span.0) / (8 * u128::from(NANOS))) as u64)
     }
@@ -220,7 +220,7 @@ pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim_start()))
 }
 
-/// Reads a number with one of `scales`, or says what would have been right.
+/// Reads a number with one of `scales`; the error names them.
 fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Result<u64, String> {
     let units = || scales.iter().map(|(unit, _)| *unit).collect::<Vec<_>>().join(", ");
     let wrong =
@@ -277,7 +277,7 @@ impl FromStr for Bytes {
 impl FromStr for Interval {
     type Err = String;
     fn from_str(text: &str) -> Result<Interval, String> {
-        let wrong = || format!("`{text}` is not a stretch of time: write it as `100s..300s`");
+        let wrong = || format!("`{text}` is not an interval: write it as `100s..300s`");
         let (from, to) = text.split_once("..").ok_or_else(wrong)?;
         let interval = Interval { from: from.parse()?, to: to.parse()? };
         if interval.from <= interval.to {

@@ -6,7 +6,7 @@ use kneepoint::link::{capacity, loss};
 use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{cc, fluid, predict, queue, tcp, traffic};
+use kneepoint::{cc, fluid, law, predict, queue, tcp, traffic};
 use serde_json::{Value, json};
 
 /// The kinds of named items.
@@ -16,6 +16,8 @@ pub enum Kind {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Laws of early response.
+    Laws,
     /// Congestion predictors.
     Predictors,
     /// Fluid models.
@@ -39,6 +41,7 @@ impl Kind {
     pub const ALL: [Kind; 10] = [
         Kind::Controllers,
         Kind::Queues,
+        Kind::Laws,
         Kind::Predictors,
         Kind::Models,
         Kind::Presets,
@@ -54,6 +57,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
+            Kind::Laws => "law",
             Kind::Predictors => "predictor",
             Kind::Models => "fluid model",
             Kind::Presets => "preset",
@@ -70,6 +74,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
+            Kind::Laws => "laws",
             Kind::Predictors => "predictors",
             Kind::Models => "models",
             Kind::Presets => "presets",
@@ -116,6 +121,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => queue::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Laws => law::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {

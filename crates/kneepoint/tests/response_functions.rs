@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Every response function that a controller's file states, against what the controller does.
 
-use kneepoint::cc::steady::{Law, mean_window};
+use kneepoint::cc::steady::{ResponseFunction, mean_window};
 use kneepoint::cc::{Config, REGISTRY};
 use kneepoint::settings::Raw;
 use kneepoint::units::Span;
@@ -10,7 +10,7 @@ use kneepoint::units::Span;
 const RTT: Span = Span::from_millis(100);
 
 /// How far `config` is off `law` at the loss rate `p`, as a fraction of the law.
-fn off(config: &Config, law: &Law, p: f64) -> f64 {
+fn off(config: &Config, law: &ResponseFunction, p: f64) -> f64 {
     mean_window(&law.assume(config), law.losses, p, RTT) / (law.window)(p, RTT.as_secs_f64()) - 1.0
 }
 

@@ -124,7 +124,7 @@ impl State {
         }
     }
 
-    /// `gain` products of rate and delay, and what the host's own grain adds.
+    /// `gain` products of rate and delay, and the packets that the host's granularity adds.
     fn target(&self, gain: f64) -> f64 {
         if self.rtt == Span::MAX || self.rate == 0.0 {
             return self.initial_window;
@@ -194,7 +194,7 @@ impl State {
 
     fn probe_rtt(&mut self, ack: &Ack, sample: &Sample, rng: &mut Rng) {
         let Mode::ProbeRtt { until, round } = &mut self.mode else { return };
-        // What arrives at so small a window says nothing of the path's rate.
+        // At so small a window the delivery rate says nothing of the path's rate.
         self.delivery.limit(ack.in_flight);
         let Some(end) = *until else {
             if self.in_flight <= self.params.min_window {

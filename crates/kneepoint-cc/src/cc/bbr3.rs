@@ -20,7 +20,7 @@
 //! ProbeRTT  1      0.5    0.85 I_hi, I_lo       in flight <= B T / 2 for 200 ms and a round; entered after
 //!                                               5 s without an RTT as small as the last one then
 //!
-//! too many lost: more than 2 % of what was in flight when the packet acknowledged was sent
+//! too many lost: more than 2 % of the packets in flight when the packet acknowledged was sent
 //! probing:  I_hi = max(in flight when 2 % was passed, 0.7 min(B T, W)), then Down
 //! else, per round with a loss:  B_lo = max(rate of the round, 0.7 B_lo), from B
 //!                               I_lo = max(arrived in a round trip, 0.7 I_lo), from W
@@ -28,7 +28,7 @@
 //! timeout:  W = 1; when repaired, W as before
 //! ```
 //!
-//! `W` window, `I` bounds of what is in flight: packets; `B` packets/s; `p`, `c` gains.
+//! `W` window, `I` bounds of the packets in flight; `B` packets/s; `p`, `c` gains.
 //!
 //! Readings: hosts here send single packets, so the offload budget is no more than the least window, and lost
 //! ranges are counted as packets; packets lost are counted when they are sent again; before the first RTT the
@@ -58,9 +58,9 @@ mod phases;
 crate::settings! {
     /// BBRv3's parameters.
     pub struct Params {
-        /// The part of what was in flight that may be lost before that was too much.
+        /// The fraction of the packets in flight that may be lost before the flight counts as too large.
         loss_threshold: f64 = 0.02, 0.0..=0.5;
-        /// What a round of losses leaves at least.
+        /// The least fraction that a round of losses leaves.
         beta: f64 = 0.7, 0.1..=0.99;
         /// The part of the greatest safe flight that is left to others.
         headroom: f64 = 0.15, 0.0..=0.9;
@@ -81,7 +81,7 @@ crate::settings! {
 
 /// Gain of Startup: 4 ln 2.
 const STARTUP_GAIN: f64 = 2.77;
-/// What the pace stays below the rate.
+/// The fraction by which the pace stays below the rate.
 const PACING_MARGIN: f64 = 0.01;
 /// The round-trip time presumed before the first is known.
 const PRESUMED_RTT: f64 = 0.001;
@@ -103,7 +103,7 @@ struct State {
     filled: bool,
     /// A mark was echoed.
     marked: bool,
-    /// What arrives was sent probing, and no losses were heeded yet; the last of it arrives in this round.
+    /// Arriving packets were sent while probing, no losses were answered yet; the last of them arrive in this round.
     probe_sample: bool,
     probe_ends: bool,
     /// The last probe lost too much; this one stopped where that one had.
@@ -317,7 +317,7 @@ mod tests {
         let before = path.window();
         path.lose(5);
         path.until(|path| path.controller.0.bounds.inflight_lo.is_finite());
-        // What arrives in a round trip is more than 0.7 W.
+        // More than 0.7 W arrive in a round trip.
         let state = &path.controller.0;
         assert!(state.bounds.inflight_lo >= 0.7 * before.min(110.0) && path.window() < before);
         assert!(state.bounds.inflight_hi.is_infinite());

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! `W` window, `Wmax` window of the last loss, `S` slow-start threshold, `low` = 14, `max_step` = 16, `min_step` = 0.2:
-//! packets; `B` = 4; `b` = 819/1024 is what a loss leaves.
+//! packets; `B` = 4; `b` = 819/1024 is the fraction that a loss leaves.
 //!
 //! Readings: the paper searches in halves, B = 2, with Smax = 32, Smin = 0.01 and b = 7/8; Linux, whose numbers
 //! these are, in quarters, and gives 20 round trips to the last B packets, which is min_step = B / 20. The paper's
@@ -28,7 +28,7 @@
 
 use alloc::vec::Vec;
 
-use super::steady::{Law, Losses, solve};
+use super::steady::{Losses, ResponseFunction, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -85,7 +85,7 @@ impl Bic {
         if self.w_max == 0.0 { step.max(GAIN_BEFORE_LOSS * window) } else { step }
     }
 
-    /// What a loss at `flight` packets leaves.
+    /// The window after a loss at `flight` packets.
     fn reduced(&self, flight: f64) -> f64 {
         flight * if flight <= self.params.low_window { 0.5 } else { self.params.beta }
     }
@@ -109,7 +109,7 @@ fn cycle(params: &Params, w_max: f64) -> (f64, f64) {
 impl Controller for Bic {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[ResponseFunction {
         source: "derived, as in INFOCOM 2004 §III, with Linux's constants",
         formula: "the cycle from b Wmax to Wmax that carries 1 / p packets",
         settings: &[("fast_convergence", "false")],

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! `W` window, `S` slow-start threshold, `s` the shadow window that a flow without backoffs would have: packets.
-//! Where only losses bring a full queue down, backoffs are left out and the shadow window gives back what they took.
+//! Where only losses bring a full queue down, backoffs are left out and the shadow window gives their reductions back.
 //! The shadow is forgotten where the queue empties (mean gmin >= 0 > mean gmax).
 //!
 //! Readings:
@@ -50,7 +50,7 @@ crate::settings! {
         ineffectual: u32 = 5, 0..=1000;
         /// How many backoffs are left out then.
         hold: u32 = 5, 1..=1000;
-        /// Give back at a loss what backoffs took.
+        /// Give back at a loss the reductions of backoffs.
         shadow: bool = true;
         /// Leave the window alone at a loss while the queue is not full.
         loss_tolerance: bool = true;
@@ -148,7 +148,7 @@ impl Cdg {
         self.backoffs += 1;
     }
 
-    /// What a loss leaves of `flight`.
+    /// The part of `flight` that a loss leaves.
     fn left(&mut self, flight: f64) -> f64 {
         if self.params.loss_tolerance && !self.full {
             return flight;

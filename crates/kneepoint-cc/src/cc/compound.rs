@@ -18,7 +18,7 @@
 //!
 //! Readings: `rtt` is the smallest sample of the round, as in the Linux port, which delayed acknowledgements do not
 //! move; a round of fewer than three samples decides nothing. `D` grows below 38 packets, too (the draft stops it
-//! there; α W^k passes 1 at 16). `D` stands still while the window is not what limits the sender. Where a shrinking
+//! there; α W^k passes 1 at 16). `D` stands still while something else than the window limits the sender. Where a shrinking
 //! `D` takes `W` below `S`, `S` follows, so that slow start does not return without a timeout.
 
 use alloc::vec::Vec;

@@ -50,7 +50,7 @@ crate::settings! {
     }
 }
 
-/// What part of the recent swing of the RTT still counts as an empty queue.
+/// The fraction of the recent swing of the RTT that still counts as an empty queue.
 const NEARLY_EMPTY: f64 = 0.1;
 /// Smoothed round-trip times without an empty queue that mean company, and over which the swing is measured.
 const PATIENCE: f64 = 5.0;
@@ -125,7 +125,7 @@ impl State {
         let below = self.below_target();
         self.doubles &= below && self.window < self.threshold;
         if self.velocity > 1.0 && below != self.upwards {
-            // What was gathered one way must not be spent the other way.
+            // Velocity gathered in one direction must not be spent in the other.
             (self.velocity, self.upwards, self.steady) = (1.0, below, 0);
             self.began = self.window;
         }
@@ -189,7 +189,7 @@ impl Controller for Copa {
 
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
         let state = &mut *self.0;
-        // What is acknowledged a second time, after a timeout, still says that a packet arrived.
+        // A packet acknowledged a second time, after a timeout, still shows that one arrived.
         let packets = (ack.delivered.saturating_sub(state.delivered) as f64).max(f64::from(ack.acked.min(1)));
         state.delivered = state.delivered.max(ack.delivered);
         if let Some(rtt) = ack.rtt.filter(|rtt| *rtt > Span::ZERO) {

@@ -17,9 +17,9 @@
 //! ```
 //!
 //! `W` window, `S` slow-start threshold, `Wepoch` window as avoidance begins: packets; `t` time since then: s;
-//! `C` = 0.4 packets/s³; `b` = 0.7 is what a loss leaves.
+//! `C` = 0.4 packets/s³; `b` = 0.7 is the fraction that a loss leaves.
 //!
-//! Readings: `t` stands still while the window is not what limits the sender (§4.2, §5.8); RTT is smoothed as
+//! Readings: `t` stands still while something else than the window limits the sender (§4.2, §5.8); RTT is smoothed as
 //! in RFC 6298; no acknowledgement shrinks the window.
 //!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
@@ -30,7 +30,7 @@
 use alloc::vec::Vec;
 
 use super::delay::Delay;
-use super::steady::{Law, Losses, aimd};
+use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -172,8 +172,8 @@ impl Cubic {
 impl Controller for Cubic {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[
-        Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[
+        ResponseFunction {
             source: "RFC 9438 §5.1",
             formula: "1.054 (RTT/p)^(3/4)",
             settings: &[("fast_convergence", "false")],
@@ -183,7 +183,7 @@ impl Controller for Cubic {
             within: 0.01,
             because: "the window chases a target a round trip ahead, and stays a little behind the curve",
         },
-        Law {
+        ResponseFunction {
             source: "RFC 9438 §5.1, Table 1",
             formula: "as Reno where that is more",
             settings: &[("fast_convergence", "false")],
@@ -193,7 +193,7 @@ impl Controller for Cubic {
             within: 0.035,
             because: "just after a loss the cubic curve is steeper than Reno's line, and a cycle begins with it",
         },
-        Law {
+        ResponseFunction {
             source: "S. Ha et al., OSR 42(5) 2008",
             formula: "1.17 (RTT/p)^(3/4)",
             settings: &[("era", "2006"), ("fast_convergence", "false")],

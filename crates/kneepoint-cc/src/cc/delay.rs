@@ -26,7 +26,7 @@ crate::choice! {
 }
 
 impl Signal {
-    /// What this acknowledgement tells of it.
+    /// The sample in this acknowledgement.
     #[inline]
     pub fn sample(self, ack: &Ack) -> Option<Span> {
         match self {
@@ -35,7 +35,7 @@ impl Signal {
         }
     }
 
-    /// What an observer calls its average and its least, in milliseconds.
+    /// The names of its average and minimum in milliseconds, for observers.
     pub fn names(self) -> [&'static str; 2] {
         match self {
             Signal::RoundTrip => ["srtt_ms", "min_rtt_ms"],

@@ -25,7 +25,7 @@ use crate::units::{Span, Time};
 /// Acknowledgements remembered per flight of packets.
 const PER_FLIGHT: u64 = 128;
 
-/// What was known when an acknowledgement was heard.
+/// The counts at an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     at: Time,
@@ -38,7 +38,7 @@ struct Heard {
     limited: bool,
 }
 
-/// What one acknowledgement told.
+/// The measurements of one acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     /// Packets per second.
@@ -94,12 +94,12 @@ impl Delivery {
         self.round_end = self.delivered;
     }
 
-    /// What is in flight and what is sent until it has arrived tells less than the path could carry.
+    /// Samples of packets in flight, and of those sent until they have arrived, are below the path's capacity.
     pub fn limit(&mut self, in_flight: u32) {
         self.limited_until = self.delivered + u64::from(in_flight).max(1);
     }
 
-    /// What this acknowledgement tells; `least_rtt` is the least time in which a packet can be answered.
+    /// The sample of this acknowledgement; `least_rtt` is the least time in which a packet can be acknowledged.
     pub fn on_ack(&mut self, ack: &Ack, least_rtt: Span) -> Sample {
         let newly = ack.delivered.saturating_sub(self.delivered);
         let lost = ack.resent.saturating_sub(self.resent);
@@ -185,7 +185,7 @@ pub(crate) mod tests {
         /// The time that the bottleneck takes for a packet, and that the path takes besides.
         service: Span,
         delay: Span,
-        /// When a packet may leave; when the bottleneck has served what came.
+        /// When a packet may leave; when the bottleneck has served its queue.
         pace: Time,
         busy: Time,
         /// When packets in flight are answered, and when they were sent.

@@ -9,7 +9,7 @@
 use super::Ack;
 
 crate::settings! {
-    /// What an early response waits for.
+    /// The conditions of an early response.
     pub struct Params {
         /// Wait between early responses until all that was sent before the last is acknowledged.
         once_per_round_trip: bool = true;
@@ -31,7 +31,7 @@ pub struct Early {
 }
 
 impl Early {
-    /// Nothing to wait for, unless it is the end of slow start.
+    /// Free to respond, in slow start too if `in_slow_start`.
     pub fn new(params: &Params, in_slow_start: bool) -> Early {
         let Params { once_per_round_trip, loss_counts } = *params;
         Early { marker: 0, responses: 0, recovering: false, in_slow_start, once_per_round_trip, loss_counts }

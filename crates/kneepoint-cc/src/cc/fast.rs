@@ -26,7 +26,7 @@
 //!   is ignored.
 //! * A mark halves like a loss. The window is never below two packets.
 //!
-//! Departures from the module: W0 is the window as the round began, not what was outstanding when the packet now
+//! Departures from the module: W0 is the window as the round began, not the packets outstanding when the packet now
 //! acknowledged was sent; so the first update after a loss starts from the halved window, not from the one before.
 
 use alloc::vec::Vec;

@@ -22,7 +22,7 @@
 
 use alloc::vec::Vec;
 
-use super::steady::{Law, Losses, aimd};
+use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -47,7 +47,7 @@ crate::settings! {
     }
 }
 
-/// What a loss takes off Reno's window.
+/// The fraction that a loss takes off Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// An HSTCP controller.
@@ -86,7 +86,7 @@ fn increase(params: &Params, window: f64) -> f64 {
 impl Controller for HsTcp {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[ResponseFunction {
         source: "RFC 3649 §5, Table 2",
         formula: "0.12 / p^0.835; Reno's where p > 10⁻³",
         settings: &[],

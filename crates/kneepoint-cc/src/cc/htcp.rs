@@ -27,7 +27,7 @@
 
 use alloc::vec::Vec;
 
-use super::steady::{Law, Losses, solve};
+use super::steady::{Losses, ResponseFunction, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -40,7 +40,7 @@ crate::settings! {
         low_speed: Span = Span::from_secs(1), Span::ZERO..=Span::from_secs(1000);
         /// ΔB: the change of throughput from loss to loss above which a loss halves.
         throughput_change: f64 = 0.2, 0.0..=1.0;
-        /// What a loss leaves at most, as a fraction.
+        /// The largest fraction of the window that a loss leaves.
         beta_max: f64 = 0.8, 0.5..=0.99;
         /// Leave RTTmin / RTTmax of the window at a loss, instead of a half.
         adaptive_backoff: bool = true;
@@ -49,10 +49,10 @@ crate::settings! {
     }
 }
 
-/// What a loss leaves at least.
+/// The smallest fraction of the window that a loss leaves.
 const BETA_MIN: f64 = 0.5;
 
-/// What a loss leaves of the memory of the longest round trip.
+/// The fraction of the longest round trip that is kept at a loss.
 const FADING: f64 = 0.95;
 
 /// An H-TCP controller.
@@ -70,7 +70,8 @@ pub struct Htcp {
     marker: u64,
     round_began: Time,
     round_packets: u64,
-    /// Whether the loss is being repaired: what arrived meanwhile is acknowledged at one stroke, and is no throughput.
+    /// Whether the loss is being repaired: packets that arrived meanwhile are acknowledged at once, and count as no
+    /// throughput.
     repairing: bool,
     /// Packets per second; zero before the first round.
     rate: f64,
@@ -168,7 +169,7 @@ fn cycle(params: &Params, t: f64, rtt: f64) -> f64 {
 impl Controller for Htcp {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[ResponseFunction {
         source: "derived: the draft's equations, integrated",
         formula: "the cycle that gains (1 - βmax) W in 1 / p packets",
         settings: &[],

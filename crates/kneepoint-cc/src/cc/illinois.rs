@@ -31,7 +31,7 @@
 
 use alloc::vec::Vec;
 
-use super::steady::{Law, Losses, aimd};
+use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -170,7 +170,7 @@ impl Illinois {
         self.good_rounds = 0;
     }
 
-    /// What a loss at `flight` packets leaves.
+    /// The window after a loss at `flight` packets.
     fn reduced(&self, flight: f64) -> f64 {
         flight * if self.params.legacy_bug { self.beta } else { 1.0 - self.beta }
     }
@@ -179,7 +179,7 @@ impl Illinois {
 impl Controller for Illinois {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[ResponseFunction {
         source: "derived: αmax and βmin, where no queue stands",
         formula: "sqrt(αmax (2 - βmin) / (2 βmin p)) = 8.66 / sqrt(p)",
         settings: &[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! LEDBAT: fills what others leave, and yields to them, by holding the one-way queueing delay at a target.
+//! LEDBAT: uses the capacity that others leave, and yields to them, by holding the one-way queueing delay at a target.
 //!
 //! S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, "Low Extra Delay Background Transport (LEDBAT)", RFC 6817 (2012), §2.4.
 //!
@@ -37,7 +37,7 @@ crate::settings! {
         current_filter: u32 = 4, 1..=1000;
         /// Minutes whose least is the base delay.
         base_history: u32 = 10, 1..=1000;
-        /// Packets by which the window may exceed what was outstanding.
+        /// Packets by which the window may exceed the packets outstanding.
         allowed_increase: f64 = 1.0, 0.0..=1000000.0;
         /// The least window, in packets.
         min_window: f64 = 2.0, 1.0..=100.0;
@@ -59,7 +59,7 @@ pub struct Ledbat {
     minute: u64,
 }
 
-/// Appends `sample` and lets go of what is older than the last `length`.
+/// Appends `sample` and drops all but the last `length`.
 fn remember(history: &mut Vec<Span>, sample: Span, length: u32) {
     if history.len() >= length as usize {
         history.remove(0);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_target_it_shrinks_and_at_the_target_it_rests() {
+    fn beyond_the_target_it_shrinks_and_at_the_target_it_stays() {
         let mut trace = trace(50.0);
         rounds(&mut trace, 0, 1);
         let before = rounds(&mut trace, 100, 1);

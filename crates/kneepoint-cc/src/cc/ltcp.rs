@@ -22,7 +22,7 @@
 use alloc::vec::Vec;
 
 use super::delay::Delay;
-use super::steady::{Law, Losses, solve};
+use super::steady::{Losses, ResponseFunction, solve};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -42,7 +42,7 @@ crate::settings! {
     }
 }
 
-/// What a loss takes off Reno's window.
+/// The fraction that a loss takes off Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// An LTCP controller.
@@ -91,7 +91,7 @@ impl Ltcp {
         }
     }
 
-    /// What a loss at `flight` packets leaves.
+    /// The window after a loss at `flight` packets.
     fn reduced(&self, flight: f64) -> f64 {
         flight * (1.0 - if flight < self.params.layer_window { RENO_DECREASE } else { self.params.decrease })
     }
@@ -100,7 +100,7 @@ impl Ltcp {
 impl Controller for Ltcp {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[ResponseFunction {
         source: "S. Bhandarkar et al., CCR 36(1) 2006",
         formula: "sqrt(K (1 - β/2) / (β p)), K the layer of that window",
         settings: &[],

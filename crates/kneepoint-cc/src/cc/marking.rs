@@ -8,7 +8,7 @@
 //! a window is over when a packet is acknowledged that was not yet sent when it began
 //! ```
 //!
-//! Reading: what arrived counts, in order or not (the RFC counts bytes acknowledged in order).
+//! Reading: packets that arrived count, in order or not (the RFC counts bytes acknowledged in order).
 
 use alloc::vec::Vec;
 
@@ -44,7 +44,7 @@ impl Marking {
         self.marked
     }
 
-    /// Counts what an acknowledgement says of marks.
+    /// Counts the marks that an acknowledgement reports.
     #[inline]
     pub fn observe(&mut self, ack: &Ack) {
         self.marked += u64::from(ack.marked);
@@ -56,7 +56,7 @@ impl Marking {
         ack.una > self.last
     }
 
-    /// A window begins; what was counted before is no part of the average.
+    /// A window begins; packets counted before are no part of the average.
     pub fn begin(&mut self, ack: &Ack) {
         self.began = (ack.delivered, self.marked);
         self.last = ack.next;

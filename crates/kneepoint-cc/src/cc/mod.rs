@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Congestion control: what a sender tells a controller, what the controller answers, and the registry.
+//! Congestion control: the signals of a sender, the answers of a controller, and the registry.
 //!
 //! A controller knows nothing of TCP, QUIC or the simulator. Its host calls it with a signal and reads
 //! [`Control`]. Windows are counted in **packets of full size**, as the papers count them: a host that counts
@@ -23,7 +23,7 @@ use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::units::{PacketRate, Span, Time};
 
-/// What a controller is born with.
+/// The initial conditions of a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// The window of a fresh connection in packets.
@@ -35,23 +35,23 @@ pub struct Start {
 /// An acknowledgement arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// When.
+    /// The time.
     pub now: Time,
     /// The round-trip time it measures, where it measures one.
     pub rtt: Option<Span>,
     /// The time from sender to receiver that it measures, where it measures one: the receiver's clock less the
-    /// sender's (RFC 7323 TSval less TSecr). The clocks may differ by a constant that nobody knows.
+    /// sender's (RFC 7323 TSval less TSecr). The clocks may differ by an unknown constant.
     pub one_way: Option<Span>,
     /// Packets newly acknowledged in order; zero for a duplicate.
     pub acked: u32,
-    /// Packets known so far to have arrived, in order or not. What the sender forgets at a timeout stays counted.
+    /// Packets known so far to have arrived, in order or not. Packets that the sender forgets at a timeout stay counted.
     pub delivered: u64,
     /// Packets sent again so far.
     pub resent: u64,
     /// Packets that this acknowledgement says arrived marked: for [`Marks`] that are echoed one by one, else zero.
     pub marked: u32,
     /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
-    /// acknowledgement, and zero while the window is not what limits the sender or losses are being repaired.
+    /// acknowledgement, and zero while something else than the window limits the sender or losses are repaired.
     pub credit: f64,
     /// Whether the sender had nothing more to send: neither its window nor its pace held it back.
     pub limited: bool,
@@ -68,9 +68,9 @@ pub struct Ack {
 /// Packets were lost: once per episode, when the host begins to repair.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// When.
+    /// The time.
     pub now: Time,
-    /// Packets that were using the path: the window where it was full, else what was outstanding (RFC 5681 §3.1).
+    /// Packets that were using the path: the window where it was full, else the packets outstanding (RFC 5681 §3.1).
     pub flight: f64,
     /// The first packet not yet acknowledged in order.
     pub una: u64,
@@ -83,7 +83,7 @@ pub struct Loss {
 /// Tahoe's fast retransmit, which also starts over from one packet, sends this signal after [`Loss`].
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout {
-    /// When.
+    /// The time.
     pub now: Time,
     /// Packets that were using the path, as in [`Loss`].
     pub flight: f64,
@@ -96,7 +96,7 @@ pub struct Timeout {
 /// The receiver echoed a congestion mark: at most once per window of data (RFC 3168 §6.1.2).
 #[derive(Clone, Copy, Debug)]
 pub struct Ecn {
-    /// When.
+    /// The time.
     pub now: Time,
     /// Packets that were using the path, as in [`Loss`].
     pub flight: f64,
@@ -104,7 +104,7 @@ pub struct Ecn {
     pub next: u64,
 }
 
-/// What a sender says of congestion marks, and how its receiver echoes them.
+/// The ECN codepoint of a sender's packets, and how its receiver echoes marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marks {
     /// ECT(0); the echo lasts until the sender says that it has answered, one answer a window (RFC 3168).
@@ -117,7 +117,7 @@ pub enum Marks {
     Scalable,
 }
 
-/// What a controller wants.
+/// The answer of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
     /// Packets that may be outstanding: at least one, finite.
@@ -134,10 +134,10 @@ pub trait Controller: Clone + core::fmt::Debug {
     /// Its parameters.
     type Params: Settings;
 
-    /// What its packets say of marks.
+    /// The ECN codepoint of its packets and the echo it needs.
     const MARKS: Marks = Marks::Classic;
-    /// What was published of its mean window at a given loss rate.
-    const STEADY_STATE: &'static [steady::Law] = &[];
+    /// Published response functions: its mean window at a given loss rate.
+    const STEADY_STATE: &'static [steady::ResponseFunction] = &[];
 
     /// A controller for a fresh connection.
     fn new(params: Self::Params, start: Start) -> Self;
@@ -151,9 +151,9 @@ pub trait Controller: Clone + core::fmt::Debug {
     fn on_ecn(&mut self, ecn: &Ecn) {
         self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
     }
-    /// What it wants now.
+    /// Its window and pace now.
     fn control(&self) -> Control;
-    /// What it remembers that an observer may plot: names with units, and values.
+    /// Internal variables for plots: names with units, and values.
     fn state(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
@@ -194,9 +194,9 @@ crate::registry! {
 }
 
 impl Config {
-    /// What was published of the mean window at a given loss rate.
-    pub fn steady_state(&self) -> &'static [steady::Law] {
-        fn of<C: Controller>(_: &C) -> &'static [steady::Law] {
+    /// Published response functions: the mean window at a given loss rate.
+    pub fn steady_state(&self) -> &'static [steady::ResponseFunction] {
+        fn of<C: Controller>(_: &C) -> &'static [steady::ResponseFunction] {
             C::STEADY_STATE
         }
         each!(&self.build(Start { initial_window: 2.0, initial_ssthresh: f64::INFINITY }), one => of(one))

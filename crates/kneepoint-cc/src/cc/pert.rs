@@ -19,15 +19,15 @@
 //! * The paper writes t1 and t2 as P + 5 ms and P + 10 ms, and t3 as "2 Tmax": 2 · t2 of queueing delay.
 //! * f = 0.35: a buffer of half a bandwidth-delay product in equation (1), B > f / (1 - f) · BDP, gives 1/3.
 //! * Silent on slow start: no early response there, with this curve (`early_in_slow_start`).
-//! * "Once per RTT": until what was sent before a response is acknowledged (`once_per_round_trip`).
+//! * "Once per RTT": until all packets sent before a response are acknowledged (`once_per_round_trip`).
 //! * Silent on losses: a loss, and the end of its repair, count as a response (`loss_counts`).
 //! * The probability is computed at every sample, not by a clock (`every`).
-//! * What makes a probability out of `q` is a response, in a file of its own: `response/red.rs` is the curve above.
+//! * A response, in a file of its own, makes the probability out of `q`: `response/red.rs` is the curve above.
 //! * The weight is per acknowledgement, so with delayed acknowledgements, or a window of few packets, the average
 //!   remembers many round trips and several responses follow one overshoot. At a window of one packet each sample
 //!   contains the receiver's delay, and a flow may stay there. The paper acknowledges every packet; so do we by default.
 //! * Round trips contain the queues that acknowledgements meet. §7 names one-way delays as the remedy: `signal=one-way`
-//!   takes the receiver's clock less the sender's, as timestamps tell both; what the clocks differ by cancels in q.
+//!   takes the receiver's clock less the sender's, as timestamps tell both; the difference of the clocks cancels in q.
 //!   Clocks that drift apart are not corrected. Without timestamps there is no early response.
 //! * The window after an early response is at least one packet (`min_window`), the threshold two.
 
@@ -63,7 +63,7 @@ crate::settings! {
     }
 }
 
-/// A PERT controller; what its probability follows from is its response.
+/// A PERT controller; the response makes its probability.
 #[derive(Clone, Debug)]
 pub struct Pert<R = Red> {
     window: Window,

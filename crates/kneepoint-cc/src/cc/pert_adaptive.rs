@@ -21,7 +21,7 @@
 //! `W` window, `S` slow-start threshold: packets; `α` packets per round trip; `q qm t1 t2`: time; `p` losses and `p'`
 //! early responses per packet.
 //!
-//! What an observer can plot: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α,
+//! Observable state: `mode` (0 high-speed, 1 safe, 2 compete), `alpha_packets` α,
 //! `target_alpha_packets` the growth that Figure 2 has at this delay, `loss_rate` p and `early_response_rate` p' per
 //! packet, `queueing_delay_ms` q, `max_queueing_delay_ms` qm, `beta`, `probability` of an early response now,
 //! `early_responses` and `probes` so far, and the delays that q is made of.
@@ -108,7 +108,7 @@ pub struct PertAdaptive {
     window: Window,
     early: Early,
     aggression: Aggression,
-    /// What is large.
+    /// The large part of the state.
     rest: Box<Rest>,
 }
 
@@ -150,7 +150,7 @@ impl PertAdaptive {
         self.rest.early_responses.happen();
     }
 
-    /// Follows the mode, or stands still to see who fills the queue; whether to stand still.
+    /// Follows the mode, or holds the window to see whether others fill the queue; whether to hold it.
     fn stand(&mut self, ack: &Ack) -> bool {
         let view = self.view(ack.now);
         if !self.rest.probe.stands() {
@@ -185,7 +185,7 @@ impl PertAdaptive {
         }
     }
 
-    /// What a loss leaves of a window.
+    /// The part of a window that a loss leaves.
     fn kept_after_loss(&self) -> f64 {
         let params = &self.rest.params;
         1.0 - if params.loss_beta && !self.lossy() { self.rest.queueing.beta() } else { params.loss_decrease }

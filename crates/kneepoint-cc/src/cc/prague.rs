@@ -179,7 +179,7 @@ mod tests {
         trace
     }
 
-    /// What a round trip adds to a large window.
+    /// The packets that a round trip adds to a large window.
     fn growth(rtt: Span) -> f64 {
         let mut trace = avoiding(10_000.0, rtt);
         trace.round_trip() - 10_000.0

@@ -12,7 +12,7 @@
 //! `W` window, `S` slow-start threshold, `flight` outstanding: packets.
 //! The host inflates the window during fast recovery, not the controller.
 
-use super::steady::{Law, Losses, aimd};
+use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -37,8 +37,8 @@ pub struct Reno {
 impl Controller for Reno {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[
-        Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[
+        ResponseFunction {
             source: "M. Mathis et al., CCR 27(3) 1997",
             formula: "sqrt(3/2) / sqrt(p)",
             settings: &[],
@@ -48,7 +48,7 @@ impl Controller for Reno {
             within: 0.01,
             because: "a packet is a twelfth of the smallest window",
         },
-        Law {
+        ResponseFunction {
             source: "T. Ott, J. Kemperman, M. Mathis, 1996",
             formula: "1.31 / sqrt(p)",
             settings: &[],

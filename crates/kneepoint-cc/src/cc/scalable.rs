@@ -18,7 +18,7 @@
 //! decrease from a half to an eighth: at the loss rate that goes with it, a / (b · low) = 1/200, both laws have
 //! about the same window. Linux differs: it gains max(a, 1 / W), so that it is ahead of both up to 100 packets.
 
-use super::steady::{Law, Losses};
+use super::steady::{Losses, ResponseFunction};
 use super::window::Window;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -35,7 +35,7 @@ crate::settings! {
     }
 }
 
-/// What a loss takes off Reno's window.
+/// The fraction that a loss takes off Reno's window.
 const RENO_DECREASE: f64 = 0.5;
 
 /// A Scalable TCP controller.
@@ -46,7 +46,7 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// What a loss at `flight` packets leaves.
+    /// The window after a loss at `flight` packets.
     fn reduced(&self, flight: f64) -> f64 {
         let scalable = flight > self.params.low_window;
         flight * (1.0 - if scalable { self.params.decrease } else { RENO_DECREASE })
@@ -56,7 +56,7 @@ impl Scalable {
 impl Controller for Scalable {
     type Params = Params;
 
-    const STEADY_STATE: &'static [Law] = &[Law {
+    const STEADY_STATE: &'static [ResponseFunction] = &[ResponseFunction {
         source: "T. Kelly, CCR 33(2) 2003, §3",
         formula: "(a / b) / p = 0.08 / p",
         settings: &[],

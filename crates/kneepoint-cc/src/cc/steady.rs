@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The steady state: the mean window at a given loss rate, as it was published and as a controller has it.
 //!
-//! A controller's own file states its response function as a [`Law`]; [`mean_window`] measures what the controller
+//! A controller's own file states its response function as a [`ResponseFunction`]; [`mean_window`] measures what the controller
 //! does under the assumptions of such laws: one flow, always limited by its window, a constant round-trip time and so
 //! no queue, each loss noticed at once and repaired without a pause.
 //!
@@ -23,9 +23,9 @@ pub enum Losses {
     Random,
 }
 
-/// A response function: published, or derived from what was.
+/// A response function: published, or derived from published equations.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct ResponseFunction {
     /// Where it was published, or `derived` and from what.
     pub source: &'static str,
     /// The law itself, for readers.
@@ -40,11 +40,11 @@ pub struct Law {
     pub rates: &'static [f64],
     /// How far a measurement may be off, as a fraction of the law.
     pub within: f64,
-    /// Why no nearer: what the law leaves out.
+    /// The reason for the tolerance: effects that the formula leaves out.
     pub because: &'static str,
 }
 
-impl Law {
+impl ResponseFunction {
     /// `config` with the settings that the law assumes.
     pub fn assume(&self, config: &Config) -> Config {
         let mut config = config.clone();
@@ -64,7 +64,7 @@ pub fn aimd(increase: f64, decrease: f64, p: f64) -> f64 {
     libm::sqrt(increase * (2.0 - decrease) / (2.0 * decrease * p))
 }
 
-/// Where `rising` is `target`: by halving, as logarithms, what lies between 10⁻⁹ and 10⁹.
+/// The argument in 10⁻⁹ to 10⁹ at which `rising` is `target`, by bisection of its logarithm.
 pub fn solve(target: f64, rising: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (1e-9_f64, 1e9_f64);
     while high / low > 1.0 + 1e-5 {
@@ -161,7 +161,7 @@ fn periodic(config: &Config, p: f64, rtt: Span) -> f64 {
     let cycle = |peak: f64| {
         let mut host = Host::new(config, peak, rtt);
         let limit = (4.0 / p) as u64;
-        // The first ones make known what a controller remembers of losses.
+        // The first ones fill the controller's memory of losses.
         for _ in 0..4 {
             host.lose_and_return(peak, limit);
         }

@@ -66,7 +66,7 @@ impl Westwood {
         self.began = Some((ack.now, ack.delivered));
     }
 
-    /// What the path carries without a queue, in packets; half of `flight` as long as nobody knows.
+    /// The path's capacity without a queue, in packets; half of `flight` while it is unknown.
     fn pipe(&self, flight: f64) -> f64 {
         match (self.rate, self.delay.least()) {
             (Some(rate), Some(base)) => rate * base.as_secs_f64(),

@@ -31,7 +31,7 @@ impl Window {
     #[inline]
     pub fn grow(&mut self, ack: &Ack, per_rtt: f64) {
         if self.slow_start() {
-            // What slow start leaves over at the threshold grows the window as avoidance would.
+            // Packets beyond the threshold grow the window as congestion avoidance does.
             let doubling = ack.credit.min(self.ssthresh - self.packets);
             self.packets += doubling;
             if ack.credit > doubling {

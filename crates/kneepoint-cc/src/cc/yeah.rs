@@ -59,7 +59,7 @@ pub struct Yeah {
     rounds: Rounds,
     /// Q as the round before ended.
     queue: f64,
-    /// Wr; two packets where nobody competes.
+    /// Wr; two packets without competing traffic.
     reno: f64,
     /// Slow rounds in a row; none in fast mode.
     slow_rounds: u32,
@@ -101,7 +101,7 @@ impl Yeah {
         }
     }
 
-    /// What a loss leaves of `flight`.
+    /// The part of `flight` that a loss leaves.
     fn left(&mut self, flight: f64) -> f64 {
         self.measure();
         let flight = flight.min(self.window.packets);

@@ -24,11 +24,11 @@ crate::settings! {
     /// The points of the curve, in the unit of the signal.
     pub struct Params {
         /// The signal at which the probability begins to rise.
-        min: f64 = 5.0, 0.0..=1000000000000.0;
+        min: f64 = 5.0, 0.0..=1000000000.0;
         /// The signal at which the probability is `max_p`.
-        max: f64 = 15.0, 0.0..=1000000000000.0;
+        max: f64 = 15.0, 0.0..=1000000000.0;
         /// The signal at which the probability is 1; `max` itself makes it jump there.
-        end: f64 = 30.0, 0.0..=1000000000000.0;
+        end: f64 = 30.0, 0.0..=1000000000.0;
         /// The probability at `max`.
         max_p: f64 = 0.1, 0.0..=1.0;
     }

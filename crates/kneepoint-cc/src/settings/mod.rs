@@ -21,7 +21,7 @@ use core::ops::RangeInclusive;
 
 use crate::units::{Bytes, Interval, Rate, Span, show_range};
 
-/// A value as it was written, before it has a unit.
+/// A written value before its type is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// `true`, `false`.
@@ -37,7 +37,7 @@ pub enum Raw {
 }
 
 impl Raw {
-    /// Reads what a command line gives: a bool or a number if it looks like one, else text.
+    /// Reads a value from a command line: a bool or a number if it looks like one, else text.
     pub fn guess(text: &str) -> Raw {
         text.parse()
             .map(Raw::Bool)
@@ -64,7 +64,7 @@ impl fmt::Display for Raw {
 
 /// A type that a parameter can have.
 pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
-    /// What a writer of scenarios calls this type: `number`, `time`.
+    /// The name of this type in messages: `number`, `time`.
     const KIND: &'static str;
     /// The names allowed, where the type is a choice.
     const CHOICES: &'static [(&'static str, &'static str)] = &[];
@@ -73,13 +73,13 @@ pub trait Setting: Sized + Clone + PartialOrd + fmt::Display {
     /// The JSON Schema types of a list of these: its elements' and the list's.
     const LISTED: &'static [&'static str] = &["string", "array"];
 
-    /// Reads a written value; the error says what would have been right.
+    /// Reads a written value; the error says how to write one.
     fn read(raw: &Raw) -> Result<Self, String>;
     /// Whether the value lies in `range`.
     fn within(&self, range: &RangeInclusive<Self>) -> bool {
         range.contains(self)
     }
-    /// How `range` reads in a message.
+    /// `range` in the words of a message.
     fn describe(range: &RangeInclusive<Self>) -> String {
         show_range(range)
     }
@@ -150,7 +150,7 @@ macro_rules! text_settings {
         }
     )* };
 }
-text_settings! { Span: "time", Rate: "rate", Bytes: "data", Interval: "stretch of time", }
+text_settings! { Span: "time", Rate: "rate", Bytes: "data", Interval: "interval", }
 
 /// One declared parameter.
 #[derive(Clone, Copy, Debug)]
@@ -165,9 +165,9 @@ pub struct Field {
     pub json: &'static [&'static str],
     /// The default, as it would be written.
     pub default: fn() -> String,
-    /// The allowed range, as a message would say it.
+    /// The allowed range in the words of a message.
     pub range: fn() -> Option<String>,
-    /// What it does.
+    /// A sentence on its effect.
     pub doc: &'static str,
 }
 
@@ -211,7 +211,7 @@ impl Joined {
 pub enum Refusal {
     /// There is no such parameter.
     Unknown,
-    /// The value is not allowed; the sentence says why and what is.
+    /// The value is not allowed; the message says why and names the allowed range.
     Value(String),
 }
 
@@ -228,19 +228,19 @@ pub trait Settings: Default + Clone + fmt::Debug {
     fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
     /// One field by name, as it would be written.
     fn get(&self, name: &str) -> Option<String>;
-    /// Whether the fields agree with one another; the sentence says which do not and what would.
+    /// Whether the fields agree with one another; the message names those that do not, and a remedy.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// Something whose declared fields are set by name: a struct of parameters, or an algorithm chosen from a registry.
+/// Declared fields set by name: of a struct of parameters, or of an algorithm chosen from a registry.
 pub trait Assign {
     /// The fields.
     fn declared(&self) -> &'static [Field];
     /// Sets one.
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
-    /// Whether they agree with one another; the sentence says which do not.
+    /// Whether they agree with one another; the message names those that do not.
     fn agree(&self) -> Result<(), String>;
 }
 
@@ -256,7 +256,7 @@ impl<S: Settings> Assign for S {
     }
 }
 
-/// Reads `raw` and holds it against `range`: the one place that decides whether a value is allowed.
+/// Reads `raw` and checks it against `range`: the one place that decides whether a value is allowed.
 pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
     let allowed =
         range.as_ref().map_or(String::new(), |range| format!("; allowed is {}", T::describe(range)));
@@ -269,7 +269,7 @@ pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> R
     }
 }
 
-/// How a range reads in documentation.
+/// A range in the words of the documentation.
 pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<String> {
     range.map(|range| T::describe(&range))
 }
@@ -278,7 +278,7 @@ pub fn describe_range<T: Setting>(range: Option<RangeInclusive<T>>) -> Option<St
 ///
 /// ```
 /// kneepoint_cc::settings! {
-///     /// What a toy needs to know.
+///     /// Parameters of a toy.
 ///     pub struct Toy {
 ///         /// The fraction that an early response takes off the window.
 ///         decrease: f64 = 0.35, 0.0..=1.0;

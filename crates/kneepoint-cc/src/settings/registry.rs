@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Families of algorithms: one line registers one, and everything that is said about it comes from its own file.
+//! Families of algorithms: one line registers an algorithm, whose file supplies its documentation.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Field;
 
-/// An algorithm as the registry knows it.
+/// A registered algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The name in scenarios and on the command line.
@@ -25,7 +25,7 @@ impl Entry {
         header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// The first sentence of the header: what a list shows.
+    /// The first sentence of the header, shown in lists.
     pub fn summary(&self) -> String {
         self.header().split("\n\n").next().unwrap_or_default().replace('\n', " ")
     }
@@ -97,7 +97,7 @@ macro_rules! registry {
             }
             /// The algorithm itself.
             pub fn build(&self $(, context: $context)?) -> Any {
-                // What every algorithm of the family is given besides its parameters, if anything.
+                // Some families give every algorithm a context besides its parameters.
                 macro_rules! make {
                     ($kind:ty, $params:expr) => {
                         <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)

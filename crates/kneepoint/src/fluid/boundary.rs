@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where along a parameter something changes: stability, oscillation, what a theorem says.
+//! The values of a parameter at which stability, oscillation or a theorem's condition changes.
 
 use super::axis::Axis;
 use super::linear::C64;
@@ -14,7 +14,7 @@ pub struct Change {
     pub at_begin: bool,
 }
 
-/// Where a model first becomes unstable along an axis, and what goes with it.
+/// The first boundary of stability along an axis, with the other properties there.
 #[derive(Clone, Debug)]
 pub struct Boundary {
     /// The smallest unstable value; nothing if all are stable.
@@ -30,7 +30,7 @@ pub struct Boundary {
 /// Bisections of a stretch between two points of an axis.
 const BISECTIONS: u32 = 50;
 
-/// The stretches of an axis where `holds`, each with its two ends. What has no answer holds not.
+/// The intervals of an axis where `holds`, each with its two ends; points without an answer count as false.
 pub fn stretches(axis: &Axis, holds: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let shares = (0..axis.points).map(|place| place as f64 / (axis.points - 1) as f64);
     let mut found: Vec<(f64, f64)> = Vec::new();
@@ -86,7 +86,7 @@ pub fn first(axis: &Axis, holds: impl Fn(f64) -> bool) -> Option<Change> {
     None
 }
 
-/// The boundaries of a model along an axis; the error says what is wrong with the axis.
+/// The boundaries of a model along an axis; the error names the fault of the axis.
 pub fn boundary(config: &Config, axis: &Axis) -> Result<Boundary, String> {
     axis.set(config, axis.from)?;
     axis.set(config, axis.to)?;

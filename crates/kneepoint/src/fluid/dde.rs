@@ -125,7 +125,7 @@ pub fn integrate<const N: usize, const L: usize>(
     while run.path.end() < end - NEAR * step {
         let last = run.path.nodes[run.path.nodes.len() - 1];
         let lags = equations.lags(&last.state);
-        // No stage may look at what is not computed yet.
+        // No stage may look at values not computed yet.
         let longest = lags.iter().fold(step.min(end - last.at), |least, lag| least.min(*lag));
         let next = match run.first_jump(&last, longest, &mut cursors, &jumps) {
             Some((node, level)) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which controller, at which queue, a fluid model describes, and where its parameters then come from.
+//! The controller and the queue that a fluid model describes, and the sources of its parameters.
 //!
 //! A model says so in its own file, as data: controllers and queues do not know that there are models.
 
@@ -9,7 +9,7 @@ use crate::settings::{Raw, Refusal};
 use crate::units::Span;
 use crate::{cc, queue};
 
-/// What a model describes.
+/// The subject of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Describes {
     /// The controller's name.
@@ -31,7 +31,7 @@ pub enum Origin {
     Gain([&'static str; 3]),
     /// m = 2 K / (a + b) of the same.
     Zero([&'static str; 3]),
-    /// What the queue settled on, as [`queue::Any::state`] calls it.
+    /// The queue's automatic value, by its name in [`queue::Any::state`].
     Queue(&'static str),
     /// N / C: how often one of the flows samples the path.
     Interval,
@@ -44,7 +44,7 @@ pub struct Path<'a> {
     pub control: &'a cc::Config,
     /// The link's queue.
     pub queue: &'a queue::Config,
-    /// What the queue may know of its link.
+    /// The link's properties, for the queue.
     pub facts: queue::Facts,
     /// How many.
     pub flows: usize,

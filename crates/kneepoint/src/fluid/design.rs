@@ -5,7 +5,7 @@ use super::axis::Axis;
 use super::boundary::stretches;
 use super::{Config, Local};
 
-/// What is wanted of a design.
+/// The goal of a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// The least phase margin, degrees.

@@ -22,13 +22,13 @@ pub type Matrix<T> = [[T; 3]; 3];
 /// Linear equations with one delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
-    /// What acts at once.
+    /// The undelayed part.
     pub a0: Matrix<f64>,
-    /// What acts after the delay, with the loop open: the probability is held.
+    /// The delayed part with the loop open: the probability is held.
     pub a1: Matrix<f64>,
-    /// What the probability does.
+    /// The effect of the probability.
     pub b: State,
-    /// What makes the probability, after the delay.
+    /// The states' effect on the probability, after the delay.
     pub c: State,
     /// The delay in seconds.
     pub delay: f64,
@@ -56,7 +56,7 @@ impl Linear {
         Linear { a0, a1, b, c, delay: model.delay(here) }
     }
 
-    /// What acts after the delay, with the loop closed.
+    /// The delayed part with the loop closed.
     pub fn closed(&self) -> Matrix<f64> {
         std::array::from_fn(|i| std::array::from_fn(|j| self.a1[i][j] + self.b[i] * self.c[j]))
     }

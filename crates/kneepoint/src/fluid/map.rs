@@ -6,7 +6,7 @@ use super::linear::C64;
 use super::theorem::ROUNDING;
 use super::{Config, damping};
 
-/// What a model is at one point of a map.
+/// The behaviour of a model at one point of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     /// The value on the first axis.
@@ -54,7 +54,7 @@ impl Cell {
         self.mode.is_some_and(|mode| mode.re < 0.0)
     }
 
-    /// What happens to a small deviation, in a word.
+    /// The fate of a small deviation, in a word.
     pub fn behaviour(&self) -> &'static str {
         match self.mode {
             None => "no equilibrium",

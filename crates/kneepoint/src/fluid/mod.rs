@@ -29,7 +29,7 @@ use theorem::{Bottleneck, Theorem};
 /// The states of a model.
 pub type State = [f64; 3];
 
-/// Where a model stands still.
+/// The equilibrium of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equilibrium {
     /// Its states there.
@@ -38,7 +38,7 @@ pub struct Equilibrium {
     pub probability: f64,
 }
 
-/// A parameter that a designer turns, and how far.
+/// A design parameter and its range.
 #[derive(Clone, Copy, Debug)]
 pub struct Knob {
     /// The parameter.
@@ -51,16 +51,16 @@ pub struct Knob {
 pub trait Model: Clone + std::fmt::Debug {
     /// Its parameters.
     type Params: Settings;
-    /// What its states are, with their units.
+    /// The names of its states, with units.
     const STATES: [&'static str; 3];
-    /// What a designer turns.
+    /// The parameters that a designer turns.
     const KNOBS: &'static [Knob];
-    /// Whom it describes, if anybody here.
+    /// The controller and the queue it describes, if registered.
     const DESCRIBES: Option<Describes> = None;
 
     /// A model with these parameters.
     fn new(params: Self::Params) -> Self;
-    /// The states up to time 0, unless someone wants others.
+    /// The default states up to time 0.
     fn start(&self) -> State;
     /// The round-trip time in seconds: how long ago the past was.
     fn delay(&self, now: &State) -> f64;
@@ -68,7 +68,7 @@ pub trait Model: Clone + std::fmt::Debug {
     fn probability(&self, past: &State) -> f64;
     /// The derivative of the states, per second.
     fn derivative(&self, now: &State, past: &State, probability: f64) -> State;
-    /// Where the model stands still, or why it never does.
+    /// The equilibrium, or the reason that there is none.
     fn equilibrium(&self) -> Result<Equilibrium, String>;
     /// The rate of its fastest part, per second, which steps must follow.
     fn fastest(&self) -> f64;
@@ -76,7 +76,7 @@ pub trait Model: Clone + std::fmt::Debug {
     fn queue(&self, state: &State) -> f64;
     /// The link and its users, with the round-trip time at the equilibrium.
     fn bottleneck(&self) -> Bottleneck;
-    /// What the publication says of its stability.
+    /// The published stability condition.
     fn theorem(&self) -> Theorem;
 }
 
@@ -94,7 +94,7 @@ crate::registry! {
 /// A model close to its equilibrium.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// Where it stands still.
+    /// The equilibrium.
     pub equilibrium: Equilibrium,
     /// The round-trip time there, in seconds.
     pub rtt: f64,
@@ -115,12 +115,12 @@ impl Local {
         self.mode().re < 0.0
     }
 
-    /// Whether deviations, at last, swing.
+    /// Whether deviations oscillate in the end.
     pub fn oscillates(&self) -> bool {
         self.mode().im > 0.0
     }
 
-    /// The damping ratio of the rightmost mode: 1 if it does not swing, negative if it grows.
+    /// The damping ratio of the rightmost mode: 1 if it does not oscillate, negative if it grows.
     pub fn damping(&self) -> f64 {
         damping(self.mode())
     }
@@ -137,7 +137,7 @@ fn damping(mode: C64) -> f64 {
 }
 
 impl Any {
-    /// What the states are, with their units.
+    /// The names of the states, with units.
     pub fn states(&self) -> [&'static str; 3] {
         fn of<M: Model>(_: &M) -> [&'static str; 3] {
             M::STATES
@@ -145,7 +145,7 @@ impl Any {
         each_model!(self, model => of(model))
     }
 
-    /// What a designer turns.
+    /// The parameters that a designer turns.
     pub fn knobs(&self) -> &'static [Knob] {
         fn of<M: Model>(_: &M) -> &'static [Knob] {
             M::KNOBS
@@ -153,7 +153,7 @@ impl Any {
         each_model!(self, model => of(model))
     }
 
-    /// Whom it describes, if anybody here.
+    /// The controller and the queue it describes, if registered.
     pub fn describes(&self) -> Option<Describes> {
         fn of<M: Model>(_: &M) -> Option<Describes> {
             M::DESCRIBES
@@ -161,7 +161,7 @@ impl Any {
         each_model!(self, model => of(model))
     }
 
-    /// The states up to time 0, unless someone wants others.
+    /// The default states up to time 0.
     pub fn start(&self) -> State {
         each_model!(self, model => model.start())
     }
@@ -171,7 +171,7 @@ impl Any {
         each_model!(self, model => model.queue(state))
     }
 
-    /// What the publication says of its stability.
+    /// The published stability condition.
     pub fn theorem(&self) -> Theorem {
         each_model!(self, model => model.theorem())
     }
@@ -181,7 +181,7 @@ impl Any {
         each_model!(self, model => model.bottleneck())
     }
 
-    /// The model close to its equilibrium; the error says why it has none.
+    /// The model close to its equilibrium; the error is the reason that it has no equilibrium.
     pub fn local(&self) -> Result<Local, String> {
         each_model!(self, model => local(model))
     }
@@ -198,7 +198,7 @@ fn local(model: &impl Model) -> Result<Local, String> {
     Ok(Local { rtt: model.delay(&equilibrium.state), modes: spectrum::modes(&linear), equilibrium, linear })
 }
 
-/// A model as the integrator wants it.
+/// A model in the integrator's form.
 struct Closed<'a, M>(&'a M);
 
 impl<M: Model> dde::Delayed<3, 1> for Closed<'_, M> {

@@ -33,7 +33,7 @@ use crate::units::{Bytes, Span};
 crate::settings! {
     /// The parameters of PERT's fluid model: those of Figure 13 (c).
     pub struct Params {
-        /// What the link carries: packets per second, or bits per second.
+        /// The link's rate, in packets or bits per second.
         capacity: Capacity = Capacity::Packets(100.0);
         /// The size of a packet, where the capacity is in bits.
         packet: Bytes = Bytes(1250), Bytes(1)..=Bytes(65535);

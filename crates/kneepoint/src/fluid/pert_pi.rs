@@ -11,7 +11,7 @@
 //! m = 2N / (R² C),  K = m |j R m + 1| / (R³ C² / (2N)²)     where they are 0: automatic  (21)
 //! ```
 //!
-//! `x1` window, packets; `x2` queueing delay at the router, s; `x3` what the controller has integrated; `R` round-trip
+//! `x1` window, packets; `x2` queueing delay at the router, s; `x3` the controller's integral; `R` round-trip
 //! time, s; `C` capacity, packets/s; `N` flows; `f` decrease; `K` gain, 1/s per second; `m` zero, rad/s.
 //!
 //! Readings:
@@ -32,7 +32,7 @@ use crate::units::{Bytes, Span};
 crate::settings! {
     /// The parameters of PERT/PI's fluid model: §6.1 on the link of Figure 6.
     pub struct Params {
-        /// What the link carries: packets per second, or bits per second.
+        /// The link's rate, in packets or bits per second.
         capacity: Capacity = Capacity::Packets(18750.0);
         /// The size of a packet, where the capacity is in bits.
         packet: Bytes = Bytes(1000), Bytes(1)..=Bytes(65535);
@@ -52,7 +52,7 @@ crate::settings! {
         window_delayed: bool = true;
         /// Let the round-trip time contain the queue.
         variable_rtt: bool = true;
-        /// Hold the probability, and what is integrated, to [0, 1].
+        /// Hold the probability, and the integral, to [0, 1].
         clipped: bool = false;
     }
 }

@@ -12,7 +12,7 @@
 //! z = 2N / (R² C),  K = z |j z R + 1| / ((R C)³ / (2N)²)     where they are 0: automatic
 //! ```
 //!
-//! `W` window, `q` queue, `q_ref` its target: packets; `y` what the controller has integrated; `Tp` round-trip time without
+//! `W` window, `q` queue, `q_ref` its target: packets; `y` the controller's integral; `Tp` round-trip time without
 //! the queue and `R` with it, s; `C` capacity, packets/s; `N` flows; `K` gain, 1/s per packet; `z` zero, rad/s.
 //!
 //! `clipped` holds p to [0, 1], and the integral with it, as an implementation must.
@@ -27,7 +27,7 @@ use crate::units::{Bytes, Span};
 crate::settings! {
     /// The parameters of TCP/PI's fluid model: 60 flows on 3750 packets/s, a target of 200 packets.
     pub struct Params {
-        /// What the link carries: packets per second, or bits per second.
+        /// The link's rate, in packets or bits per second.
         capacity: Capacity = Capacity::Packets(3750.0);
         /// The size of a packet, where the capacity is in bits.
         packet: Bytes = Bytes(500), Bytes(1)..=Bytes(65535);
@@ -43,7 +43,7 @@ crate::settings! {
         zero: f64 = 0.0, 0.0..=1000000.0;
         /// The fraction of the window that a response takes off.
         decrease: f64 = 0.5, 0.01..=0.99;
-        /// Hold the probability, and what is integrated, to [0, 1].
+        /// Hold the probability, and the integral, to [0, 1].
         clipped: bool = false;
     }
 }

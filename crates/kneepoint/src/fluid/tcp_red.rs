@@ -28,7 +28,7 @@ use crate::units::{Bytes, Span};
 crate::settings! {
     /// The parameters of TCP/RED's fluid model: 60 flows on 3750 packets/s.
     pub struct Params {
-        /// What the link carries: packets per second, or bits per second.
+        /// The link's rate, in packets or bits per second.
         capacity: Capacity = Capacity::Packets(3750.0);
         /// The size of a packet, where the capacity is in bits.
         packet: Bytes = Bytes(500), Bytes(1)..=Bytes(65535);

@@ -25,7 +25,7 @@
 
 use num_complex::Complex;
 
-/// What the conditions are about.
+/// The link and the flows of the conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Bottleneck {
     /// C, packets per second.
@@ -44,13 +44,13 @@ pub const ROUNDING: f64 = 1.0 + 1e-12;
 /// A condition with its two sides.
 #[derive(Clone, Debug)]
 pub struct Theorem {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// The side that must not be the greater one.
     pub left: f64,
     /// The other.
     pub right: f64,
-    /// What else is assumed, and whether it is so.
+    /// Further assumptions, and whether they hold.
     pub assumptions: Vec<(String, bool)>,
 }
 

@@ -9,7 +9,7 @@ use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
 use kneepoint::traffic::{cbr, web};
-use kneepoint::{cc, fluid, predict, queue};
+use kneepoint::{cc, fluid, law, predict, queue};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -28,6 +28,8 @@ pub fn page() -> String {
     names(&mut page, cc::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Queue disciplines](#queue-disciplines): ");
     names(&mut page, queue::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Laws](#laws): ");
+    names(&mut page, law::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Congestion predictors](#congestion-predictors): ");
     names(&mut page, predict::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Fluid models](#fluid-models): ");
@@ -46,6 +48,7 @@ pub fn page() -> String {
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", queue::REGISTRY);
+    family(&mut page, "Laws", law::REGISTRY);
     family(&mut page, "Congestion predictors", predict::REGISTRY);
     family(&mut page, "Fluid models", fluid::REGISTRY);
     presets(&mut page);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use kneepoint::cc::steady::{Law, Losses, mean_window};
+use kneepoint::cc::steady::{Losses, ResponseFunction, mean_window};
 use kneepoint::cc::{Config, REGISTRY};
 use kneepoint::units::Span;
 
@@ -60,7 +60,7 @@ pub fn page() -> String {
     page + LAWS + &reasons
 }
 
-fn rows(page: &mut String, name: &str, config: &Config, law: &Law) {
+fn rows(page: &mut String, name: &str, config: &Config, law: &ResponseFunction) {
     let settings: String =
         law.settings.iter().map(|(parameter, value)| format!(":{parameter}={value}")).collect();
     let losses = match law.losses {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What losses taught of the flight and the rate that the path bears.
+//! Bounds on the flight and the rate, learned from losses.
 //!
 //! draft-ietf-ccwg-bbr-06 §5.3.3.6, §5.5.10: B_lo and I_lo last until the next probe, I_hi until a probe moves it.
 
@@ -35,7 +35,7 @@ impl Bounds {
         self.inflight_lo = latest.1.max(beta * or(self.inflight_lo, from.1));
     }
 
-    /// What I_hi leaves to others.
+    /// I_hi less the headroom for other flows.
     pub fn with_headroom(&self, part: f64) -> f64 {
         if self.inflight_hi.is_finite() {
             self.inflight_hi - (part * self.inflight_hi).max(1.0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What BBRv3 knows of the path: its rate, its delay, whether the rate still grows, and what the round brought.
+//! BBRv3's model of the path: its rate, its delay, whether the rate still grows, and the events of the round.
 //!
 //! draft-ietf-ccwg-bbr-06 §5.3.1.2, §5.3.4.3, §5.5.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The states of BBRv3, what they allow, and what leads from one to the next.
+//! The states of BBRv3, their limits, and the transitions between them.
 //!
 //! draft-ietf-ccwg-bbr-06 §5.3, §5.5.10, and the table of §5.6.1.
 
@@ -16,7 +16,7 @@ const DRAIN_ROUNDS: u64 = 3;
 /// How long the window is kept small to see the smallest round-trip time.
 const PROBE_RTT: Span = Span::from_millis(200);
 
-/// What it is doing.
+/// The state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
     Startup,
@@ -62,7 +62,7 @@ impl State {
         self.window >= self.bounds.inflight_hi && self.before + 1.0 > self.window
     }
 
-    /// What was in flight as losses passed the threshold was too much.
+    /// Losses passed the threshold: the flight was too large.
     fn heed_probe(&mut self, safe: f64, sample: &Sample, now: Time, rng: &mut Rng) {
         self.too_high = true;
         self.probe_sample = false;
@@ -220,7 +220,7 @@ impl State {
         }
         let small = self.in_flight <= self.target(0.5);
         let Mode::ProbeRtt(until, round) = &mut self.mode else { return };
-        // What arrives at so small a window says nothing of the path's rate.
+        // At so small a window the delivery rate says nothing of the path's rate.
         self.model.delivery.limit(ack.in_flight);
         let Some(end) = *until else {
             if small {

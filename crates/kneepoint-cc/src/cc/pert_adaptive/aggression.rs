@@ -23,7 +23,7 @@ use crate::units::{Span, Time};
 const POLE: f64 = 0.01;
 
 crate::choice! {
-    /// What the window's growth falls to in safe mode.
+    /// The target of the window's growth in safe mode.
     pub enum SafeTarget {
         /// One packet per round trip, whatever the delay.
         One = "one",
@@ -47,13 +47,13 @@ crate::settings! {
         initial_alpha: f64 = 1.0, 1.0..=1000.0;
         /// The greatest growth, in packets per round trip.
         alpha_max: f64 = 32.0, 1.0..=1000.0;
-        /// What a step adds to the growth in high-speed mode.
+        /// The increase of the growth by a step in high-speed mode.
         high_speed_step: f64 = 0.5, 0.0..=1000.0;
-        /// What a step adds to the growth in compete mode.
+        /// The increase of the growth by a step in compete mode.
         compete_step: f64 = 0.1, 0.0..=1000.0;
-        /// What a step multiplies the growth with in safe mode; 0 goes to the target at once, as in the video paper.
+        /// The factor on the growth by a step in safe mode; 0 goes to the target at once, as in the video paper.
         safe_factor: f64 = 0.9, 0.0..=1.0;
-        /// What the growth falls to in safe mode.
+        /// The target of the growth in safe mode.
         safe_target: SafeTarget = SafeTarget::One;
         /// Smoothed round-trip times between steps.
         step_rtts: f64 = 5.0, 0.0..=1000.0;
@@ -75,7 +75,7 @@ crate::settings! {
     }
 }
 
-/// What PERT believes about the link.
+/// PERT's belief about the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// It is empty.
@@ -138,7 +138,7 @@ pub fn target(q: Span, qm: Span, fair: f64, params: &Params) -> f64 {
     unlimited.clamp(1.0, alpha_max)
 }
 
-/// What decides about a step.
+/// The inputs of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// When.
@@ -187,7 +187,7 @@ impl Aggression {
         self.alpha = alpha;
     }
 
-    /// Takes in what an acknowledgement shows; `fair` is asked for 1 + p'/p when a step needs it.
+    /// Takes in an acknowledgement's measurements; `fair` is asked for 1 + p'/p when a step needs it.
     #[inline]
     pub fn look(&mut self, view: &View, fair: impl FnOnce() -> f64, params: &Params) {
         self.mode = match Mode::of(view.q, view.qm, params) {

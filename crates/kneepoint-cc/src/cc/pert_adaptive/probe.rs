@@ -41,25 +41,25 @@ crate::settings! {
 /// The greatest N', in multiples of the least.
 const PATIENCE: u64 = 4;
 
-/// A fall that is none of chance: what is left of the lowest queueing delay of late.
+/// A fall beyond chance, as a fraction of the lowest recent queueing delay.
 const FALL: f64 = 0.9;
 
-/// What to do with an acknowledgement.
+/// The action on an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
-    /// What one would do anyway.
+    /// No change.
     GoOn,
     /// Give way once, and stand still from now on.
     GiveWay,
     /// Stand still.
     Stand,
-    /// Stop competing: nobody filled the queue, and the delay of late was this.
+    /// Stop competing: no other flow filled the queue; with the recent delay.
     Stop(Span),
     /// Stopping was wrong: compete as before, with this growth.
     Resume(f64),
 }
 
-/// What is known when an acknowledgement arrives.
+/// The state at an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Signs {
     /// When.
@@ -116,7 +116,7 @@ impl Probe {
         self.standing.is_some()
     }
 
-    /// What these signs call for.
+    /// The action that these signs call for.
     #[inline]
     pub fn look(&mut self, signs: &Signs) -> Order {
         if self.params.probe == Span::ZERO {
@@ -169,7 +169,7 @@ impl Probe {
         if signs.sample < signs.threshold { Order::Stand } else { Order::GiveWay }
     }
 
-    /// What is left of the lowest queueing delay of late at a fall that is enough after this wait.
+    /// The fraction of the lowest recent queueing delay at which a fall counts after this wait.
     fn enough(&self, waited: Span) -> f64 {
         let [past, all] = [waited, self.wait].map(|span| span.saturating_sub(self.params.probe).0 as f64);
         if past >= all { 1.0 } else { FALL + (1.0 - FALL) * past / all }

@@ -34,7 +34,7 @@ crate::settings! {
     }
 }
 
-/// An estimator of the queueing delay and of what it may become.
+/// An estimator of the queueing delay and of its maximum.
 #[derive(Clone, Debug)]
 pub struct Queueing {
     params: Params,
@@ -64,7 +64,7 @@ impl Queueing {
         }
     }
 
-    /// Takes in what an acknowledgement measures, to a window of so many packets; whether it measures anything.
+    /// Takes in the sample of an acknowledgement at a window of so many packets; false where it has none.
     #[inline]
     pub fn hear(&mut self, ack: &Ack, window: f64) -> bool {
         let Some(sample) = self.params.signal.sample(ack) else { return false };
