@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What travels: a small `Copy` value of 56 bytes, so that with its arrival time it fills one cache line.
+//! Packets: small `Copy` values of 56 bytes, so that one with its arrival time fills a cache line.
 
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -23,14 +23,14 @@ pub struct Packet {
     pub size: u16,
     /// The incarnation of the flow: a flow slot that serves many transfers ignores packets of past ones.
     pub epoch: u16,
-    /// What it is and what it carries.
+    /// Its header bits, which say what it carries, too.
     pub flags: Flags,
     /// Acknowledgement: how far the receiver's clock was past `sent` when it answered (RFC 7323 TSval − TSecr).
     pub lag: Lag,
 }
 
-/// A span in the two bytes that a packet has left: in units of 65.536 µs, fifteen times finer than the millisecond by
-/// which hosts stamp, and up to 4.29 s.
+/// A span in two bytes: in units of 65.536 µs, fifteen times finer than the millisecond of hosts' timestamps, up to
+/// 4.29 s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lag(u16);
 

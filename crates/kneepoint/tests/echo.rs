@@ -8,7 +8,7 @@ use kneepoint::cc::{self, Marks};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Options, Receiver, Sender};
-use kneepoint::units::Time;
+use kneepoint::units::{Rate, Time};
 
 fn packet(seq: u32, flags: Flags) -> Packet {
     Packet::data(0, seq, 40, flags, Time::ZERO)
@@ -53,4 +53,15 @@ fn an_acknowledgement_never_speaks_for_marked_and_unmarked_packets() {
     let told = [(2, false), (3, false), (5, true), (6, true)];
     assert_eq!(answers(&options, Marks::Each, &marked), told);
     assert_eq!(answers(&options, Marks::Classic, &marked), [(2, false), (4, true), (6, true)]);
+}
+
+#[test]
+fn an_acknowledgement_echoes_the_explicit_rate_that_arrived_last() {
+    let options = Options { delayed_ack: true, ..Options::default() };
+    let mut receiver = Receiver::new(&options, Marks::Classic);
+    let data = |seq| packet(seq, Flags::default());
+    let mut echoed = |packet| receiver.on_data(&packet, Time::ZERO).map(|reply| reply.rate);
+    assert_eq!(echoed(data(0).with_rate(Rate(7))), None);
+    assert_eq!(echoed(data(1).with_rate(Rate(5))), Some(Some(Rate(5))));
+    assert_eq!([2, 3].map(|seq| echoed(data(seq))), [None, Some(None)]);
 }

@@ -35,6 +35,8 @@ fn busy(mut valid: Valid) -> Valid {
     let mut unmarked = group("reno", back.collect());
     unmarked.tcp.ecn = false;
     unmarked.tcp.delayed_ack = true;
+    // Where the way back has no rate, only acknowledgements queue, and a queue that keeps the latest limits nobody.
+    unmarked.tcp.max_window = 300;
     let mut short =
         group("reno", nodes.iter().map(|&(from, to)| flow(from, to, Some(Bytes(70_500)))).collect());
     short.tcp.handshake = true;

@@ -223,7 +223,8 @@ fn of_several_web_populations_each_gets_its_own() {
 #[test]
 fn datagrams_count_where_they_arrive() {
     let mut meter = Meter::new(&valid(&[]));
-    let sent = Packet { sent: secs(9), ..packet(3, Flags::DATAGRAM) };
+    let mut sent = packet(3, Flags::DATAGRAM);
+    sent.sent = secs(9);
     for at in [10, 11, 20] {
         meter.on(secs(at), &Event::Delivered { packet: &sent });
     }

@@ -10,7 +10,7 @@
 //! Readings: an arrival whose flow would hold most, but has nothing in the queue, is dropped itself; of equals, another
 //! flow holds most before the arrival's, and the one with the greatest number among those.
 //! Departure: the paper's flows have queues that a fair scheduler serves. Here one queue keeps the order of arrivals, so
-//! drops alone are what shares the link.
+//! only the drops share the link.
 
 use super::{Arrival, Decision, Discipline, Facts, Ticket, Waiting};
 use crate::rng::Rng;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Queue disciplines: who waits, who is dropped, marked or stamped, and who is next; and their registry.
+//! Queue disciplines: which packets wait, leave next, or are dropped, marked or stamped; and their registry.
 //!
 //! A discipline orders tickets, never packets. The [`Buffer`] owns the packets, asks the discipline, and carries out
 //! what it decides. So no discipline can lose a packet, deliver one it dropped, exceed the limit, or forget to report a
@@ -28,7 +28,7 @@ pub enum Limit {
     Packets(u32),
     /// This many bytes.
     Bytes(Bytes),
-    /// Whatever comes.
+    /// No limit.
     Unlimited,
 }
 
@@ -44,7 +44,7 @@ impl Limit {
     }
 }
 
-/// What a discipline may know of its link when it is built.
+/// The link of a discipline, known when it is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// The link's rate.
@@ -64,26 +64,26 @@ pub struct Arrival<'a> {
     pub now: Time,
     /// The packet.
     pub packet: &'a Packet,
-    /// What waits, without it.
+    /// The backlog without it.
     pub backlog: Backlog,
     /// Whether the limit leaves no room: unless another is pushed out, it is dropped whatever the decision.
     pub full: bool,
 }
 
-/// A packet is next in turn.
+/// The next packet leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure<'a> {
     /// When.
     pub now: Time,
     /// The packet.
     pub packet: &'a Packet,
-    /// What waits, without it.
+    /// The backlog without it.
     pub backlog: Backlog,
     /// How long it waited.
     pub waited: Span,
 }
 
-/// What a discipline wants done with a packet.
+/// A discipline's decision on a packet, for the buffer to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Let it pass.
@@ -154,7 +154,7 @@ pub trait Discipline: Clone + std::fmt::Debug {
     }
     /// An interval has passed.
     fn on_tick(&mut self, _backlog: Backlog, _now: Time) {}
-    /// What it remembers that an observer may plot: names with units, and values.
+    /// Its state for observers to plot: names with units, and values.
     fn state(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
@@ -178,7 +178,7 @@ crate::registry! {
 // Behind the registry, whose macro it uses.
 mod buffer;
 
-/// What there is to ask whichever discipline this is; the [`Buffer`] asks the rest.
+/// Questions to any discipline; the [`Buffer`] asks the rest.
 #[allow(missing_docs)]
 impl Any {
     pub fn order(&self) -> Order {
