@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kneepoint: a congestion-control laboratory.
 //!
-//! The laboratory has no clock, no entropy and no I/O; it compiles to wasm32. Inside it a room imports only
-//! from rooms above it in this list:
+//! The library has no clock, no entropy and no I/O, and compiles to wasm32. A room imports only from rooms above it in
+//! this list:
 //!
 //! | room | what it does |
 //! |---|---|

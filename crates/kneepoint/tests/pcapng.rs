@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bytes of a capture: blocks as the format's draft lays them out, headers as RFC 791 and RFC 9293 do.
+//! The bytes of a capture: blocks as in the draft of the format, headers as in RFC 791 and RFC 9293.
 
 use kneepoint::capture::Writer;
 use kneepoint::cc;
@@ -56,7 +56,7 @@ fn captured(packets: &[(Time, Packet)]) -> Vec<u8> {
     capture.finish().unwrap()
 }
 
-/// Type and body of each block, whose two lengths agree.
+/// Type and body of each block; its two lengths must agree.
 fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let (mut at, mut blocks) = (0, Vec::new());
@@ -94,7 +94,7 @@ fn a_data_packet_has_its_time_its_addresses_its_bytes_and_its_mark() {
     let file = captured(&[(at, data())]);
     let (kind, body) = blocks(&file)[2];
     assert_eq!(kind, 6);
-    // Interface 0; the time's high and low words; 52 bytes of the 1052 that it would have with its options.
+    // Interface 0; high and low word of the time; 52 bytes of the 1052 that it would have with its options.
     assert_eq!(body[..20], [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 52, 0, 0, 0, 0x1c, 4, 0, 0]);
     let ip = &body[20..40];
     assert_eq!(ip[..4], [0x45, 0b11, 0x04, 0x1c]);
@@ -160,6 +160,6 @@ fn a_run_is_captured_packet_by_packet() {
     let (capture, outcome) = run::run(&valid, 1, capture);
     let file = capture.finish().unwrap();
     let packets = blocks(&file).len() as u64 - 2;
-    // The last may have begun after the end of the run: a link tells of a packet as soon as it knows.
+    // The last may start after the end of the run: a link reports a packet as soon as its departure is known.
     assert!(packets > 100 && packets.abs_diff(outcome.bottleneck_packets) <= 10, "{packets}");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Predictors that watch a run as it goes hear what they would hear from a tape of it, put in order afterwards.
+//! Predictors give the same scores live and on a recording of the run, sorted afterwards.
 
 #[allow(dead_code)]
 #[path = "common/dumbbell.rs"]
@@ -20,7 +20,7 @@ const TAGGED: FlowId = FlowId(0);
 const BINS: usize = 20;
 const BUFFER: f64 = 50.0;
 
-/// All that concerns flow 0 and link 0, as it was told.
+/// The recorded events of flow 0 and link 0.
 #[derive(Default)]
 struct Tape {
     acked: Vec<Sample>,
@@ -50,7 +50,7 @@ impl Observer for Tape {
     }
 }
 
-/// What can happen, in the order of what comes first at one instant.
+/// Recorded events, in their order within one instant.
 enum Line {
     Queue(u32),
     Sample(Sample),
@@ -58,7 +58,7 @@ enum Line {
 }
 
 impl Tape {
-    /// Plays everything that happened before `end` in order, and counts from `begin` on.
+    /// Replays everything before `end` in order, and counts from `begin` on.
     fn play(self, begin: Time, end: Time) -> Vec<Score> {
         let mut lines: Vec<((Time, u8), Line)> = Vec::new();
         lines.extend(self.drops.iter().map(|&(at, judge)| ((at, 2), Line::Drop(judge))));
@@ -82,13 +82,13 @@ impl Tape {
     }
 }
 
-/// The scores, live and from the tape, which must agree.
+/// The scores of the live run and of the recording, which must agree.
 fn scores(valid: &Valid, seed: u64) -> Vec<Score> {
     let live = Prediction::new(valid, TAGGED, &predict::standard(), 1.0, BINS).unwrap();
     let ((tape, heard), _) = run::run(valid, seed, (Tape::default(), live));
     let (scores, window) = (heard.finish(), valid.schedule.measure);
     let taped = tape.play(window.from, window.to);
-    // NaN is not equal to itself, and its text is.
+    // NaN is not equal to itself, but its text is.
     for (one, other) in scores.iter().zip(&taped) {
         assert_eq!(format!("{one:?}"), format!("{other:?}"));
     }
@@ -113,7 +113,7 @@ fn a_live_observer_hears_what_the_tape_says_whatever_the_queue() {
     }
 }
 
-/// Two flows whose access links come after the bottleneck, and lose what they carry ahead of time.
+/// Two flows whose access links follow the bottleneck and lose packets ahead of time.
 fn lossy() -> Valid {
     let queue = disciplines().next().unwrap();
     let mut access = link(1, 2, Some(Rate::from_mbit(100)), Span::from_millis(3));

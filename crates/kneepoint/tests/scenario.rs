@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Scenarios: what a text means, and what a wrong text is told.
+//! Scenarios: the meaning of valid texts, and the faults of invalid ones.
 
 use kneepoint::cc;
 use kneepoint::queue::{self, Limit};
@@ -21,14 +21,14 @@ fn valid(text: &str) -> Valid {
     plan.cases.remove(0).valid
 }
 
-/// The only fault, and the text it points at.
+/// The only fault, and the text at its place.
 fn fault(text: &str) -> (Fault, &str) {
     let faults = parse(text).unwrap_err();
     let [fault] = faults.as_slice() else { panic!("{faults:#?}") };
     (fault.clone(), &text[fault.span.clone()])
 }
 
-/// Asserts that the only fault points at `at`, and that message and help say `words`.
+/// Asserts that the only fault points at `at` and that its message and help contain `words`.
 #[track_caller]
 fn refuses(text: &str, at: &str, words: &[&str]) {
     let (fault, place) = fault(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whatever the text, the reader answers: with a plan, or with faults that point into it.
+//! The scenario parser returns a plan or faults within the text, for any text.
 //!
-//! `KNEE_FUZZ_CASES` says how many texts to try.
+//! `KNEE_FUZZ_CASES` sets the number of texts.
 
 use std::panic::catch_unwind;
 
@@ -30,7 +30,7 @@ const EXPERIMENTS: &[&str] = &[
     include_str!("../../../experiments/pert/fig12.toml"),
 ];
 
-/// Values that sit on edges, to put in the place of others.
+/// Values at the edges of ranges.
 const EXTREMES: &[&str] = &[
     "0",
     "-1",
@@ -76,7 +76,7 @@ const EXTREMES: &[&str] = &[
     "\"r18446744073709551616\"",
 ];
 
-/// One change at random.
+/// A random change.
 fn mutate(text: &str, rng: &mut Rng) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let line = rng.below(lines.len().max(1) as u64) as usize;
@@ -124,7 +124,7 @@ fn swap_tokens(text: &str, rng: &mut Rng) -> String {
     tokens.concat()
 }
 
-/// Removes or repeats a stretch of text.
+/// Removes or repeats a part of the text.
 fn cut(text: &str, rng: &mut Rng) -> String {
     let mut ends = [rng.below(text.len() as u64 + 1) as usize, rng.below(text.len() as u64 + 1) as usize];
     ends.sort_unstable();
@@ -134,7 +134,7 @@ fn cut(text: &str, rng: &mut Rng) -> String {
     format!("{}{repeated}{repeated}{}", &text[..from], &text[to..])
 }
 
-/// Asserts what every answer holds to.
+/// Asserts the properties of every result.
 fn judge(text: &str, answer: &Result<Plan, Vec<Fault>>) {
     match answer {
         Ok(plan) => {
@@ -158,7 +158,7 @@ fn judge(text: &str, answer: &Result<Plan, Vec<Fault>>) {
     }
 }
 
-/// Asserts what all faults hold to.
+/// Asserts the properties of all faults.
 fn assert_pointed(text: &str, faults: &[Fault]) {
     assert!(!faults.is_empty());
     for fault in faults {
@@ -167,7 +167,7 @@ fn assert_pointed(text: &str, faults: &[Fault]) {
     }
 }
 
-/// How many texts to try.
+/// The number of texts.
 fn cases() -> u64 {
     std::env::var("KNEE_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000)
 }
@@ -189,13 +189,13 @@ fn any_text_is_answered_with_a_plan_or_with_faults_that_point_into_it() {
         judge(&text, &answer);
         *(if answer.is_ok() { &mut read } else { &mut refused }) += 1;
     }
-    // Mutations that all break the text, or none, would test little.
+    // Mutations that break all texts, or none, would test little.
     assert!(cases < 1000 || (read > cases / 50 && refused > cases / 50), "{read} read, {refused} refused");
 }
 
 #[test]
 fn any_experiment_is_answered_with_points_and_claims_or_with_faults_that_point_into_it() {
-    // A text with thousands of flows in its sweep takes longer to read than others.
+    // A text with thousands of flows in its sweep takes longer to parse.
     let cases = cases() / 20;
     let (mut read, mut refused) = (0u64, 0u64);
     for case in 0..cases {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Topologies: the networks that scenarios come to, measured link by link and by a packet.
+//! Topologies: the networks built from scenarios, checked link by link and with a packet.
 
 use kneepoint::link::Routes;
 use kneepoint::link::loss;
@@ -24,7 +24,7 @@ fn path(valid: &Valid, from: NodeId, to: NodeId) -> Vec<&LinkSpec> {
     path.into_iter().map(|link| &valid.network.links[link as usize]).collect()
 }
 
-/// The delays of a path and of the way back.
+/// The delays of a path and of its return path.
 fn round_trip(valid: &Valid, (from, to): (NodeId, NodeId)) -> Span {
     let links = path(valid, from, to).into_iter().chain(path(valid, to, from));
     links.fold(Span::ZERO, |sum, link| sum + link.delay)
@@ -252,7 +252,7 @@ fn a_graph_is_its_links() {
     assert!(told(&format!("{GRAPH}[[node]]\nname = \"a\"\n{}", link("a", "c"))).contains("no node `c`"));
 }
 
-/// The least round-trip time that any flow measured.
+/// The smallest round-trip time measured by any flow.
 struct Least(Span);
 
 impl Observer for Least {

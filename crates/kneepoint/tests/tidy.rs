@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The order of the house: rooms import upwards only, no file is forgotten, nobody knows an algorithm by name.
+//! The order of the house: rooms import upwards only, no file is forgotten, algorithms are not named elsewhere, and the
+//! prose is plain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use kneepoint::{cc, queue};
 
-/// Lines a file may have.
+/// Longest file, in lines.
 const LONGEST: usize = 450;
 
-/// What the laboratory does without: clocks, entropy, I/O, and what was left for later.
+/// Banned in the library: clocks, entropy, I/O, and leftovers.
 const BANNED: [&str; 13] = [
     "todo!",
     "unimplemented!",
@@ -26,7 +27,7 @@ const BANNED: [&str; 13] = [
     "std::process",
 ];
 
-/// Files outside `cc/` and `queue/` that may name an algorithm, and why.
+/// Files outside `cc/` and `queue/` that may name an algorithm, with the reason.
 const NAMES_ALLOWED: [(&str, &str); 9] = [
     ("scenario/presets.rs", "the table of names that stand for an algorithm with other defaults"),
     ("scenario/example.rs", "a scenario to start from"),
@@ -39,7 +40,7 @@ const NAMES_ALLOWED: [(&str, &str); 9] = [
     ("fluid/tcp_red.rs", "the model says whom it describes"),
 ];
 
-/// Phrases that a native reader stumbles over, and the plain term.
+/// Phrases that read as translated, and the plain term.
 const PHRASES: [(&str, &str); 9] = [
     ("by who ", "name the noun"),
     ("for who ", "name the noun"),
@@ -52,7 +53,7 @@ const PHRASES: [(&str, &str); 9] = [
     ("come to rest", "reach equilibrium"),
 ];
 
-/// Files, and folders, whose prose is still to be rewritten. Take a line off the list with its rewriting.
+/// Files and folders whose prose is still to be rewritten.
 const UNWRITTEN: [&str; 11] = [
     "kneepoint-cc/src/settings/mod.rs",
     "kneepoint-cc/src/units.rs",
@@ -70,7 +71,7 @@ const UNWRITTEN: [&str; 11] = [
 const FAMILIES: [&str; 8] =
     ["law", "cc", "queue", "link/loss", "link/capacity", "scenario/topology", "predict", "fluid"];
 
-/// A source file of the core: of the laboratory, or of the crate of controllers under it.
+/// A source file of the library or of the crate of controllers.
 struct Source {
     /// Its path below `src`, with slashes.
     path: String,
@@ -84,7 +85,7 @@ impl Source {
         first.strip_suffix(".rs").unwrap_or(first)
     }
 
-    /// Its lines of code with their numbers: no comments, no tests.
+    /// Its lines of code with their numbers, without comments and tests.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let tests = self.text.find("\n#[cfg(test)]\n").filter(|&at| {
             let after = self.text[at..].lines().nth(2).unwrap_or_default();
@@ -136,7 +137,7 @@ fn rooms(sources: &[Source]) -> Vec<String> {
     rows.map(|(room, _)| room.to_string()).collect()
 }
 
-/// The words that follow `mark` in `line`: `crate::` in `crate::{cc, queue::Limit}` is followed by `cc` and `queue`.
+/// The words after `mark` in `line`: `crate::` in `crate::{cc, queue::Limit}` is followed by `cc` and `queue`.
 fn named_after<'a>(line: &'a str, mark: &str) -> Vec<&'a str> {
     let word =
         |text: &'a str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
@@ -171,7 +172,7 @@ fn imports_from_below(sources: &[Source]) -> Vec<String> {
         };
         for (number, line) in source.code() {
             for other in named_after(line, "crate::") {
-                // Macros live at the root; they belong to the settings.
+                // Macros are exported at the root; they belong to the settings.
                 let other =
                     if ["settings", "choice", "registry"].contains(&other) { "settings" } else { other };
                 match place(other) {
@@ -232,7 +233,7 @@ fn the_controllers_need_no_standard_library_and_three_dependencies() {
     report(faults);
 }
 
-/// The modules that the registry of a family lists.
+/// The modules in the registry of a family.
 fn registered(sources: &[Source], family: &str) -> BTreeSet<String> {
     let path = format!("{family}/mod.rs");
     let text = &sources.iter().find(|source| source.path == path).expect("a family").text;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What developers of Kneepoint run: validation against ns-2, benchmarks, generated documentation.
+//! Developers' tools of Kneepoint: validation against ns-2, benchmarks, generated documentation.
 //!
 //! ```text
-//! cargo run --release -p xtask -- validate     our scenarios beside ns-2's results
-//! cargo run --release -p xtask -- bench        what a packet costs, and what it costs ns-2
+//! cargo run --release -p xtask -- validate     compare with ns-2's results
+//! cargo run --release -p xtask -- bench        cost per packet, beside ns-2's
 //! cargo run --release -p xtask -- ratchet      instruction counts against the committed record
-//! cargo run -p xtask -- docs                   what the registries say about themselves
+//! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 
 mod bench;
@@ -18,23 +18,23 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// What developers of Kneepoint run.
+/// Developers' tools of Kneepoint.
 #[derive(Parser)]
 #[command(name = "xtask")]
 enum Task {
-    /// Run our scenarios beside ns-2's results and explain every difference.
+    /// Compare our scenarios with ns-2's results and explain every difference.
     Validate(validate::Arguments),
-    /// Measure what a packet costs, and what it costs ns-2.
+    /// Measure the cost per packet, beside ns-2's.
     Bench(bench::Arguments),
     /// Compare instruction counts with the committed record.
     Ratchet(bench::ratchet::Arguments),
-    /// One timed run: what `bench` starts.
+    /// One timed run, started by `bench`.
     #[command(hide = true)]
     BenchChild(bench::child::Arguments),
-    /// One controller's acknowledgements: what `bench` starts.
+    /// One controller's ACK processing, started by `bench`.
     #[command(hide = true)]
     BenchAcks(bench::acks::Arguments),
-    /// Write, or check, the documentation that the registries hold.
+    /// Write or check the documentation generated from the registries.
     Docs(docs::Arguments),
 }
 

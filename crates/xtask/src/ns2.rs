@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! ns-2 on this machine: whether it is here, and what a run of a script costs and says.
+//! ns-2 on this machine: availability, output and CPU time of a run.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::setting::Setup;
 
-/// What to say, loudly, where `ns` is missing.
+/// Printed if `ns` is missing.
 pub fn missing(what: &str) -> String {
     let line = "=".repeat(70);
     format!(
@@ -16,7 +16,7 @@ pub fn missing(what: &str) -> String {
     )
 }
 
-/// Whether `ns` is on the path.
+/// Whether `ns` is in PATH.
 pub fn installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("ns").is_file())
@@ -24,7 +24,7 @@ pub fn installed() -> bool {
 
 /// A run of ns-2.
 pub struct Run {
-    /// What the script printed.
+    /// Standard output of the script.
     pub row: Value,
     /// User time of the process in seconds, to the clock tick.
     pub user_seconds: f64,
@@ -49,10 +49,10 @@ pub fn run(setup: &Setup, seed: u64) -> Result<Run, String> {
     Ok(Run { row, user_seconds })
 }
 
-/// User time of all processes that this one has waited for: `cutime`, proc(5).
+/// User time of all terminated children: `cutime`, proc(5).
 fn children_user_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The second field is a name in parentheses, which may hold anything.
+    // The second field is a name in parentheses and may contain anything.
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let ticks: f64 =
         after_name.split_whitespace().nth(13).and_then(|field| field.parse().ok()).unwrap_or_default();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the settings of an ns-2 run to a scenario of ours.
+//! Converts the settings of an ns-2 run into a scenario.
 //!
-//! ns-2's habits are written out as settings of ours: a connection begins with a SYN, the window grows whether or
-//! not it is full, objects are whole packets, each is asked for over a connection of its own, which takes two round
-//! trips more, Vegas sends its packets without a header, and a drop-tail queue of n packets holds n − 1.
+//! ns-2's habits become explicit settings: a connection starts with a SYN, the window grows even if not full, objects
+//! are whole packets, each requested over a connection of its own, which takes two more round trips, Vegas sends
+//! packets without a header, and a drop-tail queue of n packets holds n − 1.
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-/// The settings that a script was given; what is absent has the script's default.
+/// Settings of a script; absent ones have the script's default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// The script's file name.
+    /// File name of the script.
     pub script: String,
     args: Map<String, Value>,
 }
@@ -23,12 +23,12 @@ impl Setup {
         Setup { script: script.into(), args }
     }
 
-    /// Whether the script is the parking lot's.
+    /// Whether it is the parking-lot script.
     pub fn parking_lot(&self) -> bool {
         self.script == "parkinglot.tcl"
     }
 
-    /// The settings as they were given.
+    /// The settings as given.
     pub fn args(&self) -> &Map<String, Value> {
         &self.args
     }
@@ -48,25 +48,25 @@ impl Setup {
         self.args.get(key).and_then(Value::as_str).unwrap_or(default)
     }
 
-    /// `key=value` for each setting, as the scripts take them.
+    /// `key=value` for each setting, as arguments of the scripts.
     pub fn arguments(&self) -> Vec<String> {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
         self.args.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect()
     }
 
-    /// The congestion control's and the queue's half of the scheme.
+    /// Congestion control and queue of the scheme.
     pub fn scheme(&self) -> (&str, &str) {
         let scheme = self.text("scheme", "sack-droptail");
         scheme.split_once('-').unwrap_or((scheme, "droptail"))
     }
 }
 
-/// The payload of every packet.
+/// Payload of every packet.
 const PAYLOAD: f64 = 1000.0;
-/// The header without timestamps, and what scripts add to the payload for the size on the wire.
+/// Header without timestamps, and the script's addition to the payload for the size on the wire.
 const HEADER: f64 = 40.0;
 
-/// The buffer in packets, as the scripts work it out.
+/// Buffer in packets, as computed by the scripts.
 pub fn buffer(setup: &Setup) -> f64 {
     if setup.parking_lot() {
         return setup.number("buffer", 563.0);
@@ -105,7 +105,7 @@ fn line(text: &mut String, key: &str, value: std::fmt::Arguments) {
     let _ = writeln!(text, "{key} = {value}");
 }
 
-/// A length of time to the nanosecond.
+/// A time span to the nanosecond.
 fn span(seconds: f64) -> String {
     format!("\"{}ns\"", (seconds * 1e9).round() as u64)
 }
@@ -178,16 +178,16 @@ fn options(text: &mut String, setup: &Setup) {
     line(text, "jitter", format_args!("{}", span(noise)));
 }
 
-/// Controls that ns-2 takes from Linux, whose hosts always send timestamps.
+/// Controls taken from Linux, whose hosts always send timestamps.
 const LINUX: [&str; 2] = ["reno", "cubic"];
 
-/// Vegas times every packet, whether or not it carries a timestamp, and repairs without selective
-/// acknowledgements, but looks beyond the first loss of a window. Its first packet opens the window to two and
-/// grows it by one, so that slow start climbs 3, 6, 12.
+/// Vegas times every packet, with or without timestamps, and recovers without SACK, but looks beyond the first
+/// loss of a window. Its first packet opens the window to two and grows it by one, so slow start goes through
+/// 3, 6, 12.
 const VEGAS: &str = "[flows.tcp]\npayload = \"960b\"\nheader = \"40b\"\ntimestamps = true\n\
     initial_window = 3\nrecovery = \"newreno\"\n";
 
-/// The control of the long flows, with the options that only they have.
+/// The control of the long flows, with their own options.
 fn control(text: &mut String, setup: &Setup) {
     let control = match setup.scheme().0 {
         "vegas" => "\"vegas\"",

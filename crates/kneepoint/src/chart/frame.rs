@@ -21,11 +21,11 @@ pub(super) struct Frame {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     name: String,
-    at: Place,
+    at: Level,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum Level {
     X(f64),
     Y(f64),
 }
@@ -33,20 +33,20 @@ enum Place {
 impl Mark {
     /// A vertical line at a value of x.
     pub fn x(at: f64, name: impl Into<String>) -> Mark {
-        Mark { name: name.into(), at: Place::X(at) }
+        Mark { name: name.into(), at: Level::X(at) }
     }
 
     /// A horizontal line at a value of y.
     pub fn y(at: f64, name: impl Into<String>) -> Mark {
-        Mark { name: name.into(), at: Place::Y(at) }
+        Mark { name: name.into(), at: Level::Y(at) }
     }
 
     pub(super) fn on_x(&self) -> Option<f64> {
-        if let Place::X(at) = self.at { Some(at) } else { None }
+        if let Level::X(at) = self.at { Some(at) } else { None }
     }
 
     pub(super) fn on_y(&self) -> Option<f64> {
-        if let Place::Y(at) = self.at { Some(at) } else { None }
+        if let Level::Y(at) = self.at { Some(at) } else { None }
     }
 }
 
@@ -100,11 +100,11 @@ impl Frame {
     pub(super) fn draw_marks(&mut self, marks: &[Mark]) {
         for mark in marks {
             match mark.at {
-                Place::X(at) if at.is_finite() => {
+                Level::X(at) if at.is_finite() => {
                     let x = self.x.at(at);
                     self.drawing.line("mark", (x, self.top), (x, self.bottom));
                 }
-                Place::Y(at) if at.is_finite() => {
+                Level::Y(at) if at.is_finite() => {
                     let y = self.y.at(at);
                     self.drawing.line("mark", (self.left, y), (self.right, y));
                 }
@@ -120,7 +120,7 @@ impl Frame {
         for mark in marks {
             let long = space::length(&mark.name, TICK);
             let (anchor, at, space) = match mark.at {
-                Place::X(at) if at.is_finite() => {
+                Level::X(at) if at.is_finite() => {
                     let x = self.x.at(at);
                     let rows = [top + 9.0, top + 24.0, top + 39.0, bottom - 8.0, bottom - 23.0];
                     let beside = |row: usize| (Anchor::Start, (x + 5.0, rows[row]));
@@ -139,7 +139,7 @@ impl Frame {
                     ];
                     space::free(places, long, inside, &taken)
                 }
-                Place::Y(at) if at.is_finite() => {
+                Level::Y(at) if at.is_finite() => {
                     let y = self.y.at(at);
                     let (over, under, middle) = (y - 5.0, y + 13.0, (left + right) / 2.0);
                     let places = [

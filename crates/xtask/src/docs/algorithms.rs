@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/algorithms.md`: everything that a scenario can name.
+//! `docs/algorithms.md`: every name that a scenario can use.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ one writes; `knee explain NAME` says the same in a terminal.
 
 ";
 
-/// The whole page.
+/// The page.
 pub fn page() -> String {
     let mut page = PREFACE.to_string();
     page.push_str("* [Congestion controls](#congestion-controls): ");
@@ -53,7 +53,7 @@ pub fn page() -> String {
     family(&mut page, "Fluid models", fluid::REGISTRY);
     presets(&mut page);
     page.push_str(
-        "\n## Loss recovery\n\nWhat `recovery` in `[tcp]` may be.\n\n| name | what it does |\n|---|---|\n",
+        "\n## Loss recovery\n\nValues of `recovery` in `[tcp]`.\n\n| name | description |\n|---|---|\n",
     );
     for (name, about) in Recovery::CHOICES {
         let _ = writeln!(page, "| `{name}` | {} |", cell(about));
@@ -66,14 +66,14 @@ pub fn page() -> String {
             section(&mut page, entry.name, entry.header().trim_end(), (entry.fields)());
         }
     }
-    page.push_str("\n## TCP options\n\nWhat `[tcp]`, and `tcp` in a group, may hold.\n\n");
+    page.push_str("\n## TCP options\n\nFields of `[tcp]`, and of `tcp` in a group.\n\n");
     table(&mut page, Options::fields());
     page.push_str("\n## Traffic\n");
     section(&mut page, "web", "Sessions of short transfers, one after another.", web::Params::fields());
     section(
         &mut page,
         "cbr",
-        "Datagrams at a constant rate, which nothing slows down.",
+        "Datagrams at a constant rate, without congestion control.",
         cbr::Params::fields(),
     );
     page
@@ -99,9 +99,11 @@ fn family(page: &mut String, title: &str, registry: &[Entry]) {
 }
 
 fn presets(page: &mut String) {
-    page.push_str("\n## Names from papers\n\nNames that stand for an algorithm with certain settings.\n\n");
     page.push_str(
-        "| name | what it means | family | algorithm | recovery | settings |\n|---|---|---|---|---|---|\n",
+        "\n## Names from papers\n\nNames that stand for an algorithm with particular settings.\n\n",
+    );
+    page.push_str(
+        "| name | description | family | algorithm | recovery | settings |\n|---|---|---|---|---|---|\n",
     );
     for preset in PRESETS {
         let family = match preset.family {
@@ -136,7 +138,7 @@ fn table(page: &mut String, fields: &[Field]) {
         page.push_str("No parameters.\n");
         return;
     }
-    page.push_str("| parameter | type | default | range | what it does |\n|---|---|---|---|---|\n");
+    page.push_str("| parameter | type | default | range | description |\n|---|---|---|---|---|\n");
     for field in fields {
         let allowed = match (field.range)() {
             Some(range) => range,
@@ -154,7 +156,7 @@ fn table(page: &mut String, fields: &[Field]) {
     }
 }
 
-/// Text that stays in one cell.
+/// Text escaped for a table cell.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }

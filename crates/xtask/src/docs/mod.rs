@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Documentation that the registries and the declared fields hold: written from them, and checked against them.
+//! Documentation generated from the registries and declared fields, and the check that it is current.
 
 mod algorithms;
 mod response_functions;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kneepoint::scenario;
 
-/// What to do with the generated files.
+/// Whether to write the generated files.
 #[derive(Args)]
 pub struct Arguments {
     /// Write nothing; fail if a committed file differs.
@@ -17,7 +17,7 @@ pub struct Arguments {
     check: bool,
 }
 
-/// A generated file: its name in `docs/` and its text.
+/// A generated file: its name in `docs/` and its contents.
 type Generated = (&'static str, String);
 
 fn generate() -> Vec<Generated> {
@@ -34,13 +34,13 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }
 
-/// The files that are not what they should be.
+/// The generated files that are out of date.
 fn stale() -> Vec<&'static str> {
     let differs = |(name, text): &Generated| std::fs::read_to_string(path(name)).ok().as_ref() != Some(text);
     generate().iter().filter(|file| differs(file)).map(|(name, _)| *name).collect()
 }
 
-/// Writes the files, or checks them.
+/// Writes or checks the files.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let stale = stale();
     for (name, text) in generate().iter().filter(|(name, _)| stale.contains(name)) {

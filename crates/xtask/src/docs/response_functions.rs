@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `docs/response-functions.md`: mean windows by published laws beside measured ones.
+//! `docs/response-functions.md`: mean windows by published response functions beside measured ones.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use kneepoint::cc::steady::{Losses, ResponseFunction, mean_window};
 use kneepoint::cc::{Config, REGISTRY};
 use kneepoint::units::Span;
 
-/// The round-trip time of every measurement.
+/// Round-trip time of all measurements.
 const RTT: Span = Span::from_millis(100);
 
 const PREFACE: &str = "\
@@ -38,7 +38,7 @@ late is hardly answered with a larger window.
 
 ";
 
-/// The whole page.
+/// The page.
 pub fn page() -> String {
     let mut page = PREFACE.to_string();
     let mut reasons = String::new();
@@ -70,7 +70,7 @@ fn rows(page: &mut String, name: &str, config: &Config, law: &ResponseFunction) 
     for &p in law.rates {
         let lawful = (law.window)(p, RTT.as_secs_f64());
         let measured = mean_window(&law.assume(config), law.losses, p, RTT);
-        // What is added makes no number of minus zero.
+        // Adding zero turns -0 into 0.
         let off = (1000.0 * (measured / lawful - 1.0)).round() / 10.0 + 0.0;
         let _ = writeln!(
             page,
@@ -81,7 +81,7 @@ fn rows(page: &mut String, name: &str, config: &Config, law: &ResponseFunction) 
     }
 }
 
-/// With a capital first letter.
+/// Capitalises the first letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()

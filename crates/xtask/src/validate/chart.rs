@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One drawing a group: our queue and fairness against ns-2's, a dot a point.
+//! One chart per group: our queue and fairness against ns-2's, one dot per point.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::table::Row;
 
-/// Side of a panel, and the room around it, in pixels.
+/// Size of a panel and its margins, in pixels.
 const SIDE: f64 = 260.0;
 const ROOM: f64 = 44.0;
 
-/// Colours of schemes: Okabe and Ito, which colour-blind readers can tell apart.
+/// Colours of schemes: Okabe and Ito, distinguishable by colour-blind readers.
 const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 
-/// The metrics drawn, by their places among all metrics.
+/// Indices of the metrics drawn.
 const PANELS: [(usize, &str); 2] = [(0, "queue / buffer"), (5, "Jain index")];
 
-/// The drawing of each group.
+/// The chart of each group.
 pub fn charts(rows: &[&Row]) -> BTreeMap<String, String> {
     let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
     for row in rows {

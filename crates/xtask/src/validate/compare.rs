@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ours against theirs, figure by figure.
+//! Compares our figures with ns-2's.
 
 use super::figures::{Figures, Ratio};
 
-/// How far two figures may be apart before somebody has to say why.
+/// Difference above which a figure needs an explanation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// By this fraction of theirs.
+    /// Fraction of ns-2's figure.
     Fraction(f64),
-    /// By this factor, either way.
+    /// Factor in either direction.
     Factor(f64),
 }
 
-/// A figure that is compared.
+/// A compared figure.
 pub struct Metric {
-    /// What explanations call it.
+    /// Key in the explanations.
     pub key: &'static str,
-    /// What tables call it.
+    /// Title in tables.
     pub title: &'static str,
-    /// How far is too far.
+    /// Tolerance.
     pub tolerance: Tolerance,
-    /// The figure, and how many packets it counts if it counts packets.
+    /// The figure, and its count of packets if it is a ratio of packets.
     of: fn(&Figures) -> (f64, Option<f64>),
 }
 
@@ -28,7 +28,7 @@ fn counted(ratio: Ratio) -> (f64, Option<f64>) {
     (ratio.ratio, Some(ratio.packets))
 }
 
-/// Every figure that is compared, in the order of tables.
+/// All compared figures, in the order of tables.
 pub const METRICS: [Metric; 6] = [
     Metric {
         key: "queue",
@@ -68,28 +68,28 @@ pub const METRICS: [Metric; 6] = [
     },
 ];
 
-/// With fewer packets a run in both simulators a ratio says nothing.
+/// Packets per run below which a ratio is meaningless.
 const FEWEST: f64 = 30.0;
 
-/// Two figures side by side.
+/// A pair of figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// Ours.
     pub ours: f64,
     /// That of ns-2.
     pub theirs: f64,
-    /// How they relate.
+    /// Result of the comparison.
     pub verdict: Verdict,
 }
 
-/// How two figures relate.
+/// Results of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// ns-2 tells nothing, or both count too few packets.
+    /// No figure from ns-2, or too few packets in both.
     Silent,
-    /// Close enough.
+    /// Within tolerance.
     Agrees,
-    /// Apart: somebody has to say why.
+    /// Beyond tolerance: needs an explanation.
     Differs,
 }
 
@@ -119,7 +119,7 @@ impl Tolerance {
 }
 
 impl Pair {
-    /// `+3.1 %`, or `×1.7` where the figures are far apart.
+    /// `+3.1 %`, or `×1.7` for large differences.
     pub fn difference(&self) -> String {
         let ratio = self.ours / self.theirs;
         match ratio {

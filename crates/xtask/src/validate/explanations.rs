@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why figures differ: found by experiment, kept as data in `validation/explanations.toml`.
+//! Explanations of differences, found by experiment and kept in `validation/explanations.toml`.
 
 use serde::Deserialize;
 
-/// The file, as an error message names it.
+/// Name of the file in error messages.
 pub const FILE: &str = "validation/explanations.toml";
 
 /// All explanations.
@@ -12,15 +12,15 @@ pub struct Explanations {
     because: Vec<Explanation>,
 }
 
-/// Why some figures of some points differ.
+/// One explanation for some figures of some points.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Explanation {
-    /// Names of points, with `*` for anything: `*/vegas-droptail`.
+    /// Names of points, with `*` as wildcard: `*/vegas-droptail`.
     points: Vec<String>,
-    /// Which figures.
+    /// Figures.
     metrics: Vec<String>,
-    /// Why.
+    /// Text.
     text: String,
 }
 
@@ -30,7 +30,7 @@ impl Explanations {
         toml::from_str(text).map_err(|error| format!("{FILE}: {error}"))
     }
 
-    /// The first explanation for a figure of a point: its number and itself.
+    /// The first explanation for a figure of a point, with its number.
     pub fn find(&self, point: &str, metric: &str) -> Option<(usize, &Explanation)> {
         let fits = |explanation: &Explanation| {
             explanation.points.iter().any(|pattern| matches(pattern, point))
@@ -39,23 +39,23 @@ impl Explanations {
         self.because.iter().enumerate().find(|(_, explanation)| fits(explanation))
     }
 
-    /// How many there are.
+    /// Number of explanations.
     pub fn len(&self) -> usize {
         self.because.len()
     }
 
-    /// What an explanation says.
+    /// Text of an explanation.
     pub fn text(&self, number: usize) -> &str {
         &self.because[number].text
     }
 
-    /// The patterns of an explanation, to name it in a message.
+    /// Patterns of an explanation, for messages.
     pub fn patterns(&self, number: usize) -> String {
         self.because[number].points.join(", ")
     }
 }
 
-/// Whether `*` in the pattern can stand for something that makes it `name`.
+/// Whether the pattern, with `*` as wildcard, matches `name`.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Short runs of ns-2 on this machine, with settings that the recorded runs do not have.
+//! Short live runs of ns-2, with settings that the recorded runs lack.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use super::record::Point;
 use crate::ns2;
 use crate::setting::Setup;
 
-/// The group of these points.
+/// Group of these points.
 pub const GROUP: &str = "live";
 
-/// Seeds of ns-2 for each point.
+/// Seeds of ns-2 per point.
 const SEEDS: u64 = 2;
 
-/// Runs ns-2 for a handful of points; for none, and says so, where it is not installed.
+/// Runs ns-2 for a handful of points; prints a note and runs none if it is not installed.
 pub fn points() -> Result<Vec<Point>, String> {
     if !ns2::installed() {
         eprintln!("{}", ns2::missing("NOTHING RUNS LIVE"));
@@ -24,7 +24,7 @@ pub fn points() -> Result<Vec<Point>, String> {
     settings().into_iter().map(|(label, script, args)| point(label, script, &args)).collect()
 }
 
-/// What runs, each for a minute or two of simulated time.
+/// The points, a minute or two of simulated time each.
 fn settings() -> Vec<(&'static str, &'static str, Value)> {
     let dumbbell = |scheme: &str, more: Value| {
         let mut args = json!({ "scheme": scheme, "t0": 30, "t1": 120, "startspan": 10 });

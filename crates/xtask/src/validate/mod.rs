@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Our scenarios beside ns-2's results.
+//! Compares our scenarios with ns-2's results.
 //!
 //! ```text
 //! results.jsonl ─record→ points ─setting→ scenarios ─runs→ summaries ─figures→ table ─page→ docs/validation.md
 //!                                                        explanations.toml ─────╯
 //! ```
 //!
-//! Windows over time are compared beside that: [`trajectory`].
+//! Windows over time are compared separately: [`trajectory`].
 //!
-//! A difference that nobody has explained makes the task fail.
+//! A difference without an explanation makes the task fail.
 
 mod chart;
 mod compare;
@@ -34,7 +34,7 @@ use table::Row;
 const RESULTS: &str = include_str!("../../../../validation/ns2/results.jsonl");
 const EXPLANATIONS: &str = include_str!("../../../../validation/explanations.toml");
 
-/// Points that a quick validation runs: one of each kind, none of them long.
+/// Points of a quick validation: one of each kind, all short.
 const QUICK: [&str; 7] = [
     "A/10mbit/sack-droptail",
     "A/10mbit/sack-redecn",
@@ -45,33 +45,33 @@ const QUICK: [&str; 7] = [
     "C/400 flows/sack-droptail",
 ];
 
-/// What to validate.
+/// Arguments of `xtask validate`.
 #[derive(Args)]
 pub struct Arguments {
-    /// A few points with one seed, in less than a minute; writes no page.
+    /// Run a few points with one seed, in less than a minute; write no page.
     #[arg(long)]
     quick: bool,
-    /// Run ns-2 here and now too, with settings that were not recorded.
+    /// Also run ns-2 live, with settings that were not recorded
     #[arg(long)]
     live: bool,
-    /// Run ns-2's window trajectories here and now and keep them; nothing else.
+    /// Only run and record ns-2's window trajectories
     #[arg(long)]
     record: bool,
-    /// Run only points whose name contains this; writes no page.
+    /// Run only points whose name contains this; write no page.
     #[arg(long)]
     only: Option<String>,
     /// Seeds for each point.
     #[arg(long, default_value_t = 3)]
     seeds: u64,
-    /// Runs at a time; all processors if absent.
+    /// Parallel runs; all processors by default
     #[arg(long)]
     jobs: Option<usize>,
-    /// Print our scenarios and run nothing.
+    /// Print our scenarios and exit
     #[arg(long)]
     scenarios: bool,
 }
 
-/// Validates. Whether every difference is explained.
+/// Validates; returns whether every difference is explained.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let explanations = Explanations::read(EXPLANATIONS)?;
     if arguments.record {
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let only = arguments.only.as_deref();
     let trajectories = pool.install(|| trajectory::run(only, arguments.live, &explanations))?;
     if points.is_empty() && trajectories.is_empty() {
-        return Err("no point has such a name; --scenarios lists them".into());
+        return Err("no point matches; --scenarios lists all".into());
     }
     trajectory::print(&trajectories);
     let measured = pool.install(|| runs::run(&points, seeds))?;
@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let explained = [report(&rows), trajectory::report(&trajectories)] == [true; 2];
     if !explained {
-        println!("find out why and say so in {}; do not tune", explanations::FILE);
+        println!("explain them in {}; do not tune", explanations::FILE);
     }
     Ok(explained)
 }
@@ -124,7 +124,7 @@ fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
     Ok(points)
 }
 
-/// A line for each place, for whoever watches.
+/// Prints a line per place.
 fn print(rows: &[Row]) {
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     for row in rows {
@@ -165,22 +165,18 @@ fn write(
     Ok(())
 }
 
-/// An explanation of something that no longer differs misleads.
+/// Reports explanations of differences that no longer exist.
 fn warn_of_stale(rows: &[&Row], trajectories: &[trajectory::Row], explanations: &Explanations) {
     for number in 0..explanations.len() {
         let used = rows.iter().any(|row| row.because.contains(&Some(number)))
             || trajectories.iter().any(|row| row.because.contains(&Some(number)));
         if !used {
-            println!(
-                "{}: nothing differs that {} explains",
-                explanations::FILE,
-                explanations.patterns(number)
-            );
+            println!("{}: {} explains no difference", explanations::FILE, explanations.patterns(number));
         }
     }
 }
 
-/// Says what has no explanation. Whether nothing has none.
+/// Reports unexplained differences; returns whether there are none.
 fn report(rows: &[Row]) -> bool {
     for (place, metric) in METRICS.iter().enumerate() {
         let (agree, all) = table::agreement(rows.iter(), place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What ns-2 did: the recorded rows, gathered into points.
+//! Recorded results of ns-2, grouped into points.
 //!
-//! A row is one run; the rows that differ in nothing but the seed are a point.
+//! A row is one run; rows that differ only in the seed form a point.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use serde_json::Value;
 use super::figures::{Figures, Place};
 use crate::setting::Setup;
 
-/// Rows that differ only in their seed.
+/// A point: rows that differ only in their seed.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The sweep it belongs to: a letter.
+    /// Letter of its sweep.
     pub group: String,
-    /// What was varied, as the table says it: `150 Mbit/s`.
+    /// Label of the varied parameter in tables: `150 Mbit/s`.
     pub label: String,
-    /// The settings of the run.
+    /// Settings of the runs.
     pub setup: Setup,
-    /// What ns-2 measured, one per seed.
+    /// Results of ns-2, one per seed.
     pub measured: Vec<BTreeMap<Place, Figures>>,
 }
 
 impl Point {
-    /// `A/150mbit/sack-droptail`: what explanations call it.
+    /// Name in the explanations: `A/150mbit/sack-droptail`.
     pub fn name(&self) -> String {
         format!("{}/{}/{}", self.group, self.label, self.setup.text("scheme", ""))
     }
 }
 
-/// Reads rows, one JSON object a line.
+/// Parses rows, one JSON object per line.
 pub fn read(text: &str) -> Result<Vec<Point>, String> {
     let mut points: Vec<Point> = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -53,7 +53,7 @@ pub fn read(text: &str) -> Result<Vec<Point>, String> {
     Ok(points)
 }
 
-/// What a sweep varies, in few words.
+/// Short description of the parameter varied by a sweep.
 fn label(group: &str, setup: &Setup) -> String {
     let tag = setup.text("tag", "");
     let millis = |key, default| (setup.number(key, default) * 1e3).round();

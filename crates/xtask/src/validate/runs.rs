@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs our scenarios, all cores at once, the longest first.
+//! Runs our scenarios on all cores, longest first.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::figures::{Figures, Place};
 use super::record::Point;
 use crate::setting;
 
-/// What our runs of one point measured, one per seed.
+/// Our results for one point, one per seed.
 pub type Measured = Vec<BTreeMap<Place, Figures>>;
 
 /// Runs every point with `seeds` seeds.
@@ -25,7 +25,7 @@ pub fn run(points: &[Point], seeds: u64) -> Result<Vec<Measured>, String> {
     let bar = progress(tasks.iter().map(|(place, _)| work(&valids[*place])).sum());
     let mut done: Vec<(usize, u64, BTreeMap<Place, Figures>)> = tasks
         .into_par_iter()
-        // One at a time, so that the order of the queue is the order of work.
+        // One at a time, so that work is taken in the order of the queue.
         .by_uniform_blocks(1)
         .map(|(place, seed)| {
             let valid = &valids[place];
@@ -55,7 +55,7 @@ pub fn valid(point: &Point, seeds: u64) -> Result<Valid, String> {
     Ok(case.valid)
 }
 
-/// About how many packets a run serves: what it costs.
+/// Estimated cost of a run: the packets it serves.
 fn work(valid: &Valid) -> u64 {
     let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
     let bits: f64 = rates.map(|rate| rate.as_f64() * valid.schedule.duration.as_secs_f64()).sum();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The comparison: every figure of every place of every point, ours and theirs.
+//! The comparison table: every figure of every place of every point, ours and ns-2's.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use super::runs::Measured;
 
 /// One line of a table.
 pub struct Row {
-    /// The point's group.
+    /// Group of the point.
     pub group: String,
-    /// The point's name, which explanations match.
+    /// Name of the point, matched by explanations.
     pub name: String,
-    /// What was varied.
+    /// Label of the varied parameter.
     pub label: String,
     /// The scheme.
     pub scheme: String,
-    /// Where the figures were measured.
+    /// Place of measurement.
     pub place: Place,
     /// The figures, in the order of [`METRICS`].
     pub pairs: [Pair; METRICS.len()],
-    /// Which explanation each figure has that differs.
+    /// Number of the explanation of each differing figure.
     pub because: [Option<usize>; METRICS.len()],
 }
 
 impl Row {
-    /// The metrics that differ and have no explanation.
+    /// Differing metrics without explanation.
     pub fn unexplained(&self) -> impl Iterator<Item = (&'static str, &Pair)> {
         METRICS
             .iter()
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// Compares our runs with theirs.
+/// Compares our runs with ns-2's.
 pub fn rows(points: &[Point], measured: &[Measured], explanations: &Explanations) -> Vec<Row> {
     let mut rows = Vec::new();
     for (point, ours) in points.iter().zip(measured) {
@@ -62,7 +62,7 @@ pub fn rows(points: &[Point], measured: &[Measured], explanations: &Explanations
     rows
 }
 
-/// How many figures of a metric agree, and how many say anything.
+/// Number of agreeing figures of a metric, and of all figures available.
 pub fn agreement<'a>(rows: impl Iterator<Item = &'a Row> + Clone, metric: usize) -> (usize, usize) {
     let verdicts = || rows.clone().map(|row| row.pairs[metric].verdict);
     let agree = verdicts().filter(|verdict| *verdict == Verdict::Agrees).count();

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How far two windows over time are apart.
+//! Distance measures between two windows over time.
 
 use super::pair::{Path, STEP};
 
-/// How far is too far.
+/// Tolerance.
 ///
-/// Windows of ns-2's Linux are whole packets that grow by whole packets, and a host that repairs a round trip
-/// sooner grows a round trip longer: with windows of some hundred packets one or two in a hundred. What a
-/// controller does wrong is more: a decrease of 0.7 where it should be 0.8 is an eighth.
+/// Windows of ns-2's Linux agents are whole packets, and a host that recovers one round trip sooner grows one round
+/// trip longer: one or two percent at windows of some hundred packets. Errors of a controller are larger: a
+/// decrease of 0.7 instead of 0.8 is an eighth.
 pub const TOLERANCE: f64 = 0.05;
 
-/// A way of comparing.
+/// A distance measure.
 pub struct Measure {
-    /// What explanations call it.
+    /// Key in the explanations.
     pub key: &'static str,
-    /// What tables call it.
+    /// Title in tables.
     pub title: &'static str,
-    /// It.
+    /// The function.
     pub of: fn(&Path, &[f64], &[f64]) -> Measured,
 }
 
-/// What a comparison says.
+/// Result of a measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// How far apart, as a fraction of ns-2's; with a sign where there is one.
+    /// Relative distance from ns-2's; signed if the sign is meaningful.
     pub apart: f64,
-    /// When that is, in seconds, where it is the worst of several.
+    /// Time of the largest of several, in seconds.
     pub at: Option<f64>,
 }
 
-/// All of them, in the order of tables.
+/// All measures, in the order of tables.
 pub const MEASURES: [Measure; 4] = [
     Measure { key: "before", title: "before a loss", of: before },
     Measure { key: "after", title: "after a loss", of: after },
@@ -38,7 +38,7 @@ pub const MEASURES: [Measure; 4] = [
 ];
 
 impl Measured {
-    /// Whether somebody has to say why.
+    /// Whether it needs an explanation.
     pub fn differs(&self) -> bool {
         // NaN differs, too.
         self.apart.is_nan() || self.apart.abs() > TOLERANCE
@@ -63,19 +63,19 @@ fn place(at: f64) -> usize {
     ((at / STEP + 1e-6) as usize).max(1) - 1
 }
 
-/// The worst of several windows, each with its time.
+/// The largest of several distances, each with its time.
 fn worst(pairs: impl Iterator<Item = (f64, f64, f64)>) -> Measured {
     let each = pairs.map(|(at, ours, theirs)| Measured { apart: ours / theirs - 1.0, at: Some(at) });
     let most = each.max_by(|one, other| one.apart.abs().total_cmp(&other.apart.abs()));
     most.unwrap_or(Measured { apart: f64::NAN, at: None })
 }
 
-/// The last samples of which no loss is known, but for the first loss.
+/// The last sample before each loss except the first.
 fn before(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
     worst(path.losses.iter().skip(1).map(|at| (*at, ours[place(*at)], theirs[place(*at)])))
 }
 
-/// The samples once losses are repaired.
+/// The first sample after each recovery.
 fn after(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
     worst(settled(path).into_iter().map(|(at, from, _)| (at, ours[from], theirs[from])))
 }
@@ -86,7 +86,7 @@ fn mean(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
     worst(settled(path).into_iter().map(|(at, from, to)| (at, of(&ours[from..to]), of(&theirs[from..to]))))
 }
 
-/// The area between the two lines over the area below ns-2's.
+/// The area between the curves relative to the area below ns-2's.
 fn distance(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
     let (mut between, mut below) = (0.0, 0.0);
     for (_, from, to) in settled(path) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The window over time, ours and ns-2's, with the same losses at the same times.
+//! Windows over time, ours and ns-2's, with the same losses at the same times.
 //!
-//! Queues and shares of many flows hide a controller behind its host, its neighbours and chance. Here nothing is
-//! left to chance: one flow, one link, and one packet lost at each given time.
+//! In queues and shares of many flows a controller's behaviour is masked by its host, its neighbours and randomness.
+//! Here everything is deterministic: one flow, one link, and one packet lost at each given time.
 
 mod compare;
 mod pair;
@@ -19,20 +19,20 @@ use pair::Pair;
 
 pub use section::{figures, section};
 
-/// The group of these points, as explanations name it.
+/// Group of these points in the explanations.
 const GROUP: &str = "K";
 
 /// The window at each step.
 pub type Windows = Vec<f64>;
 
-/// A pair that ran, and what came out.
+/// A pair of runs with its results.
 pub struct Row {
     pair: Pair,
     ours: Windows,
     theirs: Windows,
     /// In the order of [`MEASURES`].
     measured: [Measured; MEASURES.len()],
-    /// Which explanation each has that differs.
+    /// Number of the explanation of each differing measure.
     pub because: [Option<usize>; MEASURES.len()],
 }
 
@@ -47,12 +47,12 @@ fn pairs(only: Option<&str>) -> Result<Vec<Pair>, String> {
     Ok(pairs)
 }
 
-/// Runs ns-2 for all pairs and keeps what it does.
+/// Runs ns-2 for all pairs and records the results.
 pub fn record() -> Result<bool, String> {
     recorded::keep(&pairs(None)?)
 }
 
-/// Runs the pairs whose name contains `only` and compares them; with `live` ns-2 runs here and now.
+/// Runs and compares the pairs whose name contains `only`; with `live`, ns-2 runs now.
 pub fn run(only: Option<&str>, live: bool, explanations: &Explanations) -> Result<Vec<Row>, String> {
     let pairs = pairs(only)?;
     let theirs = recorded::theirs(&pairs, live)?;
@@ -88,7 +88,7 @@ fn ours(pair: &Pair) -> Result<Windows, String> {
     Ok(table.values(column).collect())
 }
 
-/// A line for each pair, for whoever watches.
+/// Prints a line per pair.
 pub fn print(rows: &[Row]) {
     let width = rows.iter().map(|row| row.pair.name().chars().count()).max().unwrap_or(0);
     for row in rows {
@@ -105,7 +105,7 @@ pub fn print(rows: &[Row]) {
     }
 }
 
-/// Says what has no explanation. Whether nothing has none.
+/// Reports unexplained differences; returns whether there are none.
 pub fn report(rows: &[Row]) -> bool {
     let mut explained = true;
     for row in rows {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What runs: `validation/trajectories.toml`, as a scenario of ours and as arguments of ns-2's script.
+//! Pairs from `validation/trajectories.toml`, as our scenario and as arguments of ns-2's script.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::setting::Setup;
 
-/// The file, as an error message names it.
+/// Name of the file in error messages.
 const FILE: &str = "validation/trajectories.toml";
 
-/// Seconds between samples of the window.
+/// Sampling interval of the window, in seconds.
 pub const STEP: f64 = 0.1;
 
 #[derive(Deserialize)]
@@ -21,19 +21,19 @@ struct Plan {
     pair: Vec<Line>,
 }
 
-/// A link, and when it loses a packet.
+/// A link with its times of loss.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
     rate: f64,
     rtt: f64,
-    /// The window at the start; there is no slow start.
+    /// Initial window; there is no slow start.
     window: u32,
-    /// The end in seconds.
+    /// End, in seconds.
     pub duration: f64,
-    /// Seconds from a loss until both hosts have repaired it.
+    /// Seconds from a loss until both hosts have recovered.
     pub settle: f64,
-    /// Seconds: one packet is lost at each.
+    /// Times of single losses, in seconds.
     pub losses: Vec<f64>,
 }
 
@@ -45,23 +45,23 @@ struct Line {
     theirs: Map<String, Value>,
 }
 
-/// A controller of ours and one of ns-2's on the same path.
+/// Our controller and ns-2's on the same path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// The name of its path.
+    /// Name of the path.
     pub place: String,
     /// The path.
     pub path: Path,
-    /// Ours with its parameters, as on a command line.
+    /// Our controller with its parameters, as on the command line.
     pub ours: String,
     theirs: Map<String, Value>,
 }
 
-/// What the arguments of ns-2's script are when they are absent.
+/// Defaults of the arguments of ns-2's script.
 const AGENT: &str = "Linux";
 
-/// What a host of ours needs to be like one of ns-2's agents: Linux sends timestamps and data at once, Vegas sends
-/// packets without a header and times every one of them.
+/// Options that make our host behave like ns-2's agents: Linux agents send timestamps and data at once, Vegas sends
+/// packets without a header and times every one.
 const HOSTS: [(&str, &str); 3] = [
     ("Linux", "payload = \"1000b\"\nheader = \"50b\"\ntimestamps = true\n"),
     ("Sack1", "payload = \"1000b\"\nheader = \"40b\"\nhandshake = true\n"),
@@ -71,11 +71,11 @@ const HOSTS: [(&str, &str); 3] = [
     ),
 ];
 
-/// ns-2's habits, see [`crate::setting`].
+/// Habits of ns-2; see [`crate::setting`].
 const HABITS: &str = "initial_ssthresh = 2\nmax_window = 100000\nrto_min = \"200ms\"\nrto_initial = \"3s\"\n\
     rto_granularity = \"10ms\"\nwindow_validation = false\n";
 
-/// An acknowledgement for two packets counts for both.
+/// An ACK for two packets counts twice.
 const DELAYED: &str = "delayed_ack = true\ngrowth_per_ack = 2\n";
 
 /// Reads the file.
@@ -90,12 +90,12 @@ pub fn read(text: &str) -> Result<Vec<Pair>, String> {
 }
 
 impl Pair {
-    /// `K/idle/reno/Sack1`: what explanations call it.
+    /// Name in the explanations: `K/idle/reno/Sack1`.
     pub fn name(&self) -> String {
         format!("{}/{}/{}/{}", super::GROUP, self.place, self.ours, self.theirs())
     }
 
-    /// How many samples a run has.
+    /// Number of samples of a run.
     #[cfg(test)]
     pub fn samples(&self) -> usize {
         (self.path.duration / STEP).round() as usize
@@ -105,7 +105,7 @@ impl Pair {
         self.theirs.get(key).and_then(Value::as_str)
     }
 
-    /// Whether the receiver answers every second packet.
+    /// Whether the receiver acknowledges every second packet.
     fn delayed(&self) -> bool {
         self.theirs.get("delack").and_then(Value::as_u64) == Some(1)
     }
@@ -114,7 +114,7 @@ impl Pair {
         self.word("agent").unwrap_or(AGENT)
     }
 
-    /// What tables call ns-2's: `Sack1`, `Linux cubic`.
+    /// Name of ns-2's agent in tables: `Sack1`, `Linux cubic`.
     pub fn theirs(&self) -> String {
         let delayed = self.delayed().then_some("with delayed acknowledgements");
         [Some(self.agent()), self.word("ca"), self.word("params"), delayed]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! ns-2's windows: recorded, or run here and now.
+//! Windows of ns-2, recorded or live.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::ns2;
 const FILE: &str = "validation/ns2/trajectories.jsonl";
 const RECORDED: &str = include_str!("../../../../../validation/ns2/trajectories.jsonl");
 
-/// The windows of each pair; with `live` those of here and now, if ns-2 is installed.
+/// The windows of each pair; live ones with `live`, if ns-2 is installed.
 pub fn theirs(pairs: &[Pair], live: bool) -> Result<Vec<Windows>, String> {
     let rows =
         RECORDED.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("{FILE}: {error}")));
@@ -35,7 +35,7 @@ pub fn theirs(pairs: &[Pair], live: bool) -> Result<Vec<Windows>, String> {
     fresh.iter().map(windows).collect()
 }
 
-/// Runs ns-2 for each pair and writes the file. Whether ns-2 is installed.
+/// Runs ns-2 for each pair and writes the file; returns whether ns-2 is installed.
 pub fn keep(pairs: &[Pair]) -> Result<bool, String> {
     if !ns2::installed() {
         eprintln!("{}", ns2::missing("NOTHING IS RECORDED"));

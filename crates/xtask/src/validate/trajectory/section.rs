@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The trajectories' part of the page, and their figures.
+//! The section about trajectories and its charts.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ fn file(place: &str) -> String {
     format!("validation-{GROUP}-{place}.svg")
 }
 
-/// A figure for each path, with its file's name.
+/// A chart per path, with its file name.
 pub fn figures(rows: &[Row]) -> Vec<(String, String)> {
     let figure = |place: &str| {
         let panels: Vec<Drawing> = rows.iter().filter(|row| row.pair.place == place).map(panel).collect();
@@ -76,7 +76,7 @@ pub fn figures(rows: &[Row]) -> Vec<(String, String)> {
     places(rows).into_iter().map(figure).collect()
 }
 
-/// ns-2's line below ours, and where packets were lost.
+/// Draws ns-2's curve below ours, and the times of loss.
 fn panel(row: &Row) -> Drawing {
     let points = |windows: &[f64]| -> Vec<(f64, f64)> {
         windows.iter().enumerate().map(|(place, window)| ((place + 1) as f64 * STEP, *window)).collect()
