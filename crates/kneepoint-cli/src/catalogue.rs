@@ -38,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Laws,
