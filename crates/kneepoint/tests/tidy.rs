@@ -186,7 +186,7 @@ fn every_file_is_part_of_the_crate() {
     }
     let controllers = ["cc", "rng", "settings", "units"].map(String::from);
     children.entry(String::new()).or_default().extend(controllers);
-    for family in ["cc", "queue", "predict", "fluid"] {
+    for family in ["cc", "queue", "predict", "fluid", "traffic"] {
         children.entry(family.to_string()).or_default().extend(registered(&sources, family));
     }
     let orphan = |source: &&Source| {
@@ -211,6 +211,7 @@ fn every_algorithm_is_registered() {
         ("queue", &["Discipline for "]),
         ("predict", &["Predictor for "]),
         ("fluid", &["Model for "]),
+        ("traffic", &["Source for "]),
     ];
     for (family, contracts) in families {
         let registered = registered(&sources, family);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A scenario that explains itself: every section, every field with its default, range and sentence.
 
-use super::outline::{HEAD, Part, SECTIONS, Section, default, members, sentence};
+use super::outline::{HEAD, Part, Section, default, members, sections, sentence};
 use crate::settings::{Field, Settings};
 use crate::tcp;
 
@@ -9,8 +9,8 @@ use crate::tcp;
 pub fn example() -> String {
     let mut page = Page { text: PREFACE.to_string() };
     page.fields(HEAD(), "", &[]);
-    for section in SECTIONS {
-        page.section(section);
+    for section in sections() {
+        page.section(&section);
     }
     page.text.push_str(SWEEP);
     page.text
@@ -45,7 +45,7 @@ impl Page {
         let header =
             if section.repeated { format!("[[{}]]", section.name) } else { format!("[{}]", section.name) };
         self.text.push_str(&format!("{off}{header}\n"));
-        if section.name == "flows" {
+        if section.is_first_traffic() {
             self.text.push_str(LONG);
         }
         let wanted = |name: &str| section.required.contains(&name);
@@ -55,8 +55,8 @@ impl Page {
         match section.choice {
             Some(part) => self.choice(part, off),
             None => {
-                let shown = if section.name == "flows" { &["name", "count"][..] } else { &[] };
-                for list in section.fields {
+                let shown = if section.is_first_traffic() { &["name", "count"][..] } else { &[] };
+                for list in section.fields.iter().chain(&section.own) {
                     self.fields(list(), off, shown);
                 }
             }
@@ -76,7 +76,7 @@ impl Page {
             return;
         }
         let members = members(part);
-        if section.name == "flows" {
+        if section.is_first_traffic() {
             for member in &members {
                 self.comment(&format!("\"{}\": {}", member.name, member.about));
                 for field in (member.fields)() {

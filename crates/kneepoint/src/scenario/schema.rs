@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::outline::{Fields, HEAD, Member, Part, SECTIONS, Section, members, names, sentence};
+use super::outline::{Fields, HEAD, Member, Part, Section, members, names, sections, sentence};
 use crate::settings::Field;
 use crate::tcp;
 
@@ -11,8 +11,8 @@ use crate::tcp;
 pub fn schema() -> Value {
     let mut properties = Map::new();
     add(&mut properties, HEAD());
-    for one in SECTIONS {
-        let mut value = section(one);
+    for one in sections() {
+        let mut value = section(&one);
         if one.repeated {
             value = json!({ "type": "array", "items": value });
         }
@@ -34,7 +34,7 @@ pub fn schema() -> Value {
         "properties": properties,
         "additionalProperties": false,
         "required": ["topology"],
-        "anyOf": [{ "required": ["flows"] }, { "required": ["web"] }, { "required": ["cbr"] }],
+        "anyOf": super::traffic::sections().map(|name| json!({ "required": [name] })).collect::<Vec<_>>(),
         "$defs": {
             "axis": {
                 "anyOf": [
@@ -46,7 +46,7 @@ pub fn schema() -> Value {
             "discipline": choice(Part::Queue),
             "channel": choice(Part::Channel),
             "topology": choice(Part::Topology),
-            "options": object(&[<tcp::Options as crate::settings::Settings>::fields], &[], &[]),
+            "options": object([<tcp::Options as crate::settings::Settings>::fields as Fields], &[], &[]),
         },
     })
 }
@@ -54,7 +54,7 @@ pub fn schema() -> Value {
 fn section(section: &Section) -> Value {
     match section.choice {
         Some(part) => reference(part),
-        None => object(section.fields, section.parts, section.required),
+        None => object(section.fields.iter().copied().chain(section.own), section.parts, section.required),
     }
 }
 
@@ -69,7 +69,7 @@ fn reference(part: Part) -> Value {
     json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-fn object(fields: &[Fields], parts: &[(&str, Part)], required: &[&str]) -> Value {
+fn object(fields: impl IntoIterator<Item = Fields>, parts: &[(&str, Part)], required: &[&str]) -> Value {
     let mut properties = Map::new();
     for list in fields {
         add(&mut properties, list());

@@ -9,10 +9,10 @@
 //! bandwidth = [{ "topology.rate" = "1mbit", "flows.long.count" = 5 }, { "topology.rate" = "1gbit", … }]
 //! ```
 
-use super::build::TOP;
+use super::build::top;
 use super::fault::{Faults, did_you_mean};
 use super::scheme;
-use super::traffic::{SECTIONS, label};
+use super::traffic::{connecting, label, sections};
 use super::tree::{Key, Node, Table, Value};
 
 /// More cases would take days to run and gigabytes to list.
@@ -104,7 +104,7 @@ pub(crate) fn point(
 
 /// Whether a path leads to a field; a name of fields that change together does not, and no scheme is a table.
 fn is_field(path: &Key) -> bool {
-    path.text.contains('.') || TOP.contains(&path.text.as_str())
+    path.text.contains('.') || top().contains(&path.text.as_str())
 }
 
 /// Writes several fields: paths and values. A path that begins with `sweep.` gives an axis other values.
@@ -130,7 +130,7 @@ fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
                 "every case runs with every seed; set `seeds` in [run]",
             );
         }
-        [section, group, rest @ ..] if SECTIONS.contains(section) && !rest.is_empty() => {
+        [section, group, rest @ ..] if sections().any(|one| one == *section) && !rest.is_empty() => {
             for table in groups(tree, section, group, path, faults) {
                 assign(table, rest, path, value, faults);
             }
@@ -209,7 +209,7 @@ fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults)
     let (control, queue) = parts;
     let text = |text: &str| Node { swept: true, ..Node::text(text, &value.span) };
     let recovery = scheme::recovery(control);
-    for section in ["flows", "web"] {
+    for section in connecting() {
         if tree.get(section).is_none() {
             continue;
         }

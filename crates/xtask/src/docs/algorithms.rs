@@ -7,8 +7,7 @@ use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::scenario::{CHANNELS, TOPOLOGIES};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
-use kneepoint::traffic::{cbr, web};
-use kneepoint::{cc, fluid, predict, queue};
+use kneepoint::{cc, fluid, predict, queue, traffic};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -62,14 +61,7 @@ pub fn page() -> String {
     }
     page.push_str("\n## TCP options\n\nWhat `[tcp]`, and `tcp` in a group, may hold.\n\n");
     table(&mut page, Options::fields());
-    page.push_str("\n## Traffic\n");
-    section(&mut page, "web", "Sessions of short transfers, one after another.", web::Params::fields());
-    section(
-        &mut page,
-        "cbr",
-        "Datagrams at a constant rate, which nothing slows down.",
-        cbr::Params::fields(),
-    );
+    family(&mut page, "Traffic", traffic::REGISTRY);
     page
 }
 
