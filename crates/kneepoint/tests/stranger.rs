@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A stranger adds an algorithm: one new file and one registry line, and everything else knows it.
 //!
-//! The core is copied below the target directory, a toy controller and a toy queue discipline are added to the
+//! The core is copied below the target directory, a toy controller, a toy queue discipline and a toy source are added to the
 //! copy, and the copy has to pass the laws, survive the test network, parse and run. It is offline, and quick when
 //! run again, for what has not changed is not compiled again.
 
@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Newcomers: the folder of their family, module, type, text.
-const NEWCOMERS: [(&str, &str, &str, &str); 2] = [
+const NEWCOMERS: [(&str, &str, &str, &str); 3] = [
     ("kneepoint-cc/src/cc", "toy", "Toy", include_str!("stranger/toy.rs.txt")),
     ("kneepoint/src/queue", "coin", "Coin", include_str!("stranger/coin.rs.txt")),
+    ("kneepoint/src/traffic", "drip", "Drip", include_str!("stranger/drip.rs.txt")),
 ];
 
 /// Files by their path in the copy.

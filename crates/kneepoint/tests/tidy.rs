@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use kneepoint::{cc, queue};
+use kneepoint::{cc, queue, traffic};
 
 /// Lines a file may have.
 const LONGEST: usize = 450;
@@ -272,20 +272,24 @@ fn the_core_has_no_clock_no_entropy_and_no_io() {
 
 #[test]
 fn nothing_but_the_registry_knows_an_algorithm() {
-    let names = || cc::REGISTRY.iter().chain(queue::REGISTRY).map(|entry| entry.name);
+    let names = || {
+        let entries = cc::REGISTRY.iter().chain(queue::REGISTRY).chain(traffic::REGISTRY);
+        entries.map(|entry| entry.name)
+    };
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
     for source in sources() {
-        if ["cc", "queue", "settings"].contains(&source.room()) {
+        if ["cc", "queue", "settings", "traffic"].contains(&source.room()) {
             continue;
         }
         let allowed = NAMES_ALLOWED.iter().find(|(path, _)| *path == source.path);
         for (number, line) in source.code() {
-            let variants = ["cc::Config::", "queue::Config::", "cc::Any::", "queue::Any::"]
-                .map(|path| named_after(line, path));
-            for variant in
-                variants.iter().flatten().filter(|name| name.starts_with(|c: char| c.is_uppercase()))
-            {
+            let variants = ["cc::", "queue::", "traffic::"].iter().flat_map(|family| {
+                ["Config::", "Any::"]
+                    .iter()
+                    .flat_map(move |kind| named_after(line, &format!("{family}{kind}")))
+            });
+            for variant in variants.filter(|name| name.starts_with(|c: char| c.is_uppercase())) {
                 faults.push(format!("{}:{number}: it knows the algorithm {variant}", source.path));
             }
             for name in names() {

@@ -19,7 +19,7 @@ use kneepoint::run;
 use kneepoint::spec::{Roster, Slot, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::trace::FlowId;
-use kneepoint::traffic::{Config, arrivals, cbr, onoff, web};
+use kneepoint::traffic::{Config, Law, Size, arrivals, cbr, onoff, web};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::Ledger;
 
@@ -236,6 +236,79 @@ fn the_roster_names_the_slots_of_connections_before_those_of_datagrams() {
     let ledger = run(&valid, 1);
     let datagrams = ledger.delivered.iter().filter(|(_, packet)| packet.flags.has(Flags::DATAGRAM));
     assert!(datagrams.clone().count() > 0 && datagrams.clone().all(|(_, packet)| packet.flow == 2));
+}
+
+/// One member of a source of bursts alone on a bottleneck.
+fn bursts(params: onoff::Params, stop: f64) -> Valid {
+    let mut valid = minimal(&droptail(), 0);
+    valid.schedule.duration = at(30.0);
+    valid.groups = vec![sources(Config::OnOff(params), vec![(NodeId(0), NodeId(1))], 1, interval(1.0, 1.0))];
+    valid.groups[0].members[0].stop = Some(at(stop));
+    valid
+}
+
+#[test]
+fn bursts_go_through_one_connection_that_ends_when_it_is_closed() {
+    let law = Law::Constant;
+    let (on, off) = (Span::from_millis(500), Span::from_millis(500));
+    let params = onoff::Params { on, off, on_law: law, off_law: law, ..onoff::Params::default() };
+    // Ten on-periods of half a second at 1 Mbit/s.
+    let paced = run(&bursts(params.clone(), 11.0), 1);
+    assert_eq!((paced.completed.len(), paced.completed[0].size), (1, Bytes(10 * 63 * 1000)));
+    assert!(paced.completed[0].at == at(11.0) && paced.completed[0].delivered < at(10.7), "closed at rest");
+    // Ten bursts, of which none fits into the window of the first round trip.
+    let params = onoff::Params { model: onoff::Model::Bursts, ..params };
+    let open = run(&bursts(params.clone(), 11.0), 1);
+    assert_eq!((open.completed.len(), open.completed[0].size), (1, Bytes(1_000_000)));
+    // A turn takes its half second off, and some round trips.
+    let params = onoff::Params { model: onoff::Model::Turns, ..params };
+    let turns = run(&bursts(params, 11.0), 1);
+    assert!((12..20).contains(&(turns.completed[0].size.0 / 100_000)), "{:?}", turns.completed);
+    assert_eq!(turns.completed[0].size.0 % 100_000, 0);
+}
+
+#[test]
+fn data_written_before_a_connection_is_closed_still_arrives() {
+    let params = onoff::Params { model: onoff::Model::Bursts, burst: Bytes(5_000_000), ..Default::default() };
+    let mut valid = bursts(params, 1.1);
+    tcp(&mut valid, 0).handshake = true;
+    let ledger = run(&valid, 1);
+    let ended = ledger.completed[0];
+    assert_eq!((ended.size, ended.began), (Bytes(5_000_000), at(1.0)));
+    assert!(ended.delivered > at(5.0) && ended.delivered <= ended.at, "{ended:?}");
+}
+
+#[test]
+fn flows_arrive_at_their_rate_with_their_sizes_and_stop_arriving() {
+    let mut valid = full(&droptail(), 4);
+    valid.schedule.duration = at(100.0);
+    let sizes = Size { size: Bytes(20_000), law: Law::LogNormal, ..Size::default() };
+    let params = arrivals::Params { sizes, load: 0.5, ..arrivals::Params::default() };
+    let pairs = (0..4).map(|host| (NodeId(2 + 2 * host), NodeId(3 + 2 * host))).collect();
+    valid.groups = vec![sources(Config::Arrivals(params), pairs, 1, interval(0.0, 0.0))];
+    valid.groups[0].members[0].stop = Some(at(90.0));
+    let ledger = run(&valid, 1);
+    check_completed(&ledger, 1000);
+    // Half of 10 Mbit/s in flows of 20 kB: 31.25 a second for 90 s.
+    let flows = ledger.completed.len() as f64;
+    assert!((flows / (31.25 * 90.0) - 1.0).abs() < 0.06, "{flows}");
+    let mean = ledger.completed.iter().map(|ended| ended.size.0 as f64).sum::<f64>() / flows;
+    assert!((mean / 20_000.0 - 1.0).abs() < 0.1, "{mean}");
+    assert!(ledger.completed.iter().all(|ended| ended.began < at(90.0)));
+}
+
+#[test]
+fn a_scenario_lists_flows_by_time_and_size() {
+    let text = "[run]\nduration = '9s'\n[topology]\nrate = '10mbit'\n[[arrivals]]\ncc = 'reno'\nstart = '1s'\n\
+                nodes = 2\nlist = ['2s 100kb', '500ms 7b', '3s']\n";
+    let plan = scenario_parse(text);
+    let ledger = run(&plan, 1);
+    let ended: Vec<_> = ledger.completed.iter().map(|ended| (ended.began, ended.size.0)).collect();
+    assert_eq!(ended, [(at(1.5), 7), (at(3.0), 100_000), (at(4.0), 12_000)]);
+}
+
+fn scenario_parse(text: &str) -> Valid {
+    kneepoint::scenario::parse(text).expect("a scenario").cases.remove(0).valid
 }
 
 /// One fixed run. When a change of behaviour is meant, run this test: it prints the new hash. Put that here together

@@ -188,8 +188,7 @@ impl State<'_> {
             let cue = traffic::Cue::Delivered { connection, bytes: acked };
             return self.cue(number, cue, now, watch);
         }
-        let agent = &mut self.agents[number as usize];
-        agent.open.retain(|(_, open)| *open != flow);
+        let agent = &self.agents[number as usize];
         self.pools[agent.pool as usize].free.push(flow);
         self.cue(number, traffic::Cue::Completed { connection }, now, watch);
     }
@@ -207,7 +206,9 @@ impl State<'_> {
                 }
             }
             Request::Close { connection } => {
-                if let Some(flow) = self.agents[agent as usize].connection(connection)
+                let open = &mut self.agents[agent as usize].open;
+                let place = open.iter().position(|(own, _)| *own == connection);
+                if let Some((_, flow)) = place.map(|place| open.swap_remove(place))
                     && let Some(news) = self.hosts.close(flow, now, watch)
                 {
                     self.tell(news, now, watch);

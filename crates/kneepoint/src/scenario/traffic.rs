@@ -59,10 +59,13 @@ pub(super) struct Frame<'f> {
 pub(super) fn label(table: &Table, section: &str) -> String {
     let given = table.get("name").and_then(Node::as_text).filter(|name| *name != "auto");
     // Transfers are called by their congestion control.
-    let first = || sections().next() == Some(section);
+    let is_own = |(name, _, source): (&str, _, traffic::Config)| {
+        name == section && source.nature().kind == Kind::Transfers
+    };
+    let transfers = || sources().any(is_own);
     let control = || match table.get("cc").map(|cc| &cc.value) {
-        Some(Value::Table(cc)) if first() => cc.get("kind").and_then(Node::as_text),
-        Some(_) if first() => table.get("cc").and_then(Node::as_text),
+        Some(Value::Table(cc)) if transfers() => cc.get("kind").and_then(Node::as_text),
+        Some(_) if transfers() => table.get("cc").and_then(Node::as_text),
         _ => None,
     };
     given.or_else(control).unwrap_or(section).to_string()

@@ -60,7 +60,7 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Web {
     params: Params,
-    pairs: u32,
+    site: Site,
     wakeup: Time,
     /// Objects of the page that are still to be asked for.
     left: u32,
@@ -75,7 +75,7 @@ impl Source for Web {
 
     fn new(params: Params, site: Site) -> Web {
         let wakeup = if site.start < site.stop { site.start } else { Time::NEVER };
-        Web { params, pairs: site.pairs, wakeup, left: 0, awaited: 0, asked: 0 }
+        Web { params, site, wakeup, left: 0, awaited: 0, asked: 0 }
     }
 
     fn nature(&self) -> Nature {
@@ -93,7 +93,7 @@ impl Source for Web {
             Cue::Time => {
                 self.wakeup = Time::NEVER;
                 let size = Some(self.size(rng));
-                let pair = rng.below(u64::from(self.pairs)) as u32;
+                let pair = rng.below(u64::from(self.site.pairs)) as u32;
                 requests.push(Request::Open { connection: self.asked, pair, size });
                 self.asked = self.asked.wrapping_add(1);
                 self.wait_after_request(rng)
@@ -102,7 +102,8 @@ impl Source for Web {
             Cue::Delivered { .. } => None,
         };
         if let Some(wait) = wait {
-            self.wakeup = now + wait;
+            let next = now + wait;
+            self.wakeup = if next < self.site.stop { next } else { Time::NEVER };
         }
     }
 
