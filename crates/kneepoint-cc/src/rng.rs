@@ -57,6 +57,14 @@ impl Rng {
     pub fn lomax(&mut self, mean: f64, shape: f64) -> f64 {
         mean * (shape - 1.0) * (libm::pow(1.0 - self.uniform(), -1.0 / shape) - 1.0)
     }
+
+    /// Log-normal with this mean, σ the standard deviation of the logarithm: exp(ln mean − σ²/2 + σ Z), where
+    /// Z = √(−2 ln(1 − u₁)) cos 2πu₂ is normal (Box and Muller 1958).
+    pub fn lognormal(&mut self, mean: f64, sigma: f64) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
+        let normal = radius * libm::cos(core::f64::consts::TAU * self.uniform());
+        mean * libm::exp(sigma * (normal - 0.5 * sigma))
+    }
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
@@ -93,5 +101,6 @@ mod tests {
         assert!((mean(200_000, || rng.pareto(3.0, 2.5)) - 3.0).abs() < 0.1);
         assert!((mean(200_000, || rng.lomax(3.0, 2.5)) - 3.0).abs() < 0.1);
         assert!((mean(200_000, || rng.below(10) as f64) - 4.5).abs() < 0.05);
+        assert!((mean(400_000, || rng.lognormal(3.0, 1.0)) - 3.0).abs() < 0.05);
     }
 }

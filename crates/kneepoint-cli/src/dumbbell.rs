@@ -154,18 +154,13 @@ mod tests {
             assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
             assert_eq!(bottleneck.limit, kneepoint::queue::Limit::Packets(77));
         }
-        assert_eq!(valid.flows.iter().map(|group| group.flows.len()).collect::<Vec<_>>(), [5, 2, 3]);
-        assert_eq!(
-            valid.flows.iter().map(|group| group.cc.name()).collect::<Vec<_>>(),
-            ["reno", "cubic", "reno"]
-        );
-        assert_eq!((valid.web[0].sessions, valid.web[0].tcp.recovery), (7, Recovery::Tahoe));
-        for group in valid.flows.iter().filter(|group| group.cc.name() == "reno") {
-            assert_eq!(
-                (group.tcp.recovery, group.tcp.payload.0, group.tcp.dupthresh),
-                (Recovery::Tahoe, 500, 4)
-            );
-            assert!(group.flows.iter().all(|flow| flow.start == dumbbell.start));
+        assert_eq!(valid.groups.iter().map(|group| group.members.len()).collect::<Vec<_>>(), [5, 2, 3, 7]);
+        let name = |group: &kneepoint::spec::Group| group.cc.as_ref().unwrap().name();
+        assert_eq!(valid.groups.iter().map(name).collect::<Vec<_>>(), ["reno", "cubic", "reno", "reno"]);
+        for group in valid.groups.iter().filter(|group| name(group) == "reno") {
+            let tcp = group.tcp.as_ref().unwrap();
+            assert_eq!((tcp.recovery, tcp.payload.0, tcp.dupthresh), (Recovery::Tahoe, 500, 4));
+            assert!(group.members.iter().all(|member| member.start == dumbbell.start));
         }
         assert_eq!((valid.schedule.measure, valid.schedule.sample), (dumbbell.measure, dumbbell.sample));
     }

@@ -19,7 +19,7 @@
 //! | [`queue`] | queue disciplines, one file each |
 //! | [`link`] | transmitter, delay, loss, and networks of links at work |
 //! | [`tcp`] | a host without I/O that carries a controller |
-//! | [`traffic`] | bulk, web, constant rate |
+//! | [`traffic`] | sources of traffic, one file each |
 //! | [`spec`] | a valid network with its traffic |
 //! | [`run`] | a spec to events |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |

@@ -32,8 +32,8 @@ fn valid() -> Valid {
         4,
         vec![bottleneck(1, 2, &queue), own(0, 1), own(1, 0), link(2, 3, None, away), link(3, 1, None, away)],
     );
-    valid.flows = vec![group("reno", vec![flow(0, 3, None), flow(0, 3, None), flow(0, 3, None)])];
-    valid.flows[0].tcp.recovery = Recovery::Sack;
+    valid.groups = vec![group("reno", vec![flow(0, 3, None), flow(0, 3, None), flow(0, 3, None)])];
+    dumbbell::tcp(&mut valid, 0).recovery = Recovery::Sack;
     valid.schedule.duration = dumbbell::at(120.0);
     valid.schedule.measure = interval(0.0, 120.0);
     valid

@@ -10,14 +10,17 @@ mod ledger;
 
 use std::collections::VecDeque;
 
-use dumbbell::{at, bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
+use dumbbell::{
+    at, bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario, sources, tcp,
+};
 use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::packet::Flags;
 use kneepoint::queue::{Fate, Limit};
 use kneepoint::run::{self, Simulation};
-use kneepoint::spec::{CbrGroup, Valid};
-use kneepoint::traffic::cbr;
+use kneepoint::spec::Valid;
+use kneepoint::tcp::Options;
+use kneepoint::traffic::{Config, cbr};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::{Ledger, LinkBook};
 
@@ -30,25 +33,19 @@ fn run(valid: &Valid, seed: u64) -> Ledger {
 
 /// Reno both ways, short transfers, datagrams, marks and noisy hosts: something of everything.
 fn busy(mut valid: Valid) -> Valid {
-    let nodes: Vec<_> = valid.flows[0].flows.iter().map(|flow| (flow.from.0, flow.to.0)).collect();
+    let nodes: Vec<_> = valid.groups[0].pairs.iter().map(|(from, to)| (from.0, to.0)).collect();
     let back = nodes.iter().map(|&(from, to)| flow(to, from, None));
     let mut unmarked = group("reno", back.collect());
-    unmarked.tcp.ecn = false;
-    unmarked.tcp.delayed_ack = true;
     // Where the way back has no rate, only acknowledgements queue, and a queue that keeps the latest limits nobody.
-    unmarked.tcp.max_window = 300;
+    unmarked.tcp = Some(Options { ecn: false, delayed_ack: true, max_window: 300, ..Options::default() });
     let mut short =
         group("reno", nodes.iter().map(|&(from, to)| flow(from, to, Some(Bytes(70_500)))).collect());
-    short.tcp.handshake = true;
-    short.tcp.jitter = Span::from_micros(300);
-    valid.flows.extend([unmarked, short]);
-    valid.cbr.push(CbrGroup {
-        name: "cbr".to_string(),
-        params: cbr::Params { rate: Rate::from_mbit(1), ..cbr::Params::default() },
-        pairs: vec![(NodeId(nodes[0].0), NodeId(nodes[0].1))],
-        start: interval(1.0, 1.0),
-        stop: Some(at(4.0)),
-    });
+    short.tcp = Some(Options { handshake: true, jitter: Span::from_micros(300), ..Options::default() });
+    let params = cbr::Params { rate: Rate::from_mbit(1), ..cbr::Params::default() };
+    let pair = (NodeId(nodes[0].0), NodeId(nodes[0].1));
+    let mut constant = sources(Config::Cbr(params), vec![pair], 1, interval(1.0, 1.0));
+    constant.members[0].stop = Some(at(4.0));
+    valid.groups.extend([unmarked, short, constant]);
     valid
 }
 
@@ -87,7 +84,7 @@ fn a_queue_never_exceeds_its_limit() {
 fn nothing_is_marked_that_is_not_capable_of_it() {
     for queue in disciplines() {
         let mut valid = full(&queue, 4);
-        valid.flows[0].tcp.ecn = false;
+        tcp(&mut valid, 0).ecn = false;
         let ledger = run(&valid, 2);
         let marked =
             |book: &LinkBook| book.arrivals.iter().chain(&book.fates).any(|one| one.2 == Fate::Marked);
@@ -233,8 +230,8 @@ fn crossroads(queue: &kneepoint::queue::Config) -> Valid {
     ];
     let mut valid = scenario(5, links);
     let pairs = [(0, 3), (2, 3), (4, 3), (3, 0), (0, 4), (3, 4), (2, 0)];
-    valid.flows = vec![group("reno", pairs.iter().map(|&(from, to)| flow(from, to, None)).collect())];
-    for flow in &mut valid.flows[0].flows {
+    valid.groups = vec![group("reno", pairs.iter().map(|&(from, to)| flow(from, to, None)).collect())];
+    for flow in &mut valid.groups[0].members {
         flow.size = Some(Bytes(900_000));
     }
     valid

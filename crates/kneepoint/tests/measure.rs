@@ -5,11 +5,12 @@ use kneepoint::cc;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::measure::{Meter, Series, ShareSummary, Summary};
 use kneepoint::packet::{Flags, Packet};
-use kneepoint::queue::{self, Backlog, Fate, Limit, Reason};
+use kneepoint::queue::{Backlog, Fate, Limit, Reason};
 use kneepoint::run;
-use kneepoint::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
+use kneepoint::spec::{Group, Member, Schedule, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
+use kneepoint::traffic;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 const ACCESS: LinkId = LinkId(0);
@@ -30,35 +31,23 @@ fn link(name: &str, from: u32, to: u32, measured: bool) -> LinkSpec {
     }
 }
 
-fn group(name: &str, from: u32, to: u32, flows: usize) -> FlowGroup {
-    let flow =
-        FlowSpec { from: NodeId(from), to: NodeId(to), start: Interval::default(), stop: None, size: None };
-    FlowGroup {
+fn group(name: &str, (from, to): (u32, u32), source: &str, members: usize) -> Group {
+    let source = traffic::Config::named(source).unwrap();
+    let connects = source.nature().kind.connects();
+    Group {
         name: name.into(),
-        cc: cc::Config::named("reno").unwrap(),
-        tcp: Options::default(),
-        flows: vec![flow; flows],
+        cc: connects.then(|| cc::Config::named("reno").unwrap()),
+        tcp: connects.then(Options::default),
+        source,
+        pairs: vec![(NodeId(from), NodeId(to)); members],
+        members: vec![Member::default(); members],
     }
 }
 
 /// Slots: 0 and 1 forward, 2 reverse, 3 a constant-rate source; web objects from 4 on. Measured from 10 s to 20 s.
 fn valid(web: &[&str]) -> Valid {
-    let population = |name: &&str| WebGroup {
-        name: (*name).into(),
-        cc: cc::Config::named("reno").unwrap(),
-        tcp: Options::default(),
-        params: Default::default(),
-        sessions: 1,
-        pairs: vec![(NodeId(0), NodeId(2))],
-        start: Interval::default(),
-    };
-    let cbr = CbrGroup {
-        name: "constant".into(),
-        params: Default::default(),
-        pairs: vec![(NodeId(0), NodeId(2))],
-        start: Interval::default(),
-        stop: None,
-    };
+    let flows = [group("forward", (0, 2), "bulk", 2), group("reverse", (2, 0), "bulk", 1)];
+    let web = web.iter().map(|name| group(name, (0, 2), "web", 1));
     Valid {
         name: "line".into(),
         schedule: Schedule {
@@ -75,9 +64,7 @@ fn valid(web: &[&str]) -> Valid {
                 link("b-a", 1, 0, false),
             ],
         },
-        flows: vec![group("forward", 0, 2, 2), group("reverse", 2, 0, 1)],
-        web: web.iter().map(population).collect(),
-        cbr: vec![cbr],
+        groups: flows.into_iter().chain(web).chain([group("constant", (0, 2), "cbr", 1)]).collect(),
     }
 }
 
@@ -183,10 +170,10 @@ fn goodput_is_per_flow_and_only_forward_flows_make_headlines() {
     assert_eq!(summary.forward_goodput_bps(), [800.0, 1600.0]);
 }
 
-fn complete(meter: &mut Meter, flow: u32, delivered: u64, web: Option<u32>) {
-    meter.on(secs(delivered - 2), &Event::Started { flow: FlowId(flow), web });
+fn complete(meter: &mut Meter, flow: u32, delivered: u64, group: u32) {
+    meter.on(secs(delivered - 2), &Event::Started { flow: FlowId(flow), group });
     let (began, size) = (secs(delivered - 2), Bytes(7000));
-    let event = Event::Completed { flow: FlowId(flow), began, delivered: secs(delivered), size };
+    let event = Event::Completed { flow: FlowId(flow), group, began, delivered: secs(delivered), size };
     meter.on(secs(delivered + 1), &event);
 }
 
@@ -194,8 +181,8 @@ fn complete(meter: &mut Meter, flow: u32, delivered: u64, web: Option<u32>) {
 fn a_completion_counts_if_its_last_byte_arrived_in_the_window() {
     let mut meter = Meter::new(&valid(&["pages"]));
     for delivered in [9, 10, 19, 20] {
-        complete(&mut meter, 4, delivered, Some(0));
-        complete(&mut meter, 0, delivered, None);
+        complete(&mut meter, 4, delivered, 2);
+        complete(&mut meter, 0, delivered, 0);
     }
     let summary = meter.finish();
     assert_eq!((summary.web[0].completed, summary.web[0].completed_bytes), (2, 14_000));
@@ -212,8 +199,8 @@ fn of_several_web_populations_each_gets_its_own() {
             &Event::Acked { flow: FlowId(flow), acked: Bytes(1250), rtt: None, one_way: None, window: 1.0 },
         );
     };
-    complete(&mut meter, 5, 12, Some(1));
-    complete(&mut meter, 4, 12, Some(0));
+    complete(&mut meter, 5, 12, 3);
+    complete(&mut meter, 4, 12, 2);
     acked(&mut meter, 5);
     let summary = meter.finish();
     assert_eq!(summary.web.iter().map(|web| web.goodput_bps).collect::<Vec<_>>(), [0.0, 1000.0]);
@@ -301,18 +288,18 @@ impl View for Remembering {
 #[test]
 fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
     let mut watched = valid(&[]);
-    watched.flows[0].cc = cc::Config::named("pert").unwrap();
+    watched.groups[0].cc = cc::Config::named("pert");
     let mut series = Series::new(&watched, 0);
     let sample = |one: &mut Series, at| one.on(secs(at), &Event::Sample { view: &Remembering });
     sample(&mut series, 1);
     for flow in [FlowId(0), FlowId(1)] {
-        series.on(secs(1), &Event::Started { flow, web: None });
+        series.on(secs(1), &Event::Started { flow, group: 0 });
         let rtt = Some(Span::from_millis(60 + 20 * u64::from(flow.0)));
         series.on(secs(2), &Event::Acked { flow, acked: Bytes(1000), rtt, one_way: None, window: 1.0 });
     }
     sample(&mut series, 3);
     let (began, delivered, size) = (secs(1), secs(4), Bytes(1000));
-    series.on(secs(4), &Event::Completed { flow: FlowId(0), began, delivered, size });
+    series.on(secs(4), &Event::Completed { flow: FlowId(0), group: 0, began, delivered, size });
     sample(&mut series, 5);
     let table = series.table();
     let of = |quantity: &str| -> Vec<f64> { table.values(table.columns_of(quantity)[0]).collect() };
@@ -326,7 +313,8 @@ fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
 
 fn simulated(seed: u64) -> (Summary, usize) {
     // Without the datagrams, which alone would fill the link.
-    let valid = Valid { cbr: Vec::new(), ..valid(&["pages"]) };
+    let mut valid = valid(&["pages"]);
+    valid.groups.pop();
     let ((meter, series), _) = run::run(&valid, seed, (Meter::new(&valid), Series::new(&valid, 2)));
     (meter.finish(), series.table().rows.len())
 }
@@ -370,7 +358,7 @@ fn what_the_groups_got_is_what_the_bottleneck_gave() {
 
 #[test]
 fn a_group_alone_is_told_apart_only_if_somebody_asks() {
-    let valid = Valid { cbr: Vec::new(), flows: vec![group("forward", 0, 2, 2)], ..valid(&[]) };
+    let valid = Valid { groups: vec![group("forward", (0, 2), "bulk", 2)], ..valid(&[]) };
     assert!(run::run(&valid, 1, Meter::new(&valid)).0.finish().shares.is_empty());
     let summary = run::run(&valid, 1, Meter::with_shares(&valid)).0.finish();
     assert_eq!(summary.shares.iter().map(|share| share.share).collect::<Vec<_>>(), [1.0]);
@@ -380,15 +368,16 @@ fn a_group_alone_is_told_apart_only_if_somebody_asks() {
 #[test]
 fn a_noisy_clock_is_heard_by_its_sender_alone() {
     let run = |noise: u64| {
-        let mut valid = Valid { cbr: Vec::new(), ..valid(&[]) };
+        let mut valid = valid(&[]);
+        valid.groups.pop();
         // Without losses or timeouts Reno makes nothing of round trips.
         valid.network.links[BOTTLENECK.0 as usize].limit = Limit::Packets(10_000);
-        valid.flows[0].tcp = Options {
+        valid.groups[0].tcp = Some(Options {
             rtt_noise: Span::from_millis(noise),
             rto_min: Span::from_secs(60),
             rto_initial: Span::from_secs(60),
             ..Options::default()
-        };
+        });
         run::run(&valid, 1, Meter::new(&valid)).0.finish()
     };
     let (exact, noisy) = (run(0), run(40));

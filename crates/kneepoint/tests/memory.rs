@@ -59,8 +59,8 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
         let flows = 10_000;
         let mut valid = minimal(&queue, 0);
         let without = idle(&valid);
-        valid.flows = vec![group(entry.name, vec![flow(0, 1, None); flows])];
-        for flow in &mut valid.flows[0].flows {
+        valid.groups = vec![group(entry.name, vec![flow(0, 1, None); flows])];
+        for flow in &mut valid.groups[0].members {
             flow.start = interval(1e6, 1e6);
         }
         let each = (idle(&valid) - without) / flows;

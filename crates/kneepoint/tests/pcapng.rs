@@ -6,9 +6,9 @@ use kneepoint::cc;
 use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::packet::{Flags, Packet};
-use kneepoint::queue::{self, Limit};
+use kneepoint::queue::Limit;
 use kneepoint::run;
-use kneepoint::spec::{FlowGroup, FlowSpec, Schedule, Valid};
+use kneepoint::spec::{Group, Member, Schedule, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Interval, Rate, Span, Time};
@@ -23,8 +23,6 @@ fn valid() -> Valid {
         measured,
         ..LinkSpec::new(NodeId(from), NodeId(to))
     };
-    let flow =
-        FlowSpec { from: NodeId(0), to: NodeId(1), start: Interval::default(), stop: None, size: None };
     Valid {
         name: "line".into(),
         schedule: Schedule {
@@ -36,14 +34,14 @@ fn valid() -> Valid {
             nodes: ["a", "b"].map(String::from).to_vec(),
             links: vec![link("a-b", 0, 1, true), link("b-a", 1, 0, true), link("b-a-2", 1, 0, false)],
         },
-        flows: vec![FlowGroup {
+        groups: vec![Group {
             name: "forward".into(),
-            cc: cc::Config::named("reno").unwrap(),
-            tcp: Options { handshake: true, ..Options::default() },
-            flows: vec![flow],
+            cc: cc::Config::named("reno"),
+            tcp: Some(Options { handshake: true, ..Options::default() }),
+            source: Default::default(),
+            pairs: vec![(NodeId(0), NodeId(1))],
+            members: vec![Member::default()],
         }],
-        web: Vec::new(),
-        cbr: Vec::new(),
     }
 }
 

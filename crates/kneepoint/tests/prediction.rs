@@ -121,7 +121,7 @@ fn lossy() -> Valid {
     let mut out = bottleneck(0, 1, &queue);
     out.loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
     let mut valid = scenario(3, vec![out, access, link(2, 0, None, Span::from_millis(10))]);
-    valid.flows = vec![group("reno", vec![flow(0, 2, None), flow(0, 2, None)])];
+    valid.groups = vec![group("reno", vec![flow(0, 2, None), flow(0, 2, None)])];
     valid
 }
 

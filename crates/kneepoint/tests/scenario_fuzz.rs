@@ -19,7 +19,9 @@ const SCENARIOS: &[&str] = &[
     include_str!("../../../scenarios/coexistence.toml"),
     "[topology]\nkind = \"graph\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\n\
      rate = \"1mbit\"\ndelay = \"5ms\"\nloss = \"uniform:p=0.1\"\n[[flows]]\ncc = \"tahoe\"\nfrom = \"a\"\nto = \"b\"\n\
-     [[cbr]]\nfrom = \"b\"\nto = \"a\"\n",
+     [[cbr]]\nfrom = \"b\"\nto = \"a\"\n\
+     [[onoff]]\ncc = \"reno\"\nmodel = \"turns\"\n\
+     [[arrivals]]\ncc = \"reno\"\nlist = [\"1s 10kb\", \"2s\"]\n",
 ];
 
 const EXPERIMENTS: &[&str] = &[
@@ -145,11 +147,7 @@ fn judge(text: &str, answer: &Result<Plan, Vec<Fault>>) {
                     schedule.measure.from < schedule.measure.to && schedule.measure.to <= schedule.duration
                 );
                 let nodes = case.valid.network.nodes.len() as u32;
-                let flows =
-                    case.valid.flows.iter().flat_map(|group| &group.flows).map(|flow| (flow.from, flow.to));
-                let web = case.valid.web.iter().flat_map(|group| group.pairs.iter().copied());
-                let cbr = case.valid.cbr.iter().flat_map(|group| group.pairs.iter().copied());
-                for (from, to) in flows.chain(web).chain(cbr) {
+                for (from, to) in case.valid.groups.iter().flat_map(|group| group.pairs.iter().copied()) {
                     assert!(from != to && from.0 < nodes && to.0 < nodes);
                 }
             }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Newcomers: the folder of their family, module, type, text.
-const NEWCOMERS: [(&str, &str, &str, &str); 5] = [
+const NEWCOMERS: [(&str, &str, &str, &str); 6] = [
     ("kneepoint-cc/src/cc", "toy", "Toy", include_str!("stranger/toy.rs.txt")),
     ("kneepoint/src/queue", "coin", "Coin", include_str!("stranger/coin.rs.txt")),
     ("kneepoint/src/queue", "turns", "Turns", include_str!("stranger/turns.rs.txt")),
+    ("kneepoint/src/traffic", "drip", "Drip", include_str!("stranger/drip.rs.txt")),
     ("kneepoint/src/link/loss", "nth", "Nth", include_str!("stranger/nth.rs.txt")),
     ("kneepoint/src/link/capacity", "rest", "Rest", include_str!("stranger/rest.rs.txt")),
 ];

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use kneepoint::{cc, queue};
+use kneepoint::{cc, queue, traffic};
 
 /// Longest file, in lines.
 const LONGEST: usize = 450;
@@ -68,8 +68,8 @@ const UNWRITTEN: [&str; 11] = [
     "xtask/src/validate/figures.rs",
 ];
 /// Folders with a registry.
-const FAMILIES: [&str; 8] =
-    ["law", "cc", "queue", "link/loss", "link/capacity", "scenario/topology", "predict", "fluid"];
+const FAMILIES: [&str; 9] =
+    ["law", "cc", "queue", "link/loss", "link/capacity", "traffic", "scenario/topology", "predict", "fluid"];
 
 /// A source file of the library or of the crate of controllers.
 struct Source {
@@ -289,6 +289,7 @@ fn every_algorithm_is_registered() {
         ("scenario/topology", &["Topology for "]),
         ("predict", &["Predictor for "]),
         ("fluid", &["Model for "]),
+        ("traffic", &["Source for "]),
     ];
     for (family, contracts) in families {
         let registered = registered(&sources, family);
@@ -352,20 +353,24 @@ fn the_core_has_no_clock_no_entropy_and_no_io() {
 
 #[test]
 fn nothing_but_the_registry_knows_an_algorithm() {
-    let names = || cc::REGISTRY.iter().chain(queue::REGISTRY).map(|entry| entry.name);
+    let names = || {
+        let entries = cc::REGISTRY.iter().chain(queue::REGISTRY).chain(traffic::REGISTRY);
+        entries.map(|entry| entry.name)
+    };
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
     for source in sources() {
-        if ["cc", "queue", "settings"].contains(&source.room()) {
+        if ["cc", "queue", "settings", "traffic"].contains(&source.room()) {
             continue;
         }
         let allowed = NAMES_ALLOWED.iter().find(|(path, _)| *path == source.path);
         for (number, line) in source.code() {
-            let variants = ["cc::Config::", "queue::Config::", "cc::Any::", "queue::Any::"]
-                .map(|path| named_after(line, path));
-            for variant in
-                variants.iter().flatten().filter(|name| name.starts_with(|c: char| c.is_uppercase()))
-            {
+            let variants = ["cc::", "queue::", "traffic::"].iter().flat_map(|family| {
+                ["Config::", "Any::"]
+                    .iter()
+                    .flat_map(move |kind| named_after(line, &format!("{family}{kind}")))
+            });
+            for variant in variants.filter(|name| name.starts_with(|c: char| c.is_uppercase())) {
                 faults.push(format!("{}:{number}: it knows the algorithm {variant}", source.path));
             }
             for name in names() {

@@ -10,18 +10,16 @@ mod ledger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dumbbell::{at, bottleneck, flow, full, group, interval, link, minimal, scenario};
-use kneepoint::cc;
+use dumbbell::{at, bottleneck, flow, full, group, interval, link, minimal, scenario, sources, tcp};
 use kneepoint::link::NodeId;
 use kneepoint::link::loss;
 use kneepoint::packet::Flags;
 use kneepoint::queue;
 use kneepoint::run;
-use kneepoint::spec::{CbrGroup, Valid, WebGroup};
-use kneepoint::spec::{Roster, Slot};
+use kneepoint::spec::{Roster, Slot, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::trace::FlowId;
-use kneepoint::traffic::{cbr, web};
+use kneepoint::traffic::{Config, Law, Size, arrivals, cbr, onoff, web};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::Ledger;
 
@@ -36,20 +34,13 @@ fn run(valid: &Valid, seed: u64) -> Ledger {
 }
 
 /// Sessions over a bottleneck that loses a little, without other traffic.
-fn browsing(params: web::Params, sessions: u32) -> Valid {
+fn browsing(params: web::Params, sessions: usize) -> Valid {
     let mut valid = full(&droptail(), 4);
-    valid.flows.clear();
     valid.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.01 });
     valid.schedule.duration = at(100.0);
-    valid.web.push(WebGroup {
-        name: "web".to_string(),
-        cc: cc::Config::named("reno").expect("a registered name"),
-        tcp: Options { handshake: true, ..Options::default() },
-        params,
-        sessions,
-        pairs: (0..4).map(|host| (NodeId(2 + 2 * host), NodeId(3 + 2 * host))).collect(),
-        start: interval(0.0, 1.0),
-    });
+    let pairs = (0..4).map(|host| (NodeId(2 + 2 * host), NodeId(3 + 2 * host))).collect();
+    valid.groups = vec![sources(Config::Web(params), pairs, sessions, interval(0.0, 1.0))];
+    *tcp(&mut valid, 0) = Options { handshake: true, ..Options::default() };
     valid
 }
 
@@ -80,7 +71,7 @@ fn a_closed_loop_of_web_slots_reuses_its_flow_slots_and_completes_each_transfer(
     check_completed(&ledger, 1000);
     let slots: BTreeSet<_> = ledger.completed.iter().map(|ended| ended.flow).collect();
     assert!((5..=20).contains(&slots.len()), "a slot each while it transfers: {}", slots.len());
-    assert!(ledger.completed.iter().all(|ended| ended.web == Some(0)));
+    assert!(ledger.completed.iter().all(|ended| ended.group == 0));
     // A transfer takes half a second of rest, and a few round trips.
     let turns = ledger.completed.len() as f64 / 20.0;
     assert!((60.0..190.0).contains(&turns), "{turns} transfers of each slot");
@@ -118,8 +109,8 @@ fn packets_of_a_past_transfer_mean_nothing_to_the_next() {
     let params =
         web::Params { model: web::Model::Slots, gap: Span::from_millis(1), ..web::Params::default() };
     let mut valid = browsing(params, 8);
-    valid.web[0].tcp.rto_initial = Span::from_millis(1);
-    valid.web[0].tcp.handshake = false;
+    tcp(&mut valid, 0).rto_initial = Span::from_millis(1);
+    tcp(&mut valid, 0).handshake = false;
     let ledger = run(&valid, 3);
     check_completed(&ledger, 1000);
     let mut ends: BTreeMap<u32, Vec<Time>> = BTreeMap::new();
@@ -135,14 +126,9 @@ fn packets_of_a_past_transfer_mean_nothing_to_the_next() {
 
 fn source(params: cbr::Params, start: f64, stop: Option<f64>) -> Valid {
     let mut valid = minimal(&droptail(), 0);
-    valid.flows.clear();
-    valid.cbr.push(CbrGroup {
-        name: "cbr".to_string(),
-        params,
-        pairs: vec![(NodeId(0), NodeId(1))],
-        start: interval(start, start),
-        stop: stop.map(at),
-    });
+    valid.groups =
+        vec![sources(Config::Cbr(params), vec![(NodeId(0), NodeId(1))], 1, interval(start, start))];
+    valid.groups[0].members[0].stop = stop.map(at);
     valid
 }
 
@@ -177,7 +163,7 @@ fn a_source_that_goes_on_and_off_sends_only_while_it_is_on() {
 #[test]
 fn a_transfer_that_is_told_to_stop_stops() {
     let mut valid = full(&droptail(), 3);
-    for (flow, stop) in valid.flows[0].flows.iter_mut().zip([None, Some(3.0), Some(0.0)]) {
+    for (flow, stop) in valid.groups[0].members.iter_mut().zip([None, Some(3.0), Some(0.0)]) {
         flow.stop = stop.map(at);
         flow.start = interval(0.1, 0.1);
     }
@@ -201,9 +187,10 @@ fn a_parking_lot_favours_the_short_paths_and_keeps_every_link_busy() {
     links.extend((0..3).map(|hop| link(hop + 1, hop, None, Span::from_millis(10))));
     let mut valid = scenario(4, links);
     valid.schedule.duration = at(60.0);
-    valid.flows = vec![group("reno", [(0, 3), (0, 1), (1, 2), (2, 3)].map(|(a, b)| flow(a, b, None)).into())];
+    valid.groups =
+        vec![group("reno", [(0, 3), (0, 1), (1, 2), (2, 3)].map(|(a, b)| flow(a, b, None)).into())];
     // Without noise, a flow clocked by its own departures always finds the place that the long one needs.
-    valid.flows[0].tcp.jitter = Span::from_millis(1);
+    tcp(&mut valid, 0).jitter = Span::from_millis(1);
     let ledger = run(&valid, 1);
     let whole = Rate::from_mbit(10).carries(Span::from_secs(60)).0 as f64;
     for hop in 0..3 {
@@ -243,17 +230,90 @@ fn a_loss_model_loses_its_share_of_a_run() {
 }
 
 #[test]
-fn the_roster_names_every_slot_in_the_order_of_flows_then_sources() {
+fn the_roster_names_the_slots_of_connections_before_those_of_datagrams() {
     let mut valid = source(cbr::Params::default(), 0.0, None);
-    valid.flows = vec![group("reno", vec![flow(0, 1, None); 2])];
+    valid.groups.push(group("reno", vec![flow(0, 1, None); 2]));
     let roster = Roster::new(&valid);
     assert_eq!(roster.fixed().len(), 3);
-    assert_eq!(roster.slot(FlowId(1)), Some(Slot::Flow { group: 0, index: 1 }));
-    assert_eq!(roster.slot(FlowId(2)), Some(Slot::Cbr { group: 0, index: 0 }));
+    assert_eq!(roster.slot(FlowId(1)), Some(Slot { group: 1, index: 1 }));
+    assert_eq!(roster.slot(FlowId(2)), Some(Slot { group: 0, index: 0 }));
     assert_eq!(roster.slot(FlowId(3)), None);
     let ledger = run(&valid, 1);
     let datagrams = ledger.delivered.iter().filter(|(_, packet)| packet.flags.has(Flags::DATAGRAM));
     assert!(datagrams.clone().count() > 0 && datagrams.clone().all(|(_, packet)| packet.flow == 2));
+}
+
+/// One member of a source of bursts alone on a bottleneck.
+fn bursts(params: onoff::Params, stop: f64) -> Valid {
+    let mut valid = minimal(&droptail(), 0);
+    valid.schedule.duration = at(30.0);
+    valid.groups = vec![sources(Config::OnOff(params), vec![(NodeId(0), NodeId(1))], 1, interval(1.0, 1.0))];
+    valid.groups[0].members[0].stop = Some(at(stop));
+    valid
+}
+
+#[test]
+fn bursts_go_through_one_connection_that_ends_when_it_is_closed() {
+    let law = Law::Constant;
+    let (on, off) = (Span::from_millis(500), Span::from_millis(500));
+    let params = onoff::Params { on, off, on_law: law, off_law: law, ..onoff::Params::default() };
+    // Ten on-periods of half a second at 1 Mbit/s.
+    let paced = run(&bursts(params.clone(), 11.0), 1);
+    assert_eq!((paced.completed.len(), paced.completed[0].size), (1, Bytes(10 * 63 * 1000)));
+    assert!(paced.completed[0].at == at(11.0) && paced.completed[0].delivered < at(10.7), "closed at rest");
+    // Ten bursts, of which none fits into the window of the first round trip.
+    let params = onoff::Params { model: onoff::Model::Bursts, ..params };
+    let open = run(&bursts(params.clone(), 11.0), 1);
+    assert_eq!((open.completed.len(), open.completed[0].size), (1, Bytes(1_000_000)));
+    // A turn takes its half second off, and some round trips.
+    let params = onoff::Params { model: onoff::Model::Turns, ..params };
+    let turns = run(&bursts(params, 11.0), 1);
+    assert!((12..20).contains(&(turns.completed[0].size.0 / 100_000)), "{:?}", turns.completed);
+    assert_eq!(turns.completed[0].size.0 % 100_000, 0);
+}
+
+#[test]
+fn data_written_before_a_connection_is_closed_still_arrives() {
+    let params = onoff::Params { model: onoff::Model::Bursts, burst: Bytes(5_000_000), ..Default::default() };
+    let mut valid = bursts(params, 1.1);
+    tcp(&mut valid, 0).handshake = true;
+    let ledger = run(&valid, 1);
+    let ended = ledger.completed[0];
+    assert_eq!((ended.size, ended.began), (Bytes(5_000_000), at(1.0)));
+    assert!(ended.delivered > at(5.0) && ended.delivered <= ended.at, "{ended:?}");
+}
+
+#[test]
+fn flows_arrive_at_their_rate_with_their_sizes_and_stop_arriving() {
+    let mut valid = full(&droptail(), 4);
+    valid.schedule.duration = at(100.0);
+    let sizes = Size { size: Bytes(20_000), law: Law::LogNormal, ..Size::default() };
+    let params = arrivals::Params { sizes, load: 0.5, ..arrivals::Params::default() };
+    let pairs = (0..4).map(|host| (NodeId(2 + 2 * host), NodeId(3 + 2 * host))).collect();
+    valid.groups = vec![sources(Config::Arrivals(params), pairs, 1, interval(0.0, 0.0))];
+    valid.groups[0].members[0].stop = Some(at(90.0));
+    let ledger = run(&valid, 1);
+    check_completed(&ledger, 1000);
+    // Half of 10 Mbit/s in flows of 20 kB: 31.25 a second for 90 s.
+    let flows = ledger.completed.len() as f64;
+    assert!((flows / (31.25 * 90.0) - 1.0).abs() < 0.06, "{flows}");
+    let mean = ledger.completed.iter().map(|ended| ended.size.0 as f64).sum::<f64>() / flows;
+    assert!((mean / 20_000.0 - 1.0).abs() < 0.1, "{mean}");
+    assert!(ledger.completed.iter().all(|ended| ended.began < at(90.0)));
+}
+
+#[test]
+fn a_scenario_lists_flows_by_time_and_size() {
+    let text = "[run]\nduration = '9s'\n[topology]\nrate = '10mbit'\n[[arrivals]]\ncc = 'reno'\nstart = '1s'\n\
+                nodes = 2\nlist = ['2s 100kb', '500ms 7b', '3s']\n";
+    let plan = scenario_parse(text);
+    let ledger = run(&plan, 1);
+    let ended: Vec<_> = ledger.completed.iter().map(|ended| (ended.began, ended.size.0)).collect();
+    assert_eq!(ended, [(at(1.5), 7), (at(3.0), 100_000), (at(4.0), 12_000)]);
+}
+
+fn scenario_parse(text: &str) -> Valid {
+    kneepoint::scenario::parse(text).expect("a scenario").cases.remove(0).valid
 }
 
 /// One fixed run. When a change of behaviour is meant, run this test: it prints the new hash. Put that here together
@@ -263,8 +323,10 @@ fn a_fixed_run_gives_the_same_bytes_on_every_machine_and_in_every_profile() {
     const HASH: u64 = 0x204a_ddef_703d_9225;
     let mut valid = full(&droptail(), 3);
     valid.network.links[1].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
-    valid.web = browsing(web::Params { gap: Span::from_secs(1), ..web::Params::default() }, 5).web;
-    valid.web[0].pairs.truncate(3);
+    valid
+        .groups
+        .extend(browsing(web::Params { gap: Span::from_secs(1), ..web::Params::default() }, 5).groups);
+    valid.groups[1].pairs.truncate(3);
     let ledger = run(&valid, 42);
     let book = &ledger.links[&0];
     let served: u64 = book.services.iter().map(|(_, packet, _)| u64::from(packet.size)).sum();

@@ -257,3 +257,76 @@ fn a_stop_after_everything_was_sent_changes_nothing() {
     assert!(!transfer.sender.stop());
     transfer.complete(Span::from_secs(5));
 }
+
+/// Sizes of writes, and how long after the one before each comes.
+const WRITES: [(u64, u64); 7] =
+    [(0, 700), (0, 1), (3, 2_500), (160, 12_000), (40, 999), (900, 4_001), (7, 6_000)];
+
+#[test]
+fn any_writes_arrive_whatever_one_packet_is_lost() {
+    for &recovery in Recovery::ALL {
+        for (variant, options) in variants(recovery) {
+            for entry in cc::REGISTRY {
+                let controller = cc::Config::named(entry.name).expect("a registered name");
+                for lost in 0..30 {
+                    for way in [Way::Data, Way::Ack] {
+                        let name = format!("{}, {recovery}, {variant}, {way:?} {lost}", entry.name);
+                        let hint = Hint(&name);
+                        let law = |to, nth, _: &Packet| lose_if(to == way && nth == lost);
+                        let mut transfer = Transfer::writable(&options, &controller, law);
+                        for (after, size) in WRITES {
+                            transfer.advance(transfer.now + Span::from_millis(after));
+                            transfer.write(Bytes(size));
+                        }
+                        transfer.advance(transfer.now + Span::from_secs(30));
+                        assert!(transfer.drained.last().is_some(), "nobody was told");
+                        assert!(!transfer.sender.done(), "done before it was closed");
+                        transfer.close();
+                        transfer.complete(Span::from_secs(60));
+                        std::mem::forget(hint);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn writes_at_random_survive_a_network_that_loses_reorders_and_repeats() {
+    let cases = std::env::var("KNEE_FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let controller = cc::Config::named("reno").expect("a registered name");
+    for case in 0..5 * cases {
+        let mut rng = Rng::stream(case, "writes", 0);
+        let recovery = Recovery::ALL[rng.below(Recovery::ALL.len() as u64) as usize];
+        let variants = variants(recovery);
+        let (variant, options) = &variants[rng.below(variants.len() as u64) as usize];
+        let name = format!("case {case}: {recovery}, {variant}");
+        let hint = Hint(&name);
+        let mut weather = Weather::new(rng.clone());
+        let mut transfer = Transfer::writable(options, &controller, |way, _, _| weather.fate(way));
+        for _ in 0..1 + rng.below(30) {
+            let most = if rng.chance(0.5) { 300 } else { 20_000 };
+            transfer.write(Bytes(1 + rng.below(most)));
+            if rng.chance(0.7) {
+                transfer.advance(transfer.now + Span::from_millis(rng.below(400)));
+            }
+        }
+        transfer.close();
+        transfer.complete(Span::from_secs(100_000));
+        std::mem::forget(hint);
+    }
+}
+
+#[test]
+fn a_writer_that_stops_takes_back_what_was_not_sent() {
+    let controller = cc::Config::named("reno").expect("a registered name");
+    let mut transfer = Transfer::writable(&Options::default(), &controller, |_, _, _| Fate::Pass);
+    transfer.write(Bytes(10_500));
+    transfer.advance(Time::ZERO + Span::from_millis(10));
+    assert!(!transfer.sender.stop(), "two segments are on their way");
+    transfer.advance(Time::ZERO + Span::from_secs(5));
+    assert!(transfer.sender.done());
+    assert_eq!((transfer.sender.acked(), transfer.sent.len()), (Bytes(2_000), 2));
+    transfer.sender.write(Bytes(1));
+    assert_eq!(transfer.sender.poll(transfer.now), None, "a write after the stop");
+}

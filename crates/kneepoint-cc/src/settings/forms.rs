@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Written forms of several settings: a word in the place of a value, a list, a value from an instant on.
 
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::RangeInclusive;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use super::{Raw, Setting};
 use crate::units::Span;

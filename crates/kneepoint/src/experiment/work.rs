@@ -4,8 +4,7 @@
 use super::sections::Predict;
 use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary};
 use crate::predict::{Config, Judge, Score};
-use crate::spec::Valid;
-use crate::spec::{Roster, Slot};
+use crate::spec::{Roster, Slot, Valid};
 use crate::table::Row;
 use crate::table::{Table, jain_index};
 use crate::trace::{Event, FlowId, Observer};
@@ -36,9 +35,9 @@ impl Watched {
     pub fn new(valid: &Valid, predict: &Predict, predictors: &[(String, Config)]) -> Result<Watched, String> {
         let wanted =
             predict.flow.0.rsplit_once('/').and_then(|(name, place)| Some((name, place.parse().ok()?)));
-        let is_wanted = |slot: &Slot| match slot {
-            Slot::Flow { group, index } => wanted == Some((valid.flows[*group].name.as_str(), *index)),
-            Slot::Web { .. } | Slot::Cbr { .. } => false,
+        let is_wanted = |Slot { group, index }: &Slot| {
+            let group = &valid.groups[*group];
+            group.kind().listed() && wanted == Some((group.name.as_str(), *index))
         };
         let place = Roster::new(valid).fixed().iter().position(is_wanted);
         let flow = place.ok_or_else(|| format!("flow: there is no `{}`", predict.flow))?;

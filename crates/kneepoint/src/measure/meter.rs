@@ -11,9 +11,9 @@ use super::summary::{CbrSummary, Drops, GroupSummary, LinkSummary, Summary, WebS
 use crate::link::LinkSpec;
 use crate::packet::{Flags, Packet};
 use crate::queue::{Fate, Limit};
-use crate::spec::Valid;
-use crate::spec::{Roster, Slot};
+use crate::spec::{Group, Roster, Slot, Valid};
 use crate::trace::{Event, FlowId, LinkId, Observer};
+use crate::traffic::Kind;
 use crate::units::{Bytes, Interval, Rate, Span, Time};
 
 /// Sums up what happens in the measurement window of a run.
@@ -24,11 +24,17 @@ pub struct Meter {
     links: Vec<Option<Box<Link>>>,
     /// By flow slot, those known before the run.
     flows: Vec<Flow>,
-    /// The web population of each slot opened during the run.
+    /// The group of each slot opened during the run.
     opened: Vec<u32>,
-    groups: Vec<Transfers>,
-    web: Vec<Transfers>,
-    cbr: Vec<Datagrams>,
+    groups: Vec<Counts>,
+}
+
+/// What is counted of a group of traffic.
+#[derive(Clone, Debug)]
+struct Counts {
+    kind: Kind,
+    transfers: Transfers,
+    datagrams: Datagrams,
 }
 
 /// What is counted at a measured link.
@@ -58,12 +64,12 @@ struct Link {
 /// What is counted of one flow slot.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    slot: Slot,
+    group: usize,
     acked: u64,
     crosses_bottleneck: bool,
 }
 
-/// What is counted of a group of transfers or a web population.
+/// What is counted of the connections of a group.
 #[derive(Clone, Debug)]
 struct Transfers {
     name: String,
@@ -76,7 +82,7 @@ struct Transfers {
     completed_bytes: u64,
 }
 
-/// What is counted of a group of constant-rate sources.
+/// What is counted of the datagrams of a group.
 #[derive(Clone, Debug)]
 struct Datagrams {
     name: String,
@@ -88,22 +94,15 @@ struct Datagrams {
 impl Meter {
     /// A meter for one run of `valid`, which tells [`shares`](Summary::shares) if there are several groups.
     pub fn new(valid: &Valid) -> Meter {
-        let groups = valid.flows.len() + valid.web.len() + valid.cbr.len();
-        if groups > 1 { Meter::with_shares(valid) } else { Meter::without_shares(valid) }
+        if valid.groups.len() > 1 { Meter::with_shares(valid) } else { Meter::without_shares(valid) }
     }
 
     /// A meter that tells shares even of a group that is alone.
     pub fn with_shares(valid: &Valid) -> Meter {
         let mut meter = Meter::without_shares(valid);
         if let Some(link) = meter.links.iter_mut().flatten().next() {
-            let flows = valid.flows.iter().map(|group| &group.name);
-            let others =
-                valid.web.iter().map(|group| &group.name).chain(valid.cbr.iter().map(|group| &group.name));
-            link.mixture = Some(Box::new(Mixture::new(
-                flows.chain(others).cloned(),
-                link.limit,
-                valid.schedule.measure,
-            )));
+            let names = valid.groups.iter().map(|group| group.name.clone());
+            link.mixture = Some(Box::new(Mixture::new(names, link.limit, valid.schedule.measure)));
         }
         meter
     }
@@ -115,15 +114,13 @@ impl Meter {
             spec.measured
                 .then(|| Box::new(Link::new(spec, full_packet, first == Some(place), valid.schedule.measure)))
         };
-        let flow = |slot: &Slot| Flow { slot: *slot, acked: 0, crosses_bottleneck: false };
+        let flow = |slot: &Slot| Flow { group: slot.group, acked: 0, crosses_bottleneck: false };
         Meter {
             window: valid.schedule.measure,
             links: valid.network.links.iter().enumerate().map(link).collect(),
             flows: Roster::new(valid).fixed().iter().map(flow).collect(),
             opened: Vec::new(),
-            groups: valid.flows.iter().map(|group| Transfers::new(&group.name, group.cc.name())).collect(),
-            web: valid.web.iter().map(|group| Transfers::new(&group.name, group.cc.name())).collect(),
-            cbr: valid.cbr.iter().map(|group| Datagrams::new(&group.name)).collect(),
+            groups: valid.groups.iter().map(Counts::new).collect(),
         }
     }
 
@@ -132,14 +129,19 @@ impl Meter {
         let window = self.window.span();
         let mut links = self.links;
         let mixture = links.iter_mut().flatten().find_map(|link| link.mixture.take());
+        let of = |wanted: fn(Kind) -> bool| {
+            self.groups.iter().enumerate().filter(move |(_, counts)| wanted(counts.kind))
+        };
         Summary {
             window_s: window.as_secs_f64(),
             links: links.into_iter().flatten().map(|link| link.finish(self.window)).collect(),
-            groups: (self.groups.iter().enumerate())
-                .map(|(group, transfers)| transfers.finish_group(group, &self.flows, window))
+            groups: of(Kind::listed)
+                .map(|(place, counts)| counts.transfers.finish_group(place, &self.flows, window))
                 .collect(),
-            web: self.web.iter().map(|transfers| transfers.finish_web(window)).collect(),
-            cbr: self.cbr.iter().map(|datagrams| datagrams.finish(window)).collect(),
+            web: of(Kind::opens).map(|(_, counts)| counts.transfers.finish_web(window)).collect(),
+            cbr: of(|kind| kind == Kind::Datagrams)
+                .map(|(_, counts)| counts.datagrams.finish(window))
+                .collect(),
             shares: mixture.map_or(Vec::new(), |mixture| mixture.finish()),
         }
     }
@@ -149,18 +151,21 @@ impl Meter {
         self.links.get_mut(link.0 as usize)?.as_deref_mut()
     }
 
-    /// The place of a packet's group among all groups, where a link wants to know it: flows, then web, then cbr.
+    /// A packet's group, where a link wants to know it.
     #[inline]
     fn group_at(&self, link: LinkId, packet: &Packet) -> Option<usize> {
         self.links.get(link.0 as usize)?.as_ref()?.mixture.as_ref()?;
-        let (flows, web) = (self.groups.len(), self.web.len());
-        match self.flows.get(packet.flow as usize).map(|known| known.slot) {
-            Some(Slot::Flow { group, .. }) => Some(group),
-            Some(Slot::Web { group }) => Some(flows + group),
-            Some(Slot::Cbr { group, .. }) => Some(flows + web + group),
+        self.group(FlowId(packet.flow))
+    }
+
+    /// The group that a flow slot serves. One opened during the run serves no other.
+    #[inline]
+    fn group(&self, flow: FlowId) -> Option<usize> {
+        match self.flows.get(flow.0 as usize) {
+            Some(known) => Some(known.group),
             None => {
-                let opened = (packet.flow as usize).checked_sub(self.flows.len())?;
-                Some(flows + *self.opened.get(opened)? as usize)
+                let opened = (flow.0 as usize).checked_sub(self.flows.len())?;
+                Some(*self.opened.get(opened)? as usize)
             }
         }
     }
@@ -182,27 +187,19 @@ impl Meter {
         }
     }
 
-    /// The transfers that a flow slot belongs to. A slot opened during the run serves one web population.
+    /// The counts of the connections that a flow slot carries.
     #[inline]
     fn transfers(&mut self, flow: FlowId) -> Option<&mut Transfers> {
-        match self.flows.get(flow.0 as usize).map(|known| known.slot) {
-            Some(Slot::Flow { group, .. }) => self.groups.get_mut(group),
-            Some(Slot::Web { group }) => self.web.get_mut(group),
-            Some(Slot::Cbr { .. }) => None,
-            None => {
-                let opened = (flow.0 as usize).checked_sub(self.flows.len())?;
-                self.web.get_mut(*self.opened.get(opened)? as usize)
-            }
-        }
+        let group = self.group(flow)?;
+        self.groups.get_mut(group).map(|counts| &mut counts.transfers)
     }
 
-    /// Notes whose a slot is that was opened during the run.
-    fn open(&mut self, flow: FlowId, web: u32) {
-        let opened = (flow.0 as usize).saturating_sub(self.flows.len());
-        if opened >= self.opened.len() {
-            self.opened.resize(opened + 1, web);
+    /// Notes the group of a slot that was opened during the run.
+    fn open(&mut self, flow: FlowId, group: u32) {
+        if let Some(opened) = (flow.0 as usize).checked_sub(self.flows.len()) {
+            self.opened.resize(self.opened.len().max(opened + 1), group);
+            self.opened[opened] = group;
         }
-        self.opened[opened] = web;
     }
 
     #[inline]
@@ -219,10 +216,9 @@ impl Meter {
     }
 
     fn delivered(&mut self, packet: &Packet, at: Time) {
-        let slot = self.flows.get(packet.flow as usize).map(|flow| flow.slot);
-        if let Some(Slot::Cbr { group, .. }) = slot
-            && let Some(datagrams) = self.cbr.get_mut(group)
-        {
+        let group = self.group(FlowId(packet.flow));
+        if let Some(counts) = group.and_then(|group| self.groups.get_mut(group)) {
+            let datagrams = &mut counts.datagrams;
             datagrams.packets += 1;
             datagrams.bytes += u64::from(packet.size);
             datagrams.delay.record(at.since(packet.sent));
@@ -241,7 +237,7 @@ impl Observer for Meter {
             }
             return;
         }
-        if let Event::Completed { flow, began, delivered, size } = event {
+        if let Event::Completed { flow, began, delivered, size, .. } = event {
             if self.window.contains(*delivered)
                 && let Some(transfers) = self.transfers(*flow)
             {
@@ -250,8 +246,8 @@ impl Observer for Meter {
             }
             return;
         }
-        if let Event::Started { flow, web: Some(web) } = event {
-            self.open(*flow, *web);
+        if let Event::Started { flow, group } = event {
+            self.open(*flow, *group);
         }
         if !self.window.contains(at) {
             // What is in transmission when the window begins takes up some of it.
@@ -377,6 +373,17 @@ fn rate_bps(bytes: u64, window: Span) -> f64 {
     8.0 * bytes as f64 / window.as_secs_f64()
 }
 
+impl Counts {
+    fn new(group: &Group) -> Counts {
+        let cc = group.cc.as_ref().map_or("", |cc| cc.name());
+        Counts {
+            kind: group.kind(),
+            transfers: Transfers::new(&group.name, cc),
+            datagrams: Datagrams::new(&group.name),
+        }
+    }
+}
+
 impl Transfers {
     fn new(name: &str, cc: &str) -> Transfers {
         Transfers {
@@ -392,9 +399,7 @@ impl Transfers {
     }
 
     fn finish_group(&self, place: usize, flows: &[Flow], window: Span) -> GroupSummary {
-        let own = || {
-            flows.iter().filter(move |flow| matches!(flow.slot, Slot::Flow { group, .. } if group == place))
-        };
+        let own = || flows.iter().filter(move |flow| flow.group == place);
         let completions = self.completions.finish();
         GroupSummary {
             name: self.name.clone(),

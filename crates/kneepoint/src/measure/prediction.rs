@@ -10,8 +10,7 @@ use crate::link::Routes;
 use crate::packet::Flags;
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
 use crate::queue::{Fate, Limit, Reason};
-use crate::spec::Valid;
-use crate::spec::{Roster, Slot};
+use crate::spec::{Roster, Slot, Valid};
 use crate::trace::{Event, FlowId, LinkId, Observer, Ordered};
 use crate::units::{Bytes, Interval, Time};
 
@@ -45,14 +44,15 @@ impl Prediction {
         hold_off: f64,
         bins: usize,
     ) -> Result<Prediction, String> {
-        let Some(Slot::Flow { group, index }) = Roster::new(valid).slot(tagged) else {
-            return Err(format!("flow {} is not one of the transfers that the scenario lists", tagged.0));
-        };
-        let flow = valid.flows[group].flows[index];
-        let path = Routes::new(&valid.network).path(flow.from, flow.to).unwrap_or_default();
+        let unlisted = || format!("flow {} is not one of the transfers that the scenario lists", tagged.0);
+        let Slot { group, index } = Roster::new(valid).slot(tagged).ok_or_else(unlisted)?;
+        let group = &valid.groups[group];
+        let tcp = group.tcp.as_ref().filter(|_| group.kind().listed()).ok_or_else(unlisted)?;
+        let (from, to) = group.pairs[index];
+        let path = Routes::new(&valid.network).path(from, to).unwrap_or_default();
         let measured = |link: &&u32| valid.network.links[**link as usize].measured;
         let Some(&bottleneck) = path.iter().find(measured) else {
-            return Err(format!("no link that `{}` crosses is measured", valid.flows[group].name));
+            return Err(format!("no link that `{}` crosses is measured", group.name));
         };
         let buffer = match valid.network.links[bottleneck as usize].limit {
             Limit::Packets(packets) => f64::from(packets),
@@ -64,7 +64,7 @@ impl Prediction {
             laboratory: Laboratory::new(configs, hold_off, buffer, bins),
             flow: tagged,
             bottleneck,
-            payload: valid.flows[group].tcp.payload,
+            payload: tcp.payload,
             window: valid.schedule.measure,
             begun: false,
         };
@@ -87,8 +87,7 @@ impl Observer for Prediction {
         let concerns = match event {
             Event::Acked { flow, .. } => *flow == self.flow,
             Event::Arrival { link, packet, fate } | Event::Fate { link, packet, fate } => {
-                matches!(fate, Fate::Dropped(_))
-                    && (*link == self.bottleneck || packet.flow == self.flow.0)
+                matches!(fate, Fate::Dropped(_)) && (*link == self.bottleneck || packet.flow == self.flow.0)
             }
             Event::Queue { link, .. } => *link == self.bottleneck,
             _ => false,

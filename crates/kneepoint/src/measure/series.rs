@@ -2,8 +2,7 @@
 //! The state over time: one row per sampling instant of the run, the measurement window and the rest.
 
 use crate::cc::Start;
-use crate::spec::{FlowGroup, Valid};
-use crate::spec::{Roster, Slot};
+use crate::spec::{Group, Roster, Slot, Valid};
 use crate::table::Table;
 use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::units::{Span, Time};
@@ -29,27 +28,28 @@ impl Series {
     /// Follows every measured link and `flows` flows of each group, spread evenly over it.
     pub fn new(valid: &Valid, flows: usize) -> Series {
         let roster = Roster::new(valid);
-        let group_of = |slot: &Slot| match slot {
-            Slot::Flow { group, .. } => Some(*group),
-            Slot::Web { .. } | Slot::Cbr { .. } => None,
+        // Those whose connections are known before the run, and the place of each group among them.
+        let listed = || valid.groups.iter().filter(|group| group.kind().listed());
+        let group_of = |slot: &Slot| {
+            let before = valid.groups[..slot.group].iter().filter(|group| group.kind().listed());
+            valid.groups[slot.group].kind().listed().then(|| before.count())
         };
         let measured = || (0..).zip(&valid.network.links).filter(|(_, link)| link.measured);
         let followed: Vec<(FlowId, String)> = (0..)
             .zip(roster.fixed())
-            .filter_map(|(flow, slot)| match *slot {
-                Slot::Flow { group, index }
-                    if spread(valid.flows[group].flows.len(), flows).contains(&index) =>
-                {
-                    Some((FlowId(flow), format!("window_packets[{}/{index}]", valid.flows[group].name)))
-                }
-                _ => None,
+            .filter(|(_, slot)| {
+                let group = &valid.groups[slot.group];
+                group.kind().listed() && spread(group.members.len(), flows).contains(&slot.index)
+            })
+            .map(|(flow, Slot { group, index })| {
+                (FlowId(flow), format!("window_packets[{}/{index}]", valid.groups[*group].name))
             })
             .collect();
         let mut columns = vec!["time_s".to_string()];
         columns.extend(measured().map(|(_, link)| format!("queue_packets[{}]", link.name)));
-        columns.extend(valid.flows.iter().map(|group| format!("throughput_bps[{}]", group.name)));
-        let states: Vec<Vec<&'static str>> = valid.flows.iter().map(remembered).collect();
-        for (group, names) in valid.flows.iter().zip(&states) {
+        columns.extend(listed().map(|group| format!("throughput_bps[{}]", group.name)));
+        let states: Vec<Vec<&'static str>> = listed().map(remembered).collect();
+        for (group, names) in listed().zip(&states) {
             columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
         }
         columns.extend(followed.iter().map(|(_, column)| column.clone()));
@@ -58,7 +58,7 @@ impl Series {
             flows: followed.iter().map(|(flow, _)| *flow).collect(),
             group_of: roster.fixed().iter().map(group_of).collect(),
             latest: vec![None; roster.fixed().len()],
-            acked: vec![0; valid.flows.len()],
+            acked: vec![0; listed().count()],
             states,
             last: Time::ZERO,
             table: Table { columns, rows: Vec::new() },
@@ -72,9 +72,10 @@ impl Series {
 }
 
 /// Round-trip times, and the names of what the controllers of a group remember.
-fn remembered(group: &FlowGroup) -> Vec<&'static str> {
-    let start = Start { initial_window: group.tcp.initial_window, initial_ssthresh: f64::INFINITY };
-    let state = group.cc.build(start).state();
+fn remembered(group: &Group) -> Vec<&'static str> {
+    let initial_window = group.tcp.clone().unwrap_or_default().initial_window;
+    let start = Start { initial_window, initial_ssthresh: f64::INFINITY };
+    let state = group.cc.as_ref().map_or(Vec::new(), |cc| cc.build(start).state());
     std::iter::once("rtt_ms").chain(state.into_iter().map(|(name, _)| name)).collect()
 }
 

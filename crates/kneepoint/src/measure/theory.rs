@@ -7,8 +7,9 @@ use crate::fluid::Config;
 use crate::fluid::describes::{Path, describe};
 use crate::link::Routes;
 use crate::queue::Facts;
-use crate::spec::{FlowGroup, FlowSpec, Valid};
+use crate::spec::{Group, Valid};
 use crate::table::Table;
+use crate::traffic::Kind;
 use crate::units::{Interval, Span};
 
 /// A fluid model beside a run.
@@ -99,9 +100,9 @@ fn model(valid: &Valid) -> Result<Config, String> {
     let rate = link.rate.ok_or_else(|| format!("the link {} has no rate", link.name))?;
     let mut routes = Routes::new(&valid.network);
     let delay = |path: &[u32]| path.iter().map(|hop| links[*hop as usize].delay.0).sum::<u64>();
-    let (mut round_trips, mut flows, mut groups) = (0, 0, Vec::<&FlowGroup>::new());
-    for group in &valid.flows {
-        for FlowSpec { from, to, .. } in &group.flows {
+    let (mut round_trips, mut flows, mut groups) = (0, 0, Vec::<&Group>::new());
+    for group in transfers(valid) {
+        for (from, to) in &group.pairs {
             let (Some(there), Some(back)) = (routes.path(*from, *to), routes.path(*to, *from)) else {
                 continue;
             };
@@ -116,15 +117,23 @@ fn model(valid: &Valid) -> Result<Config, String> {
     if groups.iter().any(|group| group.cc != first.cc) {
         return Err(format!("transfers of several controllers share {}", link.name));
     }
-    let packet = first.tcp.payload + first.tcp.header;
+    let (Some(control), Some(tcp)) = (&first.cc, &first.tcp) else {
+        return Err(format!("the transfers over {} have no controller", link.name));
+    };
+    let packet = tcp.payload + tcp.header;
     let rtt = Span(round_trips / flows) + rate.time_for(packet);
     let facts = Facts { rate, delay: link.delay, limit: link.limit, packet };
-    describe(&Path { control: &first.cc, queue: &link.queue, facts, flows: flows as usize, rtt })
+    describe(&Path { control, queue: &link.queue, facts, flows: flows as usize, rtt })
+}
+
+/// The groups of long transfers.
+fn transfers(valid: &Valid) -> impl Iterator<Item = &Group> {
+    valid.groups.iter().filter(|group| group.kind() == Kind::Transfers)
 }
 
 /// The mean over the transfers of the middle of when each may start, in seconds.
 fn mean_start(valid: &Valid) -> f64 {
-    let starts = valid.flows.iter().flat_map(|group| &group.flows).map(|flow| flow.start);
+    let starts = transfers(valid).flat_map(|group| &group.members).map(|member| member.start);
     let middles = starts.map(|start| 0.5 * (start.from.as_secs_f64() + start.to.as_secs_f64()));
     let (count, sum) = middles.fold((0.0, 0.0), |(count, sum), middle| (count + 1.0, sum + middle));
     if count > 0.0 { sum / count } else { 0.0 }

@@ -28,12 +28,34 @@ pub struct Task<'a> {
     pub options: &'a Arc<Options>,
     /// The congestion control.
     pub controller: &'a cc::Config,
-    /// How much, if it ends.
-    pub size: Option<Bytes>,
+    /// How much.
+    pub load: Load,
     /// Where.
     pub paths: Paths,
-    /// The web population and session it belongs to.
-    pub owner: Option<(u32, u32)>,
+    /// The group it belongs to.
+    pub group: u32,
+    /// The agent that asked for it, and the number that the agent gave it.
+    pub owner: Option<Owner>,
+}
+
+/// How much a flow slot is to carry.
+#[derive(Clone, Copy, Debug)]
+pub enum Load {
+    /// Without end.
+    Endless,
+    /// This much.
+    Sized(Bytes),
+    /// What is written while it runs.
+    Written,
+}
+
+/// The agent that opened a connection, and the number that the agent gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The agent.
+    pub agent: u32,
+    /// The connection among the agent's.
+    pub connection: u32,
 }
 
 /// A flow slot: both ends of a transfer.
@@ -44,7 +66,8 @@ struct Flow {
     paths: Paths,
     epoch: u16,
     header: u16,
-    owner: Option<(u32, u32)>,
+    group: u32,
+    owner: Option<Owner>,
     began: Time,
     delivered: Time,
     rng: Rng,
@@ -60,8 +83,18 @@ pub struct Hosts {
     seed: u64,
 }
 
-/// A transfer that just ended, and whose it was.
-pub type Ended = (FlowId, Option<(u32, u32)>);
+/// News of a connection for the agent that opened it.
+#[derive(Clone, Copy, Debug)]
+pub struct News {
+    /// The flow slot.
+    pub flow: FlowId,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Whether it ended; if not, all that was written so far is acknowledged.
+    pub ended: bool,
+    /// Payload acknowledged.
+    pub acked: Bytes,
+}
 
 impl Hosts {
     /// No slots yet, and room for as many as are known of.
@@ -129,7 +162,7 @@ impl Hosts {
             return; // It was stopped before it began.
         }
         slot.began = now;
-        watch.on(now, &Event::Started { flow, web: slot.owner.map(|(group, _)| group) });
+        watch.on(now, &Event::Started { flow, group: slot.group });
         self.send(flow.0, now, network, events, watch);
     }
 
@@ -141,6 +174,32 @@ impl Hosts {
         }
     }
 
+    /// More data to send. What was delivered so far is no longer all there is.
+    pub fn write<O: Observer>(
+        &mut self,
+        flow: FlowId,
+        size: Bytes,
+        now: Time,
+        network: &mut Links,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let slot = &mut self.flows[flow.0 as usize];
+        slot.sender.write(size);
+        slot.delivered = Time::NEVER;
+        self.send(flow.0, now, network, events, watch);
+    }
+
+    /// No write follows, which ends the transfer if all is acknowledged.
+    pub fn close<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
+        let slot = &mut self.flows[flow.0 as usize];
+        if !slot.sender.close() {
+            return None;
+        }
+        watch.on(now, &slot.completed(flow, now));
+        slot.news(flow, true)
+    }
+
     /// A packet arrives at its host.
     #[inline]
     pub fn deliver<O: Observer>(
@@ -149,7 +208,7 @@ impl Hosts {
         network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Ended> {
+    ) -> Option<News> {
         if packet.flags.has(Flags::ACK) {
             watch.on(at, &Event::Delivered { packet: &packet });
             let current = self.flows[packet.flow as usize].epoch == packet.epoch;
@@ -192,7 +251,7 @@ impl Hosts {
         network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Ended> {
+    ) -> Option<News> {
         let flow = &mut self.flows[packet.flow as usize];
         let id = FlowId(packet.flow);
         let heard = flow.sender.on_ack(packet, now, &mut flow.rng);
@@ -203,7 +262,10 @@ impl Hosts {
         }
         if heard.done {
             watch.on(now, &flow.completed(id, now));
-            return Some((id, flow.owner));
+            return flow.news(id, true);
+        }
+        if heard.drained {
+            return flow.news(id, false);
         }
         self.send(packet.flow, now, network, events, watch);
         None
@@ -286,13 +348,20 @@ impl Hosts {
 
 impl Flow {
     fn new(task: Task, rng: Rng, noise: impl FnOnce() -> Rng) -> Flow {
-        let sender = Sender::new(Arc::clone(task.options), task.controller, task.size).noisy(noise);
+        let options = Arc::clone(task.options);
+        let sender = match task.load {
+            Load::Endless => Sender::new(options, task.controller, None),
+            Load::Sized(size) => Sender::new(options, task.controller, Some(size)),
+            Load::Written => Sender::writable(options, task.controller),
+        };
+        let sender = sender.noisy(noise);
         Flow {
             receiver: Receiver::new(task.options, sender.controller().marks()),
             sender,
             paths: task.paths,
             epoch: 0,
             header: task.options.header.0 as u16,
+            group: task.group,
             owner: task.owner,
             began: Time::NEVER,
             delivered: Time::NEVER,
@@ -303,7 +372,13 @@ impl Flow {
     /// What there is to tell of a transfer that ended.
     fn completed(&self, flow: FlowId, now: Time) -> Event<'static> {
         let delivered = self.delivered.min(now);
-        Event::Completed { flow, began: self.began, delivered, size: self.sender.acked() }
+        let (group, began, size) = (self.group, self.began, self.sender.acked());
+        Event::Completed { flow, group, began, delivered, size }
+    }
+
+    #[cold]
+    fn news(&self, flow: FlowId, ended: bool) -> Option<News> {
+        self.owner.map(|owner| News { flow, owner, ended, acked: self.sender.acked() })
     }
 
     #[inline]

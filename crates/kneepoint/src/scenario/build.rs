@@ -6,9 +6,10 @@ use super::fault::{Faults, did_you_mean};
 use super::reader::{Shape, section, settings};
 use super::sections::{GREATEST_POPULATION, Head, Run};
 use super::topology::{self, Laid, Site, Wish};
-use super::traffic::{Frame, GREATEST_SEQUENCE, Group, SECTIONS, group};
+use super::traffic::{Frame, GREATEST_SEQUENCE, Group, connecting, group, sections};
 use super::tree::{Node, Table, Value};
 use crate::spec::Valid;
+use crate::traffic::sources;
 use crate::{queue, tcp};
 
 /// More groups than anybody reads in a table.
@@ -20,26 +21,18 @@ pub(super) struct Built {
     pub seeds: Vec<u64>,
 }
 
+/// The names of the sections that are not traffic.
+const FIXED: [&str; 10] =
+    ["run", "topology", "node", "link", "queue", "reverse_queue", "loss", "capacity", "tcp", "sweep"];
+
 /// Every section's name.
-pub(super) const TOP: &[&str] = &[
-    "run",
-    "topology",
-    "node",
-    "link",
-    "queue",
-    "reverse_queue",
-    "loss",
-    "capacity",
-    "tcp",
-    "flows",
-    "web",
-    "cbr",
-    "sweep",
-];
+pub(super) fn top() -> Vec<&'static str> {
+    FIXED.into_iter().chain(sections()).collect()
+}
 
 /// Reads, checks and lays out; `None` after a fault.
 pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
-    let head: Head = settings(root, Shape { place: "the scenario", besides: TOP, required: &[] }, faults);
+    let head: Head = settings(root, Shape { place: "the scenario", besides: &top(), required: &[] }, faults);
     let run: Run =
         settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
     let tcp: tcp::Options =
@@ -67,17 +60,12 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
     if !faults.is_empty() {
         return None;
     }
-    let mut valid = Valid {
+    let valid = Valid {
         name: head.name.0,
         schedule: frame.schedule(),
         network: laid.network,
-        flows: Vec::new(),
-        web: Vec::new(),
-        cbr: Vec::new(),
+        groups: groups.into_iter().zip(laid.pairs).map(|(group, pairs)| group.settle(pairs)).collect(),
     };
-    for (group, pairs) in groups.into_iter().zip(laid.pairs) {
-        group.settle(pairs, &mut valid);
-    }
     let seeds = (0..u64::from(run.seeds)).map(|replication| run.seed + replication).collect();
     Some(Built { valid, seeds })
 }
@@ -93,14 +81,14 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
     let mut wishes = Vec::new();
     let mut population = 0;
     let before = faults.len();
-    for section in SECTIONS {
+    for (section, _, source) in sources() {
         for table in root.tables(section, faults) {
             if groups.len() >= GREATEST_GROUPS {
                 let message = format!("there are more than {GREATEST_GROUPS} groups of traffic");
                 faults.add_with_help(&table.span, message, "give a group a `count` instead of repeating it");
                 break;
             }
-            let Some((group, wish)) = group(section, table, frame, faults) else { continue };
+            let Some((group, wish)) = group(section, source.clone(), table, frame, faults) else { continue };
             if groups.iter().any(|other| other.name() == group.name()) {
                 let message = format!("two groups of traffic are called `{}`", group.name());
                 faults.add_with_help(table.place("name"), message, "give each a `name` of its own");
@@ -117,8 +105,10 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
     }
     // A group that could not be read has told why already.
     if population == 0 && faults.len() == before {
-        let help =
-            "add a group of traffic, with a `count` above 0: `[[flows]]` with a `cc`, `[[web]]` or `[[cbr]]`";
+        let control = |section| if connecting().any(|one| one == section) { " with a `cc`" } else { "" };
+        let kinds = sections().map(|section| format!("`[[{section}]]`{}", control(section)));
+        let kinds = kinds.collect::<Vec<_>>().join(", ");
+        let help = format!("add a group of traffic, with a `count` above 0: one of {kinds}");
         faults.add_with_help(&(0..0), "nobody sends anything", help);
     }
     (groups, wishes)

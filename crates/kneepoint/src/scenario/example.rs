@@ -2,7 +2,7 @@
 //! A scenario that explains itself: every section, every field with its default, range and sentence.
 
 use super::family::Members;
-use super::outline::{HEAD, Part, SECTIONS, Section, default, sentence};
+use super::outline::{HEAD, Part, Section, default, sections, sentence};
 use crate::settings::{Field, Settings};
 use crate::tcp;
 
@@ -10,8 +10,8 @@ use crate::tcp;
 pub fn example() -> String {
     let mut page = Page { text: PREFACE.to_string() };
     page.fields(HEAD(), "", &[]);
-    for section in SECTIONS {
-        page.section(section);
+    for section in sections() {
+        page.section(&section);
     }
     page.text.push_str(SWEEP);
     page.text
@@ -44,7 +44,7 @@ impl Page {
         let off = if section.wanted { "" } else { "#" };
         self.comment(section.about);
         self.text.push_str(&format!("{off}{}\n", header(section)));
-        if section.name == "flows" {
+        if section.is_first_traffic() {
             self.text.push_str(LONG);
         }
         let wanted = |name: &str| section.required.contains(&name);
@@ -54,8 +54,8 @@ impl Page {
         match section.choice {
             Some(family) => self.choice(family, off),
             None => {
-                let shown = if section.name == "flows" { &["name", "count"][..] } else { &[] };
-                for list in section.fields {
+                let shown = if section.is_first_traffic() { &["name", "count"][..] } else { &[] };
+                for list in section.fields.iter().chain(&section.own) {
                     self.fields(list(), off, shown);
                 }
             }
@@ -75,7 +75,7 @@ impl Page {
             return;
         };
         let members = family.all();
-        let home = SECTIONS.iter().find(|other| other.name == family.section);
+        let home = sections().find(|other| other.name == family.section);
         if section.name == family.section {
             for member in &members {
                 self.comment(&format!("\"{}\": {}", member.name, member.about));
@@ -85,7 +85,7 @@ impl Page {
                 }
             }
         } else if let Some(home) = home {
-            let header = header(home);
+            let header = header(&home);
             self.comment(&format!("A name, or a table with a `kind` and its fields, as in `{header}`."));
         }
         // A link without these has those of the sections.

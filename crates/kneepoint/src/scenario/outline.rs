@@ -6,17 +6,17 @@
 use super::choose::Family;
 pub(super) use super::family::Member;
 use super::family::Members;
-use super::sections::{Cbr, Flows, Head, Place, Run, Web};
+use super::sections::{Head, Run};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
 use crate::settings::{Field, Settings};
-use crate::traffic::{cbr, web};
 use crate::{cc, queue, tcp};
 
 /// A list of declared fields.
 pub(super) type Fields = fn() -> &'static [Field];
 
 /// A section.
+#[derive(Clone, Copy)]
 pub(super) struct Section {
     pub name: &'static str,
     pub about: &'static str,
@@ -25,11 +25,20 @@ pub(super) struct Section {
     /// Whether a scenario without it says less than it should.
     pub wanted: bool,
     pub fields: &'static [Fields],
+    /// Fields that stand beside these: the parameters of a source.
+    pub own: Option<Fields>,
     pub required: &'static [&'static str],
     /// Fields that choose one of a family or hold a table of their own.
     pub parts: &'static [(&'static str, Part)],
     /// Whether the section itself chooses one of a family.
     pub choice: Option<&'static Members>,
+}
+
+impl Section {
+    /// Whether it is the traffic that an example begins with.
+    pub fn is_first_traffic(&self) -> bool {
+        self.wanted && self.repeated
+    }
 }
 
 /// What is chosen or nested.
@@ -56,12 +65,14 @@ impl Member {
     }
 }
 
-const PLAIN: Section = Section {
+/// A section of nothing.
+pub(super) const PLAIN: Section = Section {
     name: "",
     about: "",
     repeated: false,
     wanted: false,
     fields: &[],
+    own: None,
     required: &[],
     parts: &[],
     choice: None,
@@ -70,8 +81,8 @@ const PLAIN: Section = Section {
 /// What stands before all sections.
 pub(super) const HEAD: Fields = Head::fields;
 
-/// Every section but `[sweep]`, whose keys are paths to the fields of the others.
-pub(super) const SECTIONS: &[Section] = &[
+/// The sections that are not traffic, without `[sweep]`, whose keys are paths to the fields of the others.
+const SECTIONS: &[Section] = &[
     Section {
         name: "run",
         about: "When things happen, and how often the whole is repeated.",
@@ -136,33 +147,12 @@ pub(super) const SECTIONS: &[Section] = &[
         fields: &[tcp::Options::fields],
         ..PLAIN
     },
-    Section {
-        name: "flows",
-        about: "Transfers that share a description.",
-        repeated: true,
-        wanted: true,
-        fields: &[Flows::fields, Place::fields],
-        required: &["cc"],
-        parts: &[("cc", Part::CONTROL), ("tcp", Part::Options)],
-        ..PLAIN
-    },
-    Section {
-        name: "web",
-        about: "Web sessions: short transfers, one after another.",
-        repeated: true,
-        fields: &[Web::fields, Place::fields, web::Params::fields],
-        required: &["cc"],
-        parts: &[("cc", Part::CONTROL), ("tcp", Part::Options)],
-        ..PLAIN
-    },
-    Section {
-        name: "cbr",
-        about: "Datagrams at a constant rate, which nothing slows down.",
-        repeated: true,
-        fields: &[Cbr::fields, Place::fields, cbr::Params::fields],
-        ..PLAIN
-    },
 ];
+
+/// Every section but `[sweep]`, those of traffic last.
+pub(super) fn sections() -> impl Iterator<Item = Section> {
+    SECTIONS.iter().copied().chain(super::traffic::outline())
+}
 
 /// A field's sentences on one line.
 pub(super) fn sentence(field: &Field) -> String {

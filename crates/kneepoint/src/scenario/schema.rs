@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::family::{FAMILIES, Member, Members};
-use super::outline::{Fields, HEAD, Part, SECTIONS, Section, sentence};
+use super::outline::{Fields, HEAD, Part, Section, sections, sentence};
 use crate::settings::Field;
 use crate::tcp;
 
@@ -12,8 +12,8 @@ use crate::tcp;
 pub fn schema() -> Value {
     let mut properties = Map::new();
     add(&mut properties, HEAD());
-    for one in SECTIONS {
-        let mut value = section(one);
+    for one in sections() {
+        let mut value = section(&one);
         if one.repeated {
             value = json!({ "type": "array", "items": value });
         }
@@ -41,7 +41,7 @@ pub fn schema() -> Value {
     for family in FAMILIES {
         definitions.insert(family.definition.into(), choice(family));
     }
-    let options = object(&[<tcp::Options as crate::settings::Settings>::fields], &[], &[]);
+    let options = object([<tcp::Options as crate::settings::Settings>::fields as Fields], &[], &[]);
     definitions.insert(OPTIONS.into(), options);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -50,7 +50,7 @@ pub fn schema() -> Value {
         "properties": properties,
         "additionalProperties": false,
         "required": ["topology"],
-        "anyOf": [{ "required": ["flows"] }, { "required": ["web"] }, { "required": ["cbr"] }],
+        "anyOf": super::traffic::sections().map(|name| json!({ "required": [name] })).collect::<Vec<_>>(),
         "$defs": definitions,
     })
 }
@@ -61,7 +61,7 @@ const OPTIONS: &str = "options";
 fn section(section: &Section) -> Value {
     match section.choice {
         Some(family) => reference(family.definition),
-        None => object(section.fields, section.parts, section.required),
+        None => object(section.fields.iter().copied().chain(section.own), section.parts, section.required),
     }
 }
 
@@ -69,7 +69,7 @@ fn reference(definition: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{definition}") })
 }
 
-fn object(fields: &[Fields], parts: &[(&str, Part)], required: &[&str]) -> Value {
+fn object(fields: impl IntoIterator<Item = Fields>, parts: &[(&str, Part)], required: &[&str]) -> Value {
     let mut properties = Map::new();
     for list in fields {
         add(&mut properties, list());

@@ -88,7 +88,7 @@ crate::settings! {
         name: Or<Name, Auto> = Or::WORD;
         /// How many transfers; a mix may be without those of one group.
         count: u32 = 1, 0..=GREATEST_POPULATION;
-        /// When each starts: an instant, or a stretch in which each draws its own.
+        /// When each starts: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
         /// By how much later each starts than the one before.
         start_every: Span = Span::ZERO, Span::ZERO..=LONGEST;
@@ -111,29 +111,43 @@ impl Flows {
 }
 
 crate::settings! {
-    /// A population of web sessions.
-    pub struct Web {
-        /// What tables call the group; `auto` is `web`.
+    /// Sessions that open connections between many hosts.
+    pub struct Sessions {
+        /// What tables call the group; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
         /// How many sessions.
         sessions: u32 = 10, 1..=GREATEST_POPULATION;
         /// How many servers, and how many clients; each transfer draws a pair.
         nodes: u32 = 10, 1..=10_000;
-        /// When each session starts: an instant, or a stretch in which each draws its own.
+        /// When each session starts: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
     }
 }
 
 crate::settings! {
-    /// Sources that nothing slows down.
-    pub struct Cbr {
-        /// What tables call the group; `auto` is `cbr`.
+    /// Sources that each have hosts of their own.
+    pub struct Members {
+        /// What tables call the group; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
         /// How many sources.
         count: u32 = 1, 1..=GREATEST_POPULATION;
-        /// When each starts: an instant, or a stretch in which each draws its own.
+        /// When each starts: an instant, or an interval in which each draws its own.
         start: Start = Start::default();
         /// When they stop.
+        stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+    }
+}
+
+crate::settings! {
+    /// One process that opens connections between many hosts.
+    pub struct Process {
+        /// What tables call the group; `auto` is its section.
+        name: Or<Name, Auto> = Or::WORD;
+        /// How many servers, and how many clients; each connection draws a pair.
+        nodes: u32 = 10, 1..=10_000;
+        /// When it starts: an instant, or an interval in which it draws one.
+        start: Start = Start::default();
+        /// When it stops opening connections.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
     }
 }

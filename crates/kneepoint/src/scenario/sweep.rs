@@ -9,10 +9,10 @@
 //! bandwidth = [{ "topology.rate" = "1mbit", "flows.long.count" = 5 }, { "topology.rate" = "1gbit", … }]
 //! ```
 
-use super::build::TOP;
+use super::build::top;
 use super::fault::{Faults, did_you_mean};
 use super::scheme;
-use super::traffic::{SECTIONS, label};
+use super::traffic::{connecting, label, sections};
 use super::tree::{Key, Node, Table, Value};
 
 /// More cases would take days to run and gigabytes to list.
@@ -106,7 +106,7 @@ pub(crate) fn point(
 
 /// Whether a path names a field, rather than a set of fields that vary together.
 fn is_field(path: &Key) -> bool {
-    path.text.contains('.') || TOP.contains(&path.text.as_str())
+    path.text.contains('.') || top().contains(&path.text.as_str())
 }
 
 /// Writes several fields. A path that starts with `sweep.` replaces the values of an axis.
@@ -132,7 +132,7 @@ fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
                 "every case runs with every seed; set `seeds` in [run]",
             );
         }
-        [section, group, rest @ ..] if SECTIONS.contains(section) && !rest.is_empty() => {
+        [section, group, rest @ ..] if sections().any(|one| one == *section) && !rest.is_empty() => {
             for table in groups(tree, section, group, path, faults) {
                 assign(table, rest, path, value, faults);
             }
@@ -211,7 +211,7 @@ fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults)
     let (control, queue) = parts;
     let text = |text: &str| Node { swept: true, ..Node::text(text, &value.span) };
     let recovery = scheme::recovery(control);
-    for section in ["flows", "web"] {
+    for section in connecting() {
         if tree.get(section).is_none() {
             continue;
         }

@@ -1,23 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Groups of traffic: from `[[flows]]`, `[[web]]` and `[[cbr]]` to what the network has to place and the engine to run.
+//! Groups of traffic: from the sections of sources to what the network has to place and the engine to run.
 
 use super::choose::{Precedence, choose};
 use super::fault::Faults;
 use super::forms::{Name, Start};
+use super::outline::{Fields, PLAIN, Part, Section};
 use super::reader::{Shape, fill};
-use super::sections::{Cbr, Flows, Place, Run, Web};
+use super::sections::{Flows, Members, Place, Process, Run, Sessions};
 use super::topology::Wish;
 use super::tree::{Node, Table, Value};
 use crate::link::NodeId;
-use crate::settings::Assign;
-use crate::settings::{Auto, Never, Or};
-use crate::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
-use crate::traffic::{cbr, web};
+use crate::settings::{Assign, Auto, Never, Or, Settings};
+use crate::spec::{self, Member, Schedule};
+use crate::traffic::{self, Kind, sources};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
 
-/// The sections of traffic, in the order in which tables show them.
-pub(super) const SECTIONS: [&str; 3] = ["flows", "web", "cbr"];
+/// The names of the sections of traffic, in the order in which tables show them.
+pub(super) fn sections() -> impl Iterator<Item = &'static str> {
+    sources().map(|(section, ..)| section)
+}
+
+/// The names of the sections whose groups have a congestion control.
+pub(super) fn connecting() -> impl Iterator<Item = &'static str> {
+    sources().filter(|(.., source)| source.nature().kind.connects()).map(|(section, ..)| section)
+}
+
+/// The sections of traffic for the outline; the first is the one that an example begins with.
+pub(super) fn outline() -> impl Iterator<Item = Section> {
+    sources().enumerate().map(|(place, (name, entry, source))| {
+        let kind = source.nature().kind;
+        let fields: &[Fields] = match kind {
+            Kind::Transfers => &[Flows::fields, Place::fields],
+            Kind::Sessions => &[Sessions::fields, Place::fields],
+            Kind::Process => &[Process::fields, Place::fields],
+            Kind::Streams | Kind::Datagrams => &[Members::fields, Place::fields],
+        };
+        let parts: &[_] = match kind.connects() {
+            true => &[("cc", Part::CONTROL), ("tcp", Part::Options)],
+            false => &[],
+        };
+        let required: &[_] = if kind.connects() { &["cc"] } else { &[] };
+        let about =
+            entry.source.lines().nth(1).and_then(|line| line.strip_prefix("//! ")).unwrap_or_default();
+        let (repeated, wanted, own) = (true, place == 0, Some(entry.fields));
+        Section { name, about, repeated, wanted, fields, own, parts, required, ..PLAIN }
+    })
+}
 
 /// What every group is held against.
 pub(super) struct Frame<'f> {
@@ -26,122 +55,133 @@ pub(super) struct Frame<'f> {
     pub tcp: &'f tcp::Options,
 }
 
-/// A group that waits for its nodes.
-pub(super) enum Group {
-    Flows(FlowGroup, Flows),
-    Web(WebGroup),
-    Cbr(CbrGroup),
-}
-
 /// The name by which a sweep or a message finds a group.
 pub(super) fn label(table: &Table, section: &str) -> String {
     let given = table.get("name").and_then(Node::as_text).filter(|name| *name != "auto");
+    // Transfers are called by their congestion control.
+    let is_own = |(name, _, source): (&str, _, traffic::Config)| {
+        name == section && source.nature().kind == Kind::Transfers
+    };
+    let transfers = || sources().any(is_own);
     let control = || match table.get("cc").map(|cc| &cc.value) {
-        Some(Value::Table(cc)) if section == "flows" => cc.get("kind").and_then(Node::as_text),
-        Some(_) if section == "flows" => table.get("cc").and_then(Node::as_text),
+        Some(Value::Table(cc)) if transfers() => cc.get("kind").and_then(Node::as_text),
+        Some(_) if transfers() => table.get("cc").and_then(Node::as_text),
         _ => None,
     };
     given.or_else(control).unwrap_or(section).to_string()
 }
 
+/// A group that waits for its nodes.
+pub(super) struct Group {
+    group: spec::Group,
+    /// The pairs of hosts it needs.
+    hosts: u32,
+}
+
+/// What the fields of a section of any kind say.
+enum Given {
+    Flows(Flows),
+    Sessions(Sessions),
+    Process(Process),
+    Members(Members),
+}
+
+impl Given {
+    fn of(kind: Kind) -> Given {
+        match kind {
+            Kind::Transfers => Given::Flows(Flows::default()),
+            Kind::Sessions => Given::Sessions(Sessions::default()),
+            Kind::Process => Given::Process(Process::default()),
+            Kind::Streams | Kind::Datagrams => Given::Members(Members::default()),
+        }
+    }
+
+    fn target(&mut self) -> &mut dyn Assign {
+        match self {
+            Given::Flows(fields) => fields,
+            Given::Sessions(fields) => fields,
+            Given::Process(fields) => fields,
+            Given::Members(fields) => fields,
+        }
+    }
+
+    fn common(&self) -> (&Or<Name, Auto>, &Start, &Or<Span, Never>) {
+        match self {
+            Given::Flows(fields) => (&fields.name, &fields.start, &fields.stop),
+            Given::Sessions(fields) => (&fields.name, &fields.start, &Or::WORD),
+            Given::Process(fields) => (&fields.name, &fields.start, &fields.stop),
+            Given::Members(fields) => (&fields.name, &fields.start, &fields.stop),
+        }
+    }
+
+    /// How many pairs of hosts it needs, and how many members it has.
+    fn counts(&self) -> (u32, u32) {
+        match self {
+            Given::Flows(fields) => (fields.count, fields.count),
+            Given::Sessions(fields) => (fields.nodes, fields.sessions),
+            Given::Process(fields) => (fields.nodes, 1),
+            Given::Members(fields) => (fields.count, fields.count),
+        }
+    }
+
+    fn member(&self, place: usize) -> Member {
+        let (_, start, stop) = self.common();
+        let ((start, stop), size) = match self {
+            Given::Flows(fields) => (fields.times(place), fields.size.get().copied()),
+            _ => ((start.0, stop.get().map(|stop| stop.after_start())), None),
+        };
+        Member { start, stop, size }
+    }
+}
+
 /// Reads one group; `None` after a fault.
 pub(super) fn group<'t>(
     section: &str,
+    mut source: traffic::Config,
     table: &'t Table,
     frame: &Frame,
     faults: &mut Faults,
 ) -> Option<(Group, Wish<'t>)> {
     let name = label(table, section);
-    let place = format!("[[{section}]] `{name}`");
+    let label = format!("[[{section}]] `{name}`");
     let before = faults.len();
-    let mut hosts = Place::default();
-    let read = match section {
-        "flows" => flows(table, &name, &place, frame, &mut hosts, faults),
-        "web" => sessions(table, &name, &place, frame, &mut hosts, faults),
-        _ => sources(table, &name, &place, frame, &mut hosts, faults),
-    };
-    let group = read.filter(|_| faults.len() == before)?;
-    let full = |tcp: &tcp::Options| tcp.payload + tcp.header;
-    let (count, packet) = match &group {
-        Group::Flows(flows, fields) => (fields.count, full(&flows.tcp)),
-        Group::Web(web) => (web.pairs.len() as u32, full(&web.tcp)),
-        Group::Cbr(cbr) => (cbr.pairs.len() as u32, cbr.params.size),
-    };
-    let crossed = matches!(group, Group::Web(_));
-    let pressing = match &group {
-        Group::Cbr(cbr) => Some(cbr.params.rate),
-        Group::Flows(..) | Group::Web(_) => None,
-    };
-    Some((group, Wish { label: place, table, count, packet, crossed, pressing, place: hosts }))
+    let kind = source.nature().kind;
+    let (mut given, mut place) = (Given::of(kind), Place::default());
+    let besides: &[&str] = if kind.connects() { &["cc", "tcp"] } else { &[] };
+    let shape = Shape { place: &label, besides, required: &[] };
+    fill(table, shape, &mut [given.target(), &mut place, &mut source], faults);
+    let (called, start, stop) = given.common();
+    named(table, called, faults);
+    times(table, &label, frame, start, stop, faults);
+    if let Given::Flows(fields) = &given {
+        turns(table, &label, frame, fields, faults);
+    }
+    let (mut cc, mut tcp) = (None, None);
+    if kind.connects() {
+        let (control, options) = sender(table, &label, frame, faults)?;
+        if let Given::Flows(fields) = &given {
+            size(table, &label, fields, &options, faults);
+        }
+        (cc, tcp) = (Some(control), Some(options));
+    }
+    if faults.len() > before {
+        return None;
+    }
+    let (hosts, members) = given.counts();
+    let members = (0..members as usize).map(|place| given.member(place)).collect();
+    let nature = source.nature();
+    let group = spec::Group { name, cc, tcp, source, pairs: Vec::new(), members };
+    let (crossed, pressing) = (kind.opens(), nature.pressing);
+    let packet = group.full_packet().unwrap_or(frame.tcp.payload + frame.tcp.header);
+    Some((Group { group, hosts }, Wish { label, table, count: hosts, packet, crossed, pressing, place }))
 }
 
-/// A pair of nodes that the topology has still to give.
-const UNPLACED: (NodeId, NodeId) = (NodeId(0), NodeId(0));
-
-fn flows(
-    table: &Table,
-    name: &str,
-    place: &str,
-    frame: &Frame,
-    hosts: &mut Place,
-    faults: &mut Faults,
-) -> Option<Group> {
-    let mut fields = Flows::default();
-    let shape = Shape { place, besides: &["cc", "tcp"], required: &[] };
-    fill(table, shape, &mut [&mut fields, hosts], faults);
-    named(table, &fields.name, faults);
-    times(table, place, frame, &fields.start, &fields.stop, faults);
-    turns(table, place, frame, &fields, faults);
-    let (cc, tcp) = sender(table, place, frame, faults)?;
+fn size(table: &Table, place: &str, fields: &Flows, tcp: &tcp::Options, faults: &mut Faults) {
     let segments = fields.size.get().map_or(0, |size| size.0 / tcp.payload.0);
     if segments >= GREATEST_SEQUENCE {
         let message = format!("{place}: a size of {segments} packets is above {GREATEST_SEQUENCE}");
         faults.add_with_help(table.place("size"), message, "send less, or larger packets");
     }
-    Some(Group::Flows(FlowGroup { name: name.into(), cc, tcp, flows: Vec::new() }, fields))
-}
-
-fn sessions(
-    table: &Table,
-    name: &str,
-    place: &str,
-    frame: &Frame,
-    hosts: &mut Place,
-    faults: &mut Faults,
-) -> Option<Group> {
-    let (mut fields, mut params) = (Web::default(), web::Params::default());
-    let shape = Shape { place, besides: &["cc", "tcp"], required: &[] };
-    fill(table, shape, &mut [&mut fields, hosts, &mut params], faults);
-    named(table, &fields.name, faults);
-    times(table, place, frame, &fields.start, &Or::WORD, faults);
-    let (cc, tcp) = sender(table, place, frame, faults)?;
-    let pairs = vec![UNPLACED; fields.nodes as usize];
-    let sessions = fields.sessions;
-    Some(Group::Web(WebGroup { name: name.into(), cc, tcp, params, sessions, pairs, start: fields.start.0 }))
-}
-
-fn sources(
-    table: &Table,
-    name: &str,
-    place: &str,
-    frame: &Frame,
-    hosts: &mut Place,
-    faults: &mut Faults,
-) -> Option<Group> {
-    let (mut fields, mut params) = (Cbr::default(), cbr::Params::default());
-    fill(table, Shape { place, ..Shape::default() }, &mut [&mut fields, hosts, &mut params], faults);
-    named(table, &fields.name, faults);
-    times(table, place, frame, &fields.start, &fields.stop, faults);
-    // It sends at least one packet each time it is on: if on for less, more than its rate.
-    let packet = params.rate.time_for(params.size);
-    if params.on > Span::ZERO && params.on < packet {
-        let message =
-            format!("{place}: on for {} is less than the {packet} that one packet takes", params.on);
-        faults.add_with_help(table.place("on"), message, "lengthen `on`, raise `rate` or lower `size`");
-    }
-    let pairs = vec![UNPLACED; fields.count as usize];
-    let stop = fields.stop.get().map(|stop| stop.after_start());
-    Some(Group::Cbr(CbrGroup { name: name.into(), params, pairs, start: fields.start.0, stop }))
 }
 
 /// A dot would make the paths of sweeps ambiguous.
@@ -222,7 +262,7 @@ fn sender(
             fill(own, Shape { place: &place, ..Shape::default() }, &mut [target], faults);
         }
         Some((node, _)) => {
-            let help = "write `tcp = { recovery = \"sack\" }`, or its fields under `[flows.tcp]`";
+            let help = "write `tcp = { recovery = \"sack\" }`";
             faults.add_with_help(
                 &node.span,
                 format!("tcp: `{}` is not a table of options", node.show()),
@@ -238,45 +278,22 @@ pub(super) const GREATEST_SEQUENCE: u64 = 4_000_000_000;
 
 impl Group {
     pub(super) fn name(&self) -> &str {
-        match self {
-            Group::Flows(group, _) => &group.name,
-            Group::Web(group) => &group.name,
-            Group::Cbr(group) => &group.name,
-        }
+        &self.group.name
     }
 
     /// How many senders it adds to the population.
     pub(super) fn population(&self) -> u64 {
-        match self {
-            Group::Flows(_, fields) => fields.count.into(),
-            Group::Web(group) => u64::from(group.sessions).max(group.pairs.len() as u64),
-            Group::Cbr(group) => group.pairs.len() as u64,
-        }
+        u64::from(self.hosts).max(self.group.members.len() as u64)
     }
 
-    /// The payload of its full packets, where it counts them.
+    /// The payload of its full packets, where a connection may last as long as the run.
     pub(super) fn payload(&self) -> Option<Bytes> {
-        match self {
-            Group::Flows(group, _) => Some(group.tcp.payload),
-            Group::Web(_) | Group::Cbr(_) => None,
-        }
+        self.group.tcp.as_ref().filter(|_| self.group.kind().listed()).map(|tcp| tcp.payload)
     }
 
-    /// Moves into its place in `valid`, with the nodes it was given.
-    pub(super) fn settle(self, pairs: Vec<(NodeId, NodeId)>, valid: &mut Valid) {
-        match self {
-            Group::Flows(mut group, fields) => {
-                let size = fields.size.get().copied();
-                let transfer = |(place, (from, to))| {
-                    let (start, stop) = fields.times(place);
-                    FlowSpec { from, to, start, stop, size }
-                };
-                group.flows = pairs.into_iter().enumerate().map(transfer).collect();
-                valid.flows.push(group);
-            }
-            Group::Web(group) => valid.web.push(WebGroup { pairs, ..group }),
-            Group::Cbr(group) => valid.cbr.push(CbrGroup { pairs, ..group }),
-        }
+    /// The group with the nodes it was given.
+    pub(super) fn settle(self, pairs: Vec<(NodeId, NodeId)>) -> spec::Group {
+        spec::Group { pairs, ..self.group }
     }
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A scenario that cannot hold nonsense: what the parser promises and the engine believes.
 
-use crate::cc;
 mod roster;
 
 pub use roster::{Roster, Slot};
 
 use crate::link::{LinkSpec, Network, NodeId};
-use crate::tcp;
-use crate::traffic::{cbr, web};
+use crate::traffic::{self, Kind};
 use crate::units::{Bytes, Interval, Span, Time};
+use crate::{cc, tcp};
 
 /// One network with its traffic, to be run once per seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,37 +19,25 @@ pub struct Valid {
     pub schedule: Schedule,
     /// Nodes and links.
     pub network: Network,
-    /// Long transfers and others with given times.
-    pub flows: Vec<FlowGroup>,
-    /// Web sessions.
-    pub web: Vec<WebGroup>,
-    /// Sources at a constant rate.
-    pub cbr: Vec<CbrGroup>,
+    /// Groups of traffic, in the order in which tables show them.
+    pub groups: Vec<Group>,
 }
 
 impl Valid {
     /// About how many bytes it takes in memory.
     pub(crate) fn footprint(&self) -> usize {
-        let pairs = self
-            .web
-            .iter()
-            .map(|group| group.pairs.len())
-            .chain(self.cbr.iter().map(|group| group.pairs.len()));
-        let flows = self.flows.iter().map(|group| group.flows.len());
+        let pairs: usize = self.groups.iter().map(|group| group.pairs.len()).sum();
+        let members: usize = self.groups.iter().map(|group| group.members.len()).sum();
         // A short string on the heap takes some thirty bytes beside its handle.
         self.network.links.len() * (size_of::<LinkSpec>() + 32)
             + self.network.nodes.len() * (size_of::<String>() + 32)
-            + pairs.sum::<usize>() * size_of::<(NodeId, NodeId)>()
-            + flows.sum::<usize>() * size_of::<FlowSpec>()
+            + pairs * size_of::<(NodeId, NodeId)>()
+            + members * size_of::<Member>()
     }
-}
 
-impl Valid {
     /// The greatest packet on the wire that any host sends.
     pub fn full_packet(&self) -> Bytes {
-        let hosts = self.flows.iter().map(|group| &group.tcp).chain(self.web.iter().map(|group| &group.tcp));
-        let packets = hosts.map(|tcp| tcp.payload + tcp.header);
-        packets.chain(self.cbr.iter().map(|group| group.params.size)).max().unwrap_or(Bytes(1500))
+        self.groups.iter().filter_map(Group::full_packet).max().unwrap_or(Bytes(1500))
     }
 }
 
@@ -65,64 +52,44 @@ pub struct Schedule {
     pub sample: Option<Span>,
 }
 
-/// Transfers that share a description.
+/// Traffic that shares a description.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FlowGroup {
+pub struct Group {
     /// What tables call it.
     pub name: String,
-    /// The congestion control.
-    pub cc: cc::Config,
-    /// The options of sender and receiver.
-    pub tcp: tcp::Options,
-    /// The transfers.
-    pub flows: Vec<FlowSpec>,
+    /// The congestion control, where the source uses connections.
+    pub cc: Option<cc::Config>,
+    /// The options of sender and receiver, where the source uses connections.
+    pub tcp: Option<tcp::Options>,
+    /// What its members do.
+    pub source: traffic::Config,
+    /// Nodes from and to which data travels: of each member, or, where connections are opened in the run, those between
+    /// which each connection is.
+    pub pairs: Vec<(NodeId, NodeId)>,
+    /// The members.
+    pub members: Vec<Member>,
 }
 
-/// One transfer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowSpec {
-    /// The sender's node.
-    pub from: NodeId,
-    /// The receiver's node.
-    pub to: NodeId,
+/// A member of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Member {
     /// It starts at a random instant of this interval; at its beginning if it is empty.
     pub start: Interval,
-    /// When it stops sending new data, if it does.
+    /// When it stops, if it does.
     pub stop: Option<Time>,
-    /// How much it has to send; without end if `None`.
+    /// How much a transfer has to send; without end if `None`.
     pub size: Option<Bytes>,
 }
 
-/// A population of web sessions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WebGroup {
-    /// What tables call it.
-    pub name: String,
-    /// The congestion control of each transfer.
-    pub cc: cc::Config,
-    /// The options of sender and receiver.
-    pub tcp: tcp::Options,
-    /// What sessions ask for and when.
-    pub params: web::Params,
-    /// How many sessions.
-    pub sessions: u32,
-    /// Server and client nodes; each object uses a pair drawn at random.
-    pub pairs: Vec<(NodeId, NodeId)>,
-    /// Sessions start at random instants of this interval.
-    pub start: Interval,
-}
+impl Group {
+    /// How its members use the network.
+    pub fn kind(&self) -> Kind {
+        self.source.nature().kind
+    }
 
-/// Sources at a constant rate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CbrGroup {
-    /// What tables call it.
-    pub name: String,
-    /// Rate, size and schedule.
-    pub params: cbr::Params,
-    /// Where each source sends from and to.
-    pub pairs: Vec<(NodeId, NodeId)>,
-    /// They start at random instants of this interval.
-    pub start: Interval,
-    /// When they stop, if they do.
-    pub stop: Option<Time>,
+    /// Its greatest packet on the wire.
+    pub fn full_packet(&self) -> Option<Bytes> {
+        let segment = self.tcp.as_ref().map(|tcp| tcp.payload + tcp.header);
+        segment.max(self.source.nature().packet)
+    }
 }

@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Who is who: flow slots in the order of groups, then web sessions' slots, then constant-rate sources.
+//! Roster: the flow slots known before a run, those of listed connections first, then those of datagrams.
+//!
+//! Slots of connections that are opened in the run follow them, in the order of opening.
 
 use super::Valid;
 use crate::trace::FlowId;
+use crate::traffic::Kind;
 
-/// What a flow slot serves.
+/// What a flow slot serves: a member of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
-    /// A transfer: group and place in [`FlowGroup::flows`](super::FlowGroup).
-    Flow {
-        /// Index of the group.
-        group: usize,
-        /// Index in the group.
-        index: usize,
-    },
-    /// Transfers of a web population.
-    Web {
-        /// Index of the group.
-        group: usize,
-    },
-    /// A constant-rate source.
-    Cbr {
-        /// Index of the group.
-        group: usize,
-        /// Index in the group.
-        index: usize,
-    },
+pub struct Slot {
+    /// Index of the group.
+    pub group: usize,
+    /// Index of the member in the group.
+    pub index: usize,
 }
 
-/// Which slot serves what. Slots of web populations are opened as needed, after all others.
+/// Which slot serves whom.
 #[derive(Clone, Debug)]
 pub struct Roster {
     fixed: Vec<Slot>,
@@ -37,14 +25,11 @@ pub struct Roster {
 impl Roster {
     /// The slots known before the run.
     pub fn new(valid: &Valid) -> Roster {
-        let flows =
-            valid.flows.iter().enumerate().flat_map(|(group, flows)| {
-                (0..flows.flows.len()).map(move |index| Slot::Flow { group, index })
-            });
-        let cbr = valid.cbr.iter().enumerate().flat_map(|(group, sources)| {
-            (0..sources.pairs.len()).map(move |index| Slot::Cbr { group, index })
-        });
-        Roster { fixed: flows.chain(cbr).collect() }
+        let slots = |wanted: fn(Kind) -> bool| {
+            let groups = valid.groups.iter().enumerate().filter(move |(_, group)| wanted(group.kind()));
+            groups.flat_map(|(group, one)| (0..one.members.len()).map(move |index| Slot { group, index }))
+        };
+        Roster { fixed: slots(Kind::listed).chain(slots(|kind| kind == Kind::Datagrams)).collect() }
     }
 
     /// The slots known before the run, in order.
@@ -52,7 +37,7 @@ impl Roster {
         &self.fixed
     }
 
-    /// What a slot serves, if it was known before the run; later ones belong to web populations.
+    /// What a slot serves, if it was known before the run.
     #[inline]
     pub fn slot(&self, flow: FlowId) -> Option<Slot> {
         self.fixed.get(flow.0 as usize).copied()

@@ -91,13 +91,15 @@ pub enum Event<'a> {
     Started {
         /// The flow.
         flow: FlowId,
-        /// The web population it belongs to: its place among the groups of web traffic.
-        web: Option<u32>,
+        /// The group it belongs to: its place among the groups of traffic.
+        group: u32,
     },
     /// A transfer ended: all its data is acknowledged.
     Completed {
         /// The flow.
         flow: FlowId,
+        /// The group it belongs to: its place among the groups of traffic.
+        group: u32,
         /// When its first packet left.
         began: Time,
         /// When the receiver had everything.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::fmt;
 
-use super::{Event, LinkId, Observer, Fate};
+use super::{Event, Fate, LinkId, Observer};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
@@ -120,9 +120,9 @@ impl Kept {
                 Kept::Plain(Event::Acked { flow, acked, rtt, window, one_way })
             }
             Event::Repair { flow, timeout } => Kept::Plain(Event::Repair { flow, timeout }),
-            Event::Started { flow, web } => Kept::Plain(Event::Started { flow, web }),
-            Event::Completed { flow, began, delivered, size } => {
-                Kept::Plain(Event::Completed { flow, began, delivered, size })
+            Event::Started { flow, group } => Kept::Plain(Event::Started { flow, group }),
+            Event::Completed { flow, group, began, delivered, size } => {
+                Kept::Plain(Event::Completed { flow, group, began, delivered, size })
             }
             Event::Sample { .. } => return None,
         })

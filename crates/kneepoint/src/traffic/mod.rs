@@ -1,5 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What asks the network for work: bulk transfers, web sessions, datagrams at a constant rate.
+//! Traffic: the sources that put load on a network, and their registry.
+//!
+//! A group of traffic has members, and each member is a source: a machine without I/O that is told of time and of
+//! what became of its connections, and asks to open connections, to write into them, to close them, or to send
+//! datagrams. It knows no hosts and no network. Its time and its random numbers are arguments.
+//!
+//! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
+//! fields, its schema, its place in the example and its laws follow from these two.
 
-pub mod cbr;
-pub mod web;
+mod size;
+
+pub use size::{Law, Size};
+
+use crate::rng::Rng;
+use crate::settings::{Entry, Settings};
+use crate::units::{Bytes, Rate, Time};
+
+/// How the members of a group use the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One transfer each, which starts, stops and ends by the run's own agenda: the machine is never asked.
+    Transfers,
+    /// One connection each, known before the run, which the machine opens, writes into and closes.
+    Streams,
+    /// Members that open connections between any servers and clients of the group.
+    Sessions,
+    /// One member that does so.
+    Process,
+    /// Datagrams between a pair of hosts for each member.
+    Datagrams,
+}
+
+impl Kind {
+    /// Whether its members have connections, and so a congestion control.
+    pub fn connects(self) -> bool {
+        self != Kind::Datagrams
+    }
+
+    /// Whether its connections are opened in the run, as many as it takes.
+    pub fn opens(self) -> bool {
+        matches!(self, Kind::Sessions | Kind::Process)
+    }
+
+    /// Whether each member has one connection that is known before the run.
+    pub fn listed(self) -> bool {
+        matches!(self, Kind::Transfers | Kind::Streams)
+    }
+}
+
+/// The names of a source's random streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streams {
+    /// The stream of the members' starts.
+    pub starts: &'static str,
+    /// Whether all groups draw their starts from one stream, instead of each from the one of its number.
+    pub shared: bool,
+    /// The stream from which each member draws, by its number among all that use the name.
+    pub draws: &'static str,
+}
+
+/// What the rest of the laboratory has to know of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nature {
+    /// The section of a scenario that describes a group.
+    pub section: &'static str,
+    /// How its members use the network.
+    pub kind: Kind,
+    /// Its random streams.
+    pub streams: Streams,
+    /// The size of its datagrams on the wire, if it sends any.
+    pub packet: Option<Bytes>,
+    /// The rate at which each member sends whatever happens, if there is one.
+    pub pressing: Option<Rate>,
+}
+
+/// What a member is told when it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// When it starts.
+    pub start: Time,
+    /// When it stops; [`Time::NEVER`] if it does not.
+    pub stop: Time,
+    /// How many pairs of hosts it may use.
+    pub pairs: u32,
+}
+
+/// Something that a member is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cue {
+    /// The time it asked for has come.
+    Time,
+    /// Everything written into a connection so far is acknowledged.
+    Delivered {
+        /// The number that the member gave the connection.
+        connection: u32,
+        /// Payload acknowledged since the connection was opened.
+        bytes: Bytes,
+    },
+    /// A connection ended: it is closed, or had a size, and all of its data is acknowledged.
+    Completed {
+        /// The number that the member gave the connection.
+        connection: u32,
+    },
+}
+
+/// Something that a member asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Open a connection.
+    Open {
+        /// A number for it, that no other open connection of the member has.
+        connection: u32,
+        /// Which pair of hosts it connects, below [`Site::pairs`].
+        pair: u32,
+        /// How much it carries; if `None`, as much as will be written until it is closed.
+        size: Option<Bytes>,
+    },
+    /// Write into an open connection that has no size.
+    Write {
+        /// The connection's number.
+        connection: u32,
+        /// How much.
+        size: Bytes,
+    },
+    /// Close an open connection that has no size: no write follows.
+    Close {
+        /// The connection's number.
+        connection: u32,
+    },
+    /// Send a datagram.
+    Datagram {
+        /// Its size on the wire, at most 65 535 bytes.
+        size: Bytes,
+    },
+}
+
+/// A source of traffic: one member of a group.
+pub trait Source: Clone + std::fmt::Debug {
+    /// The parameters of its group.
+    type Params: Settings;
+
+    /// A member that has done nothing.
+    fn new(params: Self::Params, site: Site) -> Self;
+    /// What the rest of the laboratory has to know of it; it depends on the parameters alone.
+    fn nature(&self) -> Nature;
+    /// Something happened: what it asks for goes to the end of `requests`.
+    fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>);
+    /// When [`Cue::Time`] is wanted; [`Time::NEVER`] if it is not.
+    fn next_wakeup(&self) -> Time;
+}
+
+crate::registry! {
+    trait Source(Site);
+    each each;
+    algorithms {
+        bulk::Bulk,
+        onoff::OnOff,
+        web::Web,
+        arrivals::Arrivals,
+        cbr::Cbr,
+    }
+}
+
+/// The methods of [`Source`], for whichever source this is.
+#[allow(missing_docs)]
+impl Any {
+    #[inline]
+    pub fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
+        each!(self, one => one.on(cue, now, rng, requests))
+    }
+    #[inline]
+    pub fn next_wakeup(&self) -> Time {
+        each!(self, one => one.next_wakeup())
+    }
+}
+
+impl Config {
+    /// What the rest of the laboratory has to know of a source with these parameters.
+    pub fn nature(&self) -> Nature {
+        let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
+        each!(&self.build(nowhere), one => one.nature())
+    }
+}
+
+/// Every source that a scenario may have: its section, its entry, and its defaults.
+pub fn sources() -> impl Iterator<Item = (&'static str, &'static Entry, Config)> {
+    REGISTRY.iter().filter_map(|entry| {
+        let config = Config::named(entry.name)?;
+        Some((config.nature().section, entry, config))
+    })
+}

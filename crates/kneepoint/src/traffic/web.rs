@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Web sessions: short transfers, one after another, each a connection of its own.
 //!
-//! *Pages* (Feldmann et al., SIGCOMM 1999): a session asks for a page, waits an exponential time from that
+//! Feldmann, Gilbert, Huang and Willinger, "Dynamics of IP traffic: a study of the role of variability and the impact of
+//! control", SIGCOMM 1999.
+//!
+//! *Pages* (Feldmann et al.): a session asks for a page, waits an exponential time from that
 //! request, and asks for the next, whether the first has arrived or not.
 //! *Readers* (ns-2's PagePool/WebTraf since November 2001): a session asks for a page, waits until all of it has
 //! arrived and an exponential time more, and asks for the next. Where pages are slow the load falls.
 //! *Slots* (HTTP/1.0 in the PISA thesis): a slot transfers one object, rests, and transfers the next.
 //! Object sizes are Pareto of the second kind, clamped to `least` and `greatest`, rounded up to `multiple`.
 
-use crate::units::{Bytes, Span};
+use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
+use crate::rng::Rng;
+use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
     /// What starts the next page.
@@ -48,5 +53,151 @@ crate::settings! {
             return Err(format!("least, {}, is above greatest, {}", params.least, params.greatest));
         }
         Ok(())
+    }
+}
+
+/// A web session.
+#[derive(Clone, Debug)]
+pub struct Web {
+    params: Params,
+    site: Site,
+    wakeup: Time,
+    /// Objects of the page that are still to be asked for.
+    left: u32,
+    /// Objects asked for that have not arrived.
+    awaited: u32,
+    /// Objects asked for.
+    asked: u32,
+}
+
+impl Source for Web {
+    type Params = Params;
+
+    fn new(params: Params, site: Site) -> Web {
+        let wakeup = if site.start < site.stop { site.start } else { Time::NEVER };
+        Web { params, site, wakeup, left: 0, awaited: 0, asked: 0 }
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            section: "web",
+            kind: Kind::Sessions,
+            streams: Streams { starts: "start-web", shared: false, draws: "session" },
+            packet: None,
+            pressing: None,
+        }
+    }
+
+    fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
+        let wait = match cue {
+            Cue::Time => {
+                self.wakeup = Time::NEVER;
+                let size = Some(self.size(rng));
+                let pair = rng.below(u64::from(self.site.pairs)) as u32;
+                requests.push(Request::Open { connection: self.asked, pair, size });
+                self.asked = self.asked.wrapping_add(1);
+                self.wait_after_request(rng)
+            }
+            Cue::Completed { .. } => self.wait_after_transfer(rng),
+            Cue::Delivered { .. } => None,
+        };
+        if let Some(wait) = wait {
+            let next = now + wait;
+            self.wakeup = if next < self.site.stop { next } else { Time::NEVER };
+        }
+    }
+
+    fn next_wakeup(&self) -> Time {
+        self.wakeup
+    }
+}
+
+impl Web {
+    /// The size of the next object: Pareto of the second kind, clamped, rounded up.
+    fn size(&self, rng: &mut Rng) -> Bytes {
+        let params = &self.params;
+        let size = rng.lomax(params.size.0 as f64, params.shape).ceil();
+        let size = (size as u64).clamp(params.least.0, params.greatest.0);
+        Bytes(size.next_multiple_of(params.multiple.0))
+    }
+
+    /// The wait between this request and the next; none where the next waits for the end of a transfer.
+    fn wait_after_request(&mut self, rng: &mut Rng) -> Option<Span> {
+        if self.params.model == Model::Slots {
+            return None;
+        }
+        let first = self.left == 0;
+        self.left = if first { self.params.objects - 1 } else { self.left - 1 };
+        self.awaited += 1;
+        match (self.left > 0, self.params.model) {
+            (true, _) => Some(draw(self.params.object_gap, rng)),
+            (false, Model::Pages) => Some(draw(self.params.gap, rng)),
+            (false, _) => None,
+        }
+    }
+
+    /// The wait between the end of a transfer and the next request, where that is what starts it.
+    fn wait_after_transfer(&mut self, rng: &mut Rng) -> Option<Span> {
+        self.awaited = self.awaited.saturating_sub(1);
+        match self.params.model {
+            Model::Pages => None,
+            Model::Readers => (self.left == 0 && self.awaited == 0).then(|| draw(self.params.gap, rng)),
+            Model::Slots => Some(self.params.gap),
+        }
+    }
+}
+
+fn draw(mean: Span, rng: &mut Rng) -> Span {
+    Span::from_secs_f64(rng.exponential(mean.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(params: Params) -> (Web, Rng) {
+        let site = Site { start: Time::ZERO, stop: Time::NEVER, pairs: 3 };
+        (Web::new(params, site), Rng::stream(1, "session", 0))
+    }
+
+    #[test]
+    fn a_reader_asks_again_only_when_the_whole_page_has_arrived() {
+        let (mut session, mut rng) =
+            session(Params { model: Model::Readers, objects: 3, ..Params::default() });
+        let mut requests = Vec::new();
+        let mut wakes = |session: &mut Web, cue| {
+            session.on(cue, Time(1_000), &mut rng, &mut requests);
+            session.next_wakeup() < Time::NEVER
+        };
+        for _ in 0..2 {
+            // The first object arrives while the last is still to be asked for.
+            assert!(wakes(&mut session, Cue::Time));
+            assert!(wakes(&mut session, Cue::Time));
+            assert!(wakes(&mut session, Cue::Completed { connection: 0 }));
+            assert!(!wakes(&mut session, Cue::Time));
+            assert!(!wakes(&mut session, Cue::Completed { connection: 1 }));
+            assert!(wakes(&mut session, Cue::Completed { connection: 2 }));
+        }
+        assert_eq!(requests.len(), 6);
+    }
+
+    #[test]
+    fn sizes_are_rounded_up_to_the_multiple() {
+        let (session, mut rng) = session(Params { multiple: Bytes(1000), ..Params::default() });
+        assert!((0..1000).map(|_| session.size(&mut rng).0).all(|size| size >= 1000 && size % 1000 == 0));
+    }
+
+    #[test]
+    fn objects_have_the_mean_that_clamping_leaves() {
+        // Mean 10 kB, shape 1.2, clamped to [1 kB, 2 MB], leaves 7.71 kB.
+        let (session, mut rng) = session(Params {
+            size: Bytes(10_000),
+            least: Bytes(1_000),
+            greatest: Bytes(2_000_000),
+            ..Params::default()
+        });
+        let sum: u64 = (0..400_000).map(|_| session.size(&mut rng).0).sum();
+        let mean = sum as f64 / 400_000.0;
+        assert!((mean - 7710.0).abs() < 250.0, "{mean}");
     }
 }

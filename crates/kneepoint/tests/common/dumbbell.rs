@@ -4,8 +4,9 @@
 use kneepoint::cc;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::queue::{self, Limit};
-use kneepoint::spec::{FlowGroup, FlowSpec, Schedule, Valid};
+use kneepoint::spec::{Group, Member, Schedule, Valid};
 use kneepoint::tcp::Options;
+use kneepoint::traffic;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 /// Seconds into the run.
@@ -24,14 +25,46 @@ pub fn link(from: u32, to: u32, rate: Option<Rate>, delay: Span) -> LinkSpec {
 }
 
 /// A transfer from the first second on.
-pub fn flow(from: u32, to: u32, size: Option<Bytes>) -> FlowSpec {
-    FlowSpec { from: NodeId(from), to: NodeId(to), start: interval(0.0, 0.5), stop: None, size }
+pub fn flow(from: u32, to: u32, size: Option<Bytes>) -> ((NodeId, NodeId), Member) {
+    ((NodeId(from), NodeId(to)), Member { start: interval(0.0, 0.5), stop: None, size })
 }
 
 /// Transfers by name of their congestion control, with default options.
-pub fn group(controller: &str, flows: Vec<FlowSpec>) -> FlowGroup {
+pub fn group(controller: &str, flows: Vec<((NodeId, NodeId), Member)>) -> Group {
     let cc = cc::Config::named(controller).expect("a registered name");
-    FlowGroup { name: controller.to_string(), cc, tcp: Options::default(), flows }
+    let (pairs, members) = flows.into_iter().unzip();
+    Group {
+        name: controller.to_string(),
+        cc: Some(cc),
+        tcp: Some(Options::default()),
+        source: traffic::Config::default(),
+        pairs,
+        members,
+    }
+}
+
+/// A group of another source, of which each member starts in this interval.
+pub fn sources(
+    source: traffic::Config,
+    pairs: Vec<(NodeId, NodeId)>,
+    members: usize,
+    start: Interval,
+) -> Group {
+    let nature = source.nature();
+    let connects = nature.kind.connects();
+    Group {
+        name: nature.section.to_string(),
+        cc: connects.then(|| cc::Config::named("reno").expect("a registered name")),
+        tcp: connects.then(Options::default),
+        source,
+        pairs,
+        members: vec![Member { start, stop: None, size: None }; members],
+    }
+}
+
+/// The options of a group of connections.
+pub fn tcp(valid: &mut Valid, group: usize) -> &mut Options {
+    valid.groups[group].tcp.as_mut().expect("a group of connections")
 }
 
 /// A run of ten seconds without traffic.
@@ -40,9 +73,7 @@ pub fn scenario(nodes: u32, links: Vec<LinkSpec>) -> Valid {
         name: "test".to_string(),
         schedule: Schedule { duration: at(10.0), measure: interval(2.0, 10.0), sample: None },
         network: Network { nodes: (0..nodes).map(|node| format!("n{node}")).collect(), links },
-        flows: Vec::new(),
-        web: Vec::new(),
-        cbr: Vec::new(),
+        groups: Vec::new(),
     }
 }
 
@@ -60,7 +91,7 @@ pub fn bottleneck(from: u32, to: u32, queue: &queue::Config) -> LinkSpec {
 pub fn minimal(queue: &queue::Config, flows: u32) -> Valid {
     let back = link(1, 0, None, Span::from_millis(10));
     let mut valid = scenario(2, vec![bottleneck(0, 1, queue), back]);
-    valid.flows = vec![group("reno", (0..flows).map(|_| flow(0, 1, None)).collect())];
+    valid.groups = vec![group("reno", (0..flows).map(|_| flow(0, 1, None)).collect())];
     valid
 }
 
@@ -76,7 +107,7 @@ pub fn full(queue: &queue::Config, flows: u32) -> Valid {
         }
     }
     let mut valid = scenario(2 + 2 * flows, links);
-    valid.flows =
+    valid.groups =
         vec![group("reno", (0..flows).map(|host| flow(2 + 2 * host, 3 + 2 * host, None)).collect())];
     valid
 }

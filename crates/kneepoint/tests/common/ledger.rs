@@ -29,7 +29,7 @@ pub struct Ended {
     pub began: Time,
     pub delivered: Time,
     pub size: Bytes,
-    pub web: Option<u32>,
+    pub group: u32,
 }
 
 /// Everything that happened.
@@ -41,8 +41,6 @@ pub struct Ledger {
     pub acked: BTreeMap<u32, Vec<(Time, u64, Option<Span>)>>,
     pub repairs: Vec<(Time, u32, bool)>,
     pub completed: Vec<Ended>,
-    /// The web population of each flow's present transfer.
-    owners: BTreeMap<u32, Option<u32>>,
     pub samples: Vec<Time>,
     /// A hash of every event with all it says.
     pub hash: u64,
@@ -128,14 +126,10 @@ impl Observer for Ledger {
                 self.note(7, flow.0, at, &[timeout.into()]);
                 self.repairs.push((at, flow.0, timeout));
             }
-            Event::Started { flow, web } => {
-                self.note(10, flow.0, at, &[web.map_or(0, |web| 1 + u64::from(web))]);
-                self.owners.insert(flow.0, web);
-            }
-            Event::Completed { flow, began, delivered, size } => {
+            Event::Started { flow, group } => self.note(10, flow.0, at, &[group.into()]),
+            Event::Completed { flow, group, began, delivered, size } => {
                 self.note(8, flow.0, at, &[began.0, delivered.0, size.0]);
-                let web = self.owners.get(&flow.0).copied().flatten();
-                self.completed.push(Ended { at, flow: flow.0, began, delivered, size, web });
+                self.completed.push(Ended { at, flow: flow.0, began, delivered, size, group });
             }
             Event::Sample { .. } => {
                 self.note(9, 0, at, &[]);

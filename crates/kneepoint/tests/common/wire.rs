@@ -59,6 +59,12 @@ pub struct Transfer<F> {
     law: F,
     options: Arc<Options>,
     size: Bytes,
+    /// The payload of each segment that there is so far.
+    lengths: Vec<u64>,
+    /// Whether more may be written.
+    open: bool,
+    /// When the sender said that everything written so far is acknowledged.
+    pub drained: Vec<Time>,
     free: Time,
     travelling: BTreeMap<(Time, u64), (Way, Packet)>,
     number: u64,
@@ -79,8 +85,20 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     /// A transfer of `size` bytes.
     pub fn of(options: &Options, controller: &cc::Config, size: Bytes, law: F) -> Transfer<F> {
         let options = Arc::new(options.clone());
-        let segments = size.0.div_ceil(options.payload.0);
         let sender = Sender::new(Arc::clone(&options), controller, Some(size));
+        let mut transfer = Transfer::between(sender, options, law);
+        transfer.lay(size);
+        transfer.open = false;
+        transfer
+    }
+
+    /// A connection into which a test writes.
+    pub fn writable(options: &Options, controller: &cc::Config, law: F) -> Transfer<F> {
+        let options = Arc::new(options.clone());
+        Transfer::between(Sender::writable(Arc::clone(&options), controller), options, law)
+    }
+
+    fn between(sender: Sender, options: Arc<Options>, law: F) -> Transfer<F> {
         Transfer {
             receiver: Receiver::new(&options, sender.controller().marks()),
             sender,
@@ -93,17 +111,53 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
             repairs: Vec::new(),
             law,
             options,
-            size,
+            size: Bytes(0),
+            lengths: Vec::new(),
+            open: true,
+            drained: Vec::new(),
             free: Time::ZERO,
             travelling: BTreeMap::new(),
             number: 0,
             acks: 0,
-            arrived: vec![false; segments as usize],
+            arrived: Vec::new(),
             edge: 0,
             una: 0,
             acked: Bytes(0),
             rng: Rng::stream(1, "transfer", 0),
         }
+    }
+
+    /// Writes more data.
+    pub fn write(&mut self, size: Bytes) {
+        self.lay(size);
+        self.sender.write(size);
+    }
+
+    /// Writes nothing more.
+    pub fn close(&mut self) {
+        self.open = false;
+        self.sender.close();
+    }
+
+    /// Lays more data out in segments: the last is filled up if it was not sent.
+    fn lay(&mut self, size: Bytes) {
+        let full = self.options.payload.0;
+        let last = self.lengths.len() as u32;
+        let sent = |(_, one): &(Time, Segment)| one.seq + 1 == last && !one.flags.has(Flags::SYN);
+        let mut left = size.0;
+        if !self.sent.iter().any(sent)
+            && let Some(length) = self.lengths.last_mut()
+        {
+            let more = left.min(full - *length);
+            *length += more;
+            left -= more;
+        }
+        while left > 0 {
+            self.lengths.push(left.min(full));
+            left -= left.min(full);
+        }
+        self.arrived.resize(self.lengths.len(), false);
+        self.size += size;
     }
 
     /// Runs to the end, which must come before `deadline`, and checks that everything arrived.
@@ -122,8 +176,13 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
         while !self.sender.done() {
             let travelling = self.travelling.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
             let timers = self.sender.next_wakeup(self.now).min(self.receiver.next_wakeup());
+            if travelling.min(timers) == Time::NEVER && self.open && self.acked == self.size {
+                self.now = until;
+                return;
+            }
             assert!(travelling.min(timers) < Time::NEVER, "wedged: {:#?}", self.sender);
             if travelling.min(timers) > until {
+                self.now = self.now.max(until);
                 return;
             }
             assert!(self.sent.len() < 100_000, "it sends without end");
@@ -171,18 +230,18 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     }
 
     fn check_segment(&self, segment: Segment) {
-        let (options, last) = (&self.options, self.arrived.len() as u64 - 1);
+        let options = &self.options;
         if segment.flags.has(Flags::SYN) {
             return assert_eq!(u64::from(segment.size), options.header.0);
         }
         let seq = u64::from(segment.seq);
-        assert!(seq <= last, "segment {seq} lies beyond the end");
+        assert!(seq < self.lengths.len() as u64, "segment {seq} lies beyond the end");
         assert!(seq >= u64::from(self.una), "segment {seq} is acknowledged already");
         assert!(
             seq - u64::from(self.una) < u64::from(options.max_window),
             "segment {seq} exceeds the window"
         );
-        let payload = if seq == last { self.size.0 - last * options.payload.0 } else { options.payload.0 };
+        let payload = self.lengths[segment.seq as usize];
         assert_eq!(u64::from(segment.size), options.header.0 + payload, "wire size of segment {seq}");
         let before = |(_, one): &(Time, Segment)| one.seq == segment.seq && !one.flags.has(Flags::SYN);
         let again = self.sent.iter().any(before);
@@ -242,8 +301,12 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     }
 
     fn hear(&mut self, packet: &Packet) {
-        let Heard { acked, rtt, repair, .. } = self.sender.on_ack(packet, self.now, &mut self.rng);
+        let Heard { acked, rtt, repair, drained, .. } = self.sender.on_ack(packet, self.now, &mut self.rng);
         self.acked += acked;
+        if drained {
+            assert!(self.open && self.acked == self.size, "drained at {} of {}", self.acked, self.size);
+            self.drained.push(self.now);
+        }
         let reply = Reply {
             seq: packet.seq,
             sent: packet.sent,

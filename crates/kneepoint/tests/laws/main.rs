@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws that hold for every registered algorithm, whatever it is: here what the registries promise, in
-//! `controllers`, `queues` and `probabilities` how their algorithms behave.
+//! `controllers`, `queues`, `sources` and `probabilities` how their algorithms behave.
 
 mod controllers;
 mod probabilities;
 mod queues;
+mod sources;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -12,7 +13,7 @@ use std::fmt::Debug;
 use kneepoint::rng::Rng;
 use kneepoint::settings::{Entry, Field, Raw, Refusal};
 use kneepoint::units::{Bytes, Rate, Span};
-use kneepoint::{cc, law, queue};
+use kneepoint::{cc, law, queue, traffic};
 
 /// What the registries of all families have in common.
 trait Family: Clone + PartialEq + Debug {
@@ -58,7 +59,7 @@ macro_rules! families {
         }
     )* };
 }
-families! { law cc queue }
+families! { law cc queue traffic }
 
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
@@ -96,6 +97,7 @@ fn trespasses(field: &Field) -> Vec<Raw> {
             "time" => stepped(text.parse::<Span>().unwrap().0).map(|it| Raw::Text(Span(it).to_string())),
             "rate" => stepped(text.parse::<Rate>().unwrap().0).map(|it| Raw::Text(Rate(it).to_string())),
             "data" => stepped(text.parse::<Bytes>().unwrap().0).map(|it| Raw::Text(Bytes(it).to_string())),
+            "list of arrivals" => None,
             kind => panic!("{}: a {kind} with a range", field.name),
         }
     };
@@ -123,6 +125,7 @@ fn every_algorithm_is_named_documented_and_tested() {
     entries_are_named_documented_and_tested::<law::Config>();
     entries_are_named_documented_and_tested::<cc::Config>();
     entries_are_named_documented_and_tested::<queue::Config>();
+    entries_are_named_documented_and_tested::<traffic::Config>();
 }
 
 fn parameters_are_declared_and_held_to_their_range<F: Family>() {
@@ -161,6 +164,7 @@ fn every_parameter_out_of_range_is_refused_with_the_range_in_the_message() {
     parameters_are_declared_and_held_to_their_range::<law::Config>();
     parameters_are_declared_and_held_to_their_range::<cc::Config>();
     parameters_are_declared_and_held_to_their_range::<queue::Config>();
+    parameters_are_declared_and_held_to_their_range::<traffic::Config>();
 }
 
 /// One of `choices`, each as likely.

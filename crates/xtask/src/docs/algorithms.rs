@@ -8,8 +8,7 @@ use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
-use kneepoint::traffic::{cbr, web};
-use kneepoint::{cc, fluid, law, predict, queue};
+use kneepoint::{cc, fluid, law, predict, queue, traffic};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -68,14 +67,7 @@ pub fn page() -> String {
     }
     page.push_str("\n## TCP options\n\nFields of `[tcp]`, and of `tcp` in a group.\n\n");
     table(&mut page, Options::fields());
-    page.push_str("\n## Traffic\n");
-    section(&mut page, "web", "Sessions of short transfers, one after another.", web::Params::fields());
-    section(
-        &mut page,
-        "cbr",
-        "Datagrams at a constant rate, without congestion control.",
-        cbr::Params::fields(),
-    );
+    family(&mut page, "Traffic", traffic::REGISTRY);
     page
 }
 

@@ -147,12 +147,13 @@ fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
 
 /// The flow asked for, and what to call it.
 fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
+    let listed = || valid.groups.iter().filter(|group| group.kind().listed());
     let groups = || {
-        let group = valid.flows.iter().map(|group| format!("{}/0 to {}", group.name, group.flows.len() - 1));
+        let group = listed().map(|group| format!("{}/0 to {}", group.name, group.members.len() - 1));
         group.collect::<Vec<_>>().join(", ")
     };
     let Some(asked) = asked else {
-        return match valid.flows.first() {
+        return match listed().next() {
             Some(group) => Ok((FlowId(0), format!("{}/0", group.name))),
             None => Err(Failure::usage(
                 "the scenario has no long transfers to watch",
@@ -165,11 +166,11 @@ fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failur
     let (group, place) = asked.rsplit_once('/').unwrap_or((asked, "0"));
     let place: usize = place.parse().map_err(|_| wrong())?;
     let mut before = 0;
-    for one in &valid.flows {
-        if one.name == group && place < one.flows.len() {
+    for one in listed() {
+        if one.name == group && place < one.members.len() {
             return Ok((FlowId((before + place) as u32), format!("{group}/{place}")));
         }
-        before += one.flows.len();
+        before += one.members.len();
     }
     Err(wrong())
 }

@@ -9,8 +9,7 @@
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
 use crate::packet::{Body, Flags, Packet};
-use crate::spec::Valid;
-use crate::spec::{Roster, Slot};
+use crate::spec::{Roster, Valid};
 use crate::tcp::Options;
 use crate::trace::FlowId;
 use crate::units::Time;
@@ -30,9 +29,8 @@ pub(super) struct Headers {
 /// TCP options of each flow.
 pub(super) struct Dialects {
     roster: Roster,
-    groups: Vec<Options>,
-    web: Vec<Options>,
-    /// The web population of each slot opened during the run.
+    groups: Vec<Option<Options>>,
+    /// The group of each slot opened during the run.
     opened: Vec<u32>,
 }
 
@@ -40,29 +38,25 @@ impl Dialects {
     pub(super) fn of(valid: &Valid) -> Dialects {
         Dialects {
             roster: Roster::new(valid),
-            groups: valid.flows.iter().map(|group| group.tcp.clone()).collect(),
-            web: valid.web.iter().map(|group| group.tcp.clone()).collect(),
+            groups: valid.groups.iter().map(|group| group.tcp.clone()).collect(),
             opened: Vec::new(),
         }
     }
 
-    /// Records the web population of a slot opened during the run.
-    pub(super) fn open(&mut self, flow: FlowId, web: u32) {
-        let opened = (flow.0 as usize).saturating_sub(self.roster.fixed().len());
-        self.opened.resize(self.opened.len().max(opened + 1), web);
-        self.opened[opened] = web;
+    /// Notes the group of a slot that was opened during the run.
+    pub(super) fn open(&mut self, flow: FlowId, group: u32) {
+        if let Some(opened) = (flow.0 as usize).checked_sub(self.roster.fixed().len()) {
+            self.opened.resize(self.opened.len().max(opened + 1), group);
+            self.opened[opened] = group;
+        }
     }
 
     fn of_flow(&self, flow: u32) -> Option<&Options> {
-        match self.roster.slot(FlowId(flow)) {
-            Some(Slot::Flow { group, .. }) => self.groups.get(group),
-            Some(Slot::Web { group }) => self.web.get(group),
-            Some(Slot::Cbr { .. }) => None,
-            None => {
-                let opened = (flow as usize).checked_sub(self.roster.fixed().len())?;
-                self.web.get(*self.opened.get(opened)? as usize)
-            }
-        }
+        let group = match self.roster.slot(FlowId(flow)) {
+            Some(slot) => slot.group,
+            None => *self.opened.get((flow as usize).checked_sub(self.roster.fixed().len())?)? as usize,
+        };
+        self.groups.get(group)?.as_ref()
     }
 
     pub(super) fn headers(&self, packet: &Packet, at: Time) -> Headers {

@@ -126,8 +126,8 @@ impl<W: Write> Writer<W> {
 impl<W: Write> Observer for Writer<W> {
     #[inline]
     fn on(&mut self, at: Time, event: &Event) {
-        if let Event::Started { flow, web: Some(web) } = event {
-            self.dialects.open(*flow, *web);
+        if let Event::Started { flow, group } = event {
+            self.dialects.open(*flow, *group);
         }
         if let Event::Service { link, packet, .. } = event
             && *link == self.link

@@ -16,6 +16,7 @@
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
 //! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
 
+mod data;
 mod noise;
 mod opening;
 mod repair;
@@ -29,6 +30,7 @@ use crate::cc::{self, Ack, Control, Marks};
 use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
+use data::Data;
 
 const ENDLESS: u32 = u32::MAX - 1;
 
@@ -69,8 +71,10 @@ pub struct Heard {
     pub one_way: Option<Span>,
     /// A repair begins.
     pub repair: bool,
-    /// Everything is acknowledged now.
+    /// Everything is acknowledged now, and no data follows.
     pub done: bool,
+    /// Everything written so far is acknowledged now; more may be written.
+    pub drained: bool,
 }
 
 /// The sending half of a TCP host.
@@ -118,7 +122,7 @@ pub struct Sender {
     timed: Option<(u32, Time)>,
     rtt: RttEstimator,
     board: Scoreboard,
-    size: Option<Bytes>,
+    data: Data,
     options: Arc<Options>,
     controller: cc::Any,
 }
@@ -160,7 +164,7 @@ impl Sender {
             timed: None,
             rtt: RttEstimator::new(&options),
             board: Scoreboard::default(),
-            size,
+            data: size.map_or(Data::Full, Data::Sized),
             options,
             controller,
         }
@@ -182,7 +186,7 @@ impl Sender {
         &self.controller
     }
 
-    /// One above the last segment there is, if there is a last one.
+    /// One above the last segment there is so far, if there is a last one.
     pub fn total(&self) -> Option<u32> {
         (self.total != ENDLESS).then_some(self.total)
     }
@@ -195,16 +199,6 @@ impl Sender {
     /// Whether everything is acknowledged.
     pub fn done(&self) -> bool {
         self.phase == Phase::Done
-    }
-
-    /// No data follows what was sent so far. Whether that is all acknowledged.
-    pub fn stop(&mut self) -> bool {
-        if self.high < self.total {
-            self.total = self.high;
-            // The last segment sent is a full one.
-            self.size = None;
-        }
-        self.finish_if_done()
     }
 
     /// When [`on_wakeup`](Sender::on_wakeup) is wanted, or [`poll`](Sender::poll) may have a packet again.
@@ -311,7 +305,8 @@ impl Sender {
         }
         self.control = self.controller.control();
         let done = self.finish_if_done();
-        Heard { acked, rtt, one_way: signal.one_way, repair, done }
+        let drained = self.una >= self.total && !done && newly > 0;
+        Heard { acked, rtt, one_way: signal.one_way, repair, done, drained }
     }
 
     /// The next segment that the window lets go.
@@ -414,29 +409,5 @@ impl Sender {
             self.timer = now + self.rtt.timeout();
         }
         self.partial = self.phase == Phase::Recovery;
-    }
-
-    fn finish_if_done(&mut self) -> bool {
-        let done = self.una >= self.total && self.phase != Phase::Done;
-        if done {
-            self.phase = Phase::Done;
-            self.timer = Time::NEVER;
-        }
-        done
-    }
-
-    fn bytes_below(&self, seq: u32) -> Bytes {
-        match self.size {
-            Some(size) if seq == self.total => size,
-            _ => Bytes(u64::from(seq) * self.options.payload.0),
-        }
-    }
-
-    fn wire_size(&self, seq: u32) -> u16 {
-        let payload = match self.size {
-            Some(_) if seq + 1 == self.total => self.bytes_below(seq + 1) - self.bytes_below(seq),
-            _ => self.options.payload,
-        };
-        (self.options.header + payload).0 as u16
     }
 }

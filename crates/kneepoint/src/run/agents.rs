@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Sources at work: each member of a group with the hosts it uses, cued by the run and granted what it asks for.
+
+use std::sync::Arc;
+
+use super::hosts::{Load, News, Owner, Paths, Task};
+use super::{Cue, Setup, State, draw};
+use crate::event::Entity;
+use crate::packet::{Flags, Packet};
+use crate::rng::Rng;
+use crate::spec::Group;
+use crate::tcp::Options;
+use crate::trace::{FlowId, Observer};
+use crate::traffic::{self, Any, Kind, Request, Site};
+use crate::units::{Bytes, Time};
+
+/// A member of a group at work.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    source: Any,
+    rng: Rng,
+    pool: u32,
+    /// Its open connections that are written to, by its own numbers.
+    open: Vec<(u32, FlowId)>,
+}
+
+/// Hosts that agents share, or that one has for itself.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    group: u32,
+    options: Arc<Options>,
+    paths: Vec<Paths>,
+    /// Slots whose transfers have ended.
+    free: Vec<FlowId>,
+    /// The slot of its datagrams.
+    datagrams: Option<FlowId>,
+}
+
+/// The slot of a member that has one before the run.
+pub struct Known {
+    group: usize,
+    paths: Paths,
+    flow: FlowId,
+}
+
+impl Setup<'_> {
+    /// When a member of a group starts; a member that shares a stream draws after those before it.
+    fn starts(&mut self, group: &Group) -> Vec<Time> {
+        let streams = group.source.nature().streams;
+        let number = self.groups.entry(streams.starts).or_default();
+        let fresh = || Rng::stream(self.seed, streams.starts, if streams.shared { 0 } else { *number });
+        let mut own = fresh();
+        let rng = if streams.shared { self.shared.entry(streams.starts).or_insert(own) } else { &mut own };
+        *number += 1;
+        group.members.iter().map(|member| draw(member.start, rng)).collect()
+    }
+
+    /// The random stream of the next member that draws from streams of this name.
+    fn draws(&mut self, name: &'static str) -> Rng {
+        let number = self.members.entry(name).or_default();
+        let rng = Rng::stream(self.seed, name, *number);
+        *number += 1;
+        rng
+    }
+}
+
+/// Setting up.
+impl State<'_> {
+    /// Opens the slots known before the run, in the order of the roster: those of transfers go to the agenda, the others
+    /// wait for their agents.
+    pub(super) fn open_slots(&mut self, setup: &mut Setup) -> Vec<Known> {
+        let mut known = Vec::new();
+        for wanted in [Kind::listed, |kind| kind == Kind::Datagrams] {
+            for (place, group) in self.valid.groups.iter().enumerate() {
+                if wanted(group.kind()) {
+                    self.open_group(place, group, setup, &mut known);
+                }
+            }
+        }
+        known
+    }
+
+    fn open_group(&mut self, place: usize, group: &Group, setup: &mut Setup, known: &mut Vec<Known>) {
+        let kind = group.kind();
+        // A source of datagrams has a slot like any other flow; its sender stays silent.
+        let options = Arc::new(group.tcp.clone().unwrap_or_default());
+        let controller = group.cc.clone().unwrap_or_default();
+        let starts = if kind == Kind::Transfers { setup.starts(group) } else { Vec::new() };
+        for (index, (member, pair)) in group.members.iter().zip(&group.pairs).enumerate() {
+            let jitter = if kind.listed() { setup.jitters.next().flatten() } else { None };
+            let paths = self.add_paths(&mut setup.routes, *pair, jitter);
+            if kind.listed() && !options.delayed_ack {
+                self.network.add_answer(paths.forward, paths.backward);
+            }
+            let load = member.size.map_or(Load::Endless, Load::Sized);
+            let group = place as u32;
+            let task = Task { options: &options, controller: &controller, load, paths, group, owner: None };
+            let flow = self.hosts.open(task, &mut self.events);
+            if kind == Kind::Transfers {
+                self.agenda.push((starts[index], Cue::Start(flow)));
+                self.agenda.extend(member.stop.map(|stop| (stop, Cue::Stop(flow))));
+            } else {
+                known.push(Known { group: place, paths, flow });
+            }
+        }
+    }
+
+    /// Makes the members of all groups but those of transfers: those that open connections first, then those of
+    /// datagrams, then those of one connection.
+    pub(super) fn add_agents(&mut self, known: Vec<Known>, setup: &mut Setup) {
+        for wanted in [Kind::opens, |kind| kind == Kind::Datagrams, |kind| kind == Kind::Streams] {
+            for (place, group) in self.valid.groups.iter().enumerate() {
+                if wanted(group.kind()) {
+                    self.add_group(place, group, &known, setup);
+                }
+            }
+        }
+    }
+
+    fn add_group(&mut self, place: usize, group: &Group, known: &[Known], setup: &mut Setup) {
+        let kind = group.kind();
+        let options = Arc::new(group.tcp.clone().unwrap_or_default());
+        let pool = |paths, free, datagrams| Pool {
+            group: place as u32,
+            options: Arc::clone(&options),
+            paths,
+            free,
+            datagrams,
+        };
+        let shared = self.pools.len() as u32;
+        if kind.opens() {
+            let pairs = group.pairs.iter();
+            let paths = pairs
+                .map(|&pair| {
+                    let jitter = setup.jitters.next().flatten();
+                    self.add_paths(&mut setup.routes, pair, jitter)
+                })
+                .collect();
+            self.pools.push(pool(paths, Vec::new(), None));
+        }
+        let starts = setup.starts(group);
+        let mut own = known.iter().filter(|known| known.group == place);
+        for (member, start) in group.members.iter().zip(starts) {
+            if let Some(known) = own.next() {
+                let (free, datagrams) = match kind {
+                    Kind::Datagrams => (Vec::new(), Some(known.flow)),
+                    _ => (vec![known.flow], None),
+                };
+                self.pools.push(pool(vec![known.paths], free, datagrams));
+            }
+            let number = self.agents.len() as Entity;
+            let pool = if kind.opens() { shared } else { self.pools.len() as u32 - 1 };
+            let stop = member.stop.unwrap_or(Time::NEVER);
+            let site = Site { start, stop, pairs: self.pools[pool as usize].paths.len() as u32 };
+            let agent = Agent {
+                source: group.source.build(site),
+                rng: setup.draws(group.source.nature().streams.draws),
+                pool,
+                open: Vec::new(),
+            };
+            self.events.schedule(self.base + 2 + number, agent.source.next_wakeup());
+            self.agents.push(agent);
+        }
+    }
+}
+
+/// Running.
+impl State<'_> {
+    /// Tells an agent something, and grants what it asks for.
+    pub(super) fn cue<O: Observer>(&mut self, number: u32, cue: traffic::Cue, now: Time, watch: &mut O) {
+        let mut requests = std::mem::take(&mut self.requests);
+        let agent = &mut self.agents[number as usize];
+        agent.source.on(cue, now, &mut agent.rng, &mut requests);
+        let (entity, wakeup) = (self.base + 2 + number, agent.source.next_wakeup());
+        if self.events.due(entity) != wakeup {
+            self.events.schedule(entity, wakeup);
+        }
+        for request in requests.drain(..) {
+            self.grant(number, request, now, watch);
+        }
+        self.requests = requests;
+    }
+
+    /// A connection that an agent opened has news for it; a slot whose transfer ended is free.
+    pub(super) fn tell<O: Observer>(&mut self, news: News, now: Time, watch: &mut O) {
+        let News { flow, owner: Owner { agent: number, connection }, ended, acked } = news;
+        if !ended {
+            let cue = traffic::Cue::Delivered { connection, bytes: acked };
+            return self.cue(number, cue, now, watch);
+        }
+        let agent = &self.agents[number as usize];
+        self.pools[agent.pool as usize].free.push(flow);
+        self.cue(number, traffic::Cue::Completed { connection }, now, watch);
+    }
+
+    #[inline]
+    fn grant<O: Observer>(&mut self, agent: u32, request: Request, now: Time, watch: &mut O) {
+        match request {
+            Request::Datagram { size } => self.emit(agent, size, now, watch),
+            Request::Open { connection, pair, size } => {
+                self.open(Owner { agent, connection }, pair, size, now, watch);
+            }
+            Request::Write { connection, size } => {
+                if let Some(flow) = self.agents[agent as usize].connection(connection) {
+                    self.hosts.write(flow, size, now, &mut self.network, &mut self.events, watch);
+                }
+            }
+            Request::Close { connection } => {
+                let open = &mut self.agents[agent as usize].open;
+                let place = open.iter().position(|(own, _)| *own == connection);
+                if let Some((_, flow)) = place.map(|place| open.swap_remove(place))
+                    && let Some(news) = self.hosts.close(flow, now, watch)
+                {
+                    self.tell(news, now, watch);
+                }
+            }
+        }
+    }
+
+    fn open<O: Observer>(&mut self, owner: Owner, pair: u32, size: Option<Bytes>, now: Time, watch: &mut O) {
+        let agent = &mut self.agents[owner.agent as usize];
+        let pool = &mut self.pools[agent.pool as usize];
+        let group = &self.valid.groups[pool.group as usize];
+        let Some(controller) = &group.cc else {
+            debug_assert!(false, "a source without a congestion control asks for a connection");
+            return;
+        };
+        let task = Task {
+            options: &pool.options,
+            controller,
+            load: size.map_or(Load::Written, Load::Sized),
+            paths: pool.paths[pair as usize],
+            group: pool.group,
+            owner: Some(owner),
+        };
+        let flow = match pool.free.pop() {
+            Some(flow) => {
+                self.hosts.reuse(flow, task);
+                flow
+            }
+            None => self.hosts.open(task, &mut self.events),
+        };
+        if size.is_none() {
+            agent.open.push((owner.connection, flow));
+        }
+        self.hosts.start(flow, now, &mut self.network, &mut self.events, watch);
+    }
+
+    fn emit<O: Observer>(&mut self, agent: u32, size: Bytes, now: Time, watch: &mut O) {
+        let pool = &self.pools[self.agents[agent as usize].pool as usize];
+        let Some(flow) = pool.datagrams else {
+            debug_assert!(false, "a source of connections asks for a datagram");
+            return;
+        };
+        let hop = pool.paths[0].forward;
+        let id = self.hosts.number();
+        let mut packet = Packet::data(flow.0, 0, size.0 as u16, Flags::DATAGRAM, now);
+        (packet.hop, packet.id) = (hop, id);
+        if let Some(reached) = self.network.carry(packet, now, &mut self.events, watch) {
+            self.hosts.deliver(reached, &mut self.network, &mut self.events, watch);
+        }
+    }
+}
+
+impl Agent {
+    fn connection(&self, number: u32) -> Option<FlowId> {
+        self.open.iter().find(|(own, _)| *own == number).map(|(_, flow)| *flow)
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Arrivals: flows of finite size that arrive by a Poisson process or from a list.
+//!
+//! Ben Fred, Bonald, Proutière, Régnié and Roberts, "Statistical bandwidth sharing: a study of congestion at flow
+//! level", SIGCOMM 2001.
+//!
+//! ```text
+//! gaps      exponential with mean 1/λ seconds, λ = rate, or λ = load · capacity / (8 · size) where load > 0
+//! sizes     constant, exponential, Pareto or log-normal with mean `size` bytes, at least one byte
+//! list      each flow at its time after the start of the group, with its own size or one drawn
+//! ```
+//!
+//! Each flow is a connection between a server and a client drawn at random. After `stop` no flow arrives, and those that
+//! have arrived go on. Departures: the load is that of payload, without headers, and that of `size` before clamping.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::{Cue, Kind, Nature, Request, Site, Size, Source, Streams};
+use crate::rng::Rng;
+use crate::settings::{Raw, Setting};
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// A flow that is to arrive: when after the start, and of what size if that is not drawn.
+type Flow = (Span, Option<Bytes>);
+
+/// Flows that are to arrive, in the order of their times.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Timetable(Arc<[Flow]>);
+
+impl Timetable {
+    fn one(at: Span, size: Bytes) -> Timetable {
+        Timetable(Arc::new([(at, Some(size))]))
+    }
+
+    /// A flow as it is written: `2s 100kb`, or `2s` with a size to be drawn.
+    fn flow(raw: &Raw) -> Result<Flow, String> {
+        let wrong =
+            || format!("{raw} is not an arrival: write its time and its size, as in `2s 100kb`, or `2s`");
+        let Raw::Text(text) = raw else { return Err(wrong()) };
+        let (at, size) =
+            text.trim().split_once(' ').map_or((text.trim(), None), |(at, size)| (at, Some(size)));
+        let at = at.parse().map_err(|_| wrong())?;
+        Ok((at, size.map(|size| size.trim().parse()).transpose().map_err(|_| wrong())?))
+    }
+}
+
+impl fmt::Display for Timetable {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let flow = |(at, size): &Flow| size.map_or(format!("{at}"), |size| format!("{at} {size}"));
+        let flows: Vec<String> = self.0.iter().map(flow).collect();
+        match &flows[..] {
+            [] => f.write_str("none"),
+            [one] => f.write_str(one),
+            many => write!(f, "[{}]", many.join(", ")),
+        }
+    }
+}
+
+impl Setting for Timetable {
+    const KIND: &'static str = "list of arrivals";
+    const JSON: &'static [&'static str] = &["string", "array"];
+
+    fn read(raw: &Raw) -> Result<Timetable, String> {
+        let mut flows = match raw {
+            Raw::Text(text) if text == "none" => Vec::new(),
+            Raw::List(flows) => flows.iter().map(Timetable::flow).collect::<Result<_, _>>()?,
+            one => vec![Timetable::flow(one)?],
+        };
+        flows.sort_by_key(|(at, _)| *at);
+        Ok(Timetable(flows.into()))
+    }
+    fn within(&self, range: &RangeInclusive<Timetable>) -> bool {
+        let (Some(least), Some(greatest)) = (range.start().0.first(), range.end().0.first()) else {
+            return true;
+        };
+        self.0.iter().all(|(at, size)| {
+            (least.0..=greatest.0).contains(at)
+                && size.is_none_or(|size| (least.1..=greatest.1).contains(&Some(size)))
+        })
+    }
+}
+
+crate::settings! {
+    /// Flows that arrive.
+    pub struct Params {
+        ..sizes: Size;
+        /// Mean number of flows that arrive in a second.
+        rate: f64 = 10.0, 0.001..=1e6;
+        /// Offered load as a fraction of `capacity`; above 0 it decides in the place of `rate`.
+        load: f64 = 0.0, 0.0..=10.0;
+        /// The capacity of which `load` is a fraction.
+        capacity: Rate = Rate::from_mbit(10), Rate(8)..=Rate::from_mbit(1_000_000);
+        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"`, in the place of the process.
+        list: Timetable = Timetable::default(),
+            Timetable::one(Span::ZERO, Bytes(1))..=Timetable::one(Span::from_secs(1_000_000), Bytes(1_000_000_000));
+    } check |params| {
+        if params.per_second() > 1e6 {
+            return Err(format!(
+                "load, {}, asks for {:.0} flows in a second, above a million: lower it, or raise `size`",
+                params.load, params.per_second()
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Params {
+    /// Flows that arrive in a second on the average.
+    fn per_second(&self) -> f64 {
+        match self.load > 0.0 {
+            true => self.load * self.capacity.as_f64() / (8.0 * self.sizes.size.0 as f64),
+            false => self.rate,
+        }
+    }
+}
+
+/// A process of arrivals.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    params: Params,
+    site: Site,
+    /// Flows that have arrived.
+    arrived: u32,
+    begun: bool,
+    wakeup: Time,
+}
+
+impl Source for Arrivals {
+    type Params = Params;
+
+    fn new(params: Params, site: Site) -> Arrivals {
+        let wakeup = if site.start < site.stop { site.start } else { Time::NEVER };
+        Arrivals { params, site, arrived: 0, begun: false, wakeup }
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            section: "arrivals",
+            kind: Kind::Process,
+            streams: Streams { starts: "start-arrivals", shared: false, draws: "arrivals" },
+            packet: None,
+            pressing: None,
+        }
+    }
+
+    fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
+        if cue != Cue::Time {
+            return;
+        }
+        if self.begun {
+            let listed = self.params.list.0.get(self.arrived as usize).and_then(|(_, size)| *size);
+            let size = Some(listed.unwrap_or_else(|| self.params.sizes.draw(rng)));
+            let pair = rng.below(u64::from(self.site.pairs)) as u32;
+            requests.push(Request::Open { connection: self.arrived, pair, size });
+            self.arrived = self.arrived.wrapping_add(1);
+        }
+        self.begun = true;
+        let next = match self.params.list.0.len() {
+            0 => now + Span::from_secs_f64(rng.exponential(1.0 / self.params.per_second())),
+            _ => {
+                let next = self.params.list.0.get(self.arrived as usize);
+                next.map_or(Time::NEVER, |(after, _)| self.site.start + *after)
+            }
+        };
+        self.wakeup = if next < self.site.stop { next } else { Time::NEVER };
+    }
+
+    fn next_wakeup(&self) -> Time {
+        self.wakeup
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    /// When flows arrive, and their sizes, between 5 s and 1005 s.
+    fn arrivals(params: Params) -> Vec<(Time, Bytes)> {
+        let at = |seconds| Time::ZERO + Span::from_secs(seconds);
+        let mut source = Arrivals::new(params, Site { start: at(5), stop: at(1005), pairs: 4 });
+        let (mut rng, mut requests, mut flows) = (Rng::stream(1, "arrivals", 0), Vec::new(), Vec::new());
+        while source.next_wakeup() < Time::NEVER {
+            let now = source.next_wakeup();
+            source.on(Cue::Time, now, &mut rng, &mut requests);
+            flows.extend(requests.drain(..).map(|request| match request {
+                Request::Open { size: Some(size), pair: 0..4, .. } => (now, size),
+                other => panic!("{other:?}"),
+            }));
+        }
+        flows
+    }
+
+    #[test]
+    fn a_poisson_process_has_its_rate_and_its_variance() {
+        let flows = arrivals(Params { rate: 50.0, ..Params::default() });
+        let mut counts = [0.0; 1000];
+        for (at, _) in &flows {
+            counts[(at.as_secs_f64() - 5.0) as usize] += 1.0;
+        }
+        let mean = counts.iter().sum::<f64>() / 1000.0;
+        let variance = counts.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>() / 999.0;
+        assert!((mean / 50.0 - 1.0).abs() < 0.02, "{mean}");
+        assert!((variance / mean - 1.0).abs() < 0.15, "{variance}");
+    }
+
+    #[test]
+    fn a_load_is_the_fraction_of_a_capacity_that_the_flows_bring() {
+        let sizes = Size { size: Bytes(20_000), law: super::super::Law::LogNormal, ..Size::default() };
+        let flows = arrivals(Params { sizes, load: 0.8, ..Params::default() });
+        let bits: f64 = flows.iter().map(|(_, size)| 8.0 * size.0 as f64).sum();
+        assert!((bits / 1000.0 / 8e6 - 1.0).abs() < 0.05, "{} Mbit/s", bits / 1e9);
+    }
+
+    #[test]
+    fn a_list_gives_times_and_sizes_and_reads_what_it_prints() {
+        let mut params = Params::default();
+        let list = ["2s 100kb", "500ms", "2000s 1kb"].map(|flow| Raw::Text(flow.into()));
+        assert_eq!(params.set("list", &Raw::List(list.to_vec())), Ok(()));
+        assert_eq!(params.get("list").as_deref(), Some("[500ms, 2s 100kb, 2000s 1kb]"));
+        let flows = arrivals(params.clone());
+        assert_eq!(flows, [(Time(5_500_000_000), Bytes(12_000)), (Time(7_000_000_000), Bytes(100_000))]);
+        assert!(params.set("list", &Raw::Text("soon".into())).is_err());
+        assert!(params.set("list", &Raw::Text("1s 0b".into())).is_err());
+    }
+}
