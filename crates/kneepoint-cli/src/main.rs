@@ -6,39 +6,35 @@
 //! | [`machine`] | the only place that looks at a clock, a host name, a kernel |
 //! | [`manifest`] | where results come from |
 //! | [`failure`] | what can go wrong, how it reads, its exit status |
+//! | [`outputs`] | where a verb writes |
 //! | [`files`] | reading whole, writing whole, printing |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | everything that has a name |
 //! | [`parquet`] | tables to Parquet |
 //! | [`png`] | charts to PNG |
-//! | [`campaign`] | many runs over all cores, each stored the moment it ends |
+//! | [`conductor`] | runs a study: what is kept is read back, what is missing is simulated on all cores |
 //! | [`captures`] | packets of a link, for Wireshark |
-//! | [`study`] | rows × seeds, run, stored and reported in a directory |
+//! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`library`] | the published experiments |
-//! | [`store`] | finished runs by the hash of what determines them |
-//! | [`remembered`] | works × seeds, run or remembered |
-//! | [`reproduction`] | experiments × points × seeds |
-//! | [`dumbbell`] | one bottleneck with its traffic as a scenario |
+//! | [`store`] | kept runs by the hash of what determines them |
 //! | [`verbs`] | one file for each verb |
 //! | [`arguments`] | the verbs together |
 
 mod arguments;
-mod campaign;
 mod captures;
 mod catalogue;
-mod dumbbell;
+mod comparison;
+mod conductor;
 mod failure;
 mod files;
 mod interrupt;
 mod library;
 mod machine;
 mod manifest;
+mod outputs;
 mod parquet;
 mod png;
-mod remembered;
-mod reproduction;
 mod store;
-mod study;
 mod verbs;
 
 use std::process::ExitCode;

@@ -95,17 +95,17 @@ fn compare_prints_json_with_exactly_these_keys() {
 #[test]
 fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
     let here = tempfile::tempdir().unwrap();
-    let output = knee(here.path(), &small("out", &[]));
+    let output = knee(here.path(), &small("o", &[]));
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("report: out/report.html"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("report: o/report.html"), "{}", stderr(&output));
     assert!(stdout(&output).contains("sack/droptail"));
-    let out = here.path().join("out");
+    let out = here.path().join("o");
     assert_eq!(
         names(&out),
-        ["report.html", "runs", "runs.csv", "scenarios", "series", "summary.csv", "summary.json"]
+        ["report.html", "runs.csv", "scenarios", "series", "summary.csv", "summary.json"]
     );
     assert_eq!(names(&out.join("scenarios")), ["reno.toml", "sack-droptail.toml"]);
-    assert_eq!(names(&out.join("runs")).len(), 4);
+    assert_eq!(names(&here.path().join("out/runs")).len(), 4);
     let series = names(&out.join("series"));
     assert_eq!(series.len(), 8, "{series:?}");
     assert!(series.contains(&"sack-droptail-seed2.parquet".to_string()), "{series:?}");
@@ -120,7 +120,8 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
 fn run_repeats_what_compare_did_to_the_last_bit() {
     let here = tempfile::tempdir().unwrap();
     let compared = json(&knee(here.path(), &small("out", &["--json"])));
-    let again = json(&knee(here.path(), &["run", "out/scenarios/reno.toml", "--out", "again", "--json"]));
+    let again =
+        json(&knee(here.path(), &["run", "out/scenarios/reno.toml", "--out", "again", "--json", "--fresh"]));
     assert_eq!(compared["schemes"][0]["runs"][1]["summary"], again["schemes"][0]["runs"][1]["summary"]);
     assert_eq!(compared["schemes"][0]["runs"][0]["events"], again["schemes"][0]["runs"][0]["events"]);
 }
@@ -129,7 +130,7 @@ fn run_repeats_what_compare_did_to_the_last_bit() {
 fn results_do_not_depend_on_how_many_run_side_by_side() {
     let here = tempfile::tempdir().unwrap();
     let one = json(&knee(here.path(), &small("one", &["--jobs", "1", "--json"])));
-    let four = json(&knee(here.path(), &small("four", &["--jobs", "4", "--json"])));
+    let four = json(&knee(here.path(), &small("four", &["--jobs", "4", "--json", "--fresh"])));
     for scheme in 0..2 {
         for run in 0..2 {
             let summary = |result: &Value| result["schemes"][scheme]["runs"][run]["summary"].clone();
@@ -208,6 +209,52 @@ fn a_run_without_name_sampling_or_place_gets_all_three() {
     let again = knee(here.path(), &["run", "mine.toml", "--sample", "0s"]);
     assert!(stderr(&again).contains("out/mine exists already; writing to out/mine-2"), "{}", stderr(&again));
     assert!(names(&here.path().join("out/mine-2/series")).is_empty());
+}
+
+#[test]
+fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
+    let here = tempfile::tempdir().unwrap();
+    let compare = |out: &str, more: &[&str]| {
+        let output = knee(here.path(), &small(out, more));
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let read = |path: &str| std::fs::read(here.path().join(path)).unwrap();
+    assert!(!compare("one", &[]).contains("read back"));
+    assert!(compare("two", &[]).contains("4 of 4 runs were read back from out/runs"));
+    for file in ["summary.csv", "runs.csv", "series/reno-seed2.csv", "series/sack-droptail-seed1.parquet"] {
+        assert_eq!(read(&format!("one/{file}")), read(&format!("two/{file}")), "{file}");
+    }
+    // What a scenario is called and how it came about does not matter.
+    let run = ["run", "one/scenarios/reno.toml", "--out", "three"];
+    assert!(stderr(&knee(here.path(), &run)).contains("2 of 2 runs were read back"));
+    assert!(
+        compare("four", &["--fresh"]).contains("report: four")
+            && !compare("five", &["--store", "new"]).contains("read back")
+    );
+    assert_eq!(names(&here.path().join("new")).len(), 4);
+    // Another controller simulates its own runs only.
+    let more = [&small("six", &[])[..], &["vegas"]].concat();
+    assert!(stderr(&knee(here.path(), &more)).contains("4 of 6 runs were read back"));
+    // A capture needs the packets, and they are not kept.
+    let said = compare("seven", &["--pcap", "r1-r2"]);
+    assert!(said.contains("captures are not kept"), "{said}");
+}
+
+#[test]
+fn a_damaged_run_is_simulated_again() {
+    let here = tempfile::tempdir().unwrap();
+    let first = json(&knee(here.path(), &small("o", &["--json"])));
+    let runs = here.path().join("out/runs");
+    let kept = names(&runs);
+    std::fs::write(runs.join(&kept[0]), "half of a r").unwrap();
+    std::fs::write(runs.join(&kept[1]), "").unwrap();
+    let again = knee(here.path(), &small("o", &["--json"]));
+    let said = stderr(&again);
+    assert!(said.matches("is damaged").count() == 2 && said.contains("2 of 4 runs were read back"), "{said}");
+    let summaries = |result: &Value| result["schemes"][0]["runs"][0]["summary"].clone();
+    assert_eq!(summaries(&first), summaries(&json(&again)));
+    assert_eq!(names(&runs), kept);
 }
 
 #[test]

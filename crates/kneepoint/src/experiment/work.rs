@@ -18,8 +18,28 @@ pub struct Packets {
     pub valid: Valid,
     /// Which flow predictors watch, if they do.
     pub watched: Option<Watched>,
-    /// What is measured beside the measurement window: stretches of the run by name.
+    /// What is measured beside the measurement window: intervals of the run by name.
     pub windows: Vec<(String, Interval)>,
+    /// Flows of each group whose windows the sampled series follows.
+    pub followed: usize,
+}
+
+/// What a run yields.
+#[derive(Clone, Debug)]
+pub struct Yield {
+    /// Numbers under labels.
+    pub rows: Vec<Row>,
+    /// The sampled state, if the run was sampled.
+    pub series: Option<Table>,
+    /// What the reports of comparisons show.
+    pub summary: Summary,
+}
+
+impl From<Valid> for Packets {
+    /// A run that is measured in its measurement window alone.
+    fn from(valid: Valid) -> Packets {
+        Packets { valid, watched: None, windows: Vec::new(), followed: 0 }
+    }
 }
 
 /// Predictors on a flow.
@@ -42,13 +62,25 @@ impl Watched {
         };
         let place = Roster::new(valid).fixed().iter().position(is_wanted);
         let flow = place.ok_or_else(|| format!("flow: there is no `{}`", predict.flow))?;
-        let watched = Watched {
-            flow: FlowId(flow as u32),
-            predictors: predictors.to_vec(),
-            hold_off: predict.hold_off,
-            bins: predict.bins as usize,
-        };
+        Watched::flow(valid, FlowId(flow as u32), predictors, predict.hold_off, predict.bins as usize)
+    }
+
+    /// Predictors on a flow by its number; the error says why it cannot be watched. An episode of losses ends
+    /// `hold_off` round trips after its last drop; the queue at false positives is counted in `bins` steps.
+    pub fn flow(
+        valid: &Valid,
+        flow: FlowId,
+        predictors: &[(String, Config)],
+        hold_off: f64,
+        bins: usize,
+    ) -> Result<Watched, String> {
+        let watched = Watched { flow, predictors: predictors.to_vec(), hold_off, bins };
         watched.prediction(valid).map(|_| watched)
+    }
+
+    /// The names of the predictors in their registry.
+    pub fn predictors(&self) -> impl Iterator<Item = &'static str> {
+        self.predictors.iter().map(|(_, config)| config.name())
     }
 
     fn prediction(&self, valid: &Valid) -> Result<Prediction, String> {
@@ -59,13 +91,15 @@ impl Watched {
 impl Packets {
     /// Everything that its rows depend on, but for the seed and the program.
     pub fn identity(&self) -> String {
-        format!("{:?} {:?} {:?}", self.valid, self.watched, self.windows)
+        let Packets { valid, watched, windows, followed } = self;
+        // The name is for readers.
+        let Valid { name: _, schedule, network, flows, web, cbr } = valid;
+        format!("{schedule:?} {network:?} {flows:?} {web:?} {cbr:?} {watched:?} {windows:?} {followed}")
     }
 
     /// Who watches a run of it.
     pub fn watch(&self) -> Watch {
-        // Windows of single flows are for looking at, and no claim is about one.
-        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, 0));
+        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, self.followed));
         // What cannot be watched was refused when it was read.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
         let window = |(name, window): &(String, Interval)| {
@@ -100,15 +134,15 @@ impl Observer for Watch {
 
 impl Watch {
     /// What was observed.
-    pub fn rows(self) -> Vec<Row> {
-        let mut rows = summary(&self.meter.finish());
+    pub fn finish(self) -> Yield {
+        let whole = self.meter.finish();
+        let mut rows = summary(&whole);
         for (name, meter) in self.windows {
             let inside = summary(&meter.finish()).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
-        rows.extend(self.series.map(Series::table).iter().flat_map(series));
         rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
-        rows
+        Yield { rows, series: self.series.map(Series::table), summary: whole }
     }
 }
 
@@ -158,8 +192,8 @@ fn bin(middle: f64) -> String {
     format!("{middle:.4}")
 }
 
-/// The sampled state: at each instant a row for each link, and one for each group.
-fn series(table: &Table) -> Vec<Row> {
+/// The sampled state as rows: at each instant a row for each link, and one for each group.
+pub fn over_time(table: &Table) -> Vec<Row> {
     let queues = table.columns_of("queue_packets");
     let axis_of = |column| if queues.contains(&column) { "link" } else { "group" };
     let mut subjects: Vec<(&'static str, &str, Vec<usize>)> = Vec::new();
@@ -205,6 +239,38 @@ fn score(score: &Score) -> Vec<Row> {
     std::iter::once(whole).chain(bins).collect()
 }
 
+/// The scores that rows tell of, whose queue lengths were counted in `bins` steps.
+pub fn scores(rows: &[Row], bins: usize) -> Vec<Score> {
+    let mut scores: Vec<Score> = Vec::new();
+    let mut filled = 0;
+    for row in rows {
+        let label = |axis: &str| row.labels.get(axis).map(String::as_str);
+        let (Some(predictor), Some(judge)) = (label("predictor"), label("judge")) else { continue };
+        let value = |metric: &str| row.values.get(metric).copied().flatten().unwrap_or(f64::NAN);
+        match scores.last_mut() {
+            Some(last) if label("bin").is_some() => {
+                if let Some(share) = last.queue_at_false_positives.get_mut(filled) {
+                    *share = value("density");
+                }
+                filled += 1;
+            }
+            _ => {
+                filled = 0;
+                scores.push(Score {
+                    predictor: predictor.to_string(),
+                    judged_by: if judge == "flow" { Judge::Flow } else { Judge::Queue },
+                    counts: [1, 2, 3, 4, 5, 6].map(|number| value(&format!("n{number}")) as u64),
+                    efficiency: value("efficiency"),
+                    false_positives: value("false_positives"),
+                    false_negatives: value("false_negatives"),
+                    queue_at_false_positives: vec![0.0; bins],
+                });
+            }
+        }
+    }
+    scores
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,9 +283,10 @@ mod tests {
         let text = "[run]\nduration = '4s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
                     [[flows]]\nname = 'long'\ncount = 2\ncc = 'pert'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
-        let packets = Packets { valid, watched: None, windows: Vec::new() };
+        let packets = Packets::from(valid);
         let (watch, _) = run(&packets.valid, 1, packets.watch());
-        let rows = watch.rows();
+        let Yield { mut rows, series, .. } = watch.finish();
+        rows.extend(series.iter().flat_map(over_time));
         let find = |axis: &[&str]| {
             rows.iter().find(|row| row.labels.keys().eq(axis.iter())).unwrap_or_else(|| panic!("{axis:?}"))
         };
@@ -244,9 +311,10 @@ mod tests {
             (name.to_string(), Interval { from: at(from), to: at(to) })
         };
         let windows = vec![window("before", 0, 4), window("while", 4, 7)];
-        let packets = Packets { valid, watched: None, windows };
+        let packets = Packets { windows, ..Packets::from(valid) };
         let (watch, _) = run(&packets.valid, 1, packets.watch());
-        let rows = watch.rows();
+        let Yield { mut rows, series, .. } = watch.finish();
+        rows.extend(series.iter().flat_map(over_time));
         let used = |name: &str| {
             let inside = |row: &&Row| {
                 row.labels.len() == 1 && row.labels.get("window").is_some_and(|label| label == name)
@@ -273,7 +341,7 @@ mod tests {
                 "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '{rtt}'\n[[flows]]\ncc = 'pert'\n"
             );
             let valid = parse(&text).unwrap().cases.remove(0).valid;
-            Packets { valid, watched: None, windows: Vec::new() }.identity()
+            Packets::from(valid).identity()
         };
         assert_eq!(identity("60ms"), identity("60ms"));
         assert_ne!(identity("60ms"), identity("61ms"));

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Distributions of times: recorded in nanoseconds, reported in seconds.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
 /// How a time is distributed, in seconds; not a number where nothing was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// How many were seen.
     pub count: u64,
     /// The mean, exact.
+    #[serde(deserialize_with = "super::summary::number")]
     pub mean: f64,
     /// The median, like all percentiles to three significant digits.
+    #[serde(deserialize_with = "super::summary::number")]
     pub p50: f64,
     /// What nine of ten do not exceed.
+    #[serde(deserialize_with = "super::summary::number")]
     pub p90: f64,
     /// What 95 of 100 do not exceed.
+    #[serde(deserialize_with = "super::summary::number")]
     pub p95: f64,
     /// What 99 of 100 do not exceed.
+    #[serde(deserialize_with = "super::summary::number")]
     pub p99: f64,
     /// The greatest, exact.
+    #[serde(deserialize_with = "super::summary::number")]
     pub max: f64,
 }
 

@@ -15,7 +15,7 @@
 //! A group's packets are its data and its acknowledgements alike: what crosses the bottleneck takes its place there.
 //! So the shares of a run add up to one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::summary::ShareSummary;
 use crate::queue::{Backlog, Limit, Reason, Verdict};
@@ -209,16 +209,16 @@ impl Positions {
 
 /// Where in the queue a group's packets found themselves when they were taken in: what waited before them, of
 /// what may wait. Not a number where nothing was taken in or where there is no limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     /// The mean, exact.
-    #[serde(rename = "queue_position_mean")]
+    #[serde(rename = "queue_position_mean", deserialize_with = "super::summary::number")]
     pub mean: f64,
     /// The median, down to a thousandth.
-    #[serde(rename = "queue_position_median")]
+    #[serde(rename = "queue_position_median", deserialize_with = "super::summary::number")]
     pub median: f64,
     /// One if they were everywhere alike, zero if all were in the same twentieth.
-    #[serde(rename = "queue_position_entropy")]
+    #[serde(rename = "queue_position_entropy", deserialize_with = "super::summary::number")]
     pub entropy: f64,
     /// How much of them was in each twentieth of the buffer, from its front; nothing where it is unknown.
     #[serde(rename = "queue_position_share")]

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What one run amounts to inside its measurement window.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Distribution, Position};
 use crate::queue::Reason;
 
 /// What was measured in one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The length of the measurement window.
+    #[serde(deserialize_with = "number")]
     pub window_s: f64,
     /// Measured links, in the order of the network; the first is *the* bottleneck of headline figures.
     pub links: Vec<LinkSummary>,
@@ -22,7 +25,7 @@ pub struct Summary {
     pub cbr: Vec<CbrSummary>,
     /// What each of them got of the bottleneck, in that order. A group alone, which got all of it, is left out unless
     /// somebody asked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<ShareSummary>,
 }
 
@@ -44,17 +47,20 @@ impl Summary {
 }
 
 /// A measured link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSummary {
     /// What the scenario calls it.
     pub name: String,
     /// Mean length of the queue over time, without the packet in transmission.
+    #[serde(deserialize_with = "number")]
     pub queue_mean_packets: f64,
     /// The same in bytes.
+    #[serde(deserialize_with = "number")]
     pub queue_mean_bytes: f64,
     /// What may wait, in packets of full size; none if whatever comes may.
     pub buffer_packets: Option<f64>,
     /// Mean length as a fraction of what may wait; not a number where that has no limit.
+    #[serde(deserialize_with = "number")]
     pub queue_mean_normalized: f64,
     /// The fraction of the window that the queue had 0, 1, 2, … packets, up to the longest seen.
     pub queue_distribution: Vec<f64>,
@@ -73,6 +79,7 @@ pub struct LinkSummary {
     pub served_bytes: u64,
     /// Served bits over what the rate could carry in the window; not a number for a link without a rate.
     /// A packet counts as a whole at its first bit, so a busy link may exceed one by a packet.
+    #[serde(deserialize_with = "number")]
     pub utilization: f64,
 }
 
@@ -122,8 +129,20 @@ impl Serialize for Drops {
     }
 }
 
+impl<'de> Deserialize<'de> for Drops {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Drops, D::Error> {
+        let named = BTreeMap::<String, u64>::deserialize(deserializer)?;
+        Ok(Drops(Reason::ALL.map(|reason| named.get(reason.name()).copied().unwrap_or(0))))
+    }
+}
+
+/// A number that JSON writes as null where it is NaN.
+pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Option::<f64>::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN))
+}
+
 /// A group of transfers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupSummary {
     /// What the scenario calls it.
     pub name: String,
@@ -148,13 +167,14 @@ pub struct GroupSummary {
 }
 
 /// A population of web sessions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WebSummary {
     /// What the scenario calls it.
     pub name: String,
     /// Its congestion control.
     pub cc: String,
     /// Payload acknowledged in order in the window over its length, for all together.
+    #[serde(deserialize_with = "number")]
     pub goodput_bps: f64,
     /// The round-trip times its senders measured.
     #[serde(rename = "rtt_s")]
@@ -173,13 +193,14 @@ pub struct WebSummary {
 }
 
 /// A group of constant-rate sources.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CbrSummary {
     /// What the scenario calls it.
     pub name: String,
     /// Datagrams that reached their destination in the window.
     pub delivered_packets: u64,
     /// Their bytes on the wire over its length.
+    #[serde(deserialize_with = "number")]
     pub throughput_bps: f64,
     /// How long they were on the way.
     #[serde(rename = "delay_s")]
@@ -187,11 +208,12 @@ pub struct CbrSummary {
 }
 
 /// What a group of any kind got of the bottleneck.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareSummary {
     /// What the scenario calls it.
     pub name: String,
     /// Its part of the bytes that began transmission; not a number if there were none.
+    #[serde(deserialize_with = "number")]
     pub share: f64,
     /// Its packets that reached the queue, whatever became of them.
     pub arrivals: u64,
@@ -200,6 +222,7 @@ pub struct ShareSummary {
     /// Its bytes that began transmission.
     pub served_bytes: u64,
     /// Variance over mean of what it was served in each whole second; not a number for fewer than two of them.
+    #[serde(deserialize_with = "number")]
     pub throughput_variance_to_mean_bps: f64,
     /// Where in the queue its packets found themselves.
     #[serde(flatten)]

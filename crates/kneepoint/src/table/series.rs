@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Numbers in named columns.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Numbers in named columns; the names carry the units.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// `time_s`, `queue_packets[r1-r2]`, …
     pub columns: Vec<String>,
     /// One number per column; not a number where there was nothing to see.
+    #[serde(deserialize_with = "numbers")]
     pub rows: Vec<Vec<f64>>,
+}
+
+/// Rows of numbers that JSON writes as null where they are NaN.
+fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
+    let rows = Vec::<Vec<Option<f64>>>::deserialize(deserializer)?;
+    let row = |row: Vec<Option<f64>>| row.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect();
+    Ok(rows.into_iter().map(row).collect())
 }
 
 impl Table {
