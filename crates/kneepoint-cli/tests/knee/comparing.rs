@@ -223,7 +223,7 @@ fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
     assert!(!compare("one", &[]).contains("read back"));
     assert!(compare("two", &[]).contains("4 of 4 runs were read back from out/runs"));
     for file in ["summary.csv", "runs.csv", "series/reno-seed2.csv", "series/sack-droptail-seed1.parquet"] {
-        assert_eq!(read(&format!("one/{file}")), read(&format!("two/{file}")), "{file}");
+        assert!(read(&format!("one/{file}")) == read(&format!("two/{file}")), "{file}");
     }
     // What a scenario is called and how it came about does not matter.
     let run = ["run", "one/scenarios/reno.toml", "--out", "three"];

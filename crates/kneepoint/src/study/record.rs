@@ -52,7 +52,10 @@ pub struct Record {
 impl Record {
     /// The record of a simulation.
     pub fn simulated(seed: u64, cpu_seconds: f64, outcome: Outcome, observed: Yield) -> Record {
-        let Yield { rows, series, summary } = observed;
+        let Yield { rows, mut series, summary } = observed;
+        // Processors differ in the sign of a NaN, and JSON has none: one is read back like it was made.
+        let numbers = series.iter_mut().flat_map(|table| table.rows.iter_mut().flatten());
+        numbers.filter(|number| number.is_nan()).for_each(|number| *number = f64::NAN);
         let Outcome { bottleneck_packets, events, .. } = outcome;
         Record { seed, cpu_seconds, bottleneck_packets, events, rows, series, summary: Some(summary) }
     }
