@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_record_reads_back_what_was_written_to_the_last_bit() {
         let text = "[run]\nduration = '4s'\nsample = '100ms'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\n\
-                    [[flows]]\ncount = 2\ncc = 'pert'\nstart = '1s'\n[[web]]\nsessions = 1\n[[cbr]]\nrate = '1mbit'\n";
+                    [[flows]]\ncount = 2\ncc = 'pert'\nstart = '1s'\n[[web]]\nsessions = 1\ncc = 'reno'\n[[cbr]]\nrate = '1mbit'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let packets = Packets { followed: 2, ..Packets::from(valid) };
         let (watch, outcome) = run(&packets.valid, 1, packets.watch());
