@@ -5,6 +5,8 @@
 //! OUT/report.html           to look at
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
 //! OUT/summary.csv runs.csv  one line per row, one line per run
+//! OUT/links.csv groups.csv  one line per link, group or class of transfers (classes.csv, if any completed) and run
+//! OUT/objects/ROW-seedN.csv each completed transfer, if wanted
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/runs/HASH.json        each run, stored the moment it ended
 //! OUT/series/ROW-seedN.*    the state over time
@@ -15,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
-use kneepoint::measure::{Meter, Misfit, Series, Theory};
+use kneepoint::measure::{Meter, Misfit, Objects, Series, Subject, Theory};
 use kneepoint::report::{self, Beside, Comparison, RunResult, SCHEMA_VERSION, SchemeResult};
 use kneepoint::spec::Valid;
-use kneepoint::table::Table;
+use kneepoint::table::{Labels, Table};
 use kneepoint::units::Span;
 use serde_json::json;
 
@@ -44,6 +46,9 @@ pub struct Settings {
     /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     #[arg(long, value_name = "LINK")]
     pcap: Vec<String>,
+    /// Write each completed transfer of each run to a file: group, begin, size, completion time
+    #[arg(long)]
+    objects: bool,
     /// Lay a theory over the packets: the fluid model of each row that has one, with the error
     #[arg(long, value_enum, value_name = "THEORY")]
     overlay: Option<Overlay>,
@@ -174,22 +179,28 @@ impl Study {
             let captures = Captures::create(&settings.pcap, job, |link| {
                 Ok(self.directory("captures")?.join(format!("{}-{}.pcapng", self.label(job), slug(link))))
             })?;
-            Ok((Meter::new(job.valid), (sampled, captures)))
+            let objects = settings.objects.then(|| Objects::new(job.valid));
+            Ok((Meter::new(job.valid), (objects, (sampled, captures))))
         };
         let keep = |job: &Job, finished: Finished<_>| -> Result<Kept, Failure> {
-            let Finished { observer: (meter, (sampled, captures)), outcome, cpu } = finished;
-            let (meter, sampled, captures): (Meter, Option<Series>, Captures) = (meter, sampled, captures);
+            let Finished { observer: (meter, (objects, (sampled, captures))), outcome, cpu } = finished;
+            let (meter, objects): (Meter, Option<Objects>) = (meter, objects);
+            let (sampled, captures): (Option<Series>, Captures) = (sampled, captures);
             captures.commit()?;
             let table = sampled.map(Series::table);
             if let Some(table) = &table {
                 write_series(table, &settings.series, &series.join(self.label(job)))?;
+            }
+            if let Some(objects) = objects {
+                let file = self.directory("objects")?.join(format!("{}.csv", self.label(job)));
+                files::write(&file, report::csv::records(&objects.records()))?;
             }
             let result = RunResult {
                 seed: job.seed,
                 cpu_seconds: cpu.as_secs_f64(),
                 bottleneck_packets: outcome.bottleneck_packets,
                 events: outcome.events,
-                summary: meter.finish(),
+                rows: meter.finish(),
             };
             self.store(job, &result, &runs)?;
             Ok((result, table.filter(|_| Some(&job.seed) == self.seeds.first())))
@@ -282,6 +293,7 @@ impl Study {
         }
         let schemes = self.rows.iter().map(|row| SchemeResult {
             scheme: row.name.clone(),
+            controls: controls(&row.valid),
             runs: vec![],
             series: None,
             theory: None,
@@ -312,6 +324,15 @@ impl Study {
         files::write(&out.join("summary.json"), &json)?;
         files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
         files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
+        for (name, subject) in
+            [("links", Subject::Link), ("groups", Subject::Group), ("classes", Subject::Class)]
+        {
+            let text = report::csv::subjects(&comparison, subject);
+            // Without a completed transfer there are no classes.
+            if text.lines().count() > 1 {
+                files::write(&out.join(format!("{name}.csv")), text)?;
+            }
+        }
         files::write(&out.join("report.html"), report::html::render(&comparison))?;
         write_charts(&comparison, &settings.charts, &out.join("charts"))?;
         files::print(if as_json { json } else { report::text::render(&comparison) })?;
@@ -324,6 +345,13 @@ impl Study {
         tell(place);
         Ok(())
     }
+}
+
+/// The congestion controls of groups, by group.
+fn controls(valid: &Valid) -> Labels {
+    let flows = valid.flows.iter().map(|group| (&group.name, &group.cc));
+    let web = valid.web.iter().map(|group| (&group.name, &group.cc));
+    flows.chain(web).map(|(name, cc)| (name.clone(), cc.name().to_string())).collect()
 }
 
 fn write_charts(comparison: &Comparison, formats: &[Picture], directory: &Path) -> Result<(), Failure> {

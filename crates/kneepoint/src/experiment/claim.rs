@@ -232,7 +232,7 @@ pub(crate) fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) 
 
 #[cfg(test)]
 mod tests {
-    use super::crate::table::Row;
+    use crate::table::Row;
     use super::*;
 
     /// Two schemes at three rates under two seeds: RED's queue is 20, PERT's 10, 18 and 30 and one more each seed.

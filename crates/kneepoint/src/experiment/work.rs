@@ -2,12 +2,11 @@
 //! What has to be done at one point of an experiment, and the rows that come of it.
 
 use super::sections::Predict;
-use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary};
+use crate::measure::{Meter, Prediction, Series, Subject};
 use crate::predict::{Config, Judge, Score};
 use crate::spec::Valid;
 use crate::spec::{Roster, Slot};
-use crate::table::Row;
-use crate::table::{Table, jain_index};
+use crate::table::{Row, Table};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Interval, Time};
 
@@ -101,56 +100,15 @@ impl Observer for Watch {
 impl Watch {
     /// What was observed.
     pub fn rows(self) -> Vec<Row> {
-        let mut rows = summary(&self.meter.finish());
+        let mut rows = self.meter.rows(&Subject::FEW);
         for (name, meter) in self.windows {
-            let inside = summary(&meter.finish()).into_iter();
+            let inside = meter.rows(&Subject::FEW).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
         rows.extend(self.series.map(Series::table).iter().flat_map(series));
         rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
         rows
     }
-}
-
-/// The headline figures, those of every measured link, and those of every group of flows.
-fn summary(summary: &Summary) -> Vec<Row> {
-    let headline =
-        METRICS.iter().fold(Row::new([]), |row, metric| row.with(metric.key, (metric.of)(summary)));
-    let links = summary.links.iter().map(|link| {
-        Row::new([("link", link.name.clone())])
-            .with("queue_mean_packets", link.queue_mean_packets)
-            .with("queue_mean_normalized", link.queue_mean_normalized)
-            .with("queueing_delay_mean_ms", 1e3 * link.queueing_delay.mean)
-            .with("drop_ratio", link.drop_ratio())
-            .with("mark_ratio", link.mark_ratio())
-            .with("utilization", link.utilization)
-    });
-    let groups = summary.groups.iter().map(|group| {
-        Row::new([("group", group.name.clone())])
-            .with("jain_index", jain_index(&group.goodput_bps))
-            .with("goodput_bps", group.goodput_bps.iter().sum())
-            .with("timeouts", group.timeouts as f64)
-            .with("repairs", group.repairs as f64)
-    });
-    let shares = summary.shares.iter().flat_map(share);
-    std::iter::once(headline).chain(links).chain(groups).chain(shares).collect()
-}
-
-/// What a group got of the bottleneck, and how much of it met the queue at which length.
-fn share(share: &ShareSummary) -> Vec<Row> {
-    let (group, position) = (("group", share.name.clone()), &share.position);
-    let whole = Row::new([group.clone()])
-        .with("share", share.share)
-        .with("drop_ratio", share.drop_ratio())
-        .with("drops", share.drops as f64)
-        .with("throughput_variance_to_mean_bps", share.throughput_variance_to_mean_bps)
-        .with("queue_position_mean", position.mean)
-        .with("queue_position_median", position.median)
-        .with("queue_position_entropy", position.entropy);
-    let bins = position.bins().map(|(middle, part)| {
-        Row::new([group.clone(), ("bin", bin(middle))]).with("queue_position_share", part)
-    });
-    std::iter::once(whole).chain(bins).collect()
 }
 
 /// The label of a bin: its middle.

@@ -95,7 +95,7 @@ impl Scope<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::crate::table::Row;
+    use crate::table::Row;
     use super::*;
 
     fn frame() -> Frame {
