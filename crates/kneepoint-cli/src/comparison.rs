@@ -5,6 +5,8 @@
 //! OUT/report.html           to look at
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
 //! OUT/summary.csv runs.csv  one line per row, one line per run
+//! OUT/links.csv groups.csv  one line per link, group or class of transfers (classes.csv, if any completed) and run
+//! OUT/objects/ROW-seedN.csv each completed transfer, if wanted
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
@@ -15,12 +17,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
-use kneepoint::measure::{Misfit, Theory};
+use kneepoint::measure::{Misfit, Objects, Subject, Theory};
 use kneepoint::report::{self, Beside, Comparison, RunResult, SchemeResult};
 use kneepoint::spec::Valid;
 use kneepoint::study::Record;
 use kneepoint::study::compare::{Compare, Compared};
-use kneepoint::table::Table;
+use kneepoint::table::{Labels, Table};
 use kneepoint::units::Span;
 
 use crate::captures::Captures;
@@ -46,6 +48,11 @@ pub struct Settings {
     /// Captures are not kept, so every run is simulated.
     #[arg(long, value_name = "LINK")]
     pcap: Vec<String>,
+    /// Write each completed transfer of each run to a file: group, begin, size, completion time
+    ///
+    /// They are not kept, so every run is simulated.
+    #[arg(long)]
+    objects: bool,
     /// Lay a theory over the packets: the fluid model of each row that has one, with the error
     #[arg(long, value_enum, value_name = "THEORY")]
     overlay: Option<Overlay>,
@@ -115,15 +122,25 @@ impl Files<'_> {
 }
 
 impl Aside for Files<'_> {
-    fn captures_packets(&self) -> bool {
-        self.settings.captures()
+    type Listener = (Captures, Option<Objects>);
+
+    fn listens(&self) -> bool {
+        self.settings.captures() || self.settings.objects
     }
 
-    fn captures(&self, place: usize) -> Result<Captures, Failure> {
+    fn listener(&self, place: usize) -> Result<Self::Listener, Failure> {
         let valid = &self.rows[self.runs[place].0].1;
-        Captures::create(&self.settings.pcap, valid, |link| {
+        let captures = Captures::create(&self.settings.pcap, valid, |link| {
             Ok(directory(self.out, "captures")?.join(format!("{}-{}.pcapng", self.label(place), slug(link))))
-        })
+        })?;
+        Ok((captures, self.settings.objects.then(|| Objects::new(valid))))
+    }
+
+    fn heard(&self, place: usize, (captures, objects): Self::Listener) -> Result<(), Failure> {
+        captures.commit()?;
+        let Some(objects) = objects else { return Ok(()) };
+        let file = directory(self.out, "objects")?.join(format!("{}.csv", self.label(place)));
+        files::write(&file, report::csv::records(&objects.records()))
     }
 
     fn known(&self, place: usize, record: &Record) -> Result<(), Failure> {
@@ -174,6 +191,15 @@ impl Plan {
         files::write(&out.join("summary.json"), &json)?;
         files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
         files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
+        for (name, subject) in
+            [("links", Subject::Link), ("groups", Subject::Group), ("classes", Subject::Class)]
+        {
+            let text = report::csv::subjects(&comparison, subject);
+            // Without a completed transfer there are no classes.
+            if text.lines().count() > 1 {
+                files::write(&out.join(format!("{name}.csv")), text)?;
+            }
+        }
         files::write(&out.join("report.html"), report::html::render(&comparison))?;
         write_charts(&comparison, &settings.charts, &out.join("charts"))?;
         files::print(if as_json { json } else { report::text::render(&comparison) })?;
@@ -237,18 +263,19 @@ fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
             series.as_ref().and_then(|series| theory.misfit(series, compared.valid.schedule.measure));
         Ok(Beside { theory, misfit })
     });
-    // A group that has the bottleneck alone got all of it, which says nothing.
-    let groups = compared.valid.flows.len() + compared.valid.web.len() + compared.valid.cbr.len();
     let run = |record: Record| {
-        let mut summary = record.summary?;
-        if groups == 1 {
-            summary.shares.clear();
-        }
-        let Record { seed, cpu_seconds, bottleneck_packets, events, .. } = record;
-        Some(RunResult { seed, cpu_seconds, bottleneck_packets, events, summary })
+        let Record { seed, cpu_seconds, bottleneck_packets, events, rows, .. } = record;
+        RunResult { seed, cpu_seconds, bottleneck_packets, events, rows }
     };
-    let runs = compared.runs.into_iter().filter_map(run).collect();
-    SchemeResult { scheme: compared.name, runs, series, theory }
+    let runs = compared.runs.into_iter().map(run).collect();
+    SchemeResult { scheme: compared.name, controls: controls(&compared.valid), runs, series, theory }
+}
+
+/// The congestion controls of groups, by group.
+fn controls(valid: &Valid) -> Labels {
+    let flows = valid.flows.iter().map(|group| (&group.name, &group.cc));
+    let web = valid.web.iter().map(|group| (&group.name, &group.cc));
+    flows.chain(web).map(|(name, cc)| (name.clone(), cc.name().to_string())).collect()
 }
 
 fn write_charts(comparison: &Comparison, formats: &[Picture], directory: &Path) -> Result<(), Failure> {

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kneepoint::experiment::{Packets, Work};
+use kneepoint::experiment::Work;
 use kneepoint::run::Simulation;
 use kneepoint::spec::Valid;
 use kneepoint::study::{Record, Records, Study, Wanted};
+use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
-use crate::captures::Captures;
 use crate::failure::Failure;
 use crate::files::tell;
 use crate::store::Store;
@@ -58,24 +58,42 @@ impl<O> Conducted<O> {
 
 /// What happens to each run besides being kept.
 pub trait Aside: Sync {
-    /// Whether packets are captured. Captures are not kept, so such runs are always simulated.
-    fn captures_packets(&self) -> bool {
-        false
-    }
+    /// An observer of a run for something that is not kept, such as packets.
+    type Listener: Observer;
 
-    /// The captures of the run that is wanted at a place.
-    fn captures(&self, _place: usize) -> Result<Captures, Failure> {
-        Ok(Captures::default())
-    }
+    /// Whether there are listeners. Runs with one are always simulated.
+    fn listens(&self) -> bool;
 
-    /// A run that was wanted at a place is known.
-    fn known(&self, _place: usize, _record: &Record) -> Result<(), Failure> {
-        Ok(())
-    }
+    /// The listener to the run that is wanted at a place.
+    fn listener(&self, place: usize) -> Result<Self::Listener, Failure>;
+
+    /// The run that is wanted at a place has ended.
+    fn heard(&self, place: usize, listener: Self::Listener) -> Result<(), Failure>;
+
+    /// The record of the run that is wanted at a place is known.
+    fn known(&self, place: usize, record: &Record) -> Result<(), Failure>;
 }
 
 /// Nothing.
-impl Aside for () {}
+impl Aside for () {
+    type Listener = ();
+
+    fn listens(&self) -> bool {
+        false
+    }
+
+    fn listener(&self, _: usize) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn heard(&self, _: usize, (): ()) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn known(&self, _: usize, _: &Record) -> Result<(), Failure> {
+        Ok(())
+    }
+}
 
 /// Makes the runs that a study wants. After Ctrl-C, runs that are under way are given up and the others come back.
 pub fn conduct<S: Study>(
@@ -103,10 +121,10 @@ pub fn conduct<S: Study>(
     };
     let mut records = Records::default();
     let mut missing: Vec<usize> = Vec::new();
-    let again = means.fresh || aside.captures_packets();
+    let again = means.fresh || aside.listens();
     for (place, name) in names.iter().enumerate() {
         // One that is wanted twice is made once, but for packets that go to two files.
-        if places[name.as_str()][0] != place && !aside.captures_packets() {
+        if places[name.as_str()][0] != place && !aside.listens() {
             continue;
         }
         match if again { None } else { store.get(name) } {
@@ -121,14 +139,14 @@ pub fn conduct<S: Study>(
         let (back, folder) = (records.len(), store.folder().display());
         tell(format!("{back} of {planned} runs were read back from {folder}"));
     }
-    if aside.captures_packets() {
-        tell("captures are not kept: every run is simulated");
+    if aside.listens() {
+        tell("packets and objects are not kept: every run is simulated");
     }
     let records = Mutex::new(records);
     let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
     let make = |place: usize| -> Result<(), Failure> {
-        let captures = aside.captures(place)?;
-        if let Some(mut record) = campaign.make(wanted[place], captures)? {
+        if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
+            aside.heard(place, listener)?;
             store.put(&names[place], &record)?;
             attend(&names[place], &mut record)?;
             lock(&records).insert(names[place].clone(), record);
@@ -189,49 +207,34 @@ impl Campaign {
     }
 
     /// One run from beginning to end; nothing if it was stopped.
-    fn make(&self, Wanted { work, seed, .. }: Wanted, captures: Captures) -> Result<Option<Record>, Failure> {
+    fn make<O: Observer>(&self, wanted: Wanted, listener: O) -> Result<Option<(Record, O)>, Failure> {
+        let Wanted { work, seed, .. } = wanted;
         let began = machine::thread_cpu_time();
         let cpu_seconds = || machine::thread_cpu_time().saturating_sub(began).as_secs_f64();
-        match work {
-            Work::Packets(packets) => {
-                let Some((observed, captures, outcome)) = self.simulate(packets, seed, captures) else {
-                    return Ok(None);
-                };
-                captures.commit()?;
-                Ok(Some(Record::simulated(seed, cpu_seconds(), outcome, observed)))
-            }
+        let packets = match work {
+            Work::Packets(packets) => packets,
             Work::Computation(computation) => {
                 let rows = computation.rows().map_err(|why| {
-                    Failure::run(
-                        format!("nothing can be computed: {why}"),
-                        "change the parameters under [compute]",
-                    )
+                    let message = format!("nothing can be computed: {why}");
+                    Failure::run(message, "change the parameters under [compute]")
                 })?;
-                Ok(Some(Record::computed(seed, cpu_seconds(), rows)))
+                return Ok(Some((Record::computed(seed, cpu_seconds(), rows), listener)));
             }
-        }
-    }
-
-    fn simulate(
-        &self,
-        packets: &Packets,
-        seed: u64,
-        captures: Captures,
-    ) -> Option<(kneepoint::experiment::Yield, Captures, kneepoint::run::Outcome)> {
+        };
         let end = packets.valid.schedule.duration;
-        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(), captures));
+        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(), listener));
         let mut now = Time::ZERO;
         while now < end {
             if self.stopped() {
-                return None;
+                return Ok(None);
             }
             let until = end.min(now + SLICE);
             simulation.advance(until);
             self.bar.inc(load(&packets.valid, until.since(now)));
             now = until;
         }
-        let ((watch, captures), outcome) = simulation.finish();
-        Some((watch.finish(), captures, outcome))
+        let ((watch, listener), outcome) = simulation.finish();
+        Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), listener)))
     }
 
     fn say(&self, done: usize, planned: usize) {

@@ -102,7 +102,17 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
     let out = here.path().join("o");
     assert_eq!(
         names(&out),
-        ["report.html", "runs.csv", "scenarios", "series", "summary.csv", "summary.json"]
+        [
+            "classes.csv",
+            "groups.csv",
+            "links.csv",
+            "report.html",
+            "runs.csv",
+            "scenarios",
+            "series",
+            "summary.csv",
+            "summary.json"
+        ]
     );
     assert_eq!(names(&out.join("scenarios")), ["reno.toml", "sack-droptail.toml"]);
     assert_eq!(names(&here.path().join("out/runs")).len(), 4);
@@ -122,7 +132,7 @@ fn run_repeats_what_compare_did_to_the_last_bit() {
     let compared = json(&knee(here.path(), &small("out", &["--json"])));
     let again =
         json(&knee(here.path(), &["run", "out/scenarios/reno.toml", "--out", "again", "--json", "--fresh"]));
-    assert_eq!(compared["schemes"][0]["runs"][1]["summary"], again["schemes"][0]["runs"][1]["summary"]);
+    assert_eq!(compared["schemes"][0]["runs"][1]["rows"], again["schemes"][0]["runs"][1]["rows"]);
     assert_eq!(compared["schemes"][0]["runs"][0]["events"], again["schemes"][0]["runs"][0]["events"]);
 }
 
@@ -133,7 +143,7 @@ fn results_do_not_depend_on_how_many_run_side_by_side() {
     let four = json(&knee(here.path(), &small("four", &["--jobs", "4", "--json", "--fresh"])));
     for scheme in 0..2 {
         for run in 0..2 {
-            let summary = |result: &Value| result["schemes"][scheme]["runs"][run]["summary"].clone();
+            let summary = |result: &Value| result["schemes"][scheme]["runs"][run]["rows"].clone();
             assert_eq!(summary(&one), summary(&four));
         }
     }
@@ -165,7 +175,9 @@ fn data_in_reverse_delays_acknowledgements() {
     let here = tempfile::tempdir().unwrap();
     let rtt = |arguments: &[&str]| {
         let result = json(&knee(here.path(), &small("out", arguments)));
-        result["schemes"][1]["runs"][0]["summary"]["groups"][0]["rtt_s"]["mean"].as_f64().unwrap()
+        let rows = result["schemes"][1]["runs"][0]["rows"].as_array().unwrap();
+        let of_group = |row: &&Value| row["labels"] == serde_json::json!({ "group": "forward" });
+        rows.iter().find(of_group).unwrap()["values"]["rtt_mean_ms"].as_f64().unwrap() / 1e3
     };
     // One queue in the way, then two.
     let (alone, shared) = (rtt(&["--json"]), rtt(&["--json", "--reverse", "4"]));
@@ -238,7 +250,7 @@ fn what_is_read_back_makes_the_same_files_to_the_last_byte() {
     assert!(stderr(&knee(here.path(), &more)).contains("4 of 6 runs were read back"));
     // A capture needs the packets, and they are not kept.
     let said = compare("seven", &["--pcap", "r1-r2"]);
-    assert!(said.contains("captures are not kept"), "{said}");
+    assert!(said.contains("packets and objects are not kept"), "{said}");
 }
 
 #[test]
@@ -252,7 +264,7 @@ fn a_damaged_run_is_simulated_again() {
     let again = knee(here.path(), &small("o", &["--json"]));
     let said = stderr(&again);
     assert!(said.matches("is damaged").count() == 2 && said.contains("2 of 4 runs were read back"), "{said}");
-    let summaries = |result: &Value| result["schemes"][0]["runs"][0]["summary"].clone();
+    let summaries = |result: &Value| result["schemes"][0]["runs"][0]["rows"].clone();
     assert_eq!(summaries(&first), summaries(&json(&again)));
     assert_eq!(names(&runs), kept);
 }

@@ -2,12 +2,11 @@
 //! What has to be done at one point of an experiment, and the rows that come of it.
 
 use super::sections::Predict;
-use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary};
+use crate::measure::{Meter, Prediction, Series, Subject};
 use crate::predict::{Config, Judge, Score};
 use crate::spec::Valid;
 use crate::spec::{Roster, Slot};
-use crate::table::Row;
-use crate::table::{Table, jain_index};
+use crate::table::{Row, Table};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Interval, Time};
 
@@ -20,9 +19,13 @@ pub struct Packets {
     pub watched: Option<Watched>,
     /// What is measured beside the measurement window: intervals of the run by name.
     pub windows: Vec<(String, Interval)>,
-    /// Flows of each group whose windows the sampled series follows.
-    pub followed: usize,
+    /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
+    /// the windows of some flows.
+    pub shown: bool,
 }
+
+/// Flows of each group whose windows the series of a run that is shown follows.
+const FOLLOWED: usize = 4;
 
 /// What a run yields.
 #[derive(Clone, Debug)]
@@ -31,14 +34,12 @@ pub struct Yield {
     pub rows: Vec<Row>,
     /// The sampled state, if the run was sampled.
     pub series: Option<Table>,
-    /// What the reports of comparisons show.
-    pub summary: Summary,
 }
 
 impl From<Valid> for Packets {
     /// A run that is measured in its measurement window alone.
     fn from(valid: Valid) -> Packets {
-        Packets { valid, watched: None, windows: Vec::new(), followed: 0 }
+        Packets { valid, watched: None, windows: Vec::new(), shown: false }
     }
 }
 
@@ -91,15 +92,19 @@ impl Watched {
 impl Packets {
     /// Everything that its rows depend on, but for the seed and the program.
     pub fn identity(&self) -> String {
-        let Packets { valid, watched, windows, followed } = self;
+        let Packets { valid, watched, windows, shown } = self;
         // The name is for readers.
         let Valid { name: _, schedule, network, flows, web, cbr } = valid;
-        format!("{schedule:?} {network:?} {flows:?} {web:?} {cbr:?} {watched:?} {windows:?} {followed}")
+        format!("{schedule:?} {network:?} {flows:?} {web:?} {cbr:?} {watched:?} {windows:?} {shown}")
     }
 
     /// Who watches a run of it.
     pub fn watch(&self) -> Watch {
-        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, self.followed));
+        let series = self
+            .valid
+            .schedule
+            .sample
+            .map(|_| Series::new(&self.valid, if self.shown { FOLLOWED } else { 0 }));
         // What cannot be watched was refused when it was read.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
         let window = |(name, window): &(String, Interval)| {
@@ -108,13 +113,19 @@ impl Packets {
             (name.clone(), Meter::with_shares(&valid))
         };
         let windows = self.windows.iter().map(window).collect();
-        Watch { meter: Meter::with_shares(&self.valid), windows, series, prediction }
+        let (meter, subjects) = match self.shown {
+            // A lone group got all of the bottleneck, which a report need not say.
+            true => (Meter::new(&self.valid), Subject::ALL),
+            false => (Meter::with_shares(&self.valid), &Subject::FEW[..]),
+        };
+        Watch { meter, subjects, windows, series, prediction }
     }
 }
 
 /// Watches a run of an experiment.
 pub struct Watch {
     meter: Meter,
+    subjects: &'static [Subject],
     windows: Vec<(String, Meter)>,
     series: Option<Series>,
     prediction: Option<Prediction>,
@@ -135,56 +146,14 @@ impl Observer for Watch {
 impl Watch {
     /// What was observed.
     pub fn finish(self) -> Yield {
-        let whole = self.meter.finish();
-        let mut rows = summary(&whole);
+        let mut rows = self.meter.rows(self.subjects);
         for (name, meter) in self.windows {
-            let inside = summary(&meter.finish()).into_iter();
+            let inside = meter.rows(&Subject::FEW).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
         rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
-        Yield { rows, series: self.series.map(Series::table), summary: whole }
+        Yield { rows, series: self.series.map(Series::table) }
     }
-}
-
-/// The headline figures, those of every measured link, and those of every group of flows.
-fn summary(summary: &Summary) -> Vec<Row> {
-    let headline =
-        METRICS.iter().fold(Row::new([]), |row, metric| row.with(metric.key, (metric.of)(summary)));
-    let links = summary.links.iter().map(|link| {
-        Row::new([("link", link.name.clone())])
-            .with("queue_mean_packets", link.queue_mean_packets)
-            .with("queue_mean_normalized", link.queue_mean_normalized)
-            .with("queueing_delay_mean_ms", 1e3 * link.queueing_delay.mean)
-            .with("drop_ratio", link.drop_ratio())
-            .with("mark_ratio", link.mark_ratio())
-            .with("utilization", link.utilization)
-    });
-    let groups = summary.groups.iter().map(|group| {
-        Row::new([("group", group.name.clone())])
-            .with("jain_index", jain_index(&group.goodput_bps))
-            .with("goodput_bps", group.goodput_bps.iter().sum())
-            .with("timeouts", group.timeouts as f64)
-            .with("repairs", group.repairs as f64)
-    });
-    let shares = summary.shares.iter().flat_map(share);
-    std::iter::once(headline).chain(links).chain(groups).chain(shares).collect()
-}
-
-/// What a group got of the bottleneck, and how much of it met the queue at which length.
-fn share(share: &ShareSummary) -> Vec<Row> {
-    let (group, position) = (("group", share.name.clone()), &share.position);
-    let whole = Row::new([group.clone()])
-        .with("share", share.share)
-        .with("drop_ratio", share.drop_ratio())
-        .with("drops", share.drops as f64)
-        .with("throughput_variance_to_mean_bps", share.throughput_variance_to_mean_bps)
-        .with("queue_position_mean", position.mean)
-        .with("queue_position_median", position.median)
-        .with("queue_position_entropy", position.entropy);
-    let bins = position.bins().map(|(middle, part)| {
-        Row::new([group.clone(), ("bin", bin(middle))]).with("queue_position_share", part)
-    });
-    std::iter::once(whole).chain(bins).collect()
 }
 
 /// The label of a bin: its middle.
@@ -285,7 +254,7 @@ mod tests {
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let packets = Packets::from(valid);
         let (watch, _) = run(&packets.valid, 1, packets.watch());
-        let Yield { mut rows, series, .. } = watch.finish();
+        let Yield { mut rows, series } = watch.finish();
         rows.extend(series.iter().flat_map(over_time));
         let find = |axis: &[&str]| {
             rows.iter().find(|row| row.labels.keys().eq(axis.iter())).unwrap_or_else(|| panic!("{axis:?}"))
@@ -313,7 +282,7 @@ mod tests {
         let windows = vec![window("before", 0, 4), window("while", 4, 7)];
         let packets = Packets { windows, ..Packets::from(valid) };
         let (watch, _) = run(&packets.valid, 1, packets.watch());
-        let Yield { mut rows, series, .. } = watch.finish();
+        let Yield { mut rows, series } = watch.finish();
         rows.extend(series.iter().flat_map(over_time));
         let used = |name: &str| {
             let inside = |row: &&Row| {

@@ -6,9 +6,6 @@ use crate::experiment::{Packets, Work};
 use crate::measure::Theory;
 use crate::spec::Valid;
 
-/// Flows of each group whose windows the series follow.
-const FOLLOWED: usize = 4;
-
 /// Cases and seeds.
 #[derive(Clone, Debug)]
 pub struct Compare {
@@ -45,7 +42,7 @@ impl Compare {
     /// Cases by name, each with every seed.
     pub fn new(cases: impl IntoIterator<Item = (String, Valid)>, seeds: Vec<u64>) -> Compare {
         let case = |(name, valid)| {
-            let packets = Packets { followed: FOLLOWED, ..Packets::from(valid) };
+            let packets = Packets { shown: true, ..Packets::from(valid) };
             Case { name, work: Work::Packets(Box::new(packets)) }
         };
         Compare { cases: cases.into_iter().map(case).collect(), seeds }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint;
 use crate::experiment::work::over_time;
 use crate::experiment::{Effort, Work, Yield};
-use crate::measure::Summary;
 use crate::run::Outcome;
 use crate::table::{Row, Table};
 
@@ -45,24 +44,22 @@ pub struct Record {
     pub rows: Vec<Row>,
     /// The sampled state, if the run was sampled.
     pub series: Option<Table>,
-    /// The summary of a simulation.
-    pub summary: Option<Summary>,
 }
 
 impl Record {
     /// The record of a simulation.
     pub fn simulated(seed: u64, cpu_seconds: f64, outcome: Outcome, observed: Yield) -> Record {
-        let Yield { rows, mut series, summary } = observed;
+        let Yield { rows, mut series } = observed;
         // Processors differ in the sign of a NaN, and JSON has none: one is read back like it was made.
         let numbers = series.iter_mut().flat_map(|table| table.rows.iter_mut().flatten());
         numbers.filter(|number| number.is_nan()).for_each(|number| *number = f64::NAN);
         let Outcome { bottleneck_packets, events, .. } = outcome;
-        Record { seed, cpu_seconds, bottleneck_packets, events, rows, series, summary: Some(summary) }
+        Record { seed, cpu_seconds, bottleneck_packets, events, rows, series }
     }
 
     /// The record of a computation.
     pub fn computed(seed: u64, cpu_seconds: f64, rows: Vec<Row>) -> Record {
-        Record { seed, cpu_seconds, bottleneck_packets: 0, events: 0, rows, series: None, summary: None }
+        Record { seed, cpu_seconds, bottleneck_packets: 0, events: 0, rows, series: None }
     }
 
     /// The rows of the run, and those of the sampled series.
@@ -123,7 +120,7 @@ mod tests {
         let text = "[run]\nduration = '4s'\nsample = '100ms'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\n\
                     [[flows]]\ncount = 2\ncc = 'pert'\nstart = '1s'\n[[web]]\nsessions = 1\ncc = 'reno'\n[[cbr]]\nrate = '1mbit'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
-        let packets = Packets { followed: 2, ..Packets::from(valid) };
+        let packets = Packets { shown: true, ..Packets::from(valid) };
         let (watch, outcome) = run(&packets.valid, 1, packets.watch());
         let record = Record::simulated(1, 0.5, outcome, watch.finish());
         let written = serde_json::to_string(&record).unwrap();
