@@ -8,8 +8,8 @@ use kneepoint::measure::{Meter, Objects, Series, Subject};
 use kneepoint::packet::{Flags, Lag, Packet};
 use kneepoint::queue::{self, Backlog, Limit, Reason, Verdict};
 use kneepoint::run;
-use kneepoint::table::{Cell, Row, value};
 use kneepoint::spec::{CbrGroup, FlowGroup, FlowSpec, Schedule, Valid, WebGroup};
+use kneepoint::table::{Cell, Row, value};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
@@ -239,7 +239,8 @@ fn objects_are_listed_one_by_one_if_somebody_asks() {
     }
     let records = objects.records();
     assert_eq!(records.columns, ["group", "began_s", "size_bytes", "completion_time_s"]);
-    let line = |group: &str, began: f64| vec![Cell::Text(group.into()), began.into(), 7000.0.into(), 2.0.into()];
+    let line =
+        |group: &str, began: f64| vec![Cell::Text(group.into()), began.into(), 7000.0.into(), 2.0.into()];
     assert_eq!(records.rows, [line("pages", 10.0), line("forward", 13.0)]);
 }
 
@@ -395,7 +396,10 @@ fn sum(rows: &[Row], subject: Subject, metric: &str) -> f64 {
 fn the_shares_of_the_groups_add_up_to_the_bottleneck() {
     let (rows, _) = simulated(1);
     let groups: Vec<&Row> = rows.iter().filter(|row| Subject::Group.has(row)).collect();
-    assert_eq!(groups.iter().map(|row| row.label("group")).collect::<Vec<_>>(), ["forward", "reverse", "pages"]);
+    assert_eq!(
+        groups.iter().map(|row| row.label("group")).collect::<Vec<_>>(),
+        ["forward", "reverse", "pages"]
+    );
     for metric in ["arrivals", "drops", "served_bytes"] {
         assert_eq!(sum(&rows, Subject::Group, metric), value(&rows, metric, OF_BOTTLENECK), "{metric}");
     }
@@ -403,8 +407,12 @@ fn the_shares_of_the_groups_add_up_to_the_bottleneck() {
     for row in groups {
         assert!(row.value("share") > 0.0 && row.value("throughput_variance_to_mean_bps") > 0.0, "{row:?}");
         let (mean, median) = (row.value("queue_position_mean"), row.value("queue_position_median"));
-        assert!(mean > 0.0 && mean < 1.0 && median < 1.0 && row.value("queue_position_entropy") <= 1.0, "{row:?}");
-        let bins = rows.iter().filter(|bin| Subject::Position.has(bin) && bin.label("group") == row.label("group"));
+        assert!(
+            mean > 0.0 && mean < 1.0 && median < 1.0 && row.value("queue_position_entropy") <= 1.0,
+            "{row:?}"
+        );
+        let bins =
+            rows.iter().filter(|bin| Subject::Position.has(bin) && bin.label("group") == row.label("group"));
         let total: f64 = bins.map(|bin| bin.value("queue_position_share")).sum();
         assert!((total - 1.0).abs() < 1e-12, "{row:?}");
     }

@@ -242,9 +242,9 @@ fn the_roster_names_every_slot_in_the_order_of_flows_then_sources() {
     valid.flows = vec![group("reno", vec![flow(0, 1, None); 2])];
     let roster = Roster::new(&valid);
     assert_eq!(roster.fixed().len(), 3);
-    assert_eq!(roster.slot(run::FlowId(1)), Some(Slot::Flow { group: 0, index: 1 }));
-    assert_eq!(roster.slot(run::FlowId(2)), Some(Slot::Cbr { group: 0, index: 0 }));
-    assert_eq!(roster.slot(run::FlowId(3)), None);
+    assert_eq!(roster.slot(kneepoint::trace::FlowId(1)), Some(Slot::Flow { group: 0, index: 1 }));
+    assert_eq!(roster.slot(kneepoint::trace::FlowId(2)), Some(Slot::Cbr { group: 0, index: 0 }));
+    assert_eq!(roster.slot(kneepoint::trace::FlowId(3)), None);
     let ledger = run(&valid, 1);
     let datagrams = ledger.delivered.iter().filter(|(_, packet)| packet.flags.has(Flags::DATAGRAM));
     assert!(datagrams.clone().count() > 0 && datagrams.clone().all(|(_, packet)| packet.flow == 2));

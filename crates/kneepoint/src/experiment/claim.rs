@@ -232,8 +232,8 @@ pub(crate) fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) 
 
 #[cfg(test)]
 mod tests {
-    use crate::table::Row;
     use super::*;
+    use crate::table::Row;
 
     /// Two schemes at three rates under two seeds: RED's queue is 20, PERT's 10, 18 and 30 and one more each seed.
     fn frame() -> Frame {

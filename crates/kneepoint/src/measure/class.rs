@@ -52,8 +52,10 @@ pub(super) const METRICS: &[Entry<Class>] = &[
     number("completions", "Completed transfers", "completed", PLAIN, |class: &Class| {
         class.completion_times.count() as f64
     }),
-    number("completed_bytes", "Bytes of completed transfers", "completed", BYTES, |class: &Class| class.bytes as f64)
-        .detail(),
+    number("completed_bytes", "Bytes of completed transfers", "completed", BYTES, |class: &Class| {
+        class.bytes as f64
+    })
+    .detail(),
     times("completion_time", "Completion time", "completion", |class: &Class| &class.completion_times),
 ];
 
@@ -64,11 +66,18 @@ mod tests {
 
     #[test]
     fn labels_are_the_smallest_sizes_of_their_decades() {
-        for (size, expected) in [(1, "1B"), (999, "100B"), (1000, "1kB"), (12_345, "10kB"), (1_000_000, "1MB")] {
+        for (size, expected) in
+            [(1, "1B"), (999, "100B"), (1000, "1kB"), (12_345, "10kB"), (1_000_000, "1MB")]
+        {
             assert_eq!(label(decade(Bytes(size))), expected);
-            assert!(quantity(expected).is_some_and(|least| least <= size as f64 && size as f64 <= 10.0 * least));
+            assert!(
+                quantity(expected).is_some_and(|least| least <= size as f64 && size as f64 <= 10.0 * least)
+            );
         }
-        assert_eq!((label(decade(Bytes(0))), label(decade(Bytes(u64::MAX)))), ("1B".into(), "10000000000GB".into()));
+        assert_eq!(
+            (label(decade(Bytes(0))), label(decade(Bytes(u64::MAX)))),
+            ("1B".into(), "10000000000GB".into())
+        );
     }
 
     #[test]

@@ -176,6 +176,9 @@ mod tests {
     #[test]
     fn a_family_of_metrics_has_titles_that_read_as_english() {
         assert_eq!(Statistic::P99.title("Queueing delay"), "99th percentile of queueing delay");
-        assert_eq!(Statistic::ALL.iter().map(|one| one.short("RTT")).collect::<Vec<_>>().join(", "), "RTT, median RTT, p90 RTT, p95 RTT, p99 RTT, max RTT");
+        assert_eq!(
+            Statistic::ALL.iter().map(|one| one.short("RTT")).collect::<Vec<_>>().join(", "),
+            "RTT, median RTT, p90 RTT, p95 RTT, p99 RTT, max RTT"
+        );
     }
 }

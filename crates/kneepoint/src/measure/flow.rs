@@ -37,4 +37,6 @@ impl Flow {
 
 /// The metrics of a flow, from its counters and the length of the window.
 pub(super) const METRICS: &[Entry<(Flow, Span)>] =
-    &[number("goodput_bps", "Goodput of the flow", "goodput", MBIT, |(flow, window)| flow.goodput_bps(*window))];
+    &[number("goodput_bps", "Goodput of the flow", "goodput", MBIT, |(flow, window)| {
+        flow.goodput_bps(*window)
+    })];

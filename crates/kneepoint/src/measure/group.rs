@@ -116,7 +116,9 @@ pub(super) const METRICS: &[Entry<Group>] = &[
     number("repairs", "Loss repairs without a timeout", "repairs", PLAIN, |group: &Group| {
         group.of_transfers(group.repairs as f64)
     }),
-    number("timeouts", "Timeouts", "timeouts", PLAIN, |group: &Group| group.of_transfers(group.timeouts as f64)),
+    number("timeouts", "Timeouts", "timeouts", PLAIN, |group: &Group| {
+        group.of_transfers(group.timeouts as f64)
+    }),
     number("completions", "Completed transfers", "completed", PLAIN, |group: &Group| {
         group.of_transfers(group.completion_times.count() as f64)
     }),
@@ -132,8 +134,12 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         group.of_datagrams(rate_bps(group.datagram_bytes, group.window))
     }),
     times("delay", "Delay of datagrams", "delay", |group: &Group| &group.delay),
-    number("crosses_bottleneck", "Whether its data crosses the bottleneck", "crosses", PLAIN, |group: &Group| {
-        f64::from(u8::from(group.crosses_bottleneck))
-    })
+    number(
+        "crosses_bottleneck",
+        "Whether its data crosses the bottleneck",
+        "crosses",
+        PLAIN,
+        |group: &Group| f64::from(u8::from(group.crosses_bottleneck)),
+    )
     .detail(),
 ];

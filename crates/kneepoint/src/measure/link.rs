@@ -140,27 +140,38 @@ impl Link {
 
 /// The metrics of a link.
 pub(super) const METRICS: &[Entry<Link>] = &[
-    number("queue_mean_packets", "Mean queue", "queue", PACKETS, |link: &Link| link.queue.mean_packets()).headline(),
-    number("queue_mean_normalized", "Mean queue of buffer", "of buffer", PERCENT, Link::queue_normalized).headline(),
+    number("queue_mean_packets", "Mean queue", "queue", PACKETS, |link: &Link| link.queue.mean_packets())
+        .headline(),
+    number("queue_mean_normalized", "Mean queue of buffer", "of buffer", PERCENT, Link::queue_normalized)
+        .headline(),
     times("queueing_delay", "Queueing delay", "delay", |link: &Link| &link.waited).headline(),
     number("drop_ratio", "Packets dropped", "dropped", PERCENT, |link: &Link| {
         link.dropped_by_queue() as f64 / link.arrivals as f64
     })
     .headline(),
-    number("mark_ratio", "Packets marked", "marked", PERCENT, |link: &Link| link.marks as f64 / link.arrivals as f64)
-        .headline(),
+    number("mark_ratio", "Packets marked", "marked", PERCENT, |link: &Link| {
+        link.marks as f64 / link.arrivals as f64
+    })
+    .headline(),
     number("utilization", "Utilization", "utilization", PERCENT, Link::utilization).headline(),
-    number("queue_mean_bytes", "Mean queue in bytes", "queue", BYTES, |link: &Link| link.queue.mean_bytes()).detail(),
+    number("queue_mean_bytes", "Mean queue in bytes", "queue", BYTES, |link: &Link| link.queue.mean_bytes())
+        .detail(),
     number("buffer_packets", "Buffer", "buffer", PACKETS, Link::buffer_packets),
     number("arrivals", "Packets arrived", "arrived", PLAIN, |link: &Link| link.arrivals as f64),
-    number("drops", "Packets dropped by the queue", "drops", PLAIN, |link: &Link| link.dropped_by_queue() as f64),
+    number("drops", "Packets dropped by the queue", "drops", PLAIN, |link: &Link| {
+        link.dropped_by_queue() as f64
+    }),
     number("drops_overflow", "Packets that found no room", "no room", PLAIN, |link: &Link| {
         link.dropped(Reason::Overflow)
     })
     .detail(),
-    number("drops_early", "Packets dropped on arrival by the discipline", "dropped early", PLAIN, |link: &Link| {
-        link.dropped(Reason::Early)
-    })
+    number(
+        "drops_early",
+        "Packets dropped on arrival by the discipline",
+        "dropped early",
+        PLAIN,
+        |link: &Link| link.dropped(Reason::Early),
+    )
     .detail(),
     number("drops_late", "Packets dropped at the head of the queue", "dropped late", PLAIN, |link: &Link| {
         link.dropped(Reason::Late)
@@ -171,10 +182,15 @@ pub(super) const METRICS: &[Entry<Link>] = &[
     })
     .detail(),
     number("marks", "Packets marked by the queue", "marks", PLAIN, |link: &Link| link.marks as f64).detail(),
-    number("served_packets", "Packets transmitted", "served", PACKETS, |link: &Link| link.served_packets as f64),
-    number("served_bytes", "Bytes transmitted", "served", BYTES, |link: &Link| link.served_bytes as f64).detail(),
+    number("served_packets", "Packets transmitted", "served", PACKETS, |link: &Link| {
+        link.served_packets as f64
+    }),
+    number("served_bytes", "Bytes transmitted", "served", BYTES, |link: &Link| link.served_bytes as f64)
+        .detail(),
 ];
 
 /// The metrics of a bin of the queue's length; its label is the shortest length in it.
 pub(super) const LENGTHS: &[Entry<f64>] =
-    &[number("queue_length_share", "Fraction of time at this queue length", "of time", PERCENT, |share| *share)];
+    &[number("queue_length_share", "Fraction of time at this queue length", "of time", PERCENT, |share| {
+        *share
+    })];

@@ -235,9 +235,9 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
         Row::new([("group", group.name.clone())].into_iter().chain(more))
     };
     let whole = fill(fill(row(None), group::METRICS, group), mixture::METRICS, share);
-    let positions = share.positions().map(|(middle, part)| {
-        fill(row(Some(("bin", format!("{middle:.4}")))), mixture::POSITIONS, &part)
-    });
+    let positions = share
+        .positions()
+        .map(|(middle, part)| fill(row(Some(("bin", format!("{middle:.4}")))), mixture::POSITIONS, &part));
     let classes =
         group.classes.seen().map(|(label, class)| fill(row(Some(("class", label))), class::METRICS, class));
     std::iter::once(whole).chain(positions).chain(classes).collect()

@@ -292,9 +292,13 @@ pub(super) const METRICS: &[Entry<Share>] = &[
         KBIT,
         |share: &Share| share.throughput_variance_to_mean_bps,
     ),
-    number("queue_position_mean", "Mean queue met by packets, of the buffer", "queue met", PERCENT, |share: &Share| {
-        share.position.mean
-    }),
+    number(
+        "queue_position_mean",
+        "Mean queue met by packets, of the buffer",
+        "queue met",
+        PERCENT,
+        |share: &Share| share.position.mean,
+    ),
     number(
         "queue_position_median",
         "Median queue met by packets, of the buffer",
@@ -314,8 +318,13 @@ pub(super) const METRICS: &[Entry<Share>] = &[
 ];
 
 /// The metrics of a position; its label is the middle of a twentieth of the buffer.
-pub(super) const POSITIONS: &[Entry<f64>] =
-    &[number("queue_position_share", "Fraction of the group's packets at this position", "of packets", PERCENT, |share| *share)];
+pub(super) const POSITIONS: &[Entry<f64>] = &[number(
+    "queue_position_share",
+    "Fraction of the group's packets at this position",
+    "of packets",
+    PERCENT,
+    |share| *share,
+)];
 
 #[cfg(test)]
 mod tests {
@@ -346,7 +355,10 @@ mod tests {
         mixture.service(1, at(10_100), 3000);
         let shares = mixture.finish();
         assert_eq!(shares.iter().map(|share| share.share).collect::<Vec<_>>(), [0.25, 0.75]);
-        assert_eq!(shares.iter().map(|share| share.drops as f64 / share.arrivals as f64).collect::<Vec<_>>(), [0.5, 0.0]);
+        assert_eq!(
+            shares.iter().map(|share| share.drops as f64 / share.arrivals as f64).collect::<Vec<_>>(),
+            [0.5, 0.0]
+        );
     }
 
     #[test]

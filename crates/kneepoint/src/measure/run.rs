@@ -18,11 +18,14 @@ pub(super) struct Run {
 
 /// The metrics of a run that are not those of its bottleneck.
 pub(super) const METRICS: &[Entry<Run>] = &[
-    number("jain_index", "Jain fairness index", "Jain", PLAIN, |run: &Run| jain_index(&run.goodputs)).headline(),
+    number("jain_index", "Jain fairness index", "Jain", PLAIN, |run: &Run| jain_index(&run.goodputs))
+        .headline(),
     number("goodput_bps", "Goodput per flow", "goodput", MBIT, |run: &Run| {
         run.goodputs.iter().sum::<f64>() / run.goodputs.len() as f64
     })
     .headline(),
-    number("window_s", "Length of the measurement window", "window", SECONDS, |run: &Run| run.window.as_secs_f64())
-        .detail(),
+    number("window_s", "Length of the measurement window", "window", SECONDS, |run: &Run| {
+        run.window.as_secs_f64()
+    })
+    .detail(),
 ];

@@ -60,8 +60,7 @@ fn scheme_result(scheme: &str, place: u64) -> SchemeResult {
 
 /// The metrics of a distribution of times around `scale` milliseconds.
 fn times(row: Row, key: &str, scale: f64) -> Row {
-    let statistics =
-        [("mean", 1.0), ("p50", 0.9), ("p90", 1.6), ("p95", 1.9), ("p99", 2.4), ("max", 2.9)];
+    let statistics = [("mean", 1.0), ("p50", 0.9), ("p90", 1.6), ("p95", 1.9), ("p99", 2.4), ("max", 2.9)];
     statistics.iter().fold(row, |row, (name, factor)| row.with(format!("{key}_{name}_ms"), factor * scale))
 }
 
@@ -97,7 +96,11 @@ fn rows(level: f64, place: u64) -> Vec<Row> {
         .with("delivered_packets", 390_000.0)
         .with("throughput_bps", 3e7);
     let whole = [run, link, forward, noise];
-    whole.into_iter().chain(lengths(level)).chain(["forward", "noise"].map(|name| position(name, level))).collect()
+    whole
+        .into_iter()
+        .chain(lengths(level))
+        .chain(["forward", "noise"].map(|name| position(name, level)))
+        .collect()
 }
 
 fn group(name: &str, share: f64, level: f64) -> Row {

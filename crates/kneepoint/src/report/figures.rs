@@ -198,7 +198,8 @@ fn cumulated(scheme: &SchemeResult) -> Vec<(f64, f64)> {
         let lengths = run.rows.iter().filter(|row| Subject::Length.has(row));
         for row in lengths.filter(|row| row.label("link") == bottleneck.label("link")) {
             if let Ok(length) = row.label("bin").parse() {
-                *shares.entry(length).or_default() += row.value("queue_length_share") / scheme.runs.len() as f64;
+                *shares.entry(length).or_default() +=
+                    row.value("queue_length_share") / scheme.runs.len() as f64;
             }
         }
     }

@@ -17,8 +17,8 @@ mod shares;
 pub mod svg;
 pub mod text;
 
-use serde::{Deserialize, Serialize};
 use serde::ser::{SerializeSeq, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::measure::{Misfit, Theory};
 use crate::table::{Estimate, Labels, Row, Table, value};

@@ -58,7 +58,10 @@ mod tests {
         let text = serde_json::to_string(&table).unwrap();
         assert!(text.contains("[0.1,null]"), "{text}");
         let read: Table = serde_json::from_str(&text).unwrap();
-        assert_eq!((read.rows[1].clone(), read.rows[0][0], read.columns), (table.rows[1].clone(), 0.1, table.columns));
+        assert_eq!(
+            (read.rows[1].clone(), read.rows[0][0], read.columns),
+            (table.rows[1].clone(), 0.1, table.columns)
+        );
         assert!(read.rows[0][1].is_nan());
     }
 

@@ -95,8 +95,8 @@ impl Scope<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::table::Row;
     use super::*;
+    use crate::table::Row;
 
     fn frame() -> Frame {
         let mut frame = Frame::default();

@@ -37,7 +37,8 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
     let glance: Vec<Figure> = knee.into_iter().chain(figures::distribution(comparison)).collect();
     write_section(page, "At a glance", &key(comparison), "grid halves", &glance)?;
     write_section(page, "Metric by metric", "", "grid", &figures::metrics(comparison))?;
-    let reading = "The first run: the line is the mean of each interval, the band its range. One scale for all.";
+    let reading =
+        "The first run: the line is the mean of each interval, the band its range. One scale for all.";
     write_section(page, "Queue over time", reading, "grid", &figures::queues(comparison))?;
     let flows = figures::followed_flows(comparison).join(", ");
     let lead = format!(

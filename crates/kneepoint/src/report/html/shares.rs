@@ -6,7 +6,6 @@ use std::fmt;
 use super::super::{Comparison, shares};
 
 pub(super) fn write(page: &mut String, comparison: &Comparison) -> fmt::Result {
-    let figures: Vec<_> =
-        shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
+    let figures: Vec<_> = shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
     super::write_section(page, "Throughput shares", "", "grid halves", &figures)
 }

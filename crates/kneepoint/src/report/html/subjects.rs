@@ -23,10 +23,17 @@ pub(super) fn write(page: &mut String, comparison: &Comparison) -> fmt::Result {
 
 /// A line per metric, a column per group, class or link of each scheme.
 fn write_table(page: &mut String, title: &str, breakdown: &Breakdown) -> fmt::Result {
-    write!(page, "<section>\n<h2>{title}</h2>\n<div class=\"scroll\"><table class=\"metrics\">\n<thead><tr><th></th>")?;
+    write!(
+        page,
+        "<section>\n<h2>{title}</h2>\n<div class=\"scroll\"><table class=\"metrics\">\n<thead><tr><th></th>"
+    )?;
     for (rank, scheme, name) in &breakdown.columns {
         let (scheme, name) = (Escaped(scheme), Escaped(name));
-        write!(page, "<th><span class=\"{}\"><i></i>{scheme}</span><small>{name}</small></th>", scheme_class(*rank))?;
+        write!(
+            page,
+            "<th><span class=\"{}\"><i></i>{scheme}</span><small>{name}</small></th>",
+            scheme_class(*rank)
+        )?;
     }
     page.push_str("</tr></thead>\n<tbody>\n");
     for (metric, cells) in &breakdown.lines {
