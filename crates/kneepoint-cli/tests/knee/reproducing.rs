@@ -66,7 +66,7 @@ check = "utilization[scheme=pert] > 2"
 [[claim]]
 id = "unknown"
 text = "Nobody measured it."
-check = "happiness[scheme=pert] > 0"
+check = "completion_time_p99_ms[scheme=pert] > 0"
 "#;
 
 fn toy(directory: &Path) {
@@ -88,7 +88,11 @@ fn each_claim_gets_a_verdict_with_our_number_and_a_reason() {
     }
     assert_eq!((&claims[0]["experiment"], &claims[0]["claim"]), (&"toy-small".into(), &"true".into()));
     assert!(claims[1]["ours"].as_f64().is_some_and(|ours| ours < 1.1), "{}", claims[1]["ours"]);
-    assert!(claims[2]["reason"].as_str().is_some_and(|reason| reason.contains("happiness[scheme=pert]")));
+    assert!(
+        claims[2]["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("completion_time_p99_ms[scheme=pert]"))
+    );
     assert_eq!(claims[0]["alternatives"]["40 ms"], "holds");
     assert_eq!(names(&directory.path().join("out/runs")).len(), 2 * 2 * 2);
     for file in

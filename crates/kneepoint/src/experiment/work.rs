@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What has to be done at one point of an experiment, and the rows that come of it.
+//! The work at one point of an experiment, and the rows that it yields.
 
 use super::sections::Predict;
 use crate::measure::{Meter, Prediction, Series, Subject};
@@ -15,9 +15,9 @@ use crate::units::{Interval, Time};
 pub struct Packets {
     /// What to run.
     pub valid: Valid,
-    /// Which flow predictors watch, if they do.
+    /// The flow that predictors watch, if they do.
     pub watched: Option<Watched>,
-    /// What is measured beside the measurement window: intervals of the run by name.
+    /// Intervals that are measured besides the measurement window, by name.
     pub windows: Vec<(String, Interval)>,
     /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
     /// the windows of some flows.
@@ -98,14 +98,29 @@ impl Packets {
         format!("{schedule:?} {network:?} {flows:?} {web:?} {cbr:?} {watched:?} {windows:?} {shown}")
     }
 
-    /// Who watches a run of it.
+    /// Flows of each group whose windows are sampled: no claim is about one, and reports draw some.
+    fn followed(&self) -> usize {
+        if self.shown { FOLLOWED } else { 0 }
+    }
+
+    /// The keys of all metrics in its rows.
+    pub(super) fn metrics(&self) -> Vec<String> {
+        let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
+        let mut keys: Vec<String> = of_runs.map(|metric| metric.key.clone()).collect();
+        if self.valid.schedule.sample.is_some() {
+            let series = Series::new(&self.valid, self.followed()).table();
+            keys.extend((1..series.columns.len()).map(|column| series.quantity(column).to_string()));
+        }
+        if self.watched.is_some() {
+            keys.extend(SCORES.map(String::from));
+        }
+        keys
+    }
+
+    /// The observers of a run of it.
     pub fn watch(&self) -> Watch {
-        let series = self
-            .valid
-            .schedule
-            .sample
-            .map(|_| Series::new(&self.valid, if self.shown { FOLLOWED } else { 0 }));
-        // What cannot be watched was refused when it was read.
+        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, self.followed()));
+        // The parser refuses flows that cannot be watched.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
         let window = |(name, window): &(String, Interval)| {
             let mut valid = self.valid.clone();
@@ -121,6 +136,10 @@ impl Packets {
         Watch { meter, subjects, windows, series, prediction }
     }
 }
+
+/// The metrics of a predictor: how often each of six transitions occurred, and their rates.
+const SCORES: [&str; 10] =
+    ["n1", "n2", "n3", "n4", "n5", "n6", "efficiency", "false_positives", "false_negatives", "density"];
 
 /// Watches a run of an experiment.
 pub struct Watch {
@@ -181,7 +200,7 @@ pub fn over_time(table: &Table) -> Vec<Row> {
     table.rows.iter().flat_map(|row| subjects.iter().map(move |subject| at(row, subject))).collect()
 }
 
-/// What a predictor was worth, and where the queue was when it was wrong.
+/// The scores of a predictor, and the distribution of the queue at its false positives.
 fn score(score: &Score) -> Vec<Row> {
     let judge = match score.judged_by {
         Judge::Flow => "flow",
