@@ -105,7 +105,8 @@ fn a_misspelt_metric_of_a_claim_is_found_before_anything_is_run() {
     // A controller's state is sampled with the series.
     let state = checked("cwnd_gain[group=tagged, time=1] > 0").replace("cc = \"reno\"", "cc = \"bbr\"");
     assert!(faults(&state).contains("no run measures `cwnd_gain`"));
-    let named =
-        state.replace("cwnd_gain", "mode").replace("duration = \"2s\"", "duration = \"2s\"\nsample = \"1s\"");
+    let named = state
+        .replace("cwnd_gain", "pacing_gain")
+        .replace("duration = \"2s\"", "duration = \"2s\"\nsample = \"1s\"");
     assert!(parse(&named, Pace::Full).is_ok());
 }
