@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tells the binary which revision it is built from, what its results depend on, and which experiments it carries.
+//! Tells the binary which revision it is built from, and which experiments it carries.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
@@ -18,7 +17,6 @@ fn main() -> io::Result<()> {
     }
     let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_string());
     println!("cargo::rustc-env=KNEE_REVISION={revision}");
-    println!("cargo::rustc-env=KNEE_FINGERPRINT={:016x}", fingerprint()?);
     embed_experiments()
 }
 
@@ -39,29 +37,6 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
-}
-
-/// What only reads rows, and what of it makes them.
-const READERS: [&str; 3] = ["chart", "report", "experiment"];
-const MAKERS: [&str; 2] = ["experiment/work.rs", "experiment/compute.rs"];
-
-/// Everything that a stored run depends on besides its scenario and seed: the laboratory up to what reads its rows, and
-/// the versions of the libraries under it.
-fn fingerprint() -> io::Result<u64> {
-    let mut hash = DefaultHasher::new();
-    for root in ["../kneepoint-cc/src", "../kneepoint/src"].map(Path::new) {
-        for path in files(root)? {
-            let within = path.strip_prefix(root).unwrap_or(&path);
-            let reads = READERS.iter().any(|room| within.starts_with(room));
-            if !reads || MAKERS.iter().any(|maker| within == Path::new(maker)) {
-                within.hash(&mut hash);
-                fs::read(&path)?.hash(&mut hash);
-            }
-        }
-    }
-    println!("cargo::rerun-if-changed=../../Cargo.lock");
-    fs::read("../../Cargo.lock")?.hash(&mut hash);
-    Ok(hash.finish())
 }
 
 /// Writes the table of all experiments: their paths below `experiments/`, and their texts.

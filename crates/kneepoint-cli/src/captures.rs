@@ -4,26 +4,27 @@
 use std::path::PathBuf;
 
 use kneepoint::capture::Writer;
+use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::units::Time;
 
-use crate::campaign::Job;
 use crate::failure::Failure;
 use crate::files::Pending;
 
 /// Writers of the captured links.
+#[derive(Default)]
 pub struct Captures(Vec<(PathBuf, Writer<Pending>)>);
 
 impl Captures {
     /// Starts a file at `path(link)` for each of `links`.
     pub fn create(
         links: &[String],
-        job: &Job,
+        valid: &Valid,
         path: impl Fn(&str) -> Result<PathBuf, Failure>,
     ) -> Result<Captures, Failure> {
         let capture = |link: &String| {
             let path = path(link)?;
-            let capture = Writer::new(Pending::create(&path)?, job.valid, link);
+            let capture = Writer::new(Pending::create(&path)?, valid, link);
             let capture = capture.map_err(|error| Failure::io("write", &path, &error))?;
             Ok((path, capture))
         };

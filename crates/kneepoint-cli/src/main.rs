@@ -6,39 +6,35 @@
 //! | [`machine`] | clock, host name, kernel: the only place that reads them |
 //! | [`manifest`] | provenance of results |
 //! | [`failure`] | errors, their messages and exit status |
+//! | [`outputs`] | where a verb writes |
 //! | [`files`] | atomic reads and writes, printing |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
 //! | [`png`] | charts to PNG |
-//! | [`campaign`] | runs on all cores, each stored when it finishes |
+//! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
 //! | [`captures`] | packets of a link as pcapng |
-//! | [`study`] | rows × seeds, run, stored and reported in a directory |
+//! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`library`] | the published experiments |
-//! | [`store`] | finished runs by the hash of their inputs |
-//! | [`remembered`] | works × seeds, run or remembered |
-//! | [`reproduction`] | experiments × points × seeds |
-//! | [`dumbbell`] | command-line options of a bottleneck, as a scenario |
+//! | [`store`] | kept runs by the hash of their inputs |
 //! | [`verbs`] | one file per verb |
 //! | [`arguments`] | the command line |
 
 mod arguments;
-mod campaign;
 mod captures;
 mod catalogue;
-mod dumbbell;
+mod comparison;
+mod conductor;
 mod failure;
 mod files;
 mod interrupt;
 mod library;
 mod machine;
 mod manifest;
+mod outputs;
 mod parquet;
 mod png;
-mod remembered;
-mod reproduction;
 mod store;
-mod study;
 mod verbs;
 
 use std::process::ExitCode;

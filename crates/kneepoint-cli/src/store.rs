@@ -1,72 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finished runs, each in a file called by the hash of what determines it, so that nothing is run twice.
+//! Kept runs: each in a file called by the hash of everything that determines it, shared by all verbs.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
-use kneepoint::table::Row;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use kneepoint::study::Record;
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
 
-/// What is kept of a run.
-#[derive(Serialize, Deserialize)]
-pub struct Record {
-    /// Who ran it: everything else that determines the rows is in the name.
-    pub tool_version: String,
-    /// The seed.
-    pub seed: u64,
-    /// CPU time it took.
-    pub cpu_seconds: f64,
-    /// Packets that the bottleneck carried.
-    pub bottleneck_packets: u64,
-    /// What was observed.
-    pub rows: Vec<Row>,
-}
+/// Where runs are kept unless somebody says otherwise.
+const USUAL: &str = "out/runs";
+/// The variable that says otherwise.
+const VARIABLE: &str = "KNEE_STORE";
 
-impl Record {
-    /// What this program observed.
-    pub fn new(seed: u64, cpu: Duration, bottleneck_packets: u64, rows: Vec<Row>) -> Record {
-        let tool_version = env!("CARGO_PKG_VERSION").to_string();
-        Record { tool_version, seed, cpu_seconds: cpu.as_secs_f64(), bottleneck_packets, rows }
-    }
-}
-
-/// A folder of finished runs.
+/// A folder of kept runs.
 pub struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    /// Opens a folder, and makes it if there is none.
-    pub fn open(folder: PathBuf) -> Result<Store, Failure> {
+    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none.
+    pub fn open(given: Option<&Path>) -> Result<Store, Failure> {
+        let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = given.map(Path::to_path_buf).or(variable).unwrap_or_else(|| PathBuf::from(USUAL));
         files::make_directory(&folder)?;
         Ok(Store { folder })
     }
 
-    /// The name of a run: of what is run, with which seed, by which laboratory.
-    pub fn name(identity: &str, seed: u64) -> String {
-        let mut hash = Sha256::new();
-        for part in [identity, &seed.to_string(), env!("KNEE_FINGERPRINT")] {
-            hash.update(part);
-            hash.update([0]);
-        }
-        hash.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.json"))
     }
 
-    /// A run that was kept. A file that cannot be read is as good as none: it is run and written again.
+    /// A kept run. A file that cannot be read counts as none: the run is simulated again and the file replaced.
     pub fn get(&self, name: &str) -> Option<Record> {
         let path = self.path(name);
         let text = std::fs::read(&path).ok()?;
         let record = serde_json::from_slice(&text);
         if record.is_err() {
-            tell(format!("{} is damaged; running it again", path.display()));
+            tell(format!("{} is damaged; simulating that run again", path.display()));
         }
         record.ok()
     }
@@ -74,7 +50,10 @@ impl Store {
     /// Keeps a run.
     pub fn put(&self, name: &str, record: &Record) -> Result<(), Failure> {
         let text = serde_json::to_string(record).map_err(|error| {
-            Failure::run(format!("cannot write down a run: {error}"), "please report this with the command")
+            Failure::run(
+                format!("cannot write a run as JSON: {error}"),
+                "please report this with the command",
+            )
         })?;
         files::write(&self.path(name), text)
     }
@@ -82,25 +61,20 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use kneepoint::table::Row;
+
     use super::*;
 
     #[test]
     fn a_run_comes_back_as_it_was_kept_and_a_damaged_one_does_not() {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path().join("runs")).unwrap();
-        let name = Store::name("a network", 1);
-        assert!(store.get(&name).is_none());
+        let store = Store::open(Some(&directory.path().join("runs"))).unwrap();
+        assert!(store.get("a").is_none());
         let rows = vec![Row::new([("link", "r1-r2".into())]).with("queue", 0.1).with("none", f64::NAN)];
-        let record = Record::new(1, Duration::from_millis(500), 7, rows.clone());
-        store.put(&name, &record).unwrap();
-        assert_eq!(store.get(&name).map(|kept| kept.rows), Some(rows));
-        std::fs::write(store.path(&name), "{").unwrap();
-        assert!(store.get(&name).is_none());
-    }
-
-    #[test]
-    fn another_seed_or_another_network_is_another_run() {
-        assert_ne!(Store::name("a network", 1), Store::name("a network", 2));
-        assert_ne!(Store::name("a network", 1), Store::name("a network1", 1));
+        let record = Record::computed(1, 0.5, rows);
+        store.put("a", &record).unwrap();
+        assert_eq!(store.get("a"), Some(record));
+        std::fs::write(store.path("a"), "{").unwrap();
+        assert!(store.get("a").is_none());
     }
 }

@@ -28,6 +28,7 @@
 //! | [`scenario`] | TOML text to a spec |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
+//! | [`study`] | what a study wants run, and what becomes of the rows |
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | results to bytes: text, json, csv, svg, html, markdown |
 //!
@@ -49,6 +50,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod spec;
+pub mod study;
 pub mod suggest;
 pub mod table;
 pub mod tcp;

@@ -81,11 +81,32 @@ fn predictors_go_by_their_names_alone_where_no_two_share_one() {
         let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
         let (watch, _) = run(&packets.valid, 1, packets.watch());
         let mut names: Vec<String> =
-            watch.rows().into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
+            watch.finish().rows.into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
         names.dedup();
         names
     };
     assert_eq!(called("\"rtt:absolute=65ms\", \"ewma:history=0.9\""), ["rtt", "ewma"]);
     let two = "\"ewma:history=0.9\", \"ewma:history=0.5\"";
     assert_eq!(called(two), ["ewma:history=0.9", "ewma:history=0.5"]);
+}
+
+#[test]
+fn a_misspelt_metric_of_a_claim_is_found_before_anything_is_run() {
+    let text = predicted("\"rtt:absolute=65ms\"");
+    let checked = |check: &str| text.replace("1 < 2", check);
+    let wrong = faults(&checked("completion_time_p95[group=tagged] < 1"));
+    assert!(wrong.contains("no run measures `completion_time_p95`"), "{wrong}");
+    assert!(faults(&checked("utilisation > 0.5")).contains("did you mean `utilization`"));
+    for check in
+        ["efficiency[predictor=rtt, judge=flow] >= 0", "completion_time_p95_ms[group=tagged, class=10kB] < 1"]
+    {
+        assert!(parse(&checked(check), Pace::Full).is_ok(), "{check}");
+    }
+    // A controller's state is sampled with the series.
+    let state = checked("cwnd_gain[group=tagged, time=1] > 0").replace("cc = \"reno\"", "cc = \"bbr\"");
+    assert!(faults(&state).contains("no run measures `cwnd_gain`"));
+    let named = state
+        .replace("cwnd_gain", "pacing_gain")
+        .replace("duration = \"2s\"", "duration = \"2s\"\nsample = \"1s\"");
+    assert!(parse(&named, Pace::Full).is_ok());
 }

@@ -6,11 +6,11 @@
 mod wire;
 
 use kneepoint::cc;
-use kneepoint::measure::{Meter, Summary};
+use kneepoint::measure::{Meter, Subject};
 use kneepoint::packet::Flags;
 use kneepoint::run::run;
 use kneepoint::scenario;
-use kneepoint::table::jain_index;
+use kneepoint::table::{Row, value};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, FlowId, Observer};
 use kneepoint::units::{Span, Time};
@@ -110,7 +110,7 @@ impl Observer for Watch {
     }
 }
 
-fn watched(text: &str, from: f64) -> (Summary, Watch) {
+fn watched(text: &str, from: f64) -> (Vec<Row>, Watch) {
     let plan = scenario::parse(text).unwrap_or_else(|faults| panic!("{faults:?}\n{text}"));
     let valid = &plan.cases[0].valid;
     let from = Span::from_secs_f64(from).after_start();
@@ -121,7 +121,7 @@ fn watched(text: &str, from: f64) -> (Summary, Watch) {
 }
 
 /// Flows of one kind over 1 Gbit/s and 1 ms, a pipe of 120 packets, at a step of `k` packets.
-fn at_a_step(k: u32, flows: u32) -> (Summary, Watch) {
+fn at_a_step(k: u32, flows: u32) -> (Vec<Row>, Watch) {
     let text = format!(
         "[run]\nduration = \"2s\"\nmeasure = \"0.5s..2s\"\nsample = \"100us\"\n\
          [topology]\nkind = \"dumbbell\"\naccess = \"minimal\"\nrate = \"1gbit\"\nbuffer = \"1000pkt\"\nrtt = \"1ms\"\n\
@@ -137,7 +137,7 @@ const PIPE: f64 = 1e9 * 1e-3 / (8.0 * 1040.0);
 #[test]
 fn dctcp_swings_as_the_paper_says() {
     for flows in [1, 2] {
-        let (summary, watch) = at_a_step(40, flows);
+        let (rows, watch) = at_a_step(40, flows);
         let (n, reach) = (f64::from(flows), PIPE + 40.0);
         let alpha = (2.0 * n / reach).sqrt();
         assert!((watch.alpha / alpha - 1.0).abs() < 0.1, "{flows}: {} beside {alpha}", watch.alpha);
@@ -153,15 +153,14 @@ fn dctcp_swings_as_the_paper_says() {
             "{flows}: {} beside {lowest}",
             watch.shortest
         );
-        let link = summary.bottleneck().unwrap();
-        assert!(link.utilization > 0.9999 && link.drops.by_queue() == 0);
-        assert!(jain_index(&summary.forward_goodput_bps()) > 0.99);
+        assert!(value(&rows, "utilization", &[]) > 0.9999 && value(&rows, "drop_ratio", &[]) == 0.0);
+        assert!(value(&rows, "jain_index", &[]) > 0.99);
     }
 }
 
 #[test]
 fn a_step_below_a_seventh_of_the_pipe_empties_the_queue() {
-    let used = |k, flows| at_a_step(k, flows).0.bottleneck().unwrap().utilization;
+    let used = |k, flows| value(&at_a_step(k, flows).0, "utilization", &[]);
     assert!(at_a_step(18, 1).1.shortest > 0);
     assert!(used(18, 1) > 0.9999 && used(2, 1) < 0.996);
     // With eighteen flows, the worst number for this step, windows are eight packets, sent in bursts that the paper's
@@ -176,8 +175,9 @@ fn advantage_of_the_near(cc: &str, queue: &str) -> f64 {
          [topology]\nkind = \"dumbbell\"\naccess = \"minimal\"\nrate = \"40mbit\"\nbuffer = \"500pkt\"\nrtt = \"20ms\"\n\
          [[flows]]\ncount = 4\ncc = \"{cc}\"\nrtt = [\"5ms\", \"20ms\"]\nstart = \"0s..1s\"\n"
     );
-    let (summary, _) = watched(&text, 20.0);
-    let goodput = summary.forward_goodput_bps();
+    let (rows, _) = watched(&text, 20.0);
+    let flows = rows.iter().filter(|row| Subject::Flow.has(row));
+    let goodput: Vec<f64> = flows.map(|row| row.value("goodput_bps")).collect();
     (goodput[0] + goodput[2]) / (goodput[1] + goodput[3])
 }
 
@@ -199,11 +199,12 @@ fn prague_keeps_the_queue_at_the_step_and_the_link_busy() {
     let text = "queue = \"l4s\"\n[run]\nduration = \"30s\"\nmeasure = \"10s..30s\"\nsample = \"1s\"\n\
                 [topology]\nkind = \"dumbbell\"\naccess = \"minimal\"\nrate = \"100mbit\"\nrtt = \"20ms\"\n\
                 [[flows]]\ncount = 4\ncc = \"prague\"\nstart = \"0s..1s\"\n";
-    let (summary, _) = watched(text, 10.0);
-    let link = summary.bottleneck().unwrap();
-    assert!(link.utilization > 0.97, "{}", link.utilization);
-    assert!(link.queueing_delay.p99 < 2e-3 && link.drops.by_queue() == 0, "{:?}", link.queueing_delay);
-    assert!(jain_index(&summary.forward_goodput_bps()) > 0.95);
+    let (rows, _) = watched(text, 10.0);
+    let measured = |metric| value(&rows, metric, &[]);
+    assert!(measured("utilization") > 0.97, "{}", measured("utilization"));
+    let delay = measured("queueing_delay_p99_ms");
+    assert!(delay < 2.0 && measured("drop_ratio") == 0.0, "{delay} ms");
+    assert!(measured("jain_index") > 0.95);
 }
 
 #[test]
@@ -211,8 +212,9 @@ fn in_one_queue_somebody_pays() {
     let plan = scenario::parse(include_str!("../../../scenarios/datacentre.toml")).unwrap();
     let share_of_the_scalable = |case: &scenario::Case| {
         let (meter, _) = run(&case.valid, 1, Meter::new(&case.valid));
-        let goodput: Vec<f64> =
-            meter.finish().groups.iter().map(|group| group.goodput_bps.iter().sum()).collect();
+        let rows = meter.finish();
+        let groups = rows.iter().filter(|row| Subject::Group.has(row));
+        let goodput: Vec<f64> = groups.map(|row| row.value("goodput_bps")).collect();
         goodput[0] / goodput.iter().sum::<f64>()
     };
     let shares: Vec<f64> = plan.cases.iter().map(share_of_the_scalable).collect();

@@ -3,11 +3,12 @@
 
 use kneepoint::cc;
 use kneepoint::link::{LinkSpec, Network, NodeId};
-use kneepoint::measure::{Meter, Series, ShareSummary, Summary};
+use kneepoint::measure::{Meter, Objects, Series, Subject};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Backlog, Fate, Limit, Reason};
 use kneepoint::run;
 use kneepoint::spec::{Group, Member, Schedule, Valid};
+use kneepoint::table::{Cell, Row, value};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
 use kneepoint::traffic;
@@ -15,6 +16,7 @@ use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 const ACCESS: LinkId = LinkId(0);
 const BOTTLENECK: LinkId = LinkId(1);
+const OF_BOTTLENECK: &[(&str, &str)] = &[("link", "b-c")];
 
 fn secs(secs: u64) -> Time {
     Span::from_secs(secs).after_start()
@@ -88,12 +90,15 @@ fn the_mean_queue_is_weighted_by_time_and_clipped_to_the_window() {
     queue(&mut meter, 8, 4);
     queue(&mut meter, 15, 6);
     queue(&mut meter, 25, 1);
-    let summary = meter.finish();
-    let link = summary.bottleneck().unwrap();
+    let rows = meter.finish();
+    let link = |metric| value(&rows, metric, OF_BOTTLENECK);
     // 4 for five seconds and 6 for five seconds.
-    assert_eq!((link.queue_mean_packets, link.queue_mean_bytes), (5.0, 5000.0));
-    assert_eq!((link.buffer_packets, link.queue_mean_normalized), (Some(10.0), 0.5));
-    assert_eq!(link.queue_distribution, [0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.5]);
+    assert_eq!((link("queue_mean_packets"), link("queue_mean_bytes")), (5.0, 5000.0));
+    assert_eq!((link("buffer_packets"), link("queue_mean_normalized")), (10.0, 0.5));
+    assert_eq!(value(&rows, "queue_mean_packets", &[]), 5.0);
+    let lengths = rows.iter().filter(|row| Subject::Length.has(row));
+    let lengths: Vec<_> = lengths.map(|row| (row.label("bin"), row.value("queue_length_share"))).collect();
+    assert_eq!(lengths, [("0", 0.0), ("1", 0.0), ("2", 0.0), ("3", 0.0), ("4", 0.5), ("5", 0.0), ("6", 0.5)]);
 }
 
 #[test]
@@ -111,13 +116,14 @@ fn fates_count_by_reason_inside_the_half_open_window_on_measured_links_only() {
             meter.on(secs(at), &Event::Fate { link: BOTTLENECK, packet: &data, fate });
         }
     }
-    let summary = meter.finish();
-    assert_eq!(summary.links.len(), 1);
-    let link = &summary.links[0];
-    assert_eq!((link.arrivals, link.marks), (6, 2));
-    assert_eq!(Reason::ALL.map(|reason| link.drops.of(reason)), [2, 0, 2, 2, 0]);
+    let rows = meter.finish();
+    assert_eq!(rows.iter().filter(|row| Subject::Link.has(row)).count(), 1);
+    let link = |metric: &str| value(&rows, metric, OF_BOTTLENECK);
+    assert_eq!((link("arrivals"), link("marks")), (6.0, 2.0));
+    let drops = Reason::ALL.map(|reason| link(&format!("drops_{}", reason.name())));
+    assert_eq!(drops, [2.0, 0.0, 2.0, 2.0, 0.0]);
     // Two at the tail and two at the head; the channel's are not the queue's.
-    assert_eq!((link.drop_ratio(), link.mark_ratio()), (4.0 / 6.0, 2.0 / 6.0));
+    assert_eq!((link("drops"), link("drop_ratio"), link("mark_ratio")), (4.0, 4.0 / 6.0, 2.0 / 6.0));
 }
 
 #[test]
@@ -128,14 +134,11 @@ fn utilization_is_served_bits_over_what_the_rate_carries() {
         let at = Span::from_millis(millis).after_start();
         meter.on(at, &Event::Service { link: BOTTLENECK, packet: &data, waited: Span::from_millis(40) });
     }
-    let summary = meter.finish();
-    let link = &summary.links[0];
+    let rows = meter.finish();
+    let link = |metric| value(&rows, metric, OF_BOTTLENECK);
     // 625 packets of 8000 bits are half of 10 s at 1 Mbit/s.
-    assert_eq!((link.utilization, link.served_packets, link.served_bytes), (0.5, 625, 625_000));
-    assert_eq!(
-        (link.queueing_delay.count, link.queueing_delay.mean, link.queueing_delay.max),
-        (625, 0.04, 0.04)
-    );
+    assert_eq!((link("utilization"), link("served_packets"), link("served_bytes")), (0.5, 625.0, 625_000.0));
+    assert_eq!((link("queueing_delay_mean_ms"), link("queueing_delay_max_ms")), (40.0, 40.0));
 }
 
 #[test]
@@ -158,16 +161,17 @@ fn goodput_is_per_flow_and_only_forward_flows_make_headlines() {
     for timeout in [false, true, false] {
         meter.on(secs(15), &Event::Repair { flow: FlowId(0), timeout });
     }
-    let summary = meter.finish();
-    let forward = &summary.groups[0];
-    assert_eq!(forward.goodput_bps, [800.0, 1600.0]);
-    assert_eq!((forward.rtt.count, forward.rtt.mean), (2, 0.03));
-    assert_eq!((forward.repairs, forward.timeouts), (2, 1));
-    assert_eq!(
-        summary.groups.iter().map(|group| group.crosses_bottleneck).collect::<Vec<_>>(),
-        [true, false]
-    );
-    assert_eq!(summary.forward_goodput_bps(), [800.0, 1600.0]);
+    let rows = meter.finish();
+    let forward = |metric| value(&rows, metric, &[("group", "forward")]);
+    let flow = |group, flow| value(&rows, "goodput_bps", &[("group", group), ("flow", flow)]);
+    assert_eq!((flow("forward", "0"), flow("forward", "1"), flow("reverse", "0")), (800.0, 1600.0, 4000.0));
+    assert_eq!((forward("goodput_bps"), forward("flows"), forward("rtt_mean_ms")), (2400.0, 2.0, 30.0));
+    assert_eq!((forward("repairs"), forward("timeouts")), (2.0, 1.0));
+    let crosses = |group| value(&rows, "crosses_bottleneck", &[("group", group)]);
+    assert_eq!((crosses("forward"), crosses("reverse")), (1.0, 0.0));
+    let headline = |metric| value(&rows, metric, &[]);
+    assert_eq!((headline("goodput_bps"), headline("jain_index")), (1200.0, 0.9));
+    assert_eq!(headline("window_s"), 10.0);
 }
 
 fn complete(meter: &mut Meter, flow: u32, delivered: u64, group: u32) {
@@ -184,10 +188,31 @@ fn a_completion_counts_if_its_last_byte_arrived_in_the_window() {
         complete(&mut meter, 4, delivered, 2);
         complete(&mut meter, 0, delivered, 0);
     }
-    let summary = meter.finish();
-    assert_eq!((summary.web[0].completed, summary.web[0].completed_bytes), (2, 14_000));
-    assert_eq!(summary.web[0].completions.mean, 2.0);
-    assert_eq!(summary.groups[0].completed, 2);
+    let rows = meter.finish();
+    let pages = |metric| value(&rows, metric, &[("group", "pages")]);
+    assert_eq!((pages("completions"), pages("completed_bytes")), (2.0, 14_000.0));
+    assert_eq!(pages("completion_time_mean_ms"), 2000.0);
+    assert_eq!(value(&rows, "completions", &[("group", "forward")]), 2.0);
+    let class = [("group", "pages"), ("class", "1kB")];
+    assert_eq!(value(&rows, "completions", &class), 2.0);
+    assert_eq!(value(&rows, "completion_time_p95_ms", &class), 2000.0);
+}
+
+#[test]
+fn objects_are_listed_one_by_one_if_somebody_asks() {
+    let valid = valid(&["pages"]);
+    let mut objects = Objects::new(&valid);
+    for (delivered, flow, group) in [(9, 4, 2), (12, 4, 2), (15, 0, 0), (20, 4, 2)] {
+        let (began, size) = (secs(delivered - 2), Bytes(7000));
+        objects.on(began, &Event::Started { flow: FlowId(flow), group });
+        let event = Event::Completed { flow: FlowId(flow), group, began, delivered: secs(delivered), size };
+        objects.on(secs(delivered + 1), &event);
+    }
+    let records = objects.records();
+    assert_eq!(records.columns, ["group", "began_s", "size_bytes", "completion_time_s"]);
+    let line =
+        |group: &str, began: f64| vec![Cell::Text(group.into()), began.into(), 7000.0.into(), 2.0.into()];
+    assert_eq!(records.rows, [line("pages", 10.0), line("forward", 13.0)]);
 }
 
 #[test]
@@ -202,9 +227,9 @@ fn of_several_web_populations_each_gets_its_own() {
     complete(&mut meter, 5, 12, 3);
     complete(&mut meter, 4, 12, 2);
     acked(&mut meter, 5);
-    let summary = meter.finish();
-    assert_eq!(summary.web.iter().map(|web| web.goodput_bps).collect::<Vec<_>>(), [0.0, 1000.0]);
-    assert_eq!(summary.web.iter().map(|web| web.completed).collect::<Vec<_>>(), [1, 1]);
+    let rows = meter.finish();
+    let of = |metric| ["pages", "slots"].map(|group| value(&rows, metric, &[("group", group)]));
+    assert_eq!((of("goodput_bps"), of("completions")), ([0.0, 1000.0], [1.0, 1.0]));
 }
 
 #[test]
@@ -216,9 +241,11 @@ fn datagrams_count_where_they_arrive() {
         meter.on(secs(at), &Event::Delivered { packet: &sent });
     }
     meter.on(secs(12), &Event::Delivered { packet: &packet(0, Flags::default()) });
-    let summary = meter.finish();
-    assert_eq!((summary.cbr[0].delivered_packets, summary.cbr[0].throughput_bps), (2, 1600.0));
-    assert_eq!(summary.cbr[0].delay.mean, 1.5);
+    let rows = meter.finish();
+    let constant = |metric| value(&rows, metric, &[("group", "constant")]);
+    assert_eq!((constant("delivered_packets"), constant("throughput_bps")), (2.0, 1600.0));
+    assert_eq!(constant("delay_mean_ms"), 1500.0);
+    assert!(constant("timeouts").is_nan() && constant("goodput_bps").is_nan());
 }
 
 struct Still;
@@ -311,7 +338,7 @@ fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
     assert!(table.columns_of("odd").is_empty());
 }
 
-fn simulated(seed: u64) -> (Summary, usize) {
+fn simulated(seed: u64) -> (Vec<Row>, usize) {
     // Without the datagrams, which alone would fill the link.
     let mut valid = valid(&["pages"]);
     valid.groups.pop();
@@ -321,48 +348,76 @@ fn simulated(seed: u64) -> (Summary, usize) {
 
 #[test]
 fn a_run_fills_its_bottleneck_and_conserves_its_packets() {
-    let (summary, samples) = simulated(1);
-    let link = &summary.links[0];
-    assert!(link.utilization > 0.9 && link.utilization < 1.001, "{}", link.utilization);
-    assert!(link.queue_mean_packets > 1.0 && link.queue_mean_packets <= 10.0, "{}", link.queue_mean_packets);
-    assert!((link.queue_distribution.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-    // What came and was neither served nor dropped waits, or waited before the window began.
-    let gone = link.served_packets + link.drops.by_queue();
-    assert!(link.arrivals.abs_diff(gone) <= 10, "{} came and {gone} went", link.arrivals);
-    let goodput: f64 = summary.forward_goodput_bps().iter().sum();
+    let (rows, samples) = simulated(1);
+    let link = |metric| value(&rows, metric, OF_BOTTLENECK);
+    assert!((0.9..1.001).contains(&link("utilization")), "{}", link("utilization"));
+    assert!((1.0..=10.0).contains(&link("queue_mean_packets")), "{}", link("queue_mean_packets"));
+    assert!((sum(&rows, Subject::Length, "queue_length_share") - 1.0).abs() < 1e-9);
+    // The difference is the backlog at the edges of the window.
+    let (arrived, gone) = (link("arrivals"), link("served_packets") + link("drops"));
+    assert!((arrived - gone).abs() <= 10.0, "{arrived} arrived and {gone} left");
+    let goodput = value(&rows, "goodput_bps", &[("group", "forward")]);
     assert!(goodput > 0.0 && goodput < 1e6, "{goodput}");
-    assert!(summary.groups[0].crosses_bottleneck && !summary.groups[1].crosses_bottleneck);
     assert!(samples >= 29, "{samples}");
 }
 
+fn sum(rows: &[Row], subject: Subject, metric: &str) -> f64 {
+    rows.iter().filter(|row| subject.has(row)).map(|row| row.value(metric)).sum()
+}
+
 #[test]
-fn what_the_groups_got_is_what_the_bottleneck_gave() {
-    let (summary, _) = simulated(1);
-    let (link, shares) = (&summary.links[0], &summary.shares);
+fn the_shares_of_the_groups_add_up_to_the_bottleneck() {
+    let (rows, _) = simulated(1);
+    let groups: Vec<&Row> = rows.iter().filter(|row| Subject::Group.has(row)).collect();
     assert_eq!(
-        shares.iter().map(|share| share.name.as_str()).collect::<Vec<_>>(),
+        groups.iter().map(|row| row.label("group")).collect::<Vec<_>>(),
         ["forward", "reverse", "pages"]
     );
-    let total = |of: fn(&ShareSummary) -> u64| shares.iter().map(of).sum::<u64>();
-    assert_eq!(total(|share| share.arrivals), link.arrivals);
-    assert_eq!(total(|share| share.drops), link.drops.by_queue());
-    assert_eq!(total(|share| share.served_bytes), link.served_bytes);
-    assert!((shares.iter().map(|share| share.share).sum::<f64>() - 1.0).abs() < 1e-12);
-    for share in shares {
-        assert!(share.share > 0.0 && share.throughput_variance_to_mean_bps > 0.0, "{share:?}");
-        let position = &share.position;
-        assert!(position.mean > 0.0 && position.mean < 1.0 && position.median < 1.0, "{position:?}");
-        assert!((position.shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && position.entropy <= 1.0);
+    for metric in ["arrivals", "drops", "served_bytes"] {
+        assert_eq!(sum(&rows, Subject::Group, metric), value(&rows, metric, OF_BOTTLENECK), "{metric}");
+    }
+    assert!((sum(&rows, Subject::Group, "share") - 1.0).abs() < 1e-12);
+    for row in groups {
+        assert!(row.value("share") > 0.0 && row.value("throughput_variance_to_mean_bps") > 0.0, "{row:?}");
+        let (mean, median) = (row.value("queue_position_mean"), row.value("queue_position_median"));
+        assert!(
+            mean > 0.0 && mean < 1.0 && median < 1.0 && row.value("queue_position_entropy") <= 1.0,
+            "{row:?}"
+        );
+        let bins =
+            rows.iter().filter(|bin| Subject::Position.has(bin) && bin.label("group") == row.label("group"));
+        let total: f64 = bins.map(|bin| bin.value("queue_position_share")).sum();
+        assert!((total - 1.0).abs() < 1e-12, "{row:?}");
     }
 }
 
 #[test]
-fn a_group_alone_is_told_apart_only_if_somebody_asks() {
+fn the_share_of_a_lone_group_is_measured_only_if_somebody_asks() {
     let valid = Valid { groups: vec![group("forward", (0, 2), "bulk", 2)], ..valid(&[]) };
-    assert!(run::run(&valid, 1, Meter::new(&valid)).0.finish().shares.is_empty());
-    let summary = run::run(&valid, 1, Meter::with_shares(&valid)).0.finish();
-    assert_eq!(summary.shares.iter().map(|share| share.share).collect::<Vec<_>>(), [1.0]);
-    assert_eq!(summary.shares[0].drop_ratio(), summary.links[0].drop_ratio());
+    let forward = [("group", "forward")];
+    assert!(value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "share", &forward).is_nan());
+    let rows = run::run(&valid, 1, Meter::with_shares(&valid)).0.finish();
+    assert_eq!(value(&rows, "share", &forward), 1.0);
+    assert_eq!(value(&rows, "drop_ratio", &forward), value(&rows, "drop_ratio", &[]));
+}
+
+#[test]
+fn every_registered_metric_is_in_the_rows_of_a_run_and_no_other() {
+    let (rows, _) = simulated(1);
+    for subject in Subject::ALL {
+        let row = rows.iter().find(|row| subject.has(row)).unwrap_or_else(|| panic!("no row of a {subject}"));
+        let mut keys: Vec<&str> = subject.metrics().iter().map(|metric| metric.key.as_str()).collect();
+        keys.sort_unstable();
+        assert_eq!(row.values.keys().map(String::as_str).collect::<Vec<_>>(), keys, "{subject}");
+    }
+}
+
+#[test]
+fn rows_read_back_as_they_were() {
+    let (rows, _) = simulated(1);
+    let text = serde_json::to_string(&rows).unwrap();
+    assert!(text.contains(":null"), "a group without datagrams has no delay of them");
+    assert_eq!(serde_json::from_str::<Vec<Row>>(&text).unwrap(), rows);
 }
 
 #[test]
@@ -381,11 +436,12 @@ fn a_noisy_clock_is_heard_by_its_sender_alone() {
         run::run(&valid, 1, Meter::new(&valid)).0.finish()
     };
     let (exact, noisy) = (run(0), run(40));
-    let heard = |summary: &Summary, group: usize| summary.groups[group].rtt.mean;
-    assert_eq!(exact.links, noisy.links);
-    assert_eq!(heard(&exact, 1), heard(&noisy, 1));
-    let added = heard(&noisy, 0) - heard(&exact, 0);
-    assert!((added - 0.04).abs() < 0.005, "{added}");
+    let heard = |rows: &[Row], group| value(rows, "rtt_mean_ms", &[("group", group)]);
+    let links = |rows: &[Row]| rows.iter().filter(|row| Subject::Link.has(row)).cloned().collect::<Vec<_>>();
+    assert_eq!(links(&exact), links(&noisy));
+    assert_eq!(heard(&exact, "reverse"), heard(&noisy, "reverse"));
+    let added = heard(&noisy, "forward") - heard(&exact, "forward");
+    assert!((added - 40.0).abs() < 5.0, "{added}");
 }
 
 #[test]

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Controllers that pace, on one link of 50 Mbit/s and 40 ms: what their papers report in kind.
 
-use kneepoint::measure::{Meter, Summary};
+use kneepoint::measure::{Meter, Subject};
 use kneepoint::run::run;
 use kneepoint::scenario;
+use kneepoint::table::{Row, value};
 
 /// Half a minute, of which the last twenty seconds count; a flow for each name, and a buffer in products of rate and
 /// delay.
-fn dumbbell(flows: &[&str], buffer: &str) -> Summary {
+fn dumbbell(flows: &[&str], buffer: &str) -> Vec<Row> {
     let mut text = format!(
         "[run]\nduration = \"30s\"\nmeasure = \"10s..30s\"\n\
          [topology]\nkind = \"dumbbell\"\nrate = \"50mbit\"\nrtt = \"40ms\"\nbuffer = \"{buffer}\"\n"
@@ -20,21 +21,22 @@ fn dumbbell(flows: &[&str], buffer: &str) -> Summary {
     run(valid, 1, Meter::new(valid)).0.finish()
 }
 
-fn queue(summary: &Summary) -> f64 {
-    summary.bottleneck().unwrap().queue_mean_packets
+fn queue(rows: &[Row]) -> f64 {
+    value(rows, "queue_mean_packets", &[])
 }
 
-fn drops(summary: &Summary) -> f64 {
-    summary.bottleneck().unwrap().drop_ratio()
+fn drops(rows: &[Row]) -> f64 {
+    value(rows, "drop_ratio", &[])
 }
 
-fn utilization(summary: &Summary) -> f64 {
-    summary.bottleneck().unwrap().utilization
+fn utilization(rows: &[Row]) -> f64 {
+    value(rows, "utilization", &[])
 }
 
-/// What part of all goodput the last flow has.
-fn share(summary: &Summary) -> f64 {
-    let goodputs: Vec<f64> = summary.groups.iter().map(|group| group.goodput_bps[0]).collect();
+/// The last flow's share of all goodput.
+fn share(rows: &[Row]) -> f64 {
+    let groups = rows.iter().filter(|row| Subject::Group.has(row));
+    let goodputs: Vec<f64> = groups.map(|row| row.value("goodput_bps")).collect();
     goodputs.last().unwrap() / goodputs.iter().sum::<f64>()
 }
 

@@ -2,9 +2,10 @@
 //! Whether controllers behave alone and beside SACK as their papers say in kind. Every bound leaves room: the numbers of
 //! seed 1 are in the comments.
 
-use kneepoint::measure::{Meter, Summary};
+use kneepoint::measure::{Meter, Subject};
 use kneepoint::run;
 use kneepoint::scenario;
+use kneepoint::table::{Row, value};
 
 /// A dumbbell: what its link is, and how long it runs.
 struct Link {
@@ -21,7 +22,7 @@ const LINK: Link = Link { rate: "20mbit", buffer: "150pkt", rtt: "60ms", loss: 0
 
 impl Link {
     /// Groups of flows by name of their congestion control, measured from the tenth second on.
-    fn carry(&self, groups: &[(&str, u32)]) -> Summary {
+    fn carry(&self, groups: &[(&str, u32)]) -> Vec<Row> {
         let Link { rate, buffer, rtt, loss, seconds } = self;
         let mut text = format!(
             "[run]\nduration = \"{seconds}s\"\nmeasure = \"10s..{seconds}s\"\n\
@@ -38,19 +39,18 @@ impl Link {
         run::run(valid, 1, Meter::new(valid)).0.finish()
     }
 
-    /// The part of the link's goodput that the first group takes.
+    /// The first group's share of the goodput.
     fn share(&self, groups: &[(&str, u32)]) -> f64 {
-        let summary = self.carry(groups);
-        let rates: Vec<f64> =
-            summary.groups.iter().map(|group| group.goodput_bps.iter().sum::<f64>()).collect();
+        let rows = self.carry(groups);
+        let groups = rows.iter().filter(|row| Subject::Group.has(row));
+        let rates: Vec<f64> = groups.map(|row| row.value("goodput_bps")).collect();
         rates[0] / rates.iter().sum::<f64>()
     }
 
     /// The mean queue in packets and the utilization of the link.
     fn queue(&self, groups: &[(&str, u32)]) -> (f64, f64) {
-        let summary = self.carry(groups);
-        let link = summary.bottleneck().expect("a bottleneck");
-        (link.queue_mean_packets, link.utilization)
+        let rows = self.carry(groups);
+        (value(&rows, "queue_mean_packets", &[]), value(&rows, "utilization", &[]))
     }
 }
 

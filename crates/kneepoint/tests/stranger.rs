@@ -62,7 +62,7 @@ fn register(text: &str, module: &str, name: &str) -> String {
 fn one_file_and_one_line_add_an_algorithm() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut tree = Tree::new();
-    for part in ["src", "tests/laws", "tests/common", "tests/transfers.rs"] {
+    for part in ["src", "build", "tests/laws", "tests/common", "tests/transfers.rs"] {
         read(&core.join(part), &Path::new("kneepoint").join(part), &mut tree);
     }
     read(&core.join("../kneepoint-cc"), Path::new("kneepoint-cc"), &mut tree);

@@ -8,9 +8,9 @@ use clap::Args;
 use kneepoint::scenario::{self, Fault, Plan};
 use serde_json::{Value, json};
 
+use crate::comparison::too_many_samples;
 use crate::failure::{Failure, line_and_column};
 use crate::files;
-use crate::study::too_many_samples;
 
 /// Arguments of `knee check`.
 #[derive(Args)]

@@ -7,13 +7,14 @@ use clap::Args;
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::{Raw, Refusal, Settings};
+use kneepoint::study::dumbbell::{Dumbbell, Party};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
 
-use crate::dumbbell::{Dumbbell, Party};
+use crate::comparison::{self, Plan};
 use crate::failure::Failure;
-use crate::study::{self, Out, Row, Study};
+use crate::outputs::Out;
 
 /// What to compare, and on what.
 #[derive(Args)]
@@ -76,7 +77,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    settings: study::Settings,
+    settings: comparison::Settings,
 }
 
 /// Compares.
@@ -101,21 +102,17 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             faults,
         })?;
         // One bottleneck, no sweep: one case.
-        rows.extend(plan.cases.drain(..).map(|case| Row {
-            name: name.clone(),
-            scenario: place,
-            valid: case.valid,
-        }));
+        rows.extend(plan.cases.drain(..).map(|case| (name.clone(), case.valid)));
         scenarios.push((name.clone(), text));
     }
-    let study = Study {
+    let plan = Plan {
         title,
         scenarios,
         rows,
         seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out/compare")),
     };
-    study.conduct(&arguments.settings, as_json)
+    plan.conduct(&arguments.settings, as_json)
 }
 
 fn title(arguments: &Arguments) -> String {

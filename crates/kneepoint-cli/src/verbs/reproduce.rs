@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kneepoint::experiment::{Outcome, Pace};
 use kneepoint::report::{self, reproduction};
+use kneepoint::study::reproduce::Reproduce;
 use serde_json::json;
 
+use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::library::{self, Volume};
-use crate::remembered::Means;
-use crate::reproduction::{Conducted, Manner, conduct};
-use crate::store::Store;
-use crate::{interrupt, machine, manifest, parquet, png};
+use crate::{manifest, parquet, png};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -28,7 +27,7 @@ Examples:
   knee reproduce my-figure.toml
 
 OUT/report.html has each figure with its claims; figures/ and data/ have them one by one.
-Each run is kept in OUT/runs the moment it ends; what is kept is not run again.
+Each run is kept the moment it ends; what is kept is not run again.
 A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
     /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default
@@ -42,15 +41,11 @@ pub struct Arguments {
     /// Leave alternative readings out, as --quick does; `--alternatives true` with --quick runs them
     #[arg(long, value_name = "BOOL")]
     alternatives: Option<bool>,
-    /// Run again what is kept
-    #[arg(long)]
-    fresh: bool,
-    /// Directory for figures, tables and finished runs [default: out/reproduce, or out/quick with --quick]
+    /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Runs side by side [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    means: Means,
 }
 
 /// Reproduces.
@@ -60,29 +55,25 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.list {
         return list(&volumes, as_json);
     }
-    interrupt::listen()?;
     let out = arguments.out.clone();
     let out =
         out.unwrap_or_else(|| PathBuf::from(if arguments.quick { "out/quick" } else { "out/reproduce" }));
-    let store = Store::open(out.join("runs"))?;
-    let manner = Manner {
+    let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
+    let study = Reproduce {
+        experiments: volumes.into_iter().map(|volume| volume.experiment).collect(),
         pace,
         alternatives: arguments.alternatives.unwrap_or(pace == Pace::Full),
-        means: Means {
-            workers: arguments.jobs.map_or_else(machine::cores, usize::from),
-            fresh: arguments.fresh,
-        },
     };
-    let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
-    let Conducted { outcomes, effort, left } = conduct(volumes, &store, &manner)?;
+    let conducted = conductor::conduct(&study, &arguments.means, &())?;
+    let (left, effort) = (conducted.left(), conducted.records.effort());
     if left > 0 {
-        let (done, place) = (reproduction::effort(&effort), out.join("runs"));
         return Err(Failure::Interrupted(format!(
-            "stopped: {left} runs were not finished; {done} are kept in {}\n\
+            "stopped: {left} runs were not finished; {} are kept\n\
              the same command goes on from there, and then judges the claims",
-            place.display()
+            reproduction::effort(&effort)
         )));
     }
+    let outcomes = conducted.outcome;
     for outcome in &outcomes {
         write(outcome, &out)?;
     }

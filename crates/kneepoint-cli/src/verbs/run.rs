@@ -8,9 +8,10 @@ use kneepoint::scenario::{self, Case};
 use kneepoint::spec::Valid;
 use kneepoint::units::Span;
 
+use crate::comparison::{self, Plan};
 use crate::failure::Failure;
 use crate::files;
-use crate::study::{self, Out, Row, Study};
+use crate::outputs::{self, Out};
 
 /// What a scenario without a name is called.
 const UNNAMED: &str = "untitled";
@@ -44,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME")]
     sample: Option<Span>,
     #[command(flatten)]
-    settings: study::Settings,
+    settings: comparison::Settings,
 }
 
 /// Runs.
@@ -63,16 +64,16 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let usual = usual_sample(&valid);
         let sample = arguments.sample.or(valid.schedule.sample).unwrap_or(usual);
         valid.schedule.sample = Some(sample).filter(|sample| *sample > Span::ZERO);
-        Row { name: row_name(&title, &case.settings), scenario: 0, valid }
+        (row_name(&title, &case.settings), valid)
     };
-    let study = Study {
+    let plan = Plan {
         scenarios: vec![(name.clone(), text)],
         seeds: seeds(arguments, &plan.seeds),
         rows: plan.cases.into_iter().map(row).collect(),
-        out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(study::slug(&name))),
+        out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,
     };
-    study.conduct(&arguments.settings, as_json)
+    plan.conduct(&arguments.settings, as_json)
 }
 
 /// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.

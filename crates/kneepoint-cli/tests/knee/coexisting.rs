@@ -44,7 +44,11 @@ fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
         assert_eq!((&own["runs"], &own["row_flows"]), (&2.0.into(), &other["column_flows"]));
     }
     let out = here.path().join("o");
-    assert_eq!(names(&out.join("runs")).len(), 3 * 2 * 2 * 2, "three pairs in four settings with two seeds");
+    assert_eq!(
+        names(&here.path().join("out/runs")).len(),
+        3 * 2 * 2 * 2,
+        "three pairs in four settings with two seeds"
+    );
     assert_eq!(names(&out.join("scenarios")).len(), 3 * 2);
     for file in ["report.html", "coexistence.csv", "coexistence.parquet", "coexistence.json", "overview.svg"]
     {
@@ -60,11 +64,11 @@ fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
 #[test]
 fn more_seeds_and_more_controllers_cost_only_what_they_add() {
     let here = tempfile::tempdir().unwrap();
-    let runs = || names(&here.path().join("o/runs"));
+    let runs = || names(&here.path().join("out/runs"));
     let first = json(&knee(here.path(), &small(&["--seeds", "1", "--json"])));
     assert_eq!(runs().len(), 3 * 4);
     // Whoever reads what was kept sees what was written there.
-    let one = here.path().join("o/runs").join(&runs()[0]);
+    let one = here.path().join("out/runs").join(&runs()[0]);
     let text = std::fs::read_to_string(&one).unwrap();
     std::fs::write(&one, text.replace("\"share\":0.", "\"share\":0.00")).unwrap();
     let again = json(&knee(here.path(), &small(&["--seeds", "1", "--json"])));
@@ -90,7 +94,7 @@ fn an_uneven_mix_runs_both_orders_and_the_fair_share_follows_it() {
         assert_eq!((&cell["row_flows"], &cell["column_flows"]), (&2.0.into(), &6.0.into()));
         assert_eq!(cell["fair_share"], 0.25);
     }
-    assert_eq!(names(&here.path().join("o/runs")).len(), 4 * 2, "four ordered pairs in two buffers");
+    assert_eq!(names(&here.path().join("out/runs")).len(), 4 * 2, "four ordered pairs in two buffers");
 }
 
 #[test]

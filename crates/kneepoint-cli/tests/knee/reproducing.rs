@@ -66,7 +66,7 @@ check = "utilization[scheme=pert] > 2"
 [[claim]]
 id = "unknown"
 text = "Nobody measured it."
-check = "happiness[scheme=pert] > 0"
+check = "completion_time_p99_ms[scheme=pert] > 0"
 "#;
 
 fn toy(directory: &Path) {
@@ -88,9 +88,13 @@ fn each_claim_gets_a_verdict_with_our_number_and_a_reason() {
     }
     assert_eq!((&claims[0]["experiment"], &claims[0]["claim"]), (&"toy-small".into(), &"true".into()));
     assert!(claims[1]["ours"].as_f64().is_some_and(|ours| ours < 1.1), "{}", claims[1]["ours"]);
-    assert!(claims[2]["reason"].as_str().is_some_and(|reason| reason.contains("happiness[scheme=pert]")));
+    assert!(
+        claims[2]["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("completion_time_p99_ms[scheme=pert]"))
+    );
     assert_eq!(claims[0]["alternatives"]["40 ms"], "holds");
-    assert_eq!(names(&directory.path().join("o/runs")).len(), 2 * 2 * 2);
+    assert_eq!(names(&directory.path().join("out/runs")).len(), 2 * 2 * 2);
     for file in
         ["report.html", "reproduction.md", "claims.json", "figures/toy-small.svg", "data/toy-small.csv"]
     {
@@ -104,7 +108,7 @@ fn what_is_kept_is_not_run_again_and_what_is_lost_is() {
     toy(directory.path());
     let reproduce = || knee(directory.path(), &["reproduce", "toy.toml", "--quick", "--json", "--out", "o"]);
     let first = json(&reproduce());
-    let runs = directory.path().join("o/runs");
+    let runs = directory.path().join("out/runs");
     let kept = names(&runs);
     assert_eq!(kept.len(), 2 * 3);
     // Whoever reads what was kept sees what was written there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C: what is finished is kept, reported, and whole.
+//! Ctrl-C and SIGKILL: what is finished is kept, reported and whole, and the same command goes on from there.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -19,8 +19,12 @@ fn kept(runs: &Path) -> usize {
 }
 
 fn interrupt(child: &Child) {
+    signal(child, rustix::process::Signal::INT);
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
     let process = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(process, rustix::process::Signal::INT).expect("it is ours");
+    rustix::process::kill_process(process, signal).expect("it is ours");
 }
 
 /// Waits up to a minute for something.
@@ -54,7 +58,7 @@ fn an_interrupt_keeps_finished_runs_and_reports_them() {
     assert_eq!(reported.sum::<usize>(), stored.len());
     for name in stored {
         let run: Value = serde_json::from_slice(&std::fs::read(runs.join(name)).unwrap()).unwrap();
-        assert!(run["run"]["summary"]["links"].is_array());
+        assert!(run["rows"].is_array());
     }
     assert!(summary["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
 }
@@ -89,4 +93,41 @@ fn an_interrupt_before_the_first_run_ends_says_so() {
     let output = child.wait_with_output().unwrap();
     assert_refuses(&output, 130, &["nothing to report"]);
     assert!(!here.path().join("out/report.html").exists());
+}
+
+/// A scenario for the verbs that read one, with thirty seeds.
+const SCENARIO: &str = "name = 'small'\n[run]\nduration = '20s'\nmeasure = '5s..20s'\nseeds = 30\n[topology]\n\
+                        kind = 'dumbbell'\nrate = '20mbit'\nrtt = '40ms'\n[[flows]]\nname = 'long'\ncount = 4\n\
+                        cc = 'reno'\nstart = '0s..1s'\n";
+
+#[test]
+fn a_command_that_was_killed_simulates_only_what_is_missing_when_repeated() {
+    let dumbbell = ["--rate", "20mbit", "--duration", "20s", "--seeds", "30"];
+    let verbs: [Vec<&str>; 4] = [
+        [&["compare", "reno", "--flows", "4"], &dumbbell[..]].concat(),
+        [&["coexist", "reno", "sack", "--flows", "4", "--buffers", "1bdp"], &dumbbell[..]].concat(),
+        vec!["run", "small.toml"],
+        vec!["predict", "small.toml", "--predictors", "rtt"],
+    ];
+    for verb in verbs {
+        let here = tempfile::tempdir().unwrap();
+        std::fs::write(here.path().join("small.toml"), SCENARIO).unwrap();
+        let runs = here.path().join("out/runs");
+        let one_by_one = [&verb[..], &["--jobs", "1", "--out", "o"]].concat();
+        let start = || {
+            command(&one_by_one).current_dir(here.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+        };
+        let mut child = start().expect("knee starts");
+        until("the fourth run", || kept(&runs) >= 4);
+        signal(&child, rustix::process::Signal::KILL);
+        child.wait().unwrap();
+        let before = kept(&runs);
+        let planned = if verb[0] == "coexist" { 90 } else { 30 };
+        assert!((4..planned).contains(&before), "{verb:?}: {before}");
+        let again = knee(here.path(), &[&verb[..], &["--out", "o"]].concat());
+        let said = stderr(&again);
+        assert!(again.status.success(), "{verb:?}: {said}");
+        assert!(said.contains(&format!("{before} of {planned} runs were read back")), "{verb:?}: {said}");
+        assert_eq!(kept(&runs), planned, "{verb:?}");
+    }
 }

@@ -36,7 +36,7 @@ pub use compute::Computation;
 pub use outcome::{Effort, Outcome};
 pub use read::parse;
 pub use sections::{Figure, Scale};
-pub use work::{Packets, Watch};
+pub use work::{Packets, Watch, Yield};
 
 crate::choice! {
     /// How long an experiment may take.

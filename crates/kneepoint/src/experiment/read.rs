@@ -148,9 +148,9 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
         }
         let windows = windows.iter().map(|(key, _, window)| (key.clone(), *window)).collect();
         let work = match &watched {
-            None => Packets { valid: case.valid, watched: None, windows },
+            None => Packets { windows, ..Packets::from(case.valid) },
             Some((predict, predictors)) => match Watched::new(&case.valid, predict, predictors) {
-                Ok(flow) => Packets { valid: case.valid, watched: Some(flow), windows },
+                Ok(flow) => Packets { watched: Some(flow), windows, ..Packets::from(case.valid) },
                 Err(message) => {
                     let table = section(body, "predict", faults);
                     faults.add_with_help(

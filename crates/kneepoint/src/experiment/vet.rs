@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Holds claims against the sweep before anything is run: a misspelt label would be found out only by the verdict.
+//! Checks claims against the sweep and the registry of metrics before anything is run: otherwise a misspelt label or metric
+//! would surface only in the verdict.
+
+use std::collections::BTreeSet;
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
@@ -8,12 +11,13 @@ use crate::scenario::fault::{Faults, did_you_mean};
 use crate::scenario::tree::Table;
 use crate::table::Labels;
 
-/// What runs distinguish besides the axes of a sweep; their labels are known when they are observed.
-const OBSERVED: [&str; 6] = ["link", "group", "predictor", "judge", "bin", "time"];
+/// The axes of the rows of a run, besides those of a sweep; their labels are known only after the run.
+const OBSERVED: [&str; 7] = ["link", "group", "class", "predictor", "judge", "bin", "time"];
 
 /// Adds a fault for each axis and label of a claim that no point of the experiment has; `tables` are the claims'.
 pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Faults) {
     let axes = swept(experiment);
+    let metrics = metrics(experiment);
     for (place, (claim, table)) in experiment.claims.iter().zip(tables).enumerate() {
         if experiment.claims[..place].iter().any(|earlier| earlier.id == claim.id) {
             let message = format!("two claims are called `{}`", claim.id);
@@ -23,6 +27,14 @@ pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Fault
     for (claim, table) in experiment.claims.iter().zip(tables) {
         for axis in &claim.each {
             axes.know(axis, table, "each", faults);
+        }
+        for (key, metric) in measured(claim) {
+            let known = metrics.as_ref().is_none_or(|metrics| metrics.contains(metric));
+            if !known {
+                let names: Vec<&str> = metrics.iter().flatten().map(String::as_str).collect();
+                let message = format!("{key}: no run measures `{metric}`");
+                faults.add_with_help(table.place(key), message, did_you_mean(metric, &names));
+            }
         }
         for (name, labels) in named(claim) {
             axes.have(&name, &labels, table, if claim.checks.is_empty() { "ours" } else { "check" }, faults);
@@ -73,6 +85,28 @@ impl Axes {
             faults.add_with_help(table.place(key), message, did_you_mean(label, &labels));
         }
     }
+}
+
+/// The keys of all metrics of the runs, where all points are simulations; computations name theirs as they go.
+fn metrics(experiment: &Experiment) -> Option<BTreeSet<String>> {
+    let points = experiment.variants.iter().flat_map(|variant| &variant.points);
+    let mut keys = BTreeSet::new();
+    for point in points {
+        let Work::Packets(packets) = &point.work else { return None };
+        keys.extend(packets.metrics());
+    }
+    (!keys.is_empty()).then_some(keys)
+}
+
+/// Every metric that a claim names, with the key of the claim that does.
+fn measured(claim: &Claim) -> BTreeSet<(&'static str, &String)> {
+    let sides = claim.checks.iter().flat_map(|Check { left, right, .. }| [left, right]);
+    let checked = sides.map(|expression| ("check", expression));
+    let shown = claim.ours.iter().map(|(_, expression)| ("ours", expression));
+    let named = checked.chain(shown).flat_map(|(key, expression)| {
+        expression.references().into_iter().map(move |reference| (key, &reference.metric))
+    });
+    named.collect()
 }
 
 /// Every axis that a claim names, with the labels that it names there.

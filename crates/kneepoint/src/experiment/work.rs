@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What has to be done at one point of an experiment, and the rows that come of it.
+//! The work at one point of an experiment, and the rows that it yields.
 
 use super::sections::Predict;
-use crate::measure::{METRICS, Meter, Prediction, Series, ShareSummary, Summary};
+use crate::measure::{Meter, Prediction, Series, Subject};
 use crate::predict::{Config, Judge, Score};
 use crate::spec::{Roster, Slot, Valid};
-use crate::table::Row;
-use crate::table::{Table, jain_index};
+use crate::table::{Row, Table};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Interval, Time};
 
@@ -15,10 +14,32 @@ use crate::units::{Interval, Time};
 pub struct Packets {
     /// What to run.
     pub valid: Valid,
-    /// Which flow predictors watch, if they do.
+    /// The flow that predictors watch, if they do.
     pub watched: Option<Watched>,
-    /// What is measured beside the measurement window: stretches of the run by name.
+    /// Intervals that are measured besides the measurement window, by name.
     pub windows: Vec<(String, Interval)>,
+    /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
+    /// the windows of some flows.
+    pub shown: bool,
+}
+
+/// Flows of each group whose windows the series of a run that is shown follows.
+const FOLLOWED: usize = 4;
+
+/// What a run yields.
+#[derive(Clone, Debug)]
+pub struct Yield {
+    /// Numbers under labels.
+    pub rows: Vec<Row>,
+    /// The sampled state, if the run was sampled.
+    pub series: Option<Table>,
+}
+
+impl From<Valid> for Packets {
+    /// A run that is measured in its measurement window alone.
+    fn from(valid: Valid) -> Packets {
+        Packets { valid, watched: None, windows: Vec::new(), shown: false }
+    }
 }
 
 /// Predictors on a flow.
@@ -41,13 +62,25 @@ impl Watched {
         };
         let place = Roster::new(valid).fixed().iter().position(is_wanted);
         let flow = place.ok_or_else(|| format!("flow: there is no `{}`", predict.flow))?;
-        let watched = Watched {
-            flow: FlowId(flow as u32),
-            predictors: predictors.to_vec(),
-            hold_off: predict.hold_off,
-            bins: predict.bins as usize,
-        };
+        Watched::flow(valid, FlowId(flow as u32), predictors, predict.hold_off, predict.bins as usize)
+    }
+
+    /// Predictors on a flow by its number; the error says why it cannot be watched. An episode of losses ends
+    /// `hold_off` round trips after its last drop; the queue at false positives is counted in `bins` steps.
+    pub fn flow(
+        valid: &Valid,
+        flow: FlowId,
+        predictors: &[(String, Config)],
+        hold_off: f64,
+        bins: usize,
+    ) -> Result<Watched, String> {
+        let watched = Watched { flow, predictors: predictors.to_vec(), hold_off, bins };
         watched.prediction(valid).map(|_| watched)
+    }
+
+    /// The names of the predictors in their registry.
+    pub fn predictors(&self) -> impl Iterator<Item = &'static str> {
+        self.predictors.iter().map(|(_, config)| config.name())
     }
 
     fn prediction(&self, valid: &Valid) -> Result<Prediction, String> {
@@ -58,14 +91,35 @@ impl Watched {
 impl Packets {
     /// Everything that its rows depend on, but for the seed and the program.
     pub fn identity(&self) -> String {
-        format!("{:?} {:?} {:?}", self.valid, self.watched, self.windows)
+        let Packets { valid, watched, windows, shown } = self;
+        // The name is for readers.
+        let Valid { name: _, schedule, network, groups } = valid;
+        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown}")
     }
 
-    /// Who watches a run of it.
+    /// Flows of each group whose windows are sampled: no claim is about one, and reports draw some.
+    fn followed(&self) -> usize {
+        if self.shown { FOLLOWED } else { 0 }
+    }
+
+    /// The keys of all metrics in its rows.
+    pub(super) fn metrics(&self) -> Vec<String> {
+        let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
+        let mut keys: Vec<String> = of_runs.map(|metric| metric.key.clone()).collect();
+        if self.valid.schedule.sample.is_some() {
+            let series = Series::new(&self.valid, self.followed()).table();
+            keys.extend((1..series.columns.len()).map(|column| series.quantity(column).to_string()));
+        }
+        if self.watched.is_some() {
+            keys.extend(SCORES.map(String::from));
+        }
+        keys
+    }
+
+    /// The observers of a run of it.
     pub fn watch(&self) -> Watch {
-        // Windows of single flows are for looking at, and no claim is about one.
-        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, 0));
-        // What cannot be watched was refused when it was read.
+        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, self.followed()));
+        // The parser refuses flows that cannot be watched.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
         let window = |(name, window): &(String, Interval)| {
             let mut valid = self.valid.clone();
@@ -73,13 +127,23 @@ impl Packets {
             (name.clone(), Meter::with_shares(&valid))
         };
         let windows = self.windows.iter().map(window).collect();
-        Watch { meter: Meter::with_shares(&self.valid), windows, series, prediction }
+        let (meter, subjects) = match self.shown {
+            // A lone group got all of the bottleneck, which a report need not say.
+            true => (Meter::new(&self.valid), Subject::ALL),
+            false => (Meter::with_shares(&self.valid), &Subject::FEW[..]),
+        };
+        Watch { meter, subjects, windows, series, prediction }
     }
 }
+
+/// The metrics of a predictor: how often each of six transitions occurred, and their rates.
+const SCORES: [&str; 10] =
+    ["n1", "n2", "n3", "n4", "n5", "n6", "efficiency", "false_positives", "false_negatives", "density"];
 
 /// Watches a run of an experiment.
 pub struct Watch {
     meter: Meter,
+    subjects: &'static [Subject],
     windows: Vec<(String, Meter)>,
     series: Option<Series>,
     prediction: Option<Prediction>,
@@ -99,57 +163,15 @@ impl Observer for Watch {
 
 impl Watch {
     /// What was observed.
-    pub fn rows(self) -> Vec<Row> {
-        let mut rows = summary(&self.meter.finish());
+    pub fn finish(self) -> Yield {
+        let mut rows = self.meter.rows(self.subjects);
         for (name, meter) in self.windows {
-            let inside = summary(&meter.finish()).into_iter();
+            let inside = meter.rows(&Subject::FEW).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
-        rows.extend(self.series.map(Series::table).iter().flat_map(series));
         rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
-        rows
+        Yield { rows, series: self.series.map(Series::table) }
     }
-}
-
-/// The headline figures, those of every measured link, and those of every group of flows.
-fn summary(summary: &Summary) -> Vec<Row> {
-    let headline =
-        METRICS.iter().fold(Row::new([]), |row, metric| row.with(metric.key, (metric.of)(summary)));
-    let links = summary.links.iter().map(|link| {
-        Row::new([("link", link.name.clone())])
-            .with("queue_mean_packets", link.queue_mean_packets)
-            .with("queue_mean_normalized", link.queue_mean_normalized)
-            .with("queueing_delay_mean_ms", 1e3 * link.queueing_delay.mean)
-            .with("drop_ratio", link.drop_ratio())
-            .with("mark_ratio", link.mark_ratio())
-            .with("utilization", link.utilization)
-    });
-    let groups = summary.groups.iter().map(|group| {
-        Row::new([("group", group.name.clone())])
-            .with("jain_index", jain_index(&group.goodput_bps))
-            .with("goodput_bps", group.goodput_bps.iter().sum())
-            .with("timeouts", group.timeouts as f64)
-            .with("repairs", group.repairs as f64)
-    });
-    let shares = summary.shares.iter().flat_map(share);
-    std::iter::once(headline).chain(links).chain(groups).chain(shares).collect()
-}
-
-/// What a group got of the bottleneck, and how much of it met the queue at which length.
-fn share(share: &ShareSummary) -> Vec<Row> {
-    let (group, position) = (("group", share.name.clone()), &share.position);
-    let whole = Row::new([group.clone()])
-        .with("share", share.share)
-        .with("drop_ratio", share.drop_ratio())
-        .with("drops", share.drops as f64)
-        .with("throughput_variance_to_mean_bps", share.throughput_variance_to_mean_bps)
-        .with("queue_position_mean", position.mean)
-        .with("queue_position_median", position.median)
-        .with("queue_position_entropy", position.entropy);
-    let bins = position.bins().map(|(middle, part)| {
-        Row::new([group.clone(), ("bin", bin(middle))]).with("queue_position_share", part)
-    });
-    std::iter::once(whole).chain(bins).collect()
 }
 
 /// The label of a bin: its middle.
@@ -157,8 +179,8 @@ fn bin(middle: f64) -> String {
     format!("{middle:.4}")
 }
 
-/// The sampled state: at each instant a row for each link, and one for each group.
-fn series(table: &Table) -> Vec<Row> {
+/// The sampled state as rows: at each instant a row for each link, and one for each group.
+pub fn over_time(table: &Table) -> Vec<Row> {
     let queues = table.columns_of("queue_packets");
     let axis_of = |column| if queues.contains(&column) { "link" } else { "group" };
     let mut subjects: Vec<(&'static str, &str, Vec<usize>)> = Vec::new();
@@ -177,7 +199,7 @@ fn series(table: &Table) -> Vec<Row> {
     table.rows.iter().flat_map(|row| subjects.iter().map(move |subject| at(row, subject))).collect()
 }
 
-/// What a predictor was worth, and where the queue was when it was wrong.
+/// The scores of a predictor, and the distribution of the queue at its false positives.
 fn score(score: &Score) -> Vec<Row> {
     let judge = match score.judged_by {
         Judge::Flow => "flow",
@@ -204,6 +226,38 @@ fn score(score: &Score) -> Vec<Row> {
     std::iter::once(whole).chain(bins).collect()
 }
 
+/// The scores that rows tell of, whose queue lengths were counted in `bins` steps.
+pub fn scores(rows: &[Row], bins: usize) -> Vec<Score> {
+    let mut scores: Vec<Score> = Vec::new();
+    let mut filled = 0;
+    for row in rows {
+        let label = |axis: &str| row.labels.get(axis).map(String::as_str);
+        let (Some(predictor), Some(judge)) = (label("predictor"), label("judge")) else { continue };
+        let value = |metric: &str| row.values.get(metric).copied().flatten().unwrap_or(f64::NAN);
+        match scores.last_mut() {
+            Some(last) if label("bin").is_some() => {
+                if let Some(share) = last.queue_at_false_positives.get_mut(filled) {
+                    *share = value("density");
+                }
+                filled += 1;
+            }
+            _ => {
+                filled = 0;
+                scores.push(Score {
+                    predictor: predictor.to_string(),
+                    judged_by: if judge == "flow" { Judge::Flow } else { Judge::Queue },
+                    counts: [1, 2, 3, 4, 5, 6].map(|number| value(&format!("n{number}")) as u64),
+                    efficiency: value("efficiency"),
+                    false_positives: value("false_positives"),
+                    false_negatives: value("false_negatives"),
+                    queue_at_false_positives: vec![0.0; bins],
+                });
+            }
+        }
+    }
+    scores
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,9 +270,10 @@ mod tests {
         let text = "[run]\nduration = '4s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
                     [[flows]]\nname = 'long'\ncount = 2\ncc = 'pert'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
-        let packets = Packets { valid, watched: None, windows: Vec::new() };
+        let packets = Packets::from(valid);
         let (watch, _) = run(&packets.valid, 1, packets.watch());
-        let rows = watch.rows();
+        let Yield { mut rows, series } = watch.finish();
+        rows.extend(series.iter().flat_map(over_time));
         let find = |axis: &[&str]| {
             rows.iter().find(|row| row.labels.keys().eq(axis.iter())).unwrap_or_else(|| panic!("{axis:?}"))
         };
@@ -243,9 +298,10 @@ mod tests {
             (name.to_string(), Interval { from: at(from), to: at(to) })
         };
         let windows = vec![window("before", 0, 4), window("while", 4, 7)];
-        let packets = Packets { valid, watched: None, windows };
+        let packets = Packets { windows, ..Packets::from(valid) };
         let (watch, _) = run(&packets.valid, 1, packets.watch());
-        let rows = watch.rows();
+        let Yield { mut rows, series } = watch.finish();
+        rows.extend(series.iter().flat_map(over_time));
         let used = |name: &str| {
             let inside = |row: &&Row| {
                 row.labels.len() == 1 && row.labels.get("window").is_some_and(|label| label == name)
@@ -272,7 +328,7 @@ mod tests {
                 "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '{rtt}'\n[[flows]]\ncc = 'pert'\n"
             );
             let valid = parse(&text).unwrap().cases.remove(0).valid;
-            Packets { valid, watched: None, windows: Vec::new() }.identity()
+            Packets::from(valid).identity()
         };
         assert_eq!(identity("60ms"), identity("60ms"));
         assert_ne!(identity("60ms"), identity("61ms"));

@@ -1,37 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Distributions of times: recorded in nanoseconds, reported in seconds.
 
-use serde::Serialize;
-
 use crate::units::Span;
 
-/// How a time is distributed, in seconds; not a number where nothing was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Distribution {
-    /// How many were seen.
-    pub count: u64,
-    /// The mean, exact.
-    pub mean: f64,
-    /// The median, like all percentiles to three significant digits.
-    pub p50: f64,
-    /// What nine of ten do not exceed.
-    pub p90: f64,
-    /// What 95 of 100 do not exceed.
-    pub p95: f64,
-    /// What 99 of 100 do not exceed.
-    pub p99: f64,
-    /// The greatest, exact.
-    pub max: f64,
+crate::choice! {
+    /// A number that describes a distribution.
+    pub enum Statistic {
+        /// The mean, exact.
+        Mean = "mean",
+        /// The median, like all percentiles to three significant digits.
+        P50 = "p50",
+        /// The 90th percentile.
+        P90 = "p90",
+        /// The 95th percentile.
+        P95 = "p95",
+        /// The 99th percentile.
+        P99 = "p99",
+        /// The greatest, exact.
+        Max = "max",
+    }
 }
 
-/// Times up to this are counted each in a cell of its own; above, a cell is as wide as a thousandth of its times.
-const EXACT: u64 = 2 * HALF;
+impl Statistic {
+    /// The title of a metric: `99th percentile of queueing delay`.
+    pub(super) fn title(self, of: &str) -> String {
+        let mut characters = of.chars();
+        let first = characters.next().map(|c| c.to_ascii_lowercase());
+        // `RTT` stays as it is.
+        let lower: String = first.into_iter().chain(characters).collect();
+        match self {
+            Statistic::Mean => format!("Mean {lower}"),
+            Statistic::P50 => format!("Median {lower}"),
+            Statistic::P90 => format!("90th percentile of {lower}"),
+            Statistic::P95 => format!("95th percentile of {lower}"),
+            Statistic::P99 => format!("99th percentile of {lower}"),
+            Statistic::Max => format!("Greatest {lower}"),
+        }
+    }
+
+    /// The head of a narrow column: `p99 delay`; `delay` alone is the mean.
+    pub(super) fn short(self, of: &str) -> String {
+        match self {
+            Statistic::Mean => of.into(),
+            Statistic::P50 => format!("median {of}"),
+            percentile => format!("{percentile} {of}"),
+        }
+    }
+}
+
+/// Times below twice this are counted each in a cell of its own; above, a cell is as wide as a thousandth of its times.
 const HALF: u64 = 1 << 10;
 
 /// Records times in cells whose width grows with them, as an HDR histogram of three digits does (G. Tene), in a
 /// tenth of the instructions: the cell is a shift and an addition. Counters are of 32 bits, so that those in use
 /// stay in the first-level cache.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
     cells: Vec<u32>,
     sum: u128,
@@ -39,10 +62,6 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new() -> Recorder {
-        Recorder { cells: vec![0; EXACT as usize], sum: 0, max: 0 }
-    }
-
     #[inline]
     pub(super) fn record(&mut self, time: Span) {
         self.sum += u128::from(time.0);
@@ -60,22 +79,30 @@ impl Recorder {
         self.cells[cell] = 1;
     }
 
-    pub(super) fn finish(&self) -> Distribution {
-        let count: u64 = self.cells.iter().copied().map(u64::from).sum();
-        let seconds = |nanos: f64| if count == 0 { f64::NAN } else { nanos / 1e9 };
-        let percentile = |p: f64| seconds(self.percentile(libm::ceil(p * count as f64) as u64) as f64);
-        Distribution {
-            count,
-            mean: seconds(self.sum as f64 / count as f64),
-            p50: percentile(0.50),
-            p90: percentile(0.90),
-            p95: percentile(0.95),
-            p99: percentile(0.99),
-            max: seconds(self.max as f64),
-        }
+    /// The number of recorded times.
+    pub(super) fn count(&self) -> u64 {
+        self.cells.iter().copied().map(u64::from).sum()
     }
 
-    /// What `rank` of the recorded times do not exceed: the end of their last cell, but nothing beyond all.
+    /// A statistic of the recorded times in seconds; NaN without one.
+    pub(super) fn seconds(&self, statistic: Statistic) -> f64 {
+        let count = self.count();
+        if count == 0 {
+            return f64::NAN;
+        }
+        let percentile = |p: f64| self.percentile(libm::ceil(p * count as f64) as u64) as f64;
+        let nanos = match statistic {
+            Statistic::Mean => self.sum as f64 / count as f64,
+            Statistic::P50 => percentile(0.50),
+            Statistic::P90 => percentile(0.90),
+            Statistic::P95 => percentile(0.95),
+            Statistic::P99 => percentile(0.99),
+            Statistic::Max => self.max as f64,
+        };
+        nanos / 1e9
+    }
+
+    /// The time that `rank` of the recorded times do not exceed: the end of their last cell, at most the maximum.
     fn percentile(&self, rank: u64) -> u64 {
         let mut seen = 0;
         let reached = self.cells.iter().position(|count| {
@@ -86,14 +113,14 @@ impl Recorder {
     }
 }
 
-/// Where a time is counted. From 2048 on each doubling has 1024 cells.
+/// The cell of a time. From 2048 on each doubling has 1024 cells.
 #[inline]
 fn cell(nanos: u64) -> usize {
     let shift = (u64::BITS - (nanos | HALF).leading_zeros()) - (HALF.ilog2() + 1);
     (u64::from(shift) * HALF + (nanos >> shift)) as usize
 }
 
-/// The last time that a cell counts.
+/// The last time of a cell.
 fn last_of(cell: usize) -> u64 {
     let cell = cell as u64;
     let shift = (cell / HALF).saturating_sub(1);
@@ -106,18 +133,16 @@ mod tests {
 
     #[test]
     fn percentiles_of_one_to_a_thousand_milliseconds_are_exact_to_three_digits() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::default();
         for millis in 1..=1000 {
             recorder.record(Span::from_millis(millis));
         }
-        let distribution = recorder.finish();
-        assert_eq!((distribution.count, distribution.mean, distribution.max), (1000, 0.5005, 1.0));
-        for (measured, exact) in [
-            (distribution.p50, 0.5),
-            (distribution.p90, 0.9),
-            (distribution.p95, 0.95),
-            (distribution.p99, 0.99),
-        ] {
+        let at = |statistic| recorder.seconds(statistic);
+        assert_eq!((recorder.count(), at(Statistic::Mean), at(Statistic::Max)), (1000, 0.5005, 1.0));
+        for (statistic, exact) in
+            [(Statistic::P50, 0.5), (Statistic::P90, 0.9), (Statistic::P95, 0.95), (Statistic::P99, 0.99)]
+        {
+            let measured = at(statistic);
             assert!((measured / exact - 1.0).abs() < 1e-3, "{measured} is not {exact}");
         }
     }
@@ -134,19 +159,26 @@ mod tests {
 
     #[test]
     fn no_percentile_exceeds_the_greatest_time() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::default();
         recorder.record(Span(123_456_789));
-        let distribution = recorder.finish();
-        assert_eq!(
-            (distribution.p50, distribution.p99, distribution.max),
-            (0.123456789, 0.123456789, 0.123456789)
-        );
+        for statistic in [Statistic::P50, Statistic::P99, Statistic::Max] {
+            assert_eq!(recorder.seconds(statistic), 0.123456789);
+        }
     }
 
     #[test]
-    fn nothing_seen_has_no_mean_and_no_percentile() {
-        let distribution = Recorder::new().finish();
-        assert_eq!(distribution.count, 0);
-        assert!(distribution.mean.is_nan() && distribution.p99.is_nan() && distribution.max.is_nan());
+    fn an_empty_distribution_has_no_mean_and_no_percentile() {
+        let recorder = Recorder::default();
+        assert_eq!(recorder.count(), 0);
+        assert!(Statistic::ALL.iter().all(|statistic| recorder.seconds(*statistic).is_nan()));
+    }
+
+    #[test]
+    fn a_family_of_metrics_has_titles_that_read_as_english() {
+        assert_eq!(Statistic::P99.title("Queueing delay"), "99th percentile of queueing delay");
+        assert_eq!(
+            Statistic::ALL.iter().map(|one| one.short("RTT")).collect::<Vec<_>>().join(", "),
+            "RTT, median RTT, p90 RTT, p95 RTT, p99 RTT, max RTT"
+        );
     }
 }

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Mixture: who got what of a bottleneck.
+//! Mixture: how groups share a bottleneck.
 //!
-//! Groups of traffic that meet in one queue differ in how much they get, how much they lose, how steadily they are
-//! served, and where in the queue their packets find themselves.
+//! Groups of traffic that meet in one queue differ in their share of the link, in their losses, in how steadily they are
+//! served, and in the queue that their packets meet.
 //!
 //! ```text
 //! share             bytes of the group that were served / all bytes served
 //! drop ratio        packets of it that the queue dropped / packets of it that arrived
 //! variance to mean  s² / x̄ of the bits of it served in each whole second of the window      bits/s
-//! position          what waited when a packet of it was taken in / what may wait             [0, 1]
+//! position          the backlog at the arrival of an accepted packet of it / the limit      [0, 1]
 //! entropy           -Σ p·ln p / ln 20 over twentieths of the buffer                          [0, 1]
 //! ```
 //!
-//! A group's packets are its data and its acknowledgements alike: what crosses the bottleneck takes its place there.
-//! So the shares of a run add up to one.
+//! A group's packets are its data and its acknowledgements alike: all that crosses the bottleneck. So the shares of a run
+//! add up to one.
 
-use serde::Serialize;
-
-use super::summary::ShareSummary;
+use super::metric::{BYTES, Entry, KBIT, PERCENT, PLAIN, number};
 use crate::queue::{Backlog, Fate, Limit, Reason};
+use crate::trace::Event;
 use crate::units::{Interval, Span, Time};
 
-/// Parts of the buffer in which a distribution of positions is told.
+/// Parts of the buffer in a reported distribution of positions.
 const BINS: usize = 20;
 /// Parts of the buffer in which positions are counted, so that the median is known to a thousandth.
 const CELLS: usize = 1000;
 const SECOND: Span = Span::from_secs(1);
 
-/// Counts the packets of each group at one link. Whoever asks it knows that the measurement window is open.
+/// Counts the packets of each group at one link, inside the measurement window.
 #[derive(Clone, Debug)]
 pub(super) struct Mixture {
     limit: Limit,
@@ -40,7 +39,6 @@ pub(super) struct Mixture {
 
 #[derive(Clone, Debug)]
 struct Group {
-    name: String,
     arrivals: u64,
     drops: u64,
     served_bytes: u64,
@@ -51,7 +49,7 @@ struct Group {
     positions: Positions,
 }
 
-/// Where in the queue packets found themselves.
+/// The queues that packets met.
 #[derive(Clone, Debug)]
 struct Positions {
     sum: u128,
@@ -59,9 +57,8 @@ struct Positions {
 }
 
 impl Mixture {
-    pub(super) fn new(names: impl Iterator<Item = String>, limit: Limit, window: Interval) -> Mixture {
-        let group = |name| Group {
-            name,
+    pub(super) fn new(groups: usize, limit: Limit, window: Interval) -> Mixture {
+        let group = Group {
             arrivals: 0,
             drops: 0,
             served_bytes: 0,
@@ -75,13 +72,24 @@ impl Mixture {
             window,
             seconds: window.span().0 / SECOND.0,
             ends: window.from + SECOND,
-            groups: names.map(group).collect(),
+            groups: vec![group; groups],
+        }
+    }
+
+    /// An event of a packet of `group`, which met `backlog` if it arrives.
+    #[inline]
+    pub(super) fn on(&mut self, group: usize, at: Time, backlog: Backlog, event: &Event) {
+        match event {
+            Event::Arrival { fate, .. } => self.arrival(group, backlog, *fate),
+            Event::Fate { fate, .. } => self.fate(group, *fate),
+            Event::Service { packet, .. } => self.service(group, at, packet.size),
+            _ => {}
         }
     }
 
     /// A packet of a group met this backlog.
     #[inline]
-    pub(super) fn arrival(&mut self, group: usize, backlog: Backlog, fate: Fate) {
+    fn arrival(&mut self, group: usize, backlog: Backlog, fate: Fate) {
         let Some(group) = self.groups.get_mut(group) else { return };
         group.arrivals += 1;
         if let Fate::Dropped(reason) = fate {
@@ -97,7 +105,7 @@ impl Mixture {
 
     /// A packet of a group met its fate after it was taken in.
     #[inline]
-    pub(super) fn fate(&mut self, group: usize, fate: Fate) {
+    fn fate(&mut self, group: usize, fate: Fate) {
         if let (Some(group), Fate::Dropped(reason)) = (self.groups.get_mut(group), fate) {
             group.dropped(reason);
         }
@@ -105,7 +113,7 @@ impl Mixture {
 
     /// A packet of a group begins its transmission.
     #[inline]
-    pub(super) fn service(&mut self, group: usize, at: Time, size: u16) {
+    fn service(&mut self, group: usize, at: Time, size: u16) {
         if at >= self.ends {
             self.turn(at);
         }
@@ -131,7 +139,8 @@ impl Mixture {
         self.ends = self.window.from + Span((begun + 1).saturating_mul(SECOND.0));
     }
 
-    pub(super) fn finish(mut self) -> Vec<ShareSummary> {
+    /// The share of each group.
+    pub(super) fn finish(mut self) -> Vec<Share> {
         self.turn(self.window.to);
         let all: u64 = self.groups.iter().map(|group| group.served_bytes).sum();
         let (limit, seconds) = (self.limit, self.seconds);
@@ -144,16 +153,15 @@ impl Group {
         self.drops += u64::from(reason != Reason::Channel);
     }
 
-    fn finish(self, all: u64, limit: Limit, seconds: u64) -> ShareSummary {
+    fn finish(self, all: u64, limit: Limit, seconds: u64) -> Share {
         let position = match limit {
             Limit::Packets(limit) => self.positions.finish(f64::from(limit)),
             Limit::Bytes(limit) => self.positions.finish(limit.0 as f64),
             Limit::Unlimited => Position::UNKNOWN,
         };
-        ShareSummary {
+        Share {
             share: self.served_bytes as f64 / all as f64,
             throughput_variance_to_mean_bps: self.variance_to_mean(seconds),
-            name: self.name,
             arrivals: self.arrivals,
             drops: self.drops,
             served_bytes: self.served_bytes,
@@ -207,34 +215,116 @@ impl Positions {
     }
 }
 
-/// Where in the queue a group's packets found themselves when they were taken in: what waited before them, of
-/// what may wait. Not a number where nothing was taken in or where there is no limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Position {
-    /// The mean, exact.
-    #[serde(rename = "queue_position_mean")]
-    pub mean: f64,
-    /// The median, down to a thousandth.
-    #[serde(rename = "queue_position_median")]
-    pub median: f64,
-    /// One if they were everywhere alike, zero if all were in the same twentieth.
-    #[serde(rename = "queue_position_entropy")]
-    pub entropy: f64,
-    /// How much of them was in each twentieth of the buffer, from its front; nothing where it is unknown.
-    #[serde(rename = "queue_position_share")]
-    pub shares: Vec<f64>,
+/// The share of a group at the bottleneck.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    share: f64,
+    arrivals: u64,
+    drops: u64,
+    served_bytes: u64,
+    throughput_variance_to_mean_bps: f64,
+    position: Position,
+}
+
+/// The queue that accepted packets of a group met, over its limit. NaN without an accepted packet, or without a limit.
+#[derive(Clone, Debug)]
+struct Position {
+    /// Exact.
+    mean: f64,
+    /// Down to a thousandth.
+    median: f64,
+    entropy: f64,
+    /// The fraction of the packets in each twentieth of the buffer, from its front; empty where it is unknown.
+    shares: Vec<f64>,
 }
 
 impl Position {
     const UNKNOWN: Position =
         Position { mean: f64::NAN, median: f64::NAN, entropy: f64::NAN, shares: Vec::new() };
+}
 
-    /// The middle of each part of [`shares`](Position::shares) and its share.
-    pub fn bins(&self) -> impl Iterator<Item = (f64, f64)> {
-        let parts = self.shares.len() as f64;
-        self.shares.iter().enumerate().map(move |(place, share)| ((place as f64 + 0.5) / parts, *share))
+impl Share {
+    /// A group whose share was not counted.
+    pub(super) const UNKNOWN: Share = Share {
+        share: f64::NAN,
+        arrivals: 0,
+        drops: 0,
+        served_bytes: 0,
+        throughput_variance_to_mean_bps: f64::NAN,
+        position: Position::UNKNOWN,
+    };
+
+    /// The middle of each part of the buffer, and the fraction of the packets that met it.
+    pub(super) fn positions(&self) -> impl Iterator<Item = (f64, f64)> {
+        let shares = &self.position.shares;
+        let parts = shares.len() as f64;
+        shares.iter().enumerate().map(move |(place, share)| ((place as f64 + 0.5) / parts, *share))
+    }
+
+    /// A number of packets or bytes; NaN where none were counted.
+    fn counted(&self, number: u64) -> f64 {
+        if self.share.is_nan() && self.arrivals == 0 { f64::NAN } else { number as f64 }
     }
 }
+
+/// The metrics of a group at the bottleneck.
+pub(super) const METRICS: &[Entry<Share>] = &[
+    number("share", "Share of the bottleneck's bytes", "share", PERCENT, |share: &Share| share.share),
+    number("drop_ratio", "Packets of the group dropped", "dropped", PERCENT, |share: &Share| {
+        share.drops as f64 / share.arrivals as f64
+    }),
+    number("drops", "Packets of the group that the queue dropped", "drops", PLAIN, |share: &Share| {
+        share.counted(share.drops)
+    })
+    .detail(),
+    number("arrivals", "Packets of the group that arrived", "arrived", PLAIN, |share: &Share| {
+        share.counted(share.arrivals)
+    })
+    .detail(),
+    number("served_bytes", "Bytes of the group transmitted", "served", BYTES, |share: &Share| {
+        share.counted(share.served_bytes)
+    })
+    .detail(),
+    number(
+        "throughput_variance_to_mean_bps",
+        "Variance over mean of the throughput in 1 s",
+        "variance to mean",
+        KBIT,
+        |share: &Share| share.throughput_variance_to_mean_bps,
+    ),
+    number(
+        "queue_position_mean",
+        "Mean queue met by packets, of the buffer",
+        "queue met",
+        PERCENT,
+        |share: &Share| share.position.mean,
+    ),
+    number(
+        "queue_position_median",
+        "Median queue met by packets, of the buffer",
+        "median queue met",
+        PERCENT,
+        |share: &Share| share.position.median,
+    )
+    .detail(),
+    number(
+        "queue_position_entropy",
+        "Entropy of the queue met by packets",
+        "entropy of queue met",
+        PLAIN,
+        |share: &Share| share.position.entropy,
+    )
+    .detail(),
+];
+
+/// The metrics of a position; its label is the middle of a twentieth of the buffer.
+pub(super) const POSITIONS: &[Entry<f64>] = &[number(
+    "queue_position_share",
+    "Fraction of the group's packets at this position",
+    "of packets",
+    PERCENT,
+    |share| *share,
+)];
 
 #[cfg(test)]
 mod tests {
@@ -247,7 +337,7 @@ mod tests {
 
     fn two(limit: Limit) -> Mixture {
         let window = Interval { from: at(10_000), to: at(13_500) };
-        Mixture::new(["a", "b"].map(String::from).into_iter(), limit, window)
+        Mixture::new(2, limit, window)
     }
 
     fn waiting(packets: u32) -> Backlog {
@@ -265,7 +355,10 @@ mod tests {
         mixture.service(1, at(10_100), 3000);
         let shares = mixture.finish();
         assert_eq!(shares.iter().map(|share| share.share).collect::<Vec<_>>(), [0.25, 0.75]);
-        assert_eq!(shares.iter().map(ShareSummary::drop_ratio).collect::<Vec<_>>(), [0.5, 0.0]);
+        assert_eq!(
+            shares.iter().map(|share| share.drops as f64 / share.arrivals as f64).collect::<Vec<_>>(),
+            [0.5, 0.0]
+        );
     }
 
     #[test]
@@ -309,7 +402,7 @@ mod tests {
         let shares = mixture.finish();
         assert!((shares[0].position.entropy - 1.0).abs() < 1e-12);
         assert_eq!(shares[1].position.entropy, 0.0);
-        let bins: Vec<(f64, f64)> = shares[1].position.bins().collect();
+        let bins: Vec<(f64, f64)> = shares[1].positions().collect();
         assert_eq!(bins[7], (0.375, 1.0));
     }
 }

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From events to numbers: observers, what they sum up to, and statistics over seeds.
+//! Measurement: observers that turn events into rows, and the registry of metrics.
 //!
-//! Everything in a [`Summary`] happened inside the schedule's measurement window, which is half-open: an event
-//! at its first instant counts, one at its end does not. It does not matter here whether events come from a
-//! simulation or from a machine.
+//! ```text
+//! Event ─Meter→ counters of link · group · class · flow ─tables of metrics→ Row { labels, values }
+//! ```
+//!
+//! Everything in a row happened inside the schedule's measurement window, which is half-open: an event at its first instant
+//! counts, one at its end does not. Events may come from a simulation or from a machine.
 
+mod class;
 mod distribution;
-mod headline;
+mod flow;
+mod group;
+mod link;
 mod meter;
+mod metric;
 mod mixture;
+mod object;
 mod occupancy;
 mod prediction;
+mod run;
 mod series;
-mod summary;
 mod theory;
 
-pub use distribution::Distribution;
-pub use headline::{Estimates, METRICS, Metric};
 pub use meter::Meter;
-pub use mixture::Position;
+pub use metric::{Metric, Subject, headlines};
+pub use object::Objects;
 pub use prediction::Prediction;
 pub use series::Series;
-pub use summary::{CbrSummary, Drops, GroupSummary, LinkSummary, ShareSummary, Summary, WebSummary};
 pub use theory::{Misfit, Theory};

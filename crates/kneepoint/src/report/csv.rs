@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Comma-separated values (RFC 4180). Numbers read back as they were; one that does not exist is an empty field.
+//! Comma-separated values (RFC 4180). Numbers read back as they were; an undefined one is an empty field.
 
-use super::Comparison;
-use crate::measure::METRICS;
-use crate::table::{Cell, Records, Table};
+use super::{Comparison, RunResult, SchemeResult};
+use crate::measure::{Metric, Subject, headlines};
+use crate::table::{Cell, Records, Row, Table, value};
 
-/// One line per scheme: each headline figure and its half width.
+/// One line per scheme: each headline metric and its half width.
 pub fn schemes(comparison: &Comparison) -> String {
-    let heads =
-        METRICS.iter().flat_map(|metric| [metric.key.to_string(), format!("{}_half_width", metric.key)]);
+    let heads = headlines().flat_map(|metric| [metric.key.clone(), format!("{}_half_width", metric.key)]);
     let head = ["scheme".to_string(), "runs".to_string()].into_iter().chain(heads);
     let rows = comparison.schemes.iter().map(|scheme| {
         let mut row = vec![scheme.scheme.clone(), scheme.runs.len().to_string()];
-        for estimate in scheme.estimates().0 {
+        for metric in headlines() {
+            let estimate = scheme.estimate(&metric.key);
             row.extend([number(estimate.mean), number(estimate.half_width.unwrap_or(f64::NAN))]);
         }
         row
@@ -20,19 +20,38 @@ pub fn schemes(comparison: &Comparison) -> String {
     written(head.collect(), rows)
 }
 
-/// One line per run: each headline figure of it, and what it cost.
+/// One line per run: its headline metrics and its costs.
 pub fn runs(comparison: &Comparison) -> String {
     let costs = ["cpu_seconds", "bottleneck_packets", "events"];
-    let head = ["scheme", "seed"].into_iter().chain(METRICS.iter().map(|metric| metric.key)).chain(costs);
-    let rows = comparison.schemes.iter().flat_map(|scheme| {
-        scheme.runs.iter().map(|run| {
-            let mut row = vec![scheme.scheme.clone(), run.seed.to_string()];
-            row.extend(METRICS.iter().map(|metric| number((metric.of)(&run.summary))));
-            row.extend([number(run.cpu_seconds), run.bottleneck_packets.to_string(), run.events.to_string()]);
-            row
-        })
+    let keys = headlines().map(|metric| metric.key.as_str());
+    let head = ["scheme", "seed"].into_iter().chain(keys).chain(costs);
+    let rows = each(comparison).map(|(scheme, run)| {
+        let mut row = vec![scheme.scheme.clone(), run.seed.to_string()];
+        row.extend(headlines().map(|metric| number(value(&run.rows, &metric.key, &[]))));
+        row.extend([number(run.cpu_seconds), run.bottleneck_packets.to_string(), run.events.to_string()]);
+        row
     });
     written(head.map(String::from).collect(), rows)
+}
+
+/// One line per link, group or class of each run: all its metrics.
+pub fn subjects(comparison: &Comparison, subject: Subject) -> String {
+    let keys = subject.metrics().iter().map(|metric| metric.key.as_str());
+    let head = ["scheme", "seed"].into_iter().chain(subject.axes().iter().copied()).chain(keys);
+    let line = |scheme: &SchemeResult, run: &RunResult, row: &Row| {
+        let labels = subject.axes().iter().map(|axis| row.label(axis).to_string());
+        let numbers = subject.metrics().iter().map(|metric: &Metric| number(row.value(&metric.key)));
+        [scheme.scheme.clone(), run.seed.to_string()].into_iter().chain(labels).chain(numbers).collect()
+    };
+    let rows = each(comparison).flat_map(|(scheme, run)| {
+        run.rows.iter().filter(|row| subject.has(row)).map(move |row| line(scheme, run, row))
+    });
+    written(head.map(String::from).collect(), rows)
+}
+
+/// Every run of every scheme.
+fn each(comparison: &Comparison) -> impl Iterator<Item = (&SchemeResult, &RunResult)> {
+    comparison.schemes.iter().flat_map(|scheme| scheme.runs.iter().map(move |run| (scheme, run)))
 }
 
 /// A table as it is.
@@ -55,8 +74,8 @@ fn written(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String
         // Writing to memory cannot fail, and every row is as long as the head.
         writer.write_record(&record).expect("rows are as long as their head");
     }
-    let bytes = writer.into_inner().expect("memory takes whatever comes");
-    String::from_utf8(bytes).expect("strings make strings")
+    let bytes = writer.into_inner().expect("writing to memory does not fail");
+    String::from_utf8(bytes).expect("fields are UTF-8")
 }
 
 #[cfg(test)]
@@ -80,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_an_empty_field() {
+    fn undefined_numbers_are_empty_fields() {
         let written = Table { columns: vec!["a".into(), "b".into()], rows: vec![vec![f64::NAN, 2.0]] };
         assert_eq!(table(&written), "a,b\n,2\n");
     }
@@ -99,5 +118,9 @@ mod tests {
         let schemes = schemes(&comparison);
         assert_eq!(schemes.lines().count(), 1 + 2);
         assert!(schemes.starts_with("scheme,runs,queue_mean_packets,queue_mean_packets_half_width,"));
+        let groups = subjects(&comparison, Subject::Group);
+        assert_eq!(groups.lines().count(), 1 + 2 * 3 * 2);
+        assert!(groups.starts_with("scheme,seed,group,flows,goodput_bps,"), "{groups}");
+        assert_eq!(subjects(&comparison, Subject::Link).lines().count(), 1 + 2 * 3);
     }
 }

@@ -2,11 +2,7 @@
 //! A comparison that never ran, to try reports on.
 
 use super::{Comparison, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
-use crate::measure::{
-    CbrSummary, Distribution, Drops, GroupSummary, LinkSummary, Position, ShareSummary, Summary,
-};
-use crate::queue::Reason;
-use crate::table::Table;
+use crate::table::{Labels, Row, Table, jain_index};
 
 /// Two schemes, three seeds.
 pub(super) fn comparison() -> Comparison {
@@ -51,91 +47,89 @@ fn scheme_result(scheme: &str, place: u64) -> SchemeResult {
         cpu_seconds: 1.25 + 0.1 * noise(seed),
         bottleneck_packets: 1_875_000 + seed,
         events: 9_000_000 + seed,
-        summary: summary(level * (1.0 + 0.05 * noise(seed + 10 * place)), place),
+        rows: rows(level * (1.0 + 0.05 * noise(seed + 10 * place)), place),
     });
     SchemeResult {
         scheme: scheme.into(),
+        controls: Labels::from([("forward".to_string(), "reno".to_string())]),
         runs: runs.collect(),
         series: Some(series(level, place)),
         theory: None,
     }
 }
 
-fn distribution(scale: f64) -> Distribution {
-    Distribution {
-        count: 1000,
-        mean: scale,
-        p50: 0.9 * scale,
-        p90: 1.6 * scale,
-        p95: 1.9 * scale,
-        p99: 2.4 * scale,
-        max: 2.9 * scale,
-    }
+/// The metrics of a distribution of times around `scale` milliseconds.
+fn times(row: Row, key: &str, scale: f64) -> Row {
+    let statistics = [("mean", 1.0), ("p50", 0.9), ("p90", 1.6), ("p95", 1.9), ("p99", 2.4), ("max", 2.9)];
+    statistics.iter().fold(row, |row, (name, factor)| row.with(format!("{key}_{name}_ms"), factor * scale))
 }
 
-fn summary(level: f64, place: u64) -> Summary {
-    let mut drops = Drops::default();
-    (0..40_000 / (place + 1)).for_each(|_| drops.count(Reason::Overflow));
-    let weights: Vec<f64> = (0..1126)
-        .map(|length| {
-            let off = (f64::from(length) - level) / (30.0 + 0.25 * level);
-            libm::exp(-0.5 * off * off)
-        })
-        .collect();
-    let total: f64 = weights.iter().sum();
-    Summary {
-        window_s: 100.0,
-        links: vec![LinkSummary {
-            name: "r1-r2".into(),
-            queue_mean_packets: level,
-            queue_mean_bytes: 1040.0 * level,
-            buffer_packets: Some(1125.0),
-            queue_mean_normalized: level / 1125.0,
-            queue_distribution: weights.iter().map(|weight| weight / total).collect(),
-            queueing_delay: distribution(level / 18_750.0),
-            arrivals: 1_900_000,
-            drops,
-            marks: 12_000 * place,
-            served_packets: 1_875_000,
-            served_bytes: 1_950_000_000,
-            utilization: 0.9987 - 0.004 * place as f64 - 0.00001 * level,
-        }],
-        groups: vec![GroupSummary {
-            name: "forward".into(),
-            cc: "reno".into(),
-            crosses_bottleneck: true,
-            goodput_bps: (0..10)
-                .map(|flow| 1.45e7 * (1.0 + 0.2 * noise(flow + 100 * place + level as u64)))
-                .collect(),
-            rtt: distribution(0.06 + level / 18_750.0),
-            repairs: 420,
-            timeouts: 3,
-            completed: 0,
-            completions: Distribution { count: 0, ..distribution(f64::NAN) },
-        }],
-        web: Vec::new(),
-        cbr: vec![CbrSummary {
-            name: "noise".into(),
-            delivered_packets: 390_000,
-            throughput_bps: 3e7,
-            delay: distribution(0.03 + level / 18_750.0),
-        }],
-        shares: [("forward", 0.8), ("noise", 0.2)].map(|(name, part)| share(name, part, level)).to_vec(),
-    }
+fn rows(level: f64, place: u64) -> Vec<Row> {
+    let delay = 1e3 * level / 18_750.0;
+    let goodput = |flow| 1.45e7 * (1.0 + 0.2 * noise(flow + 100 * place + level as u64));
+    let goodputs: Vec<f64> = (0..10).map(goodput).collect();
+    let drops = (40_000 / (place + 1)) as f64;
+    let of_link = |row: Row| {
+        times(row, "queueing_delay", delay)
+            .with("queue_mean_packets", level)
+            .with("queue_mean_normalized", level / 1125.0)
+            .with("drop_ratio", drops / 1_900_000.0)
+            .with("mark_ratio", (12_000 * place) as f64 / 1_900_000.0)
+            .with("utilization", 0.9987 - 0.004 * place as f64 - 0.00001 * level)
+    };
+    let run = of_link(Row::new([]))
+        .with("window_s", 100.0)
+        .with("jain_index", jain_index(&goodputs))
+        .with("goodput_bps", goodputs.iter().sum::<f64>() / 10.0);
+    let link = of_link(Row::new([("link", "r1-r2".into())]))
+        .with("buffer_packets", 1125.0)
+        .with("arrivals", 1_900_000.0)
+        .with("drops", drops);
+    let forward = times(group("forward", 0.8, level), "rtt", 60.0 + delay)
+        .with("flows", 10.0)
+        .with("goodput_bps", goodputs.iter().sum())
+        .with("jain_index", jain_index(&goodputs))
+        .with("repairs", 420.0)
+        .with("timeouts", 3.0)
+        .with("completions", 0.0);
+    let noise = times(group("noise", 0.2, level), "delay", 30.0 + delay)
+        .with("delivered_packets", 390_000.0)
+        .with("throughput_bps", 3e7);
+    let whole = [run, link, forward, noise];
+    whole
+        .into_iter()
+        .chain(lengths(level))
+        .chain(["forward", "noise"].map(|name| position(name, level)))
+        .collect()
 }
 
-fn share(name: &str, share: f64, level: f64) -> ShareSummary {
-    let shares: Vec<f64> =
-        (0..20).map(|bin| f64::from(u8::from(bin == (20.0 * level / 1125.0) as usize))).collect();
-    ShareSummary {
-        name: name.into(),
-        share,
-        arrivals: (1_900_000.0 * share) as u64,
-        drops: (20_000.0 * share) as u64,
-        served_bytes: (1_950_000_000.0 * share) as u64,
-        throughput_variance_to_mean_bps: 2e5 * (1.0 + share),
-        position: Position { mean: level / 1125.0, median: level / 1125.0, entropy: 0.0, shares },
-    }
+fn group(name: &str, share: f64, level: f64) -> Row {
+    Row::new([("group", name.into())])
+        .with("share", share)
+        .with("drop_ratio", 0.0105)
+        .with("throughput_variance_to_mean_bps", 2e5 * (1.0 + share))
+        .with("queue_position_mean", level / 1125.0)
+        .with("queue_position_median", level / 1125.0)
+        .with("queue_position_entropy", 0.0)
+}
+
+/// All packets of a group met the same queue.
+fn position(group: &str, level: f64) -> Row {
+    let middle = (libm::floor(20.0 * level / 1125.0) + 0.5) / 20.0;
+    Row::new([("group", group.into()), ("bin", format!("{middle:.4}"))]).with("queue_position_share", 1.0)
+}
+
+fn lengths(level: f64) -> Vec<Row> {
+    let weight = |length: u32| {
+        let off = (f64::from(length) - level) / (30.0 + 0.25 * level);
+        libm::exp(-0.5 * off * off)
+    };
+    let total: f64 = (0..1126).map(weight).sum();
+    let row = |length: u32| {
+        let labels = [("link", "r1-r2".into()), ("bin", length.to_string())];
+        Row::new(labels).with("queue_length_share", weight(length) / total)
+    };
+    (0..1126).map(row).collect()
 }
 
 fn series(level: f64, place: u64) -> Table {

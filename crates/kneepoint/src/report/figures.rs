@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which charts show a comparison.
+//! The charts of a comparison.
 
-use super::{Comparison, SchemeResult, number};
+use std::collections::BTreeMap;
+
+use super::{Comparison, RunResult, SchemeResult, number};
 use crate::chart::{Bar, Curve, Dot, Drawing, Panel, bars, scatter, scheme_class};
-use crate::measure::{METRICS, Metric};
-use crate::table::Estimate;
+use crate::measure::{Metric, Subject, headlines};
+use crate::table::{Estimate, Row};
 
-/// A chart and what it shows.
+/// A chart and its texts.
 pub(super) struct Figure {
-    /// The name of a file for it.
+    /// The stem of its file's name.
     pub(super) name: String,
-    /// What it shows, unit and all.
+    /// Its title, with the unit.
     pub(super) title: String,
     /// How to read it.
     pub(super) note: &'static str,
-    /// The class of the scheme that it is about, if it is about one.
+    /// The class of its scheme, if it is about one.
     pub(super) class: Option<String>,
     pub(super) drawing: Drawing,
 }
 
 const PANEL: (f64, f64) = (360.0, 220.0);
 const HALF: (f64, f64) = (520.0, 330.0);
-/// Stretches of time that a panel tells apart: fewer than it has pixels.
-const STRETCHES: usize = 300;
+/// Intervals that a panel tells apart: fewer than it has pixels.
+const INTERVALS: usize = 300;
 
-/// Bars for each metric that is defined for some scheme.
+/// Bars for each headline metric that is defined for some scheme.
 pub(super) fn metrics(comparison: &Comparison) -> Vec<Figure> {
-    let figures = METRICS.iter().enumerate().map(|(place, metric)| metric_bars(comparison, place, metric));
-    figures.flatten().collect()
+    headlines().filter_map(|metric| metric_bars(comparison, metric)).collect()
 }
 
-fn metric_bars(comparison: &Comparison, place: usize, metric: &Metric) -> Option<Figure> {
+fn metric_bars(comparison: &Comparison, metric: &Metric) -> Option<Figure> {
     let bar = |(rank, scheme): (usize, &SchemeResult)| {
-        let estimate = scheme.estimates().0[place];
+        let estimate = scheme.estimate(&metric.key);
         let shown = match number::estimate(&estimate, metric.scale) {
             (mean, Some(half_width)) => format!("{mean} ± {half_width}"),
             (mean, None) => mean,
@@ -47,9 +48,9 @@ fn metric_bars(comparison: &Comparison, place: usize, metric: &Metric) -> Option
         }
     };
     let all: Vec<Bar> = comparison.schemes.iter().enumerate().map(bar).collect();
-    let title = with_unit(metric.title, metric.unit);
+    let title = with_unit(&metric.title, metric.unit);
     all.iter().any(|one| one.mean.is_finite()).then(|| Figure {
-        name: metric.key.into(),
+        name: metric.key.clone(),
         drawing: bars(&title, &all),
         title,
         note: "",
@@ -61,18 +62,17 @@ fn with_unit(title: &str, unit: &str) -> String {
     if unit.is_empty() { title.into() } else { format!("{title}, {unit}") }
 }
 
-/// What the link carried against what it cost in delay: up and left is better, and the knee is the corner.
+/// Utilization against queueing delay: up and left is better, and the knee is the corner.
 pub(super) fn knee(comparison: &Comparison) -> Option<Figure> {
-    let place = |key: &str| METRICS.iter().position(|metric| metric.key == key);
-    let (delay, utilization) = (place("queueing_delay_mean_ms")?, place("utilization")?);
-    let scaled = |estimate: Estimate, scale: f64| {
-        let (low, high) = estimate.interval();
-        (estimate.mean * scale, (low * scale, high * scale))
+    let metric = |key: &str| headlines().find(|metric| metric.key == key);
+    let (delay, utilization) = (metric("queueing_delay_mean_ms")?, metric("utilization")?);
+    let scaled = |scheme: &SchemeResult, metric: &Metric| {
+        let Estimate { mean, .. } = scheme.estimate(&metric.key);
+        let (low, high) = scheme.estimate(&metric.key).interval();
+        (mean * metric.scale, (low * metric.scale, high * metric.scale))
     };
     let dot = |(rank, scheme): (usize, &SchemeResult)| {
-        let estimates = scheme.estimates().0;
-        let (x, x_interval) = scaled(estimates[delay], METRICS[delay].scale);
-        let (y, y_interval) = scaled(estimates[utilization], METRICS[utilization].scale);
+        let ((x, x_interval), (y, y_interval)) = (scaled(scheme, delay), scaled(scheme, utilization));
         let defined = x.is_finite() && y.is_finite();
         let (class, name) = (scheme_class(rank), scheme.scheme.clone());
         defined.then_some(Dot { class, name, x, x_interval, y, y_interval })
@@ -104,16 +104,16 @@ pub(super) fn queues(comparison: &Comparison) -> Vec<Figure> {
         if let Some(buffer) = buffer {
             panel.level(buffer, "buffer");
         }
-        let [low, mean, high] = Curve::summed_up(&points?, STRETCHES);
+        let [low, mean, high] = Curve::summed_up(&points?, INTERVALS);
         panel.band(&class, &low, &high);
         panel.line(&class, &mean);
         if let Some(Ok(beside)) = &comparison.schemes[rank].theory {
             let theory = &beside.theory;
             let cut = |&(at, packets): &(f64, f64)| (at, packets.min(greatest.1));
             panel
-                .line("fluid", &Curve::thinned(&theory.queue.iter().map(cut).collect::<Vec<_>>(), STRETCHES));
+                .line("fluid", &Curve::thinned(&theory.queue.iter().map(cut).collect::<Vec<_>>(), INTERVALS));
             if theory.rest_packets <= greatest.1 {
-                panel.level(theory.rest_packets, "fluid at rest");
+                panel.level(theory.rest_packets, "fluid equilibrium");
             }
         }
         let name = format!("queue_{}", rank + 1);
@@ -136,7 +136,7 @@ pub(super) fn windows(comparison: &Comparison) -> Vec<Figure> {
         for (place, points) in flows.iter().enumerate().rev() {
             let shade = if place == 0 { class.clone() } else { format!("{class} other") };
             let points: Vec<_> = points.iter().map(|&(time, window)| (time, window.min(cut))).collect();
-            panel.line(&shade, &Curve::thinned(&points, STRETCHES));
+            panel.line(&shade, &Curve::thinned(&points, INTERVALS));
         }
         let name = format!("window_{}", rank + 1);
         let drawing = panel.finish();
@@ -167,7 +167,7 @@ pub(super) fn followed_flows(comparison: &Comparison) -> Vec<String> {
     })
 }
 
-/// How much of the time the bottleneck's queue was no longer than that: a curve per scheme over all its runs.
+/// The distribution of the bottleneck's queue over time: a curve per scheme over all its runs.
 pub(super) fn distribution(comparison: &Comparison) -> Option<Figure> {
     let all: Vec<Vec<(f64, f64)>> = comparison.schemes.iter().map(cumulated).collect();
     let longest = all.iter().flatten().map(|point| point.0).fold(0.0, f64::max);
@@ -190,23 +190,25 @@ pub(super) fn distribution(comparison: &Comparison) -> Option<Figure> {
     })
 }
 
-/// Steps of the mean distribution over the runs, until nothing is left to see.
+/// Steps of the mean distribution over the runs, up to the length that the queue almost never exceeds.
 fn cumulated(scheme: &SchemeResult) -> Vec<(f64, f64)> {
-    let distributions: Vec<&[f64]> = scheme
-        .runs
-        .iter()
-        .filter_map(|run| Some(&run.summary.bottleneck()?.queue_distribution[..]))
-        .collect();
-    let longest = distributions.iter().map(|distribution| distribution.len()).max().unwrap_or(0);
-    let share = |length: usize| {
-        let all = distributions.iter().filter_map(|distribution| distribution.get(length));
-        all.sum::<f64>() / distributions.len() as f64
-    };
+    let mut shares: BTreeMap<u64, f64> = BTreeMap::new();
+    for run in &scheme.runs {
+        let Some(bottleneck) = bottleneck(run) else { continue };
+        let lengths = run.rows.iter().filter(|row| Subject::Length.has(row));
+        for row in lengths.filter(|row| row.label("link") == bottleneck.label("link")) {
+            if let Ok(length) = row.label("bin").parse() {
+                *shares.entry(length).or_default() +=
+                    row.value("queue_length_share") / scheme.runs.len() as f64;
+            }
+        }
+    }
+    let longest = shares.last_key_value().map(|(length, _)| *length);
     let (mut points, mut sum, mut drawn) = (Vec::new(), 0.0, 0.0);
-    for length in 0..longest {
-        let next = sum + share(length);
-        // A step that is lower than half a pixel need not be drawn.
-        if next - drawn > 0.002 || length + 1 == longest {
+    for (length, share) in shares {
+        let next = sum + share;
+        // A step lower than half a pixel need not be drawn.
+        if next - drawn > 0.002 || Some(length) == longest {
             points.extend([(length as f64, sum), (length as f64, next)]);
             drawn = next;
         }
@@ -216,6 +218,11 @@ fn cumulated(scheme: &SchemeResult) -> Vec<(f64, f64)> {
         }
     }
     points
+}
+
+/// The row of the first measured link.
+pub(super) fn bottleneck(run: &RunResult) -> Option<&Row> {
+    run.rows.iter().find(|row| Subject::Link.has(row))
 }
 
 /// The curves of a quantity over time, one per column.
@@ -232,10 +239,10 @@ fn greatest<'a>(curves: impl Iterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64)
     curves.flatten().fold((0.0, 0.0), |(x, y), point| (point.0.max(x), point.1.max(y)))
 }
 
-/// What may wait at the bottleneck, if that is the same for all.
+/// The buffer of the bottleneck, if it is the same for all schemes.
 fn buffer_packets(comparison: &Comparison) -> Option<f64> {
-    let of = |scheme: &SchemeResult| scheme.runs.first()?.summary.bottleneck()?.buffer_packets;
+    let of = |scheme: &SchemeResult| Some(bottleneck(scheme.runs.first()?)?.value("buffer_packets"));
     let buffers: Vec<Option<f64>> = comparison.schemes.iter().map(of).collect();
     let same = buffers.windows(2).all(|pair| pair[0] == pair[1]);
-    buffers.first().copied().flatten().filter(|_| same)
+    buffers.first().copied().flatten().filter(|buffer| same && buffer.is_finite())
 }

@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The table of headline figures as cells, for every format that shows it to people.
+//! Tables of metrics as cells, for every format that shows them to people.
 
-use super::{Comparison, number};
-use crate::measure::{Estimates, METRICS, Metric};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// One column per metric that is defined for some scheme, one row per scheme.
+use super::{Comparison, SchemeResult, number};
+use crate::measure::{Metric, Subject, headlines};
+use crate::table::{Estimate, Labels};
+
+/// The headline metrics: one column per metric that is defined for some scheme, one line per scheme.
 pub(super) struct Grid {
     pub(super) metrics: Vec<&'static Metric>,
-    pub(super) rows: Vec<Row>,
-}
-
-pub(super) struct Row {
-    pub(super) scheme: String,
-    pub(super) cells: Vec<Cell>,
+    pub(super) lines: Vec<(String, Vec<Shown>)>,
 }
 
 /// A mean and, over several seeds, its half width.
-pub(super) struct Cell {
+pub(super) struct Shown {
     pub(super) mean: String,
     pub(super) half_width: Option<String>,
 }
 
-impl Grid {
-    pub(super) fn of(comparison: &Comparison) -> Grid {
-        let all: Vec<Estimates> = comparison.schemes.iter().map(|scheme| scheme.estimates()).collect();
-        let shown: Vec<usize> = (0..METRICS.len())
-            .filter(|place| all.iter().any(|estimates| estimates.0[*place].mean.is_finite()))
-            .collect();
-        let cell = |estimates: &Estimates, place: usize| {
-            let (mean, half_width) = number::estimate(&estimates.0[place], METRICS[place].scale);
-            Cell { mean, half_width }
-        };
-        let row = |(scheme, estimates): (&super::SchemeResult, &Estimates)| Row {
-            scheme: scheme.scheme.clone(),
-            cells: shown.iter().map(|place| cell(estimates, *place)).collect(),
-        };
-        Grid {
-            metrics: shown.iter().map(|place| &METRICS[*place]).collect(),
-            rows: comparison.schemes.iter().zip(&all).map(row).collect(),
-        }
+impl Shown {
+    fn of(metric: &Metric, estimate: &Estimate) -> Shown {
+        let (mean, half_width) = number::estimate(estimate, metric.scale);
+        Shown { mean, half_width }
     }
-}
 
-impl Cell {
     /// `12.3 ± 0.4`
     pub(super) fn text(&self) -> String {
         match &self.half_width {
@@ -52,8 +34,113 @@ impl Cell {
     }
 }
 
+impl Grid {
+    pub(super) fn of(comparison: &Comparison) -> Grid {
+        let defined = |metric: &&Metric| {
+            comparison.schemes.iter().any(|scheme| scheme.estimate(&metric.key).mean.is_finite())
+        };
+        let metrics: Vec<_> = headlines().filter(defined).collect();
+        let line = |scheme: &SchemeResult| {
+            let cells = metrics.iter().map(|metric| Shown::of(metric, &scheme.estimate(&metric.key)));
+            (scheme.scheme.clone(), cells.collect())
+        };
+        let lines = comparison.schemes.iter().map(line).collect();
+        Grid { metrics, lines }
+    }
+}
+
+/// The metrics of one link, group or class over the runs of a scheme.
+pub(super) struct Measured {
+    pub(super) labels: Labels,
+    /// Each metric of the subject, over the runs where it is defined.
+    pub(super) estimates: Vec<(&'static Metric, Estimate)>,
+}
+
+/// All links, groups or classes of a scheme, in order of appearance.
+pub(super) fn measured(scheme: &SchemeResult, subject: Subject) -> Vec<Measured> {
+    let mut all: Vec<(Labels, Vec<&crate::table::Row>)> = Vec::new();
+    for row in scheme.runs.iter().flat_map(|run| &run.rows).filter(|row| subject.has(row)) {
+        match all.iter_mut().find(|(labels, _)| *labels == row.labels) {
+            Some((_, rows)) => rows.push(row),
+            None => all.push((row.labels.clone(), vec![row])),
+        }
+    }
+    let over = |(labels, rows): (Labels, Vec<&crate::table::Row>)| {
+        let estimate = |metric: &'static Metric| {
+            let values = rows.iter().map(|row| row.value(&metric.key)).filter(|value| value.is_finite());
+            (metric, Estimate::of(&values.collect::<Vec<_>>()))
+        };
+        Measured { labels, estimates: subject.metrics().iter().map(estimate).collect() }
+    };
+    all.into_iter().map(over).collect()
+}
+
+impl Measured {
+    /// The estimate of a metric by its key.
+    pub(super) fn estimate(&self, key: &str) -> Option<Estimate> {
+        self.estimates.iter().find(|(metric, _)| metric.key == key).map(|(_, estimate)| *estimate)
+    }
+
+    /// Its name for people: a group with its congestion control, a class with its sizes.
+    pub(super) fn name(&self, scheme: &SchemeResult) -> String {
+        let label = |axis: &str| self.labels.get(axis).map(String::as_str);
+        let named = |group: &str| match scheme.controls.get(group) {
+            Some(control) => format!("{group} ({control})"),
+            None => group.to_string(),
+        };
+        match (label("link"), label("group"), label("class")) {
+            (Some(link), ..) => link.to_string(),
+            (_, Some(group), Some(class)) => format!("{group}, from {class}"),
+            (_, Some(group), None) => named(group),
+            _ => String::new(),
+        }
+    }
+}
+
+/// By labels and keys; undefined metrics are left out.
+impl Serialize for Measured {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (axis, label) in &self.labels {
+            map.serialize_entry(axis, label)?;
+        }
+        for (metric, estimate) in self.estimates.iter().filter(|(_, estimate)| estimate.mean.is_finite()) {
+            map.serialize_entry(&metric.key, estimate)?;
+        }
+        map.end()
+    }
+}
+
+/// A column for each link, group or class of each scheme, and a line for each metric that some of them have.
+pub(super) struct Breakdown {
+    /// The rank of the scheme, its name, and that of the link, group or class.
+    pub(super) columns: Vec<(usize, String, String)>,
+    pub(super) lines: Vec<(&'static Metric, Vec<Shown>)>,
+}
+
+impl Breakdown {
+    /// Of the metrics that `wanted` lets pass.
+    pub(super) fn of(comparison: &Comparison, subject: Subject, wanted: fn(&Metric) -> bool) -> Breakdown {
+        let mut columns = Vec::new();
+        let mut all = Vec::new();
+        for (rank, scheme) in comparison.schemes.iter().enumerate() {
+            for one in measured(scheme, subject) {
+                columns.push((rank, scheme.scheme.clone(), one.name(scheme)));
+                all.push(one.estimates);
+            }
+        }
+        let line = |(place, metric): (usize, &'static Metric)| {
+            let defined = all.iter().any(|estimates| estimates[place].1.mean.is_finite());
+            let cells = || all.iter().map(|estimates| Shown::of(metric, &estimates[place].1)).collect();
+            (defined && wanted(metric)).then(|| (metric, cells()))
+        };
+        let lines = subject.metrics().iter().enumerate().filter_map(line).collect();
+        Breakdown { columns, lines }
+    }
+}
+
 impl Comparison {
-    /// What the numbers are: `means and 95 % confidence intervals over 3 seeds (1, 2, 3)`, and what is missing.
+    /// A sentence on the numbers, as `Means … over 3 seeds (1, 2, 3).`, and on missing schemes.
     pub(super) fn caption(&self) -> String {
         let missing = self.without_a_run();
         match missing.as_slice() {
@@ -62,7 +149,7 @@ impl Comparison {
         }
     }
 
-    /// Schemes that were planned, each with a scenario of its own, and have not come to run.
+    /// Planned schemes without a run, where each has a scenario of its own.
     fn without_a_run(&self) -> Vec<&str> {
         let scenarios = &self.manifest.scenario;
         let ran = |name: &str| self.schemes.iter().any(|scheme| scheme.scheme == name);
@@ -71,7 +158,7 @@ impl Comparison {
         planned.filter(|name| !ran(name)).collect()
     }
 
-    /// Over how many runs the numbers are.
+    /// The number of runs behind the numbers.
     fn extent(&self) -> String {
         let seeds = &self.manifest.seeds;
         let runs = || self.schemes.iter().map(|scheme| scheme.runs.len());

@@ -4,7 +4,7 @@
 use super::Comparison;
 use super::grid::Grid;
 
-/// The headline figures, one line per scheme.
+/// The headline metrics, one line per scheme.
 pub fn render(comparison: &Comparison) -> String {
     let grid = Grid::of(comparison);
     let mut text = format!("### {}\n\n| scheme |", comparison.title);
@@ -16,9 +16,9 @@ pub fn render(comparison: &Comparison) -> String {
     }
     text.push_str("\n|---|");
     text.push_str(&"---:|".repeat(grid.metrics.len()));
-    for row in &grid.rows {
-        text.push_str(&format!("\n| {} |", row.scheme.replace('|', "\\|")));
-        for cell in &row.cells {
+    for (scheme, cells) in &grid.lines {
+        text.push_str(&format!("\n| {} |", scheme.replace('|', "\\|")));
+        for cell in cells {
             text.push_str(&format!(" {} |", cell.text()));
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From numbers to bytes: one pure function per format. Equal input makes equal bytes.
+//! Reports: views of rows, one pure function per format. Equal input makes equal bytes.
 
 pub mod coexistence;
 pub mod csv;
@@ -16,58 +16,60 @@ mod shares;
 pub mod svg;
 pub mod text;
 
-use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::measure::{Estimates, Misfit, Summary, Theory};
-use crate::table::Table;
+use crate::measure::{Misfit, Theory};
+use crate::table::{Estimate, Labels, Row, Table, value};
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Schemes that ran the same scenario with the same seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What was compared.
+    /// The title of the report.
     pub title: String,
-    /// What ran.
+    /// The schemes, in order.
     pub schemes: Vec<SchemeResult>,
-    /// What it takes to run it again.
+    /// The manifest of the runs.
     pub manifest: Manifest,
 }
 
-/// What one scheme did.
+/// The results of one scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemeResult {
-    /// What tables call it.
+    /// Its name in tables.
     pub scheme: String,
+    /// The congestion controls of its groups, by group; groups without one are absent.
+    pub controls: Labels,
     /// One run per seed.
     pub runs: Vec<RunResult>,
     /// The state over time of the first run.
     pub series: Option<Table>,
-    /// The fluid model beside it, if one was wanted, or why there is none.
+    /// The fluid model beside it, if one was requested, or the reason why there is none.
     pub theory: Option<Result<Beside, String>>,
 }
 
 /// A fluid model beside a scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Beside {
-    /// What it says.
+    /// The model's solution.
     #[serde(flatten)]
     pub theory: Theory,
-    /// How far the first run is from it, if that was sampled.
+    /// The distance of the first run from it, if that was sampled.
     pub misfit: Option<Misfit>,
 }
 
 impl SchemeResult {
-    /// Its headline figures.
-    pub fn estimates(&self) -> Estimates {
-        Estimates::of(self.runs.iter().map(|run| &run.summary))
+    /// The estimate of a metric of the whole run.
+    pub fn estimate(&self, metric: &str) -> Estimate {
+        Estimate::of(&self.runs.iter().map(|run| value(&run.rows, metric, &[])).collect::<Vec<_>>())
     }
 }
 
-/// What one run did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The results of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// Its seed.
     pub seed: u64,
@@ -77,11 +79,11 @@ pub struct RunResult {
     pub bottleneck_packets: u64,
     /// Events that the engine handled.
     pub events: u64,
-    /// What it amounts to.
-    pub summary: Summary,
+    /// The metrics of the run and its links, groups, classes and flows.
+    pub rows: Vec<Row>,
 }
 
-/// What it takes to run it again, and what is known of the run before.
+/// The provenance of runs: enough to repeat them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Manifest {
     /// [`SCHEMA_VERSION`].
@@ -90,22 +92,22 @@ pub struct Manifest {
     pub tool_version: String,
     /// The revision of its source.
     pub git_revision: Option<String>,
-    /// Names and texts of the scenarios, as they were read.
+    /// Names and texts of the scenarios.
     #[serde(serialize_with = "named_texts")]
     pub scenario: Vec<(String, String)>,
     /// A digest of them.
     pub scenario_hash: String,
     /// The seeds of the runs, in order.
     pub seeds: Vec<u64>,
-    /// The machine.
+    /// The name of the machine.
     pub host: Option<String>,
     /// Its kernel.
     pub kernel: Option<String>,
-    /// When.
+    /// The date.
     pub created: Option<String>,
     /// The command line.
     pub command: Option<String>,
-    /// What else a reader should know.
+    /// Remarks for readers.
     pub notes: Vec<String>,
 }
 

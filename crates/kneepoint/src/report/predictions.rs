@@ -269,7 +269,7 @@ pub(super) mod tests {
     #[test]
     fn json_reads_back() {
         let document: serde_json::Value = serde_json::from_str(&render_json(&predictions())).unwrap();
-        assert_eq!(document["schema_version"], 1);
+        assert_eq!(document["schema_version"], SCHEMA_VERSION);
         let score = &document["cases"][0]["runs"][1]["scores"][0];
         assert_eq!((&score["predictor"], &score["judged_by"]), (&"rtt".into(), &"flow".into()));
         assert_eq!(score["efficiency"], 1.0);

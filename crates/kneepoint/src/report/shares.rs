@@ -1,124 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Who got what of the bottleneck, for every format that shows it to people.
-
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+//! Throughput shares of the groups at the bottleneck, as figures.
 
 use super::figures::Figure;
-use super::{Comparison, SchemeResult, number};
+use super::grid::{Measured, measured};
+use super::{Comparison, SchemeResult};
 use crate::chart::{Curve, Panel, Stack, scheme_class, stacks};
-use crate::measure::{ShareSummary, Summary};
-use crate::table::Estimate;
+use crate::measure::Subject;
 
-/// One thing that is said of a group.
-pub(super) struct Measure {
-    /// Its name in files, with its unit.
-    pub(super) key: &'static str,
-    /// What people call it at the head of a column.
-    pub(super) short: &'static str,
-    /// What people read it in.
-    pub(super) unit: &'static str,
-    /// What makes the file's number the one in `unit`.
-    scale: f64,
-    /// The number of one run, as in files; not a number where it is undefined.
-    of: fn(&ShareSummary) -> f64,
-}
-
-/// In the order of reports.
-pub(super) const MEASURES: [Measure; 6] = [
-    Measure { key: "share", short: "share", unit: "% of bytes", scale: 100.0, of: |share| share.share },
-    Measure {
-        key: "drop_ratio",
-        short: "dropped",
-        unit: "% of its packets",
-        scale: 100.0,
-        of: ShareSummary::drop_ratio,
-    },
-    Measure {
-        key: "throughput_variance_to_mean_bps",
-        short: "variance to mean",
-        unit: "kbit/s, of 1 s",
-        scale: 1e-3,
-        of: |share| share.throughput_variance_to_mean_bps,
-    },
-    Measure {
-        key: "queue_position_mean",
-        short: "mean position",
-        unit: "% of buffer",
-        scale: 100.0,
-        of: |share| share.position.mean,
-    },
-    Measure {
-        key: "queue_position_median",
-        short: "median position",
-        unit: "% of buffer",
-        scale: 100.0,
-        of: |share| share.position.median,
-    },
-    Measure {
-        key: "queue_position_entropy",
-        short: "entropy",
-        unit: "of positions",
-        scale: 1.0,
-        of: |share| share.position.entropy,
-    },
-];
-
-/// What one group of a scheme got, over its runs.
-pub(super) struct Got {
-    /// As the scenario calls it.
-    pub(super) group: String,
-    /// With its congestion control.
-    pub(super) label: String,
-    /// In the order of [`MEASURES`].
-    pub(super) measures: [Estimate; MEASURES.len()],
-}
-
-impl Got {
-    pub(super) fn cells(&self) -> impl Iterator<Item = (String, Option<String>)> {
-        MEASURES.iter().zip(&self.measures).map(|(measure, got)| number::estimate(got, measure.scale))
-    }
-}
-
-/// By the measures' keys.
-impl Serialize for Got {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1 + MEASURES.len()))?;
-        map.serialize_entry("group", &self.group)?;
-        for (measure, got) in MEASURES.iter().zip(&self.measures) {
-            map.serialize_entry(measure.key, got)?;
-        }
-        map.end()
-    }
-}
-
-/// What each group of a scheme got; nothing if there is one alone.
-pub(super) fn of(scheme: &SchemeResult) -> Vec<Got> {
-    let runs: Vec<&[ShareSummary]> = scheme.runs.iter().map(|run| &run.summary.shares[..]).collect();
-    let groups = runs.iter().map(|shares| shares.len()).min().unwrap_or(0);
-    let got = |place: usize| Got {
-        group: runs[0][place].name.clone(),
-        label: label(&scheme.runs[0].summary, place),
-        measures: MEASURES.each_ref().map(|measure| {
-            Estimate::of(&runs.iter().map(|shares| (measure.of)(&shares[place])).collect::<Vec<_>>())
-        }),
-    };
-    (0..groups).map(got).collect()
-}
-
-/// What people call the group of a share: with its congestion control where it has one.
-fn label(summary: &Summary, place: usize) -> String {
-    let flows = summary.groups.iter().map(|group| format!("{} ({})", group.name, group.cc));
-    let web = summary.web.iter().map(|web| format!("{} ({}, objects)", web.name, web.cc));
-    let cbr = summary.cbr.iter().map(|cbr| cbr.name.clone());
-    flows.chain(web).chain(cbr).nth(place).unwrap_or_default()
-}
-
-/// A bar for each scheme, cut into what its groups got.
+/// A bar for each scheme, divided into the shares of its groups.
 pub(super) fn cut(comparison: &Comparison) -> Option<Figure> {
     let row = |scheme: &SchemeResult| {
-        let part = |got: Got| (got.label, got.measures[0].mean);
-        let parts: Vec<_> = of(scheme).into_iter().map(part).collect();
+        let groups = measured(scheme, Subject::Group);
+        let part = |group: &Measured| {
+            let share = group.estimate("share")?.mean;
+            share.is_finite().then(|| (group.name(scheme), share))
+        };
+        let parts: Vec<_> = groups.iter().filter_map(part).collect();
         (!parts.is_empty()).then(|| Stack { name: scheme.scheme.clone(), parts })
     };
     let rows: Vec<Stack> = comparison.schemes.iter().filter_map(row).collect();
@@ -134,7 +31,7 @@ pub(super) fn cut(comparison: &Comparison) -> Option<Figure> {
 
 const PANEL: (f64, f64) = (520.0, 260.0);
 
-/// Where in the queue the packets of each group found themselves: a panel per scheme, all on one scale.
+/// The queue that the packets of each group met: a panel per scheme, all on one scale.
 pub(super) fn positions(comparison: &Comparison) -> Vec<Figure> {
     let all: Vec<Vec<Vec<(f64, f64)>>> = comparison.schemes.iter().map(mean_positions).collect();
     let highest = all.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
@@ -162,18 +59,15 @@ pub(super) fn positions(comparison: &Comparison) -> Vec<Figure> {
 
 /// The distribution of positions of each group, as the mean over the runs that have one.
 fn mean_positions(scheme: &SchemeResult) -> Vec<Vec<(f64, f64)>> {
-    let groups = scheme.runs.iter().map(|run| run.summary.shares.len()).min().unwrap_or(0);
-    let group = |place: usize| -> Vec<(f64, f64)> {
-        let known = scheme.runs.iter().map(|run| &run.summary.shares[place].position);
-        let known: Vec<_> = known.filter(|position| !position.shares.is_empty()).collect();
-        let Some(first) = known.first() else { return Vec::new() };
-        let mean = |(bin, (middle, _)): (usize, (f64, f64))| {
-            let sum: f64 = known.iter().map(|position| position.shares[bin]).sum();
-            (middle, sum / known.len() as f64)
+    let positions = measured(scheme, Subject::Position);
+    let group = |one: &Measured| {
+        let points = positions.iter().filter(|bin| bin.labels.get("group") == one.labels.get("group"));
+        let point = |bin: &Measured| {
+            Some((bin.labels.get("bin")?.parse().ok()?, bin.estimate("queue_position_share")?.mean))
         };
-        first.bins().enumerate().map(mean).collect()
+        points.filter_map(point).collect()
     };
-    let all: Vec<_> = (0..groups).map(group).collect();
+    let all: Vec<Vec<_>> = measured(scheme, Subject::Group).iter().map(group).collect();
     if all.iter().all(Vec::is_empty) { Vec::new() } else { all }
 }
 
@@ -183,30 +77,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_alone_has_no_section() {
+    fn without_shares_there_is_no_figure_of_them() {
         let mut comparison = example::comparison();
         for run in comparison.schemes.iter_mut().flat_map(|scheme| &mut scheme.runs) {
-            run.summary.shares.clear();
+            run.rows.retain(|row| !Subject::Position.has(row));
+            for row in &mut run.rows {
+                row.values.remove("share");
+            }
         }
         assert!(cut(&comparison).is_none() && positions(&comparison).is_empty());
         assert!(!super::super::text::render(&comparison).contains("share"));
     }
 
     #[test]
-    fn every_format_tells_the_same_shares() {
+    fn every_format_has_the_same_shares() {
         let comparison = example::comparison();
-        let got = of(&comparison.schemes[0]);
-        assert_eq!(got.iter().map(|got| got.label.as_str()).collect::<Vec<_>>(), ["forward (reno)", "noise"]);
-        let (share, half_width) = got[1].cells().next().unwrap();
-        assert_eq!((share.as_str(), half_width.as_deref()), ("20.00", Some("0")));
         let text = super::super::text::render(&comparison);
-        assert!(text.contains("20.00 ± 0"), "{text}");
+        assert!(
+            text.contains("share, %") && text.contains("20.00 ± 0") && text.contains("forward (reno)"),
+            "{text}"
+        );
         let json = super::super::json::render(&comparison);
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-        let second = &json["schemes"][0]["shares"][1];
+        let second = &json["schemes"][0]["groups"][1];
         assert_eq!(second["group"], "noise");
         assert!(second["share"]["mean"].as_f64().is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
         let page = super::super::html::render(&comparison);
-        assert!(page.contains("<h2>Who got what</h2>") && page.contains("noise: 20.00 %"));
+        assert!(page.contains("<h2>Throughput shares</h2>") && page.contains("noise: 20.00 %"));
     }
 }

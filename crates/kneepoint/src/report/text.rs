@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An aligned table for terminals.
 
-use super::grid::Grid;
-use super::shares::{self, Got, MEASURES};
-use super::{Comparison, SchemeResult};
+use super::Comparison;
+use super::grid::{Breakdown, Grid, Shown};
+use crate::measure::Subject;
 
-/// The headline figures, one line per scheme.
+/// The headline metrics, one line per scheme; then the metrics of groups and of classes of transfers.
 pub fn render(comparison: &Comparison) -> String {
     let grid = Grid::of(comparison);
     let mut lines = vec![
-        heading("scheme", grid.metrics.iter().map(|metric| metric.short)),
+        heading("scheme", grid.metrics.iter().map(|metric| metric.short.as_str())),
         heading("", grid.metrics.iter().map(|metric| metric.unit)),
     ];
-    for row in &grid.rows {
-        lines
-            .push([row.scheme.clone()].into_iter().chain(row.cells.iter().map(|cell| cell.text())).collect());
+    for (scheme, cells) in &grid.lines {
+        lines.push(line(scheme.clone(), cells.iter()));
     }
-    let mut text = format!("{}\n\n", comparison.title);
-    text.push_str(&aligned(&lines));
-    text.push_str(&who_got_what(comparison));
+    let mut text = format!("{}\n\n{}", comparison.title, aligned(&lines));
+    for (title, subject) in [("groups", Subject::Group), ("transfers by size", Subject::Class)] {
+        text.push_str(&breakdown(comparison, title, subject));
+    }
     text.push_str(&format!("\n{}\n", comparison.caption()));
     for note in &comparison.manifest.notes {
         text.push_str(&format!("{note}\n"));
@@ -26,35 +26,35 @@ pub fn render(comparison: &Comparison) -> String {
     text
 }
 
-/// As many measures of a group as have room beside its name.
-const TOLD: usize = 4;
+/// Columns that stand side by side.
+const BESIDE: usize = 5;
 
-/// What each group got of the bottleneck; nothing if none had to share it.
-fn who_got_what(comparison: &Comparison) -> String {
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    let line = |scheme: &SchemeResult, got: Got| {
-        let cell = |(mean, half_width): (String, Option<String>)| match half_width {
-            Some(half_width) => format!("{mean} ± {half_width}"),
-            None => mean,
-        };
-        let name = if comparison.schemes.len() > 1 { format!("{}: ", scheme.scheme) } else { String::new() };
-        [format!("{name}{}", got.label)].into_iter().chain(got.cells().take(TOLD).map(cell)).collect()
-    };
-    for scheme in &comparison.schemes {
-        lines.extend(shares::of(scheme).into_iter().map(|got| line(scheme, got)));
+/// A line per metric and a column per group or class, a few of them side by side.
+fn breakdown(comparison: &Comparison, title: &str, subject: Subject) -> String {
+    let Breakdown { columns, lines } = Breakdown::of(comparison, subject, |metric| metric.brief);
+    let mut text = String::new();
+    for from in (0..columns.len()).step_by(BESIDE) {
+        let part = from..columns.len().min(from + BESIDE);
+        let mut shown = Vec::new();
+        if comparison.schemes.len() > 1 {
+            shown.push(heading(title, columns[part.clone()].iter().map(|(_, scheme, _)| scheme.as_str())));
+        }
+        let first = if shown.is_empty() { title } else { "" };
+        shown.push(heading(first, columns[part.clone()].iter().map(|(.., name)| name.as_str())));
+        for (metric, cells) in &lines {
+            let unit = if metric.unit.is_empty() { String::new() } else { format!(", {}", metric.unit) };
+            shown.push(line(format!("{}{unit}", metric.short), cells[part.clone()].iter()));
+        }
+        text.push_str(&format!("\n{}", aligned(&shown)));
     }
-    if lines.is_empty() {
-        return String::new();
-    }
-    let heads = [
-        heading("who got what", MEASURES[..TOLD].iter().map(|measure| measure.short)),
-        heading("", MEASURES[..TOLD].iter().map(|measure| measure.unit)),
-    ];
-    lines.splice(0..0, heads);
-    format!("\n{}", aligned(&lines))
+    text
 }
 
-fn heading(first: &'static str, rest: impl Iterator<Item = &'static str>) -> Vec<String> {
+fn line<'a>(first: String, cells: impl Iterator<Item = &'a Shown>) -> Vec<String> {
+    [first].into_iter().chain(cells.map(Shown::text)).collect()
+}
+
+fn heading<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Vec<String> {
     [first].into_iter().chain(rest).map(String::from).collect()
 }
 

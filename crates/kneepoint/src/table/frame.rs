@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an experiment observed: numbers under labels, one for each seed.
+//! Rows of numbers under labels, and the rows of an experiment over its seeds.
 //!
-//! Labels are the axes of the sweep (`scheme`, `bandwidth`) and whatever a run distinguishes (`link`, `group`,
-//! `predictor`, `time`). A number is found by all its labels, so the queue of one link is never taken for the
+//! Labels are the axes of the sweep (`scheme`, `bandwidth`) and those of a run's rows (`link`, `group`, `predictor`, `time`). A number is found by all its labels, so the queue of one link is never taken for the
 //! queue of the bottleneck.
 
 use std::collections::BTreeMap;
@@ -15,12 +14,12 @@ use crate::units::{Bytes, Rate, Span};
 /// Labels by axis.
 pub type Labels = BTreeMap<String, String>;
 
-/// Numbers that one run observed under the same labels.
+/// Numbers of one run under the same labels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What the run distinguishes; the axes of the sweep are added by who swept.
+    /// The subject within the run; a sweep adds its own axes.
     pub labels: Labels,
-    /// By metric, whose name has the unit; `None` where it is undefined.
+    /// By metric, whose key has the unit; `None` where it is undefined.
     pub values: BTreeMap<String, Option<f64>>,
 }
 
@@ -37,6 +36,16 @@ impl Row {
         self
     }
 
+    /// The number of a metric; NaN where it is undefined or absent.
+    pub fn value(&self, metric: &str) -> f64 {
+        self.values.get(metric).copied().flatten().unwrap_or(f64::NAN)
+    }
+
+    /// The label along an axis; empty if the row has none.
+    pub fn label(&self, axis: &str) -> &str {
+        self.labels.get(axis).map_or("", String::as_str)
+    }
+
     /// With one number more.
     pub fn with(mut self, metric: impl Into<String>, value: f64) -> Row {
         self.values.insert(metric.into(), Some(value).filter(|value| value.is_finite()));
@@ -44,20 +53,28 @@ impl Row {
     }
 }
 
+/// The number of a metric in the row with exactly these labels; NaN where it is undefined or absent.
+pub fn value(rows: &[Row], metric: &str, labels: &[(&str, &str)]) -> f64 {
+    let has = |row: &&Row| {
+        row.labels.len() == labels.len() && labels.iter().all(|(axis, label)| row.label(axis) == *label)
+    };
+    rows.iter().find(has).map_or(f64::NAN, |row| row.value(metric))
+}
+
 /// The numbers of one metric under the same labels, by seed.
 type Replications = BTreeMap<u64, f64>;
 
-/// Everything that the runs of one variant of an experiment observed.
+/// The rows of all runs of one variant of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     cells: BTreeMap<Labels, BTreeMap<String, Replications>>,
-    /// The labels of each axis in the order in which they came.
+    /// The labels of each axis in order of appearance.
     axes: Vec<(String, Vec<String>)>,
     seeds: Vec<u64>,
 }
 
 impl Frame {
-    /// Takes in what one run observed; `labels` are its point of the sweep.
+    /// Adds the rows of one run; `labels` are its point of the sweep.
     pub fn add(&mut self, labels: &[(String, String)], seed: u64, rows: &[Row]) {
         if !self.seeds.contains(&seed) {
             self.seeds.push(seed);
@@ -105,12 +122,12 @@ impl Frame {
         (!values.is_empty()).then(|| Estimate::of(&values))
     }
 
-    /// The labels of an axis in the order in which they came; none if there is no such axis.
+    /// The labels of an axis in order of appearance; none if there is no such axis.
     pub fn labels(&self, axis: &str) -> &[String] {
         self.axes.iter().find(|(name, _)| name == axis).map_or(&[], |(_, labels)| labels)
     }
 
-    /// Every axis in the order in which they came.
+    /// Every axis in order of appearance.
     pub fn axes(&self) -> impl Iterator<Item = &str> {
         self.axes.iter().map(|(axis, _)| axis.as_str())
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Results as tables: rows of numbers under labels, estimates over seeds, and how numbers are shown.
+//! Results as tables: rows of numbers under labels, estimates over seeds, and formats of numbers.
 
 mod frame;
 pub mod number;
@@ -7,7 +7,7 @@ mod records;
 mod series;
 mod statistics;
 
-pub use frame::{Frame, Labels, Row, quantity};
+pub use frame::{Frame, Labels, Row, quantity, value};
 pub use records::{Cell, Records};
 pub use series::Table;
 pub use statistics::{Estimate, jain_index};

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Numbers in named columns.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Numbers in named columns; the names carry the units.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// `time_s`, `queue_packets[r1-r2]`, …
     pub columns: Vec<String>,
-    /// One number per column; not a number where there was nothing to see.
+    /// One number per column; NaN, which files have as `null`, where it is undefined.
+    #[serde(deserialize_with = "numbers")]
     pub rows: Vec<Vec<f64>>,
 }
 
+/// Rows in which `null` is NaN.
+fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Vec<f64>>, D::Error> {
+    let rows: Vec<Vec<Option<f64>>> = Deserialize::deserialize(from)?;
+    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    Ok(rows.into_iter().map(|row| row.into_iter().map(number).collect()).collect())
+}
+
 impl Table {
-    /// The places of the columns of one quantity: of `queue_packets[r1-r2]` for `queue_packets`.
+    /// The indices of the columns of one quantity: of `queue_packets[r1-r2]` for `queue_packets`.
     pub fn columns_of(&self, quantity: &str) -> Vec<usize> {
         let is_of = |column: &String| {
             column.strip_prefix(quantity).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
@@ -21,13 +29,13 @@ impl Table {
         (0..self.columns.len()).filter(|place| is_of(&self.columns[*place])).collect()
     }
 
-    /// What a column's name has in brackets: `r1-r2`; the whole name if it has none.
+    /// The part of a column's name in brackets: `r1-r2`; the whole name if it has none.
     pub fn subject(&self, column: usize) -> &str {
         let name = &self.columns[column];
         name.split_once('[').map_or(name, |(_, subject)| subject.trim_end_matches(']'))
     }
 
-    /// What a column's name has before the brackets: `queue_packets`.
+    /// The part of a column's name before the brackets: `queue_packets`.
     pub fn quantity(&self, column: usize) -> &str {
         let name = &self.columns[column];
         name.split_once('[').map_or(name, |(quantity, _)| quantity)
@@ -42,6 +50,20 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn undefined_numbers_are_null_in_files_and_read_back() {
+        let columns = vec!["time_s".to_string(), "rtt_ms[a]".to_string()];
+        let table = Table { columns, rows: vec![vec![0.1, f64::NAN], vec![0.2, 1.0 / 3.0]] };
+        let text = serde_json::to_string(&table).unwrap();
+        assert!(text.contains("[0.1,null]"), "{text}");
+        let read: Table = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (read.rows[1].clone(), read.rows[0][0], read.columns),
+            (table.rows[1].clone(), 0.1, table.columns)
+        );
+        assert!(read.rows[0][1].is_nan());
+    }
 
     #[test]
     fn a_quantity_finds_its_columns_and_they_name_their_subjects() {

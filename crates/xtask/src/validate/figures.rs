@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures that are compared, from a recorded row and from a summary of ours.
+//! The figures that are compared, from a recorded row and from the rows of a run of ours.
 
 use std::collections::BTreeMap;
 
-use kneepoint::measure::{GroupSummary, LinkSummary, Summary};
-use kneepoint::table::jain_index;
+use kneepoint::measure::Subject;
+use kneepoint::table::Row;
 use serde_json::Value;
 
 use crate::setting::{self, Setup};
@@ -12,7 +12,7 @@ use crate::setting::{self, Setup};
 /// Where figures were measured: the bottleneck, a hop, or the flows over all hops.
 pub type Place = String;
 
-/// Figures of one run at one place; not a number where the simulator does not tell.
+/// Figures of one run at one place; NaN where the simulator does not report them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// Mean queue over the buffer.
@@ -53,7 +53,7 @@ const NOTHING: Figures = Figures {
 const ALL_HOPS: &str = "all hops";
 
 impl Figures {
-    /// What a recorded row says.
+    /// The figures of a recorded row.
     pub fn recorded(row: &Value, setup: &Setup) -> BTreeMap<Place, Figures> {
         let number = |value: &Value, key: &str| value[key].as_f64().unwrap_or(f64::NAN);
         let ratio = |value: &Value, count: &str, rate: &str| Ratio {
@@ -97,26 +97,30 @@ impl Figures {
         places
     }
 
-    /// What a summary of ours says about the same places.
-    pub fn ours(summary: &Summary, setup: &Setup) -> BTreeMap<Place, Figures> {
+    /// The figures of a run of ours at the same places.
+    pub fn ours(rows: &[Row], setup: &Setup) -> BTreeMap<Place, Figures> {
         let rate = setup.number("bw", 150e6);
         let buffer = setting::buffer(setup);
         // ns-2's Vegas counts the header as payload.
         let payload = if setup.scheme().0 == "vegas" { 1000.0 / 960.0 } else { 1.0 };
-        let at = |link: &LinkSummary, group: &GroupSummary| Figures {
-            queue: link.queue_mean_packets / buffer,
-            drops: Ratio { packets: link.drops.by_queue() as f64, ratio: link.drop_ratio() },
-            marks: Ratio { packets: link.marks as f64, ratio: link.mark_ratio() },
-            utilization: link.utilization,
+        let at = |link: &Row, group: &Row| Figures {
+            queue: link.value("queue_mean_packets") / buffer,
+            drops: Ratio { packets: link.value("drops"), ratio: link.value("drop_ratio") },
+            marks: Ratio { packets: link.value("marks"), ratio: link.value("mark_ratio") },
+            utilization: link.value("utilization"),
             ..flows(group, rate / payload)
         };
+        let of = |subject: Subject| rows.iter().filter(|row| subject.has(row)).collect::<Vec<_>>();
+        // Web traffic comes after the long flows, which alone have a fairness.
+        let (links, mut groups) = (of(Subject::Link), of(Subject::Group));
+        groups.retain(|group| group.value("flows").is_finite());
         if !setup.parking_lot() {
-            return BTreeMap::from([("bottleneck".into(), at(&summary.links[0], &summary.groups[0]))]);
+            return BTreeMap::from([("bottleneck".into(), at(links[0], groups[0]))]);
         }
-        let hops = summary.links.iter().zip(&summary.groups).enumerate();
+        let hops = links.iter().zip(&groups).enumerate();
         let mut places: BTreeMap<Place, Figures> =
             hops.map(|(place, (link, group))| (format!("hop {}", place + 1), at(link, group))).collect();
-        if let Some(long) = summary.groups.last() {
+        if let Some(long) = groups.last() {
             places.insert(ALL_HOPS.into(), flows(long, rate / payload));
         }
         places
@@ -136,7 +140,6 @@ impl Figures {
     }
 }
 
-fn flows(group: &GroupSummary, rate: f64) -> Figures {
-    let goodput = group.goodput_bps.iter().sum::<f64>() / rate;
-    Figures { goodput, jain: jain_index(&group.goodput_bps), ..NOTHING }
+fn flows(group: &Row, rate: f64) -> Figures {
+    Figures { goodput: group.value("goodput_bps") / rate, jain: group.value("jain_index"), ..NOTHING }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use kneepoint::measure::Meter;
+use kneepoint::measure::{Meter, Subject};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use rayon::prelude::*;
@@ -31,7 +31,7 @@ pub fn run(points: &[Point], seeds: u64) -> Result<Vec<Measured>, String> {
             let valid = &valids[place];
             let (meter, _) = kneepoint::run::run(valid, seed, Meter::new(valid));
             bar.inc(work(valid));
-            (place, seed, Figures::ours(&meter.finish(), &points[place].setup))
+            (place, seed, Figures::ours(&meter.rows(&Subject::FEW), &points[place].setup))
         })
         .collect();
     bar.finish_and_clear();

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::parameters::Chosen;
 use super::{axis, refused};
 use crate::failure::Failure;
-use crate::study::Out;
+use crate::outputs::Out;
 use crate::{files, interrupt};
 
 /// Arguments of `knee fluid stability`.

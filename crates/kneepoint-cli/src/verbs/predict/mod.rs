@@ -11,9 +11,10 @@ use kneepoint::predict::{self, Config};
 use kneepoint::report::html;
 use kneepoint::report::predictions::{self, Predictions};
 
+use crate::conductor::Means;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::study::Out;
+use crate::outputs::Out;
 
 /// What to watch.
 #[derive(Args)]
@@ -51,9 +52,8 @@ pub struct Arguments {
     /// The first seed, instead of those of the scenario
     #[arg(long, value_name = "SEED")]
     seed: Option<u32>,
-    /// Runs side by side [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    means: Means,
     /// Directory for report.html, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

@@ -3,20 +3,17 @@
 
 use std::path::PathBuf;
 
-use kneepoint::measure::Prediction;
-use kneepoint::predict::{Config, Judge};
+use kneepoint::predict::Judge;
 use kneepoint::report::predictions::{Predictions, Watch, Watched};
 use kneepoint::scenario::{self, Case, Plan};
 use kneepoint::spec::Valid;
+use kneepoint::study::predict::Predict;
 use kneepoint::trace::FlowId;
 
 use super::Arguments;
-use crate::campaign::{self, Finished, Job};
+use crate::conductor;
 use crate::failure::Failure;
-use crate::{files, interrupt, machine};
-
-/// Steps of the queue's length in which false positives are counted.
-const BINS: usize = 20;
+use crate::files;
 
 /// The PERT paper's tagged flow, §2.2, in less time. The paper leaves the other flows' round trips open.
 const TAGGED: &str = r#"
@@ -93,49 +90,26 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
     let seeds = seeds(arguments, &plan);
     let tagged = plan.cases.iter().map(|case| tagged(&case.valid, arguments.flow.as_deref()));
     let tagged = tagged.collect::<Result<Vec<_>, _>>()?;
-    // What cannot be watched is refused before anything runs.
-    for (case, (flow, _)) in plan.cases.iter().zip(&tagged) {
-        observer(&case.valid, *flow, &configs, arguments.hold_off)?;
+    let flows = plan.cases.iter().zip(&tagged).map(|(case, (flow, _))| (case.valid.clone(), *flow));
+    let study = Predict::new(flows, &configs, arguments.hold_off, seeds)
+        .map_err(|message| Failure::usage(message, "choose another flow with --flow GROUP/PLACE"))?;
+    let conducted = conductor::conduct(&study, &arguments.means, &())?;
+    let (done, planned) = (conducted.records.len(), conducted.planned);
+    if done < planned {
+        let message = format!(
+            "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there"
+        );
+        return Err(Failure::Interrupted(message));
     }
-    let jobs =
-        plan.cases.iter().enumerate().flat_map(|(case, one)| {
-            seeds.iter().map(move |seed| Job { case, valid: &one.valid, seed: *seed })
-        });
-    let jobs = jobs.collect::<Vec<_>>();
-    interrupt::listen()?;
-    let workers = arguments.jobs.map_or_else(machine::cores, usize::from);
-    let watch = |job: &Job| observer(job.valid, tagged[job.case].0, &configs, arguments.hold_off);
-    let keep = |job: &Job, finished: Finished<Prediction>| {
-        Ok((job.case, Watch { seed: Some(job.seed), scores: finished.observer.finish() }))
-    };
-    let kept = campaign::run(&jobs, workers, watch, keep)?;
-    let mut cases = plan.cases.iter().zip(tagged).map(|(case, (_, flow))| Watched {
+    let cases = plan.cases.iter().zip(tagged).zip(conducted.outcome);
+    let cases = cases.map(|((case, (_, flow)), runs)| Watched {
         case: name(case),
         flow,
         judges: Judge::ALL.to_vec(),
-        runs: Vec::new(),
+        runs: runs.into_iter().map(|(seed, scores)| Watch { seed: Some(seed), scores }).collect(),
     });
-    let mut cases = cases.by_ref().collect::<Vec<_>>();
-    let planned = kept.len();
-    for (case, run) in kept.into_iter().flatten() {
-        cases[case].runs.push(run);
-    }
-    let done: usize = cases.iter().map(|case| case.runs.len()).sum();
-    if done < planned {
-        let message = format!("stopped: {done} of {planned} runs finished, and nothing was written");
-        return Err(Failure::Interrupted(message));
-    }
+    let cases = cases.collect();
     Ok(Predictions { title: plan.name, cases, notes })
-}
-
-fn observer(
-    valid: &Valid,
-    flow: FlowId,
-    configs: &[(String, Config)],
-    hold_off: f64,
-) -> Result<Prediction, Failure> {
-    Prediction::new(valid, flow, configs, hold_off, BINS)
-        .map_err(|message| Failure::usage(message, "choose another flow with --flow GROUP/PLACE"))
 }
 
 /// The scenario's seeds, or as many as asked for from the first asked for.

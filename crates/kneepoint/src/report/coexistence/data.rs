@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::SCHEMA_VERSION;
-use super::{Coexistence, Extreme, Place};
+use super::super::{Manifest, SCHEMA_VERSION};
+use crate::study::coexist::{Coexistence, Extreme, Meeting, Square};
 use crate::table::{Cell as Field, Estimate, Records};
 
 const COLUMNS: [&str; 22] = [
@@ -34,10 +34,10 @@ const COLUMNS: [&str; 22] = [
 
 /// A table with a row for each pair in each setting, for CSV and Parquet.
 pub fn records(all: &Coexistence) -> Records {
-    let row = |place: Place| -> Vec<Field> {
+    let row = |place: Square| -> Vec<Field> {
         let cell = all.cell(place);
         let both = |estimate: Estimate| [estimate.mean, estimate.half_width.unwrap_or(f64::NAN)];
-        let mean = |of: fn(&super::Meeting) -> f64| cell.estimate(of).mean;
+        let mean = |of: fn(&Meeting) -> f64| cell.estimate(of).mean;
         let texts = [&all.controllers[place.row], &all.controllers[place.column], &all.buffers[place.buffer]];
         let texts = texts.map(|text| Field::Text(text.clone()));
         let [row, column] = cell.flows.map(f64::from);
@@ -56,7 +56,7 @@ pub fn records(all: &Coexistence) -> Records {
 }
 
 /// Everything in one object: the settings, the verdicts, each record by name, and the manifest.
-pub fn json(all: &Coexistence) -> Value {
+pub fn json(all: &Coexistence, manifest: &Manifest) -> Value {
     let records = records(all);
     let object = |row: &Vec<Field>| -> Value {
         let value = |field: &Field| match field {
@@ -95,14 +95,14 @@ pub fn json(all: &Coexistence) -> Value {
         "control": all.control(),
         "verdicts": (0..all.controllers.len()).map(verdict).collect::<Vec<_>>(),
         "cells": records.rows.iter().map(object).collect::<Vec<_>>(),
-        "manifest": all.manifest,
+        "manifest": manifest,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::example;
     use super::*;
+    use crate::study::coexist::coexistence::tests::example;
 
     #[test]
     fn every_pair_and_setting_has_a_record_with_all_columns() {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_does_not_exist_is_null() {
-        let json = json(&example());
+        let json = json(&example(), &Manifest { seeds: vec![1, 2, 3], ..Manifest::default() });
         assert_eq!(json["cells"][0]["loss_ratio"], Value::Null);
         assert_eq!(json["verdicts"][0]["verdict"], "yields");
         assert_eq!(json["verdicts"][0]["takes_least"]["beside"], "bold");

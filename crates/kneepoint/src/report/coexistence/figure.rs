@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Coexistence as pictures: who takes what, and who loses how much, in every setting; and both in the middle.
+//! Matrix as pictures: who takes what, and who loses how much, in every setting; and both in the middle.
 
 use super::super::number;
-use super::text::{ratio, shown};
-use super::{Cell, Coexistence, Place};
+use super::text::ratio;
 use crate::chart::{Drawing, Matrix, Tile, matrix};
+use crate::study::coexist::{Coexistence, Encounter, Square, shown};
 
 /// What each row takes beside each column, in every setting.
 pub fn shares(all: &Coexistence) -> Drawing {
     let title = "What the row takes of its fair share beside the column";
-    let words = |cell: &Cell| {
+    let words = |cell: &Encounter| {
         let taken = cell.taken();
         let half_width = taken.half_width.map(|half| format!("± {half:.2}"));
         let mean = taken.mean.is_finite().then(|| format!("{:.2}", taken.mean));
@@ -22,7 +22,7 @@ pub fn shares(all: &Coexistence) -> Drawing {
 /// How much more each row loses than each column, in every setting.
 pub fn losses(all: &Coexistence) -> Drawing {
     let title = "What the row loses beside the column";
-    let words = |cell: &Cell| match ratio(cell) {
+    let words = |cell: &Encounter| match ratio(cell) {
         (mean, Some(interval)) => vec![mean, interval],
         (mean, None) => vec![mean],
     };
@@ -34,7 +34,7 @@ pub fn losses(all: &Coexistence) -> Drawing {
 pub fn overview(all: &Coexistence) -> Drawing {
     let (flows, buffer) = all.middle();
     let title = format!("Shares and losses at {}", all.setting(flows, buffer));
-    let words = |cell: &Cell| {
+    let words = |cell: &Encounter| {
         let taken = cell.taken();
         match taken.mean.is_finite() {
             true if cell.loss_ratio()[0].is_nan() => vec![shown(&taken), "no losses".into()],
@@ -54,7 +54,7 @@ fn every(all: &Coexistence) -> Settings {
 }
 
 /// From nothing over the fair share to everything.
-fn share_tone(cell: &Cell) -> f64 {
+fn share_tone(cell: &Encounter) -> f64 {
     let (fair, share) = (cell.fair_share(), cell.taken().mean * cell.fair_share());
     if share < fair { share / fair - 1.0 } else { (share - fair) / (1.0 - fair) }
 }
@@ -64,7 +64,7 @@ fn share_legend() -> Vec<(f64, String)> {
 }
 
 /// From no loss of the row's over equal losses to none of the column's.
-fn loss_tone(cell: &Cell) -> f64 {
+fn loss_tone(cell: &Encounter) -> f64 {
     2.0 * cell.loss_balance().mean - 1.0
 }
 
@@ -78,19 +78,22 @@ fn chart(
     all: &Coexistence,
     title: &str,
     (flows, buffers): &Settings,
-    tone: fn(&Cell) -> f64,
-    words: &dyn Fn(&Cell) -> Vec<String>,
+    tone: fn(&Encounter) -> f64,
+    words: &dyn Fn(&Encounter) -> Vec<String>,
     legend: Vec<(f64, String)>,
     quantity: &str,
 ) -> Drawing {
-    let tile = |place: Place| {
+    let tile = |place: Square| {
         let cell = all.cell(place);
         Tile { tone: tone(cell), words: words(cell), tip: tip(all, place) }
     };
     let places = 0..all.controllers.len();
     let block = |row: usize, column: usize| {
         let line = |place: &usize| {
-            buffers.iter().map(|buffer| tile(Place { row, column, flows: *place, buffer: *buffer })).collect()
+            buffers
+                .iter()
+                .map(|buffer| tile(Square { row, column, flows: *place, buffer: *buffer }))
+                .collect()
         };
         flows.iter().map(line).collect()
     };
@@ -107,7 +110,7 @@ fn chart(
     drawing.about(format!("{}; {}", all.about, all.extent()))
 }
 
-fn tip(all: &Coexistence, place: Place) -> String {
+fn tip(all: &Coexistence, place: Square) -> String {
     let cell = all.cell(place);
     let [row, column] = [place.row, place.column].map(|place| &all.controllers[place]);
     let percent = |value: f64| number::significant(100.0 * value, 3);
@@ -124,15 +127,15 @@ fn tip(all: &Coexistence, place: Place) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::example;
     use super::*;
+    use crate::study::coexist::coexistence::tests::example;
 
     #[test]
     fn a_tone_is_the_opposite_from_the_other_side() {
         let all = example();
         for place in all.places() {
             let (own, other) =
-                (all.cell(place), all.cell(Place { row: place.column, column: place.row, ..place }));
+                (all.cell(place), all.cell(Square { row: place.column, column: place.row, ..place }));
             assert!((share_tone(own) + share_tone(other)).abs() < 1e-12);
             assert!(loss_tone(own).is_nan() || (loss_tone(own) + loss_tone(other)).abs() < 1e-12);
         }
@@ -153,7 +156,7 @@ mod tests {
     #[test]
     fn the_legend_of_losses_says_what_a_tile_would() {
         let all = example();
-        let cell = all.cell(Place { row: 0, column: 1, flows: 0, buffer: 0 });
+        let cell = all.cell(Square { row: 0, column: 1, flows: 0, buffer: 0 });
         assert!((cell.loss_ratio()[0] - 2.0).abs() < 1e-12);
         let two = loss_legend().into_iter().find(|(_, word)| word == "2");
         assert!(two.is_some_and(|(tone, _)| (tone - loss_tone(cell)).abs() < 1e-12));

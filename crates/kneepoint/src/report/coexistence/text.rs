@@ -2,20 +2,10 @@
 //! Coexistence for terminals: the matrix at the setting in the middle, the verdicts, and what they rest on.
 
 use super::super::{number, text};
-use super::{Cell, Coexistence, Place};
-use crate::table::Estimate;
-
-/// `0.93 ± 0.02`: of a share nobody needs more.
-pub(super) fn shown(estimate: &Estimate) -> String {
-    match estimate.half_width {
-        _ if !estimate.mean.is_finite() => number::NONE.into(),
-        Some(half_width) => format!("{:.2} ± {half_width:.2}", estimate.mean),
-        None => format!("{:.2}", estimate.mean),
-    }
-}
+use crate::study::coexist::{Coexistence, Encounter, Square, shown};
 
 /// `2.1` and the ends of its interval, `1.7–2.6`; what one loses and the other does not is `∞`.
-pub(super) fn ratio(cell: &Cell) -> (String, Option<String>) {
+pub(super) fn ratio(cell: &Encounter) -> (String, Option<String>) {
     let [mean, low, high] = cell.loss_ratio();
     // An interval that nobody can see is none.
     let ends = [low, high].map(one_ratio);
@@ -34,19 +24,19 @@ fn one_ratio(ratio: f64) -> String {
     }
 }
 
-/// The whole text.
-pub fn render(all: &Coexistence) -> String {
+/// The whole text, and notes on how it came about.
+pub fn render(all: &Coexistence, notes: &[String]) -> String {
     let (flows, buffer) = all.middle();
-    let matrix = |shown: &dyn Fn(&Cell) -> String| {
+    let matrix = |shown: &dyn Fn(&Encounter) -> String| {
         let mut lines = vec![heading(all)];
         for row in 0..all.controllers.len() {
             let cells = (0..all.controllers.len())
-                .map(|column| shown(all.cell(Place { row, column, flows, buffer })));
+                .map(|column| shown(all.cell(Square { row, column, flows, buffer })));
             lines.push([all.controllers[row].clone()].into_iter().chain(cells).collect());
         }
         text::aligned(&lines)
     };
-    let loss = |cell: &Cell| match ratio(cell) {
+    let loss = |cell: &Encounter| match ratio(cell) {
         (mean, Some(interval)) => format!("{mean} ({interval})"),
         (mean, None) => mean,
     };
@@ -65,7 +55,7 @@ pub fn render(all: &Coexistence) -> String {
     }
     out += &format!("\n{}\n", all.rule());
     out.extend(all.control().map(|control| format!("{control}\n")));
-    for note in &all.manifest.notes {
+    for note in notes {
         out += &format!("{note}\n");
     }
     out
@@ -77,12 +67,12 @@ fn heading(all: &Coexistence) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::example;
     use super::*;
+    use crate::study::coexist::coexistence::tests::example;
 
     #[test]
     fn the_matrix_in_the_middle_the_verdicts_and_the_rule_are_there() {
-        let said = render(&example());
+        let said = render(&example(), &[]);
         for part in [
             "at 1bdp, 10 flows",
             "meek<1>  1.00 ± 0.05  0.50 ± 0.05",

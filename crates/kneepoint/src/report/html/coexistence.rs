@@ -3,21 +3,23 @@
 
 use std::fmt::{self, Write};
 
-use super::super::coexistence::{Coexistence, losses, overview, shares};
+use super::super::Manifest;
+use super::super::coexistence::{losses, overview, shares};
 use super::{end, manifest, open};
 use crate::chart::{Drawing, Escaped};
+use crate::study::coexist::Coexistence;
 
 /// The whole page.
-pub fn render(all: &Coexistence) -> String {
+pub fn render(all: &Coexistence, origin: &Manifest) -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut page, all);
+    let _ = write(&mut page, all, origin);
     page
 }
 
-fn write(page: &mut String, all: &Coexistence) -> fmt::Result {
+fn write(page: &mut String, all: &Coexistence, origin: &Manifest) -> fmt::Result {
     open(page, &all.title, &format!("{}. {}.", all.about, sentence(&all.extent())))?;
-    write_verdicts(page, all)?;
+    write_verdicts(page, all, &origin.notes)?;
     let middle = "One setting in the middle: the share of the row over its fair share, with its 95 % interval, and how often \
                   it loses a packet as a multiple of how often the column does. Where a controller meets itself, all that \
                   differs from one is noise.";
@@ -28,7 +30,7 @@ fn write(page: &mut String, all: &Coexistence) -> fmt::Result {
     let ratios = "The drop ratio of the row over that of the column. Orange: the row loses more often. Grey: nobody lost \
                    anything.";
     write_figure(page, "Who loses how much", ratios, &losses(all))?;
-    manifest::write(page, &all.manifest)?;
+    manifest::write(page, origin)?;
     end(page);
     Ok(())
 }
@@ -38,7 +40,7 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn write_verdicts(page: &mut String, all: &Coexistence) -> fmt::Result {
+fn write_verdicts(page: &mut String, all: &Coexistence, notes: &[String]) -> fmt::Result {
     page.push_str(
         "<section>\n<h2>Can they share a link?</h2>\n<div class=\"scroll\"><table class=\"claims\">\n",
     );
@@ -49,7 +51,7 @@ fn write_verdicts(page: &mut String, all: &Coexistence) -> fmt::Result {
         writeln!(page, "<tr><th>{name}</th><td>{}</td><td>{grounds}</td></tr>", all.verdict(row))?;
     }
     writeln!(page, "</tbody></table></div>\n<p class=\"note\">{}</p>", Escaped(&all.rule()))?;
-    for note in all.control().iter().chain(&all.manifest.notes) {
+    for note in all.control().iter().chain(notes) {
         writeln!(page, "<p class=\"note\">{}</p>", Escaped(note))?;
     }
     page.push_str("</section>\n");
@@ -69,11 +71,11 @@ fn write_figure(page: &mut String, title: &str, lead: &str, drawing: &Drawing) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::coexistence::tests::example;
+    use crate::study::coexist::coexistence::tests::example;
 
     #[test]
     fn the_page_has_its_verdicts_and_matrices_and_keeps_names_text() {
-        let page = super::render(&example());
+        let page = super::render(&example(), &Default::default());
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 3);
         assert!(page.contains("<td>crowds out</td>") && page.contains("<th>meek&lt;1&gt;</th>"));
         assert!(!page.contains("meek<1>") && !page.contains("NaN") && page.ends_with("</html>\n"));

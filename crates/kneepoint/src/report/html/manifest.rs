@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What it takes to run the report again.
+//! The manifest of a report: enough to repeat it.
 
 use std::fmt::{self, Write};
 

@@ -6,7 +6,7 @@ mod manifest;
 mod predictions;
 mod reproduction;
 mod shares;
-mod traffic;
+mod subjects;
 
 pub use coexistence::render as render_coexistence;
 pub use predictions::render as render_predictions;
@@ -16,9 +16,9 @@ use std::fmt::{self, Write};
 
 use super::Comparison;
 use super::figures::{self, Figure};
-use super::grid::Grid;
+use super::grid::{Grid, Shown};
 use crate::chart::{Escaped, scheme_class, style};
-use crate::measure::Summary;
+use crate::table::value;
 
 const PAGE: &str = include_str!("page.css");
 
@@ -37,7 +37,8 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
     let glance: Vec<Figure> = knee.into_iter().chain(figures::distribution(comparison)).collect();
     write_section(page, "At a glance", &key(comparison), "grid halves", &glance)?;
     write_section(page, "Metric by metric", "", "grid", &figures::metrics(comparison))?;
-    let reading = "The line is the mean and the band the range within each stretch of the first run. One scale for all.";
+    let reading =
+        "The first run: the line is the mean of each interval, the band its range. One scale for all.";
     write_section(page, "Queue over time", reading, "grid", &figures::queues(comparison))?;
     let flows = figures::followed_flows(comparison).join(", ");
     let lead = format!(
@@ -46,7 +47,7 @@ fn write_page(page: &mut String, comparison: &Comparison) -> fmt::Result {
     );
     write_section(page, "Congestion windows", &lead, "grid", &figures::windows(comparison))?;
     shares::write(page, comparison)?;
-    traffic::write(page, comparison)?;
+    subjects::write(page, comparison)?;
     manifest::write(page, &comparison.manifest)?;
     end(page);
     Ok(())
@@ -72,44 +73,37 @@ fn end(page: &mut String) {
     page.push_str("</main>\n</body>\n</html>\n");
 }
 
-/// What was compared.
+/// The schemes, the place and the time of measurement.
 fn sentence(comparison: &Comparison) -> String {
     let schemes: Vec<&str> = comparison.schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
-    let who = match schemes.as_slice() {
+    let names = match schemes.as_slice() {
         [] => "Nothing".into(),
         [one] => format!("{one} alone"),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     };
-    let first = comparison.schemes.first().and_then(|scheme| scheme.runs.first()).map(|run| &run.summary);
-    let link = first.and_then(Summary::bottleneck);
-    let what = match (first, link) {
-        (Some(summary), Some(link)) => {
-            format!(", measured at {} for {} s of each run", link.name, summary.window_s)
+    let first = comparison.schemes.first().and_then(|scheme| scheme.runs.first());
+    let what = match first.and_then(|run| Some((figures::bottleneck(run)?, &run.rows))) {
+        Some((link, rows)) => {
+            format!(", measured at {} for {} s of each run", link.label("link"), value(rows, "window_s", &[]))
         }
-        _ => String::new(),
+        None => String::new(),
     };
-    format!("{who}{what}. {}", comparison.caption())
+    format!("{names}{what}. {}", comparison.caption())
 }
 
 fn write_headline(page: &mut String, comparison: &Comparison) -> fmt::Result {
     let grid = Grid::of(comparison);
     page.push_str(
-        "<section>\n<h2>Headline figures</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>scheme</th>",
+        "<section>\n<h2>Headline metrics</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>scheme</th>",
     );
     for metric in &grid.metrics {
         let unit = Escaped(metric.unit);
-        write!(page, "<th title=\"{}\">{}<small>{unit}</small></th>", Escaped(metric.title), metric.short)?;
+        write!(page, "<th title=\"{}\">{}<small>{unit}</small></th>", Escaped(&metric.title), metric.short)?;
     }
     page.push_str("</tr></thead>\n<tbody>\n");
-    for (rank, row) in grid.rows.iter().enumerate() {
-        write!(page, "<tr><th class=\"{}\"><i></i>{}</th>", scheme_class(rank), Escaped(&row.scheme))?;
-        for cell in &row.cells {
-            write!(page, "<td>{}", cell.mean)?;
-            if let Some(half_width) = &cell.half_width {
-                write!(page, "<small>± {half_width}</small>")?;
-            }
-            page.push_str("</td>");
-        }
+    for (rank, (scheme, cells)) in grid.lines.iter().enumerate() {
+        write!(page, "<tr><th class=\"{}\"><i></i>{}</th>", scheme_class(rank), Escaped(scheme))?;
+        write_cells(page, cells)?;
         page.push_str("</tr>\n");
     }
     page.push_str("</tbody></table></div>\n");
@@ -120,7 +114,16 @@ fn write_headline(page: &mut String, comparison: &Comparison) -> fmt::Result {
     Ok(())
 }
 
-/// Which colour is which scheme.
+/// A mean in each cell, and its half width below.
+fn write_cells(page: &mut String, cells: &[Shown]) -> fmt::Result {
+    for Shown { mean, half_width } in cells {
+        let half_width = half_width.as_ref().map_or(String::new(), |half| format!("<small>± {half}</small>"));
+        write!(page, "<td>{mean}{half_width}</td>")?;
+    }
+    Ok(())
+}
+
+/// The colours of the schemes.
 fn key(comparison: &Comparison) -> String {
     let names = comparison.schemes.iter().enumerate();
     let entry = |(rank, scheme): (usize, &super::SchemeResult)| {
@@ -129,7 +132,7 @@ fn key(comparison: &Comparison) -> String {
     format!("<span class=\"key\">{}</span>", names.map(entry).collect::<String>())
 }
 
-/// A section of figures under markup that leads to them; left out if there are none.
+/// A section of figures below some markup; left out if there are none.
 fn write_section(
     page: &mut String,
     title: &str,
@@ -181,11 +184,11 @@ mod tests {
     fn every_section_is_there_and_every_element_is_closed() {
         let page = super::render(&example::comparison());
         for title in [
-            "Headline figures",
+            "Headline metrics",
             "Queue over time",
             "Congestion windows",
-            "Who got what",
-            "Traffic",
+            "Throughput shares",
+            "Groups",
             "Manifest",
         ] {
             assert!(page.contains(&format!("<h2>{title}</h2>")), "{title}");

@@ -4,7 +4,7 @@
 use crate::chart::{self, Axis, Drawing, Group, Groups, Line, Lines};
 use crate::experiment::expression::{self, Expression, Fold, Part, Reference};
 use crate::experiment::{Figure, Outcome, Scale, claim};
-use crate::measure::METRICS;
+use crate::measure::headlines;
 use crate::table::Estimate;
 use crate::table::{Frame, Labels, quantity};
 
@@ -123,7 +123,7 @@ const UNITS: [(&str, &str); 4] = [("_packets", "packets"), ("_bps", "bit/s"), ("
 
 /// What people call a metric.
 fn title(metric: &str) -> String {
-    if let Some(known) = METRICS.iter().find(|known| known.key == metric) {
+    if let Some(known) = headlines().find(|known| known.key == metric) {
         return known.title.to_string();
     }
     let words = name_and_unit(metric).0.replace('_', " ");
@@ -133,7 +133,7 @@ fn title(metric: &str) -> String {
 
 /// What people read a metric in.
 fn unit(metric: &str) -> &'static str {
-    match METRICS.iter().find(|known| known.key == metric).map(|known| known.unit) {
+    match headlines().find(|known| known.key == metric).map(|known| known.unit) {
         // Charts show the number of the file, not the percentage that tables make of it.
         Some("%") => "fraction",
         Some("") => "",

@@ -20,8 +20,8 @@ pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
     let believed = claim.reason.as_deref();
     match judgement.verdict {
         Verdict::Untestable => match &judgement.missing {
-            Some(missing) => format!("nothing was observed of {missing}"),
-            None => believed.unwrap_or("nothing to test was observed").to_string(),
+            Some(missing) => format!("no observations of {missing}"),
+            None => believed.unwrap_or("no observations to test").to_string(),
         },
         Verdict::Holds => evidence(judgement),
         Verdict::Fails => {
@@ -50,11 +50,21 @@ fn evidence(judgement: &Judgement) -> String {
     };
     let doubt = if judgement.certain { "" } else { ", within the noise of the seeds" };
     format!(
-        "{count}{} against {}, a margin of {}{place}{doubt}",
+        "{count}{} against {}, {}{place}{doubt}",
         number::significant(worst.left, 3),
         number::significant(worst.right, 3),
-        shown(&worst.margin),
+        distance(&worst.margin),
     )
+}
+
+/// `short by 0.274 ± 0.011` or `with 0.02 to spare`: how far a comparison is from its other verdict.
+fn distance(margin: &Estimate) -> String {
+    let size = shown(&Estimate { mean: margin.mean.abs(), ..*margin });
+    match margin.mean {
+        mean if mean < 0.0 => format!("short by {size}"),
+        mean if mean > 0.0 => format!("with {size} to spare"),
+        _ => format!("a margin of {size}"),
+    }
 }
 
 /// A margin as a fraction of what is compared, so that comparisons of different things can be ordered.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Whether a controller can be deployed: does it get its due beside everyone, and leave everyone theirs?
 
-use super::{Cell, Coexistence, Place};
-use crate::table::Estimate;
+use super::coexistence::{Coexistence, Encounter, Square};
+use crate::table::{Estimate, number};
 
 crate::choice! {
     /// What a controller does beside others.
-    pub enum Verdict {
+    pub enum Conduct {
         /// It takes enough of its fair share everywhere, and leaves enough of theirs.
         Coexists = "coexists",
         /// It leaves enough and does not get enough somewhere.
@@ -24,23 +24,32 @@ crate::choice! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extreme {
     /// Where.
-    pub place: Place,
+    pub place: Square,
     /// How much.
     pub estimate: Estimate,
+}
+
+/// `0.93 ± 0.02`: a share of a fair share to two digits.
+pub fn shown(estimate: &Estimate) -> String {
+    match estimate.half_width {
+        _ if !estimate.mean.is_finite() => number::NONE.into(),
+        Some(half_width) => format!("{:.2} ± {half_width:.2}", estimate.mean),
+        None => format!("{:.2}", estimate.mean),
+    }
 }
 
 impl Coexistence {
     /// Where a controller gets the least of its fair share.
     pub fn takes_least(&self, row: usize) -> Option<Extreme> {
-        self.least(row, Cell::taken)
+        self.least(row, Encounter::taken)
     }
 
     /// Where it leaves the least of theirs to others.
     pub fn leaves_least(&self, row: usize) -> Option<Extreme> {
-        self.least(row, Cell::left)
+        self.least(row, Encounter::left)
     }
 
-    fn least(&self, row: usize, of: fn(&Cell) -> Estimate) -> Option<Extreme> {
+    fn least(&self, row: usize, of: fn(&Encounter) -> Estimate) -> Option<Extreme> {
         let others = self.places().filter(|place| place.row == row && place.column != row);
         let all = others.map(|place| Extreme { place, estimate: of(self.cell(place)) });
         all.filter(|extreme| extreme.estimate.mean.is_finite())
@@ -48,14 +57,14 @@ impl Coexistence {
     }
 
     /// The verdict on a controller, by the means.
-    pub fn verdict(&self, row: usize) -> Verdict {
+    pub fn verdict(&self, row: usize) -> Conduct {
         let enough = |extreme: Extreme| extreme.estimate.mean >= self.enough;
         match (self.takes_least(row).map(enough), self.leaves_least(row).map(enough)) {
-            (Some(true), Some(true)) => Verdict::Coexists,
-            (Some(false), Some(true)) => Verdict::Yields,
-            (Some(true), Some(false)) => Verdict::CrowdsOut,
-            (Some(false), Some(false)) => Verdict::Depends,
-            _ => Verdict::Unknown,
+            (Some(true), Some(true)) => Conduct::Coexists,
+            (Some(false), Some(true)) => Conduct::Yields,
+            (Some(true), Some(false)) => Conduct::CrowdsOut,
+            (Some(false), Some(false)) => Conduct::Depends,
+            _ => Conduct::Unknown,
         }
     }
 
@@ -89,7 +98,7 @@ impl Coexistence {
             let noisy = estimate.half_width.is_some_and(|half| (estimate.mean - self.enough).abs() < half);
             let doubt = if noisy { ", within the noise" } else { "" };
             let (name, setting) = (&self.controllers[place.column], self.setting(place.flows, place.buffer));
-            (super::text::shown(&estimate), format!("{name} ({setting}{doubt})"))
+            (shown(&estimate), format!("{name} ({setting}{doubt})"))
         };
         let takes = self.takes_least(row).map(said);
         let takes =
@@ -102,13 +111,13 @@ impl Coexistence {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::example;
     use super::*;
+    use crate::study::coexist::coexistence::tests::example;
 
     #[test]
     fn who_gets_half_yields_to_who_leaves_half() {
         let all = example();
-        assert_eq!([0, 1].map(|row| all.verdict(row)), [Verdict::Yields, Verdict::CrowdsOut]);
+        assert_eq!([0, 1].map(|row| all.verdict(row)), [Conduct::Yields, Conduct::CrowdsOut]);
         let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5bdp, 10 flows)";
         assert_eq!(all.grounds(0)[0], bold);
         assert!(all.rule().contains("at least 0.8 of"));
@@ -124,7 +133,7 @@ mod tests {
     #[test]
     fn a_milder_rule_makes_a_milder_verdict_and_noise_is_told() {
         let all = Coexistence { enough: 0.47, ..example() };
-        assert_eq!([0, 1].map(|row| all.verdict(row)), [Verdict::Coexists; 2]);
+        assert_eq!([0, 1].map(|row| all.verdict(row)), [Conduct::Coexists; 2]);
         assert!(all.grounds(1)[1].contains("within the noise"), "{:?}", all.grounds(1));
     }
 
@@ -132,7 +141,7 @@ mod tests {
     fn who_met_nobody_is_unknown() {
         let mut all = example();
         all.cells.iter_mut().for_each(|cell| cell.meetings.clear());
-        assert_eq!(all.verdict(0), Verdict::Unknown);
+        assert_eq!(all.verdict(0), Conduct::Unknown);
         assert!(all.grounds(0).is_empty() && all.control().is_none());
     }
 }

@@ -3,34 +3,51 @@
 
 use std::fmt::{self, Write};
 
-use kneepoint::scenario::scheme::Scheme;
-use kneepoint::settings::Raw;
-use kneepoint::units::{Interval, Rate, Span};
+use crate::scenario::scheme::Scheme;
+use crate::settings::Raw;
+use crate::units::{Interval, Rate, Span};
 
 /// Long transfers that share a scheme.
 pub struct Party<'a> {
+    /// What the scenario calls them.
     pub name: &'a str,
+    /// Their sender, and the queue of the bottleneck.
     pub scheme: &'a Scheme,
+    /// How many.
     pub flows: u32,
 }
 
 /// A bottleneck and its traffic. The first party's scheme says the queue, and what else travels beside the parties.
 pub struct Dumbbell<'a> {
+    /// The name of the scenario.
     pub title: &'a str,
+    /// Long transfers.
     pub parties: &'a [Party<'a>],
+    /// Options of every TCP.
     pub tcp: &'a [(String, Raw)],
+    /// Rate of the bottleneck.
     pub rate: Rate,
+    /// Base round-trip time.
     pub rtt: Span,
+    /// Buffer of the bottleneck.
     pub buffer: &'a str,
+    /// Long transfers the other way.
     pub reverse: u32,
     /// Whether every link is simulated, as captures want it.
     pub full: bool,
+    /// Web sessions.
     pub web: u32,
+    /// Length of the run.
     pub duration: Span,
+    /// What is measured.
     pub measure: Interval,
+    /// When transfers start.
     pub start: Interval,
+    /// How many seeds.
     pub seeds: u32,
+    /// The first seed.
     pub seed: u32,
+    /// How often the state is sampled, if it is.
     pub sample: Option<Span>,
 }
 
@@ -112,9 +129,9 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kneepoint::scenario::{self, scheme};
-    use kneepoint::tcp::Recovery;
-    use kneepoint::units::Time;
+    use crate::scenario::{self, scheme};
+    use crate::tcp::Recovery;
+    use crate::units::Time;
 
     use super::*;
 
@@ -152,10 +169,10 @@ mod tests {
         assert_eq!(bottlenecks.len(), 2, "one each way, since there are flows each way");
         for bottleneck in bottlenecks {
             assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
-            assert_eq!(bottleneck.limit, kneepoint::queue::Limit::Packets(77));
+            assert_eq!(bottleneck.limit, crate::queue::Limit::Packets(77));
         }
         assert_eq!(valid.groups.iter().map(|group| group.members.len()).collect::<Vec<_>>(), [5, 2, 3, 7]);
-        let name = |group: &kneepoint::spec::Group| group.cc.as_ref().unwrap().name();
+        let name = |group: &crate::spec::Group| group.cc.as_ref().unwrap().name();
         assert_eq!(valid.groups.iter().map(name).collect::<Vec<_>>(), ["reno", "cubic", "reno", "reno"]);
         for group in valid.groups.iter().filter(|group| name(group) == "reno") {
             let tcp = group.tcp.as_ref().unwrap();

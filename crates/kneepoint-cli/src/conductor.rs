@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The conductor of every study: reads back the runs that are kept, makes those that are missing on all cores, and
+//! keeps each the moment it ends.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kneepoint::experiment::Work;
+use kneepoint::run::Simulation;
+use kneepoint::spec::Valid;
+use kneepoint::study::{Record, Records, Study, Wanted};
+use kneepoint::trace::Observer;
+use kneepoint::units::{Span, Time};
+
+use crate::failure::Failure;
+use crate::files::tell;
+use crate::store::Store;
+use crate::{interrupt, machine};
+
+/// How runs are made, for every verb that makes any.
+#[derive(Args)]
+pub struct Means {
+    /// Runs side by side [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Simulate again what is kept
+    #[arg(long)]
+    fresh: bool,
+    /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
+    ///
+    /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
+    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// What became of the runs that were wanted.
+pub struct Conducted<O> {
+    /// What the study found out.
+    pub outcome: O,
+    /// The runs that are known.
+    pub records: Records,
+    /// How many different runs were wanted.
+    pub planned: usize,
+}
+
+impl<O> Conducted<O> {
+    /// Runs that were wanted and not finished.
+    pub fn left(&self) -> usize {
+        self.planned - self.records.len()
+    }
+}
+
+/// What happens to each run besides being kept.
+pub trait Aside: Sync {
+    /// An observer of a run for something that is not kept, such as packets.
+    type Listener: Observer;
+
+    /// Whether there are listeners. Runs with one are always simulated.
+    fn listens(&self) -> bool;
+
+    /// The listener to the run that is wanted at a place.
+    fn listener(&self, place: usize) -> Result<Self::Listener, Failure>;
+
+    /// The run that is wanted at a place has ended.
+    fn heard(&self, place: usize, listener: Self::Listener) -> Result<(), Failure>;
+
+    /// The record of the run that is wanted at a place is known.
+    fn known(&self, place: usize, record: &Record) -> Result<(), Failure>;
+}
+
+/// Nothing.
+impl Aside for () {
+    type Listener = ();
+
+    fn listens(&self) -> bool {
+        false
+    }
+
+    fn listener(&self, _: usize) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn heard(&self, _: usize, (): ()) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn known(&self, _: usize, _: &Record) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Makes the runs that a study wants. After Ctrl-C, runs that are under way are given up and the others come back.
+pub fn conduct<S: Study>(
+    study: &S,
+    means: &Means,
+    aside: &impl Aside,
+) -> Result<Conducted<S::Outcome>, Failure> {
+    let store = Store::open(means.store.as_deref())?;
+    // Before the first run, so that from then on an interrupt finds us prepared.
+    interrupt::listen()?;
+    let wanted = study.wanted();
+    let names: Vec<String> = wanted.iter().map(Wanted::name).collect();
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, name) in names.iter().enumerate() {
+        places.entry(name).or_default().push(place);
+    }
+    let planned = places.len();
+    let attend = |name: &str, record: &mut Record| -> Result<(), Failure> {
+        let places = &places[name];
+        places.iter().try_for_each(|place| aside.known(*place, record))?;
+        if !places.iter().any(|place| wanted[*place].series) {
+            record.series = None;
+        }
+        Ok(())
+    };
+    let mut records = Records::default();
+    let mut missing: Vec<usize> = Vec::new();
+    let again = means.fresh || aside.listens();
+    for (place, name) in names.iter().enumerate() {
+        // One that is wanted twice is made once, but for packets that go to two files.
+        if places[name.as_str()][0] != place && !aside.listens() {
+            continue;
+        }
+        match if again { None } else { store.get(name) } {
+            Some(mut record) => {
+                attend(name, &mut record)?;
+                records.insert(name.clone(), record);
+            }
+            None => missing.push(place),
+        }
+    }
+    if !records.is_empty() {
+        let (back, folder) = (records.len(), store.folder().display());
+        tell(format!("{back} of {planned} runs were read back from {folder}"));
+    }
+    if aside.listens() {
+        tell("packets and objects are not kept: every run is simulated");
+    }
+    let records = Mutex::new(records);
+    let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
+    let make = |place: usize| -> Result<(), Failure> {
+        if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
+            aside.heard(place, listener)?;
+            store.put(&names[place], &record)?;
+            attend(&names[place], &mut record)?;
+            lock(&records).insert(names[place].clone(), record);
+        }
+        Ok(())
+    };
+    let failures = Mutex::new(Vec::new());
+    let workers = means.jobs.map_or_else(machine::cores, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers.clamp(1, missing.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(turn) = campaign.take() {
+                    match make(missing[turn]) {
+                        Ok(()) => campaign.say(lock(&records).len(), planned),
+                        Err(failure) => {
+                            campaign.failed.store(true, Ordering::Relaxed);
+                            lock(&failures).push(failure);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    campaign.bar.finish_and_clear();
+    if let Some(failure) = lock(&failures).drain(..).next() {
+        return Err(failure);
+    }
+    let records = std::mem::take(&mut *lock(&records));
+    Ok(Conducted { outcome: study.outcome(&records), records, planned })
+}
+
+/// How far the runs are, for all workers.
+struct Campaign {
+    next: AtomicUsize,
+    end: usize,
+    failed: AtomicBool,
+    bar: ProgressBar,
+}
+
+/// How much simulated time passes between two looks at the progress and at Ctrl-C.
+const SLICE: Span = Span::from_millis(500);
+
+impl Campaign {
+    fn new<'w>(runs: impl ExactSizeIterator<Item = Wanted<'w>>) -> Campaign {
+        let end = runs.len();
+        let bar = progress_bar(runs.map(|run| cost(run.work)).sum());
+        Campaign { next: AtomicUsize::new(0), end, failed: AtomicBool::new(false), bar }
+    }
+
+    fn stopped(&self) -> bool {
+        interrupt::asked() || self.failed.load(Ordering::Relaxed)
+    }
+
+    /// The next run to be made.
+    fn take(&self) -> Option<usize> {
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        (place < self.end && !self.stopped()).then_some(place)
+    }
+
+    /// One run from beginning to end; nothing if it was stopped.
+    fn make<O: Observer>(&self, wanted: Wanted, listener: O) -> Result<Option<(Record, O)>, Failure> {
+        let Wanted { work, seed, .. } = wanted;
+        let began = machine::thread_cpu_time();
+        let cpu_seconds = || machine::thread_cpu_time().saturating_sub(began).as_secs_f64();
+        let packets = match work {
+            Work::Packets(packets) => packets,
+            Work::Computation(computation) => {
+                let rows = computation.rows().map_err(|why| {
+                    let message = format!("nothing can be computed: {why}");
+                    Failure::run(message, "change the parameters under [compute]")
+                })?;
+                return Ok(Some((Record::computed(seed, cpu_seconds(), rows), listener)));
+            }
+        };
+        let end = packets.valid.schedule.duration;
+        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(), listener));
+        let mut now = Time::ZERO;
+        while now < end {
+            if self.stopped() {
+                return Ok(None);
+            }
+            let until = end.min(now + SLICE);
+            simulation.advance(until);
+            self.bar.inc(load(&packets.valid, until.since(now)));
+            now = until;
+        }
+        let ((watch, listener), outcome) = simulation.finish();
+        Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), listener)))
+    }
+
+    fn say(&self, done: usize, planned: usize) {
+        self.bar.set_message(format!("{done} of {planned} runs"));
+    }
+}
+
+/// A bar that counts what bottlenecks can carry, so that a fast link is known to take longer than a slow one.
+fn progress_bar(total: u64) -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    // The template is a constant that the library accepts; its own style is no worse.
+    let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+/// About how much work a run is, in kilobytes that measured links can carry.
+fn cost(work: &Work) -> u64 {
+    match work {
+        Work::Packets(packets) => load(&packets.valid, packets.valid.schedule.duration.since(Time::ZERO)),
+        Work::Computation(_) => 0,
+    }
+}
+
+/// About how much work `span` of a run is.
+fn load(valid: &Valid, span: Span) -> u64 {
+    let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
+}
+
+/// A lock that a worker's panic does not poison for the others.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where a verb writes, and what its files are called.
+
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::files::{self, tell};
+
+/// A directory to write to.
+pub enum Out {
+    /// This one, whatever is in it.
+    Given(PathBuf),
+    /// This one if there is none yet, or the first that is free of those numbered from 2.
+    Free(PathBuf),
+}
+
+impl Out {
+    /// What was asked for, or else a free one called like `default`.
+    pub fn or_free(given: Option<&Path>, default: PathBuf) -> Out {
+        given.map_or(Out::Free(default), |given| Out::Given(given.to_path_buf()))
+    }
+
+    /// Settles on one, and says so if it is not the usual one.
+    pub fn settle(self) -> PathBuf {
+        let base = match self {
+            Out::Given(path) => return path,
+            Out::Free(path) => path,
+        };
+        let taken = |path: &Path| path.symlink_metadata().is_ok();
+        if !taken(&base) {
+            return base;
+        }
+        let numbered = |place: u64| PathBuf::from(format!("{}-{place}", base.display()));
+        let free = (2..).map(numbered).find(|path| !taken(path)).unwrap_or_else(|| base.clone());
+        tell(format!("{} exists already; writing to {}", base.display(), free.display()));
+        free
+    }
+}
+
+/// A directory in another, made if there is none.
+pub fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let directory = out.join(name);
+    files::make_directory(&directory)?;
+    Ok(directory)
+}
+
+/// The slug of a name, with its place if another has the same.
+pub fn numbered(names: &[&str], place: usize) -> String {
+    let name = slug(names[place]);
+    match names.iter().filter(|other| slug(other) == name).count() {
+        0 | 1 => name,
+        _ => format!("{name}-{}", place + 1),
+    }
+}
+
+/// A name as a file may have it: `sack/red-ecn` becomes `sack-red-ecn`.
+pub fn slug(name: &str) -> String {
+    let safe = name.chars().map(|c| if c.is_ascii_alphanumeric() || "._=".contains(c) { c } else { '-' });
+    let safe = safe.take(100).collect::<String>();
+    let trimmed = safe.trim_matches(['-', '.']);
+    if trimmed.is_empty() { "unnamed".to_string() } else { trimmed.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_share_a_file_get_their_places() {
+        let names = ["a/b", "c", "a:b"];
+        assert_eq!([0, 1, 2].map(|place| numbered(&names, place)), ["a-b-1", "c", "a-b-3"]);
+    }
+
+    #[test]
+    fn a_directory_that_exists_is_used_only_if_it_is_given() {
+        let here = tempfile::tempdir().unwrap();
+        let base = here.path().join("compare");
+        assert_eq!(Out::or_free(None, base.clone()).settle(), base);
+        std::fs::create_dir(&base).unwrap();
+        std::fs::create_dir(here.path().join("compare-2")).unwrap();
+        assert_eq!(Out::or_free(None, base.clone()).settle(), here.path().join("compare-3"));
+        assert_eq!(Out::or_free(Some(&base), PathBuf::new()).settle(), base);
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Class: the completed transfers of a group by decade of size.
+//!
+//! A class is labelled with its smallest size: `10kB` are transfers of at least 10 kB and less than 100 kB.
+
+use super::distribution::Recorder;
+use super::metric::{BYTES, Entry, PLAIN, number, times};
+use crate::units::{Bytes, Span};
+
+/// The classes of a group, by the power of ten of their sizes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Classes(Vec<Class>);
+
+/// The counters of a class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Class {
+    bytes: u64,
+    completion_times: Recorder,
+}
+
+/// The decade of a size.
+fn decade(size: Bytes) -> usize {
+    size.0.max(1).ilog10() as usize
+}
+
+/// The label of a decade: `1B`, `10B`, … `1kB`, … `1MB`, …
+fn label(decade: usize) -> String {
+    let unit = ["B", "kB", "MB", "GB"][(decade / 3).min(3)];
+    format!("{}{unit}", 10u64.pow((decade - 3 * (decade / 3).min(3)) as u32))
+}
+
+impl Classes {
+    /// A transfer of this size completed.
+    pub(super) fn completed(&mut self, took: Span, size: Bytes) {
+        let decade = decade(size);
+        if decade >= self.0.len() {
+            self.0.resize_with(decade + 1, Class::default);
+        }
+        self.0[decade].bytes += size.0;
+        self.0[decade].completion_times.record(took);
+    }
+
+    /// The classes with a completed transfer, each with its label.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (String, &Class)> {
+        let seen = self.0.iter().enumerate().filter(|(_, class)| class.completion_times.count() > 0);
+        seen.map(|(decade, class)| (label(decade), class))
+    }
+}
+
+/// The metrics of a class.
+pub(super) const METRICS: &[Entry<Class>] = &[
+    number("completions", "Completed transfers", "completed", PLAIN, |class: &Class| {
+        class.completion_times.count() as f64
+    }),
+    number("completed_bytes", "Bytes of completed transfers", "completed", BYTES, |class: &Class| {
+        class.bytes as f64
+    })
+    .detail(),
+    times("completion_time", "Completion time", "completion", |class: &Class| &class.completion_times),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::quantity;
+
+    #[test]
+    fn labels_are_the_smallest_sizes_of_their_decades() {
+        for (size, expected) in
+            [(1, "1B"), (999, "100B"), (1000, "1kB"), (12_345, "10kB"), (1_000_000, "1MB")]
+        {
+            assert_eq!(label(decade(Bytes(size))), expected);
+            assert!(
+                quantity(expected).is_some_and(|least| least <= size as f64 && size as f64 <= 10.0 * least)
+            );
+        }
+        assert_eq!(
+            (label(decade(Bytes(0))), label(decade(Bytes(u64::MAX)))),
+            ("1B".into(), "10000000000GB".into())
+        );
+    }
+
+    #[test]
+    fn transfers_count_in_the_class_of_their_size() {
+        let mut classes = Classes::default();
+        for (millis, size) in [(10, 7000), (30, 9999), (50, 10_000)] {
+            classes.completed(Span::from_millis(millis), Bytes(size));
+        }
+        let seen: Vec<(String, u64)> =
+            classes.seen().map(|(label, class)| (label, class.completion_times.count())).collect();
+        assert_eq!(seen, [("1kB".into(), 2), ("10kB".into(), 1)]);
+    }
+}

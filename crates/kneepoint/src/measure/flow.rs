@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Flow: the counters and metrics of a flow slot.
+
+use super::group::rate_bps;
+use super::metric::{Entry, MBIT, number};
+use crate::trace::Event;
+use crate::units::Span;
+
+/// The counters of a flow slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    /// The index of its group.
+    pub(super) group: u32,
+    /// Whether data of it reached the bottleneck.
+    pub(super) crosses_bottleneck: bool,
+    acked: u64,
+}
+
+impl Flow {
+    pub(super) fn new(group: u32) -> Flow {
+        Flow { group, crosses_bottleneck: false, acked: 0 }
+    }
+
+    /// An event of this flow inside the window.
+    #[inline(always)]
+    pub(super) fn on(&mut self, event: &Event) {
+        if let Event::Acked { acked, .. } = event {
+            self.acked += acked.0;
+        }
+    }
+
+    /// Payload acknowledged in order over the window.
+    pub(super) fn goodput_bps(&self, window: Span) -> f64 {
+        rate_bps(self.acked, window)
+    }
+}
+
+/// The metrics of a flow, from its counters and the length of the window.
+pub(super) const METRICS: &[Entry<(Flow, Span)>] =
+    &[number("goodput_bps", "Goodput of the flow", "goodput", MBIT, |(flow, window)| {
+        flow.goodput_bps(*window)
+    })];

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Group: the counters and metrics of a group of traffic.
+//!
+//! ```text
+//! goodput           payload acknowledged in order / window, in total
+//! Jain              (Σ x)² / (n · Σ x²) over the goodputs x of its listed flows
+//! RTT               round-trip times that its senders measured
+//! completion time   from a transfer's first packet to the delivery of its last byte
+//! delay             from sending to delivery of a datagram
+//! ```
+//!
+//! A transfer counts as completed where its last byte arrived inside the window. Metrics that do not apply to a group, as
+//! timeouts of datagrams, are NaN.
+
+use super::class::Classes;
+use super::distribution::Recorder;
+use super::metric::{BYTES, Entry, MBIT, PACKETS, PLAIN, number, times};
+use crate::spec;
+use crate::table::jain_index;
+use crate::trace::Event;
+use crate::units::{Span, Time};
+
+/// The counters of a group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    pub(super) name: String,
+    /// Whether a congestion control drives it: transfers, no datagrams.
+    pub(super) controlled: bool,
+    /// The length of the measurement window.
+    pub(super) window: Span,
+    /// The goodputs of its listed flows, known at the end of the run.
+    pub(super) goodputs: Vec<f64>,
+    /// Whether data of these flows reached the bottleneck.
+    pub(super) crosses_bottleneck: bool,
+    /// Its completed transfers by size.
+    pub(super) classes: Classes,
+    acked: u64,
+    rtt: Recorder,
+    repairs: u64,
+    timeouts: u64,
+    completed_bytes: u64,
+    completion_times: Recorder,
+    datagrams: u64,
+    datagram_bytes: u64,
+    delay: Recorder,
+}
+
+impl Group {
+    pub(super) fn new(spec: &spec::Group, window: Span) -> Group {
+        Group { name: spec.name.clone(), controlled: spec.cc.is_some(), window, ..Group::default() }
+    }
+
+    /// An event of one of its flows inside the window.
+    #[inline(always)]
+    pub(super) fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Acked { acked, rtt, .. } => {
+                self.acked += acked.0;
+                if let Some(rtt) = rtt {
+                    self.rtt.record(*rtt);
+                }
+            }
+            Event::Repair { timeout, .. } => {
+                let counter = if *timeout { &mut self.timeouts } else { &mut self.repairs };
+                *counter += 1;
+            }
+            Event::Completed { began, delivered, size, .. } => {
+                let took = delivered.since(*began);
+                self.completion_times.record(took);
+                self.completed_bytes += size.0;
+                self.classes.completed(took, *size);
+            }
+            // Of datagrams alone.
+            Event::Delivered { packet } => {
+                self.datagrams += 1;
+                self.datagram_bytes += u64::from(packet.size);
+                self.delay.record(at.since(packet.sent));
+            }
+            _ => {}
+        }
+    }
+
+    /// A number of transfers; NaN for datagrams.
+    fn of_transfers(&self, number: f64) -> f64 {
+        if self.controlled { number } else { f64::NAN }
+    }
+
+    /// A number of datagrams; NaN for transfers.
+    fn of_datagrams(&self, number: f64) -> f64 {
+        if self.controlled { f64::NAN } else { number }
+    }
+
+    fn goodput(&self) -> f64 {
+        match self.goodputs.as_slice() {
+            [] => self.of_transfers(rate_bps(self.acked, self.window)),
+            listed => listed.iter().sum(),
+        }
+    }
+}
+
+/// Bits per second.
+pub(super) fn rate_bps(bytes: u64, window: Span) -> f64 {
+    8.0 * bytes as f64 / window.as_secs_f64()
+}
+
+/// The metrics of a group.
+pub(super) const METRICS: &[Entry<Group>] = &[
+    number("flows", "Listed flows", "flows", PLAIN, |group: &Group| match group.goodputs.len() {
+        0 => f64::NAN,
+        flows => flows as f64,
+    }),
+    number("goodput_bps", "Goodput in total", "goodput", MBIT, Group::goodput),
+    number("jain_index", "Jain fairness index", "Jain", PLAIN, |group: &Group| jain_index(&group.goodputs)),
+    times("rtt", "Round-trip time", "RTT", |group: &Group| &group.rtt),
+    number("repairs", "Loss repairs without a timeout", "repairs", PLAIN, |group: &Group| {
+        group.of_transfers(group.repairs as f64)
+    }),
+    number("timeouts", "Timeouts", "timeouts", PLAIN, |group: &Group| {
+        group.of_transfers(group.timeouts as f64)
+    }),
+    number("completions", "Completed transfers", "completed", PLAIN, |group: &Group| {
+        group.of_transfers(group.completion_times.count() as f64)
+    }),
+    number("completed_bytes", "Bytes of completed transfers", "completed", BYTES, |group: &Group| {
+        group.of_transfers(group.completed_bytes as f64)
+    })
+    .detail(),
+    times("completion_time", "Completion time", "completion", |group: &Group| &group.completion_times),
+    number("delivered_packets", "Datagrams delivered", "delivered", PACKETS, |group: &Group| {
+        group.of_datagrams(group.datagrams as f64)
+    }),
+    number("throughput_bps", "Datagram throughput", "throughput", MBIT, |group: &Group| {
+        group.of_datagrams(rate_bps(group.datagram_bytes, group.window))
+    }),
+    times("delay", "Delay of datagrams", "delay", |group: &Group| &group.delay),
+    number(
+        "crosses_bottleneck",
+        "Whether its data crosses the bottleneck",
+        "crosses",
+        PLAIN,
+        |group: &Group| f64::from(u8::from(group.crosses_bottleneck)),
+    )
+    .detail(),
+];

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Link: the counters and metrics of a measured link.
+//!
+//! ```text
+//! drop ratio    packets that the queue dropped / packets that arrived
+//! mark ratio    packets that got a congestion mark / packets that arrived
+//! utilization   bits transmitted inside the window / bits that the link can carry in it
+//! ```
+//!
+//! Losses of the channel are not the queue's, so they do not count in the drop ratio. The queue is without the packet in
+//! transmission.
+
+use super::distribution::Recorder;
+use super::metric::{BYTES, Entry, PACKETS, PERCENT, PLAIN, number, times};
+use super::occupancy::Occupancy;
+use crate::link::LinkSpec;
+use crate::queue::{Fate, Limit, Reason};
+use crate::trace::Event;
+use crate::units::{Bytes, Interval, Rate, Time};
+
+/// The counters of a measured link. Events reach it inside the measurement window, unless its methods say otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub(super) name: String,
+    /// Whether it is the first measured link, the bottleneck of headlines.
+    pub(super) first: bool,
+    pub(super) queue: Occupancy,
+    rate: Option<Rate>,
+    /// The bits that the link can carry inside the window; NaN without a rate.
+    capacity: f64,
+    limit: Limit,
+    full_packet: Bytes,
+    window: Interval,
+    arrivals: u64,
+    /// By reason.
+    drops: [u64; Reason::ALL.len()],
+    marks: u64,
+    served_packets: u64,
+    served_bytes: u64,
+    /// The last transmission that began before the window, and the last in it: when, and of how many bytes.
+    before: (Time, u16),
+    latest: (Time, u16),
+    waited: Recorder,
+}
+
+impl Link {
+    pub(super) fn new(spec: &LinkSpec, full_packet: Bytes, first: bool, window: Interval) -> Link {
+        Link {
+            name: spec.name.clone(),
+            first,
+            queue: Occupancy::new(window),
+            rate: spec.rate,
+            capacity: spec.capacity_bits(window),
+            limit: spec.limit,
+            full_packet,
+            window,
+            arrivals: 0,
+            drops: [0; Reason::ALL.len()],
+            marks: 0,
+            served_packets: 0,
+            served_bytes: 0,
+            before: (Time::ZERO, 0),
+            latest: (Time::ZERO, 0),
+            waited: Recorder::default(),
+        }
+    }
+
+    /// An event of this link inside the window. Changes of the queue reach [`Occupancy`] without this detour.
+    #[inline(always)]
+    pub(super) fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Arrival { fate, .. } => {
+                self.arrivals += 1;
+                self.fate(*fate);
+            }
+            Event::Fate { fate, .. } => self.fate(*fate),
+            Event::Service { packet, waited, .. } => {
+                self.served_packets += 1;
+                self.served_bytes += u64::from(packet.size);
+                self.latest = (at, packet.size);
+                self.waited.record(*waited);
+            }
+            _ => {}
+        }
+    }
+
+    /// A transmission that begins before the window may take up some of it.
+    pub(super) fn served_before(&mut self, at: Time, size: u16) {
+        self.before = (at, size);
+    }
+
+    #[inline]
+    fn fate(&mut self, fate: Fate) {
+        match fate {
+            Fate::Passed => {}
+            Fate::Marked => self.marks += 1,
+            Fate::Dropped(reason) => self.drops[reason as usize] += 1,
+        }
+    }
+
+    fn dropped(&self, reason: Reason) -> f64 {
+        self.drops[reason as usize] as f64
+    }
+
+    /// The packets that the queue dropped: all but those the channel lost.
+    fn dropped_by_queue(&self) -> u64 {
+        self.drops.iter().sum::<u64>() - self.drops[Reason::Channel as usize]
+    }
+
+    /// The capacity of the buffer in packets of full size; NaN without a limit.
+    fn buffer_packets(&self) -> f64 {
+        match self.limit {
+            Limit::Packets(limit) => f64::from(limit),
+            Limit::Bytes(limit) => limit.0 as f64 / self.full_packet.0 as f64,
+            Limit::Unlimited => f64::NAN,
+        }
+    }
+
+    fn queue_normalized(&self) -> f64 {
+        match self.limit {
+            Limit::Packets(limit) => self.queue.mean_packets() / f64::from(limit),
+            Limit::Bytes(limit) => self.queue.mean_bytes() / limit.0 as f64,
+            Limit::Unlimited => f64::NAN,
+        }
+    }
+
+    /// The bits transmitted inside the window: of a transmission across its edge, only the part inside.
+    fn bits(&self) -> f64 {
+        let Some(rate) = self.rate else { return f64::NAN };
+        let beyond = |(began, size): (Time, u16), edge: Time| {
+            let end = began + rate.time_for(Bytes(u64::from(size)));
+            rate.as_f64() * end.since(edge).as_secs_f64()
+        };
+        8.0 * self.served_bytes as f64 + beyond(self.before, self.window.from)
+            - beyond(self.latest, self.window.to)
+    }
+
+    fn utilization(&self) -> f64 {
+        self.bits() / self.capacity
+    }
+}
+
+/// The metrics of a link.
+pub(super) const METRICS: &[Entry<Link>] = &[
+    number("queue_mean_packets", "Mean queue", "queue", PACKETS, |link: &Link| link.queue.mean_packets())
+        .headline(),
+    number("queue_mean_normalized", "Mean queue of buffer", "of buffer", PERCENT, Link::queue_normalized)
+        .headline(),
+    times("queueing_delay", "Queueing delay", "delay", |link: &Link| &link.waited).headline(),
+    number("drop_ratio", "Packets dropped", "dropped", PERCENT, |link: &Link| {
+        link.dropped_by_queue() as f64 / link.arrivals as f64
+    })
+    .headline(),
+    number("mark_ratio", "Packets marked", "marked", PERCENT, |link: &Link| {
+        link.marks as f64 / link.arrivals as f64
+    })
+    .headline(),
+    number("utilization", "Utilization", "utilization", PERCENT, Link::utilization).headline(),
+    number("queue_mean_bytes", "Mean queue in bytes", "queue", BYTES, |link: &Link| link.queue.mean_bytes())
+        .detail(),
+    number("buffer_packets", "Buffer", "buffer", PACKETS, Link::buffer_packets),
+    number("arrivals", "Packets arrived", "arrived", PLAIN, |link: &Link| link.arrivals as f64),
+    number("drops", "Packets dropped by the queue", "drops", PLAIN, |link: &Link| {
+        link.dropped_by_queue() as f64
+    }),
+    number("drops_overflow", "Packets that found no room", "no room", PLAIN, |link: &Link| {
+        link.dropped(Reason::Overflow)
+    })
+    .detail(),
+    number(
+        "drops_early",
+        "Packets dropped on arrival by the discipline",
+        "dropped early",
+        PLAIN,
+        |link: &Link| link.dropped(Reason::Early),
+    )
+    .detail(),
+    number("drops_late", "Packets dropped at the head of the queue", "dropped late", PLAIN, |link: &Link| {
+        link.dropped(Reason::Late)
+    })
+    .detail(),
+    number("drops_pushed_out", "Waiting packets pushed out", "pushed out", PLAIN, |link: &Link| {
+        link.dropped(Reason::PushedOut)
+    })
+    .detail(),
+    number("drops_channel", "Packets lost by the channel", "channel losses", PLAIN, |link: &Link| {
+        link.dropped(Reason::Channel)
+    })
+    .detail(),
+    number("marks", "Packets marked by the queue", "marks", PLAIN, |link: &Link| link.marks as f64).detail(),
+    number("served_packets", "Packets transmitted", "served", PACKETS, |link: &Link| {
+        link.served_packets as f64
+    }),
+    number("served_bytes", "Bytes transmitted", "served", BYTES, |link: &Link| link.served_bytes as f64)
+        .detail(),
+];
+
+/// The metrics of a bin of the queue's length; its label is the shortest length in it.
+pub(super) const LENGTHS: &[Entry<f64>] =
+    &[number("queue_length_share", "Fraction of time at this queue length", "of time", PERCENT, |share| {
+        *share
+    })];

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Coexist: what controllers do to each other on one bottleneck, in many settings.
+//!
+//! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
+//! Where both have the same number of flows one run tells about both.
+
+pub mod coexistence;
+mod conduct;
+
+pub use coexistence::{Coexistence, Encounter, Meeting, Square, places};
+pub use conduct::{Conduct, Extreme, shown};
+
+use super::dumbbell::{Dumbbell, Party};
+use super::{Records, Study, Wanted, seed_by_seed};
+use crate::experiment::{Packets, Work};
+use crate::scenario::scheme::Scheme;
+use crate::scenario::{self, Fault};
+use crate::settings::Raw;
+use crate::table::Row;
+use crate::units::{Interval, Rate, Span, Time};
+
+/// What scenarios call the two groups: a controller may meet itself.
+const GROUPS: [&str; 2] = ["row", "column"];
+
+/// Who meets whom, and where.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Controllers, as they were named.
+    pub controllers: Vec<String>,
+    /// Short names for titles, all different.
+    pub short: Vec<String>,
+    /// The same with the queue in which they meet.
+    pub schemes: Vec<Scheme>,
+    /// What the queue is called.
+    pub queue: String,
+    /// Options of every TCP.
+    pub tcp: Vec<(String, Raw)>,
+    /// Rate of the bottleneck.
+    pub rate: Rate,
+    /// Base round-trip time.
+    pub rtt: Span,
+    /// Sizes of the buffer.
+    pub buffers: Vec<String>,
+    /// Numbers of flows, of both together.
+    pub flows: Vec<u32>,
+    /// Which part of the flows is the row's.
+    pub mix: f64,
+    /// Which part of a fair share is enough.
+    pub enough: f64,
+    /// Length of a run.
+    pub duration: Span,
+    /// What is measured; all but the first quarter if nothing is said.
+    pub measure: Option<Interval>,
+    /// When transfers start; within the first twentieth if nothing is said.
+    pub start: Option<Interval>,
+    /// One run of each pair in each setting for each.
+    pub seeds: Vec<u64>,
+}
+
+/// A question whose scenarios are valid.
+#[derive(Clone, Debug)]
+pub struct Coexist {
+    question: Question,
+    encounters: Vec<(Square, Work)>,
+    /// Names and texts of the scenarios, each with its buffers as a sweep.
+    pub scenarios: Vec<(String, String)>,
+}
+
+/// A scenario that is not valid.
+#[derive(Clone, Debug)]
+pub struct Invalid {
+    /// Which encounter it was made for.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What is wrong with it.
+    pub faults: Vec<Fault>,
+}
+
+/// How many of `flows` are the row's, and by how many flows that misses `mix`. Both sides have at least one.
+pub fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
+    let wanted = mix * f64::from(flows);
+    let row = (libm::round(wanted) as u32).clamp(1, flows - 1);
+    (row, libm::fabs(wanted - f64::from(row)))
+}
+
+impl Question {
+    /// The runs that answer it.
+    pub fn plan(self) -> Result<Coexist, Box<Invalid>> {
+        let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
+        let buffers = self.buffers.iter().map(|buffer| format!("{buffer:?}")).collect::<Vec<_>>().join(", ");
+        for square in places(self.schemes.len(), self.flows.len(), 1).filter(|one| !self.is_mirror(*one)) {
+            let name = format!("{}, {} flows", self.pair(square), self.flows[square.flows]);
+            let text = format!("{}\n[sweep]\n\"topology.buffer\" = [{buffers}]\n", self.dumbbell(square));
+            let plan = match scenario::parse(&text) {
+                Ok(plan) => plan,
+                Err(faults) => return Err(Box::new(Invalid { name, text, faults })),
+            };
+            for (buffer, case) in plan.cases.into_iter().enumerate() {
+                let work = Work::Packets(Box::new(Packets::from(case.valid)));
+                encounters.push((Square { buffer, ..square }, work));
+            }
+            scenarios.push((name, text));
+        }
+        Ok(Coexist { question: self, encounters, scenarios })
+    }
+
+    /// `pert beside cubic`: short whatever their settings are, for scenarios refuse long names.
+    fn pair(&self, square: Square) -> String {
+        format!("{} beside {}", self.short[square.row], self.short[square.column])
+    }
+
+    /// How many of `flows` are the row's and the column's.
+    fn sides(&self, flows: u32) -> [u32; 2] {
+        let (row, _) = row_flows(self.mix, flows);
+        [row, flows - row]
+    }
+
+    /// Whether a run of a pair tells about both of its orders.
+    fn is_mirror(&self, square: Square) -> bool {
+        let [row, column] = self.sides(self.flows[square.flows]);
+        row == column && square.row > square.column
+    }
+
+    fn dumbbell(&self, square: Square) -> String {
+        let [row, column] = self.sides(self.flows[square.flows]);
+        let part = |share: u64| Time(self.duration.0 / share);
+        Dumbbell {
+            title: &self.pair(square),
+            parties: &[
+                Party { name: GROUPS[0], scheme: &self.schemes[square.row], flows: row },
+                Party { name: GROUPS[1], scheme: &self.schemes[square.column], flows: column },
+            ],
+            tcp: &self.tcp,
+            rate: self.rate,
+            rtt: self.rtt,
+            buffer: &self.buffers[0],
+            reverse: 0,
+            full: false,
+            web: 0,
+            duration: self.duration,
+            measure: self.measure.unwrap_or(Interval { from: part(4), to: part(1) }),
+            start: self.start.unwrap_or(Interval { from: Time::ZERO, to: part(20) }),
+            seeds: self.seeds.len() as u32,
+            seed: self.seeds.first().copied().unwrap_or(1) as u32,
+            sample: None,
+        }
+        .to_toml()
+    }
+
+    fn title(&self) -> String {
+        match self.short.split_last() {
+            Some((last, rest)) => format!("{} and {last} side by side", rest.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    fn about(&self) -> String {
+        let Question { rate, rtt, queue, mix, tcp, .. } = self;
+        let exact = self.flows.iter().all(|flows| row_flows(*mix, *flows).1 < 1e-9 * f64::from(*flows));
+        let whose = match *mix {
+            _ if !exact => {
+                let counts = self.flows.iter().map(|flows| format!("{} of {flows}", self.sides(*flows)[0]));
+                format!("{} flows the row's", counts.collect::<Vec<_>>().join(" and "))
+            }
+            0.5 => "half of the flows each".to_string(),
+            mix => format!("{} % of the flows the row's", 100.0 * mix),
+        };
+        let option = |(name, value): &(String, Raw)| match value {
+            Raw::Text(text) => format!(", {name}={text}"),
+            value => format!(", {name}={value}"),
+        };
+        let tcp: String = tcp.iter().map(option).collect();
+        format!("{rate}, {rtt}, {queue}, {whose}{tcp}, runs of {}", self.duration)
+    }
+}
+
+impl Study for Coexist {
+    type Outcome = Coexistence;
+
+    fn wanted(&self) -> Vec<Wanted<'_>> {
+        seed_by_seed(&self.question.seeds, self.encounters.iter().map(|(_, work)| work))
+    }
+
+    /// What is known of every square; a pair that was run in the other order is what the other saw.
+    fn outcome(&self, records: &Records) -> Coexistence {
+        let Question { controllers, buffers, flows, mix, enough, seeds, .. } = &self.question;
+        let meetings = |square: Square| -> Vec<Meeting> {
+            let Some((_, work)) = self.encounters.iter().find(|(at, _)| *at == square) else {
+                return Vec::new();
+            };
+            let records = seeds.iter().filter_map(|seed| records.get(work, *seed));
+            records.filter_map(|record| meeting(&record.rows)).collect()
+        };
+        let encounter = |square: Square| Encounter {
+            flows: self.question.sides(flows[square.flows]),
+            meetings: if self.question.is_mirror(square) {
+                let mirror = Square { row: square.column, column: square.row, ..square };
+                meetings(mirror).into_iter().map(Meeting::mirrored).collect()
+            } else {
+                meetings(square)
+            },
+        };
+        Coexistence {
+            title: self.question.title(),
+            about: self.question.about(),
+            cells: places(controllers.len(), flows.len(), buffers.len()).map(encounter).collect(),
+            controllers: controllers.clone(),
+            buffers: buffers.clone(),
+            flows: flows.clone(),
+            mix: *mix,
+            enough: *enough,
+        }
+    }
+}
+
+/// What a run says about its two groups.
+fn meeting(rows: &[Row]) -> Option<Meeting> {
+    let value = |group: Option<&str>, metric: &str| {
+        let of_group = |row: &&Row| match group {
+            Some(group) => row.labels.len() == 1 && row.labels.get("group").is_some_and(|name| name == group),
+            None => row.labels.is_empty(),
+        };
+        rows.iter().filter(of_group).find_map(|row| row.values.get(metric).copied().flatten())
+    };
+    let [row, column] = GROUPS;
+    Some(Meeting {
+        share: value(Some(row), "share")?,
+        drop_ratio: [row, column].map(|group| value(Some(group), "drop_ratio").unwrap_or(f64::NAN)),
+        utilization: value(None, "utilization")?,
+        queue: value(None, "queue_mean_normalized").unwrap_or(f64::NAN),
+    })
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Compare: cases side by side, each with the same seeds. `knee compare` and `knee run` are both this study.
+
+use super::{Record, Records, Study, Wanted};
+use crate::experiment::{Packets, Work};
+use crate::measure::Theory;
+use crate::spec::Valid;
+
+/// Cases and seeds.
+#[derive(Clone, Debug)]
+pub struct Compare {
+    cases: Vec<Case>,
+    seeds: Vec<u64>,
+}
+
+/// One row of the report.
+#[derive(Clone, Debug)]
+struct Case {
+    name: String,
+    work: Work,
+}
+
+/// What became of one case.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// What the report calls it.
+    pub name: String,
+    /// What was run.
+    pub valid: Valid,
+    /// The runs that are known, in the order of the seeds.
+    pub runs: Vec<Record>,
+}
+
+impl Compared {
+    /// The fluid model that describes the case; the error says why there is none.
+    pub fn theory(&self) -> Result<Theory, String> {
+        Theory::of(&self.valid)
+    }
+}
+
+impl Compare {
+    /// Cases by name, each with every seed.
+    pub fn new(cases: impl IntoIterator<Item = (String, Valid)>, seeds: Vec<u64>) -> Compare {
+        let case = |(name, valid)| {
+            let packets = Packets { shown: true, ..Packets::from(valid) };
+            Case { name, work: Work::Packets(Box::new(packets)) }
+        };
+        Compare { cases: cases.into_iter().map(case).collect(), seeds }
+    }
+
+    /// The place of the case and the seed of each wanted run.
+    pub fn places(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.seeds.iter().flat_map(|seed| (0..self.cases.len()).map(|case| (case, *seed)))
+    }
+}
+
+impl Study for Compare {
+    type Outcome = Vec<Compared>;
+
+    fn wanted(&self) -> Vec<Wanted<'_>> {
+        // The report draws the series of the first run.
+        let series = |seed| Some(&seed) == self.seeds.first();
+        let one =
+            |(case, seed): (usize, u64)| Wanted { work: &self.cases[case].work, seed, series: series(seed) };
+        self.places().map(one).collect()
+    }
+
+    fn outcome(&self, records: &Records) -> Vec<Compared> {
+        let case = |case: &Case| {
+            let Work::Packets(packets) = &case.work else { return None };
+            let runs = self.seeds.iter().filter_map(|seed| records.get(&case.work, *seed)).cloned();
+            Some(Compared { name: case.name.clone(), valid: packets.valid.clone(), runs: runs.collect() })
+        };
+        self.cases.iter().filter_map(case).collect()
+    }
+}

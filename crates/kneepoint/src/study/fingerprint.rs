@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Names of runs: a kept run is found again as long as nothing changed that it depends on.
+//!
+//! ```text
+//! name = hash(engine, algorithms that the run uses, identity of the work, seed)
+//! ```
+//!
+//! The fingerprints of the engine and of the algorithms are made of their sources when the library is compiled
+//! (`build/fingerprint.rs`). A new controller changes the name of no run; a change of a helper changes the names of
+//! the runs whose algorithms use it.
+
+use std::collections::BTreeSet;
+
+use super::hash;
+use crate::experiment::Work;
+use crate::spec::Valid;
+
+include!(concat!(env!("OUT_DIR"), "/fingerprints.rs"));
+
+/// Families of algorithms of which [`used`] finds what a run uses. Of any other family a run depends on all members. A
+/// law counts as a part of the controllers and queues that apply it.
+const KNOWN: [&str; 8] = ["law", "cc", "queue", "link/loss", "link/capacity", "traffic", "predict", "fluid"];
+
+/// An algorithm: its family and its name.
+pub type Used = (&'static str, &'static str);
+
+/// The name under which a run is kept.
+pub fn name(work: &Work, seed: u64) -> String {
+    let prints: Vec<&str> = match work {
+        Work::Packets(packets) => {
+            let mut used = used(&packets.valid);
+            used.extend(
+                packets.watched.iter().flat_map(|watched| watched.predictors()).map(|name| ("predict", name)),
+            );
+            prints(&used)
+        }
+        // A computation is quick, and its models borrow parameters from controllers and queues.
+        Work::Computation(_) => ALGORITHMS.iter().map(|(.., print)| *print).collect(),
+    };
+    let (identity, seed) = (work.identity(), seed.to_string());
+    hash::of([ENGINE, &identity, &seed].into_iter().chain(prints))
+}
+
+/// The algorithms at work in a run.
+pub fn used(valid: &Valid) -> BTreeSet<Used> {
+    let groups = valid.groups.iter().flat_map(|group| {
+        let controller = group.cc.iter().map(|cc| ("cc", cc.name()));
+        controller.chain([("traffic", group.source.name())])
+    });
+    let links = valid.network.links.iter().flat_map(|link| {
+        [
+            ("queue", link.queue.name()),
+            ("link/loss", link.loss.name()),
+            ("link/capacity", link.capacity.name()),
+        ]
+    });
+    groups.chain(links).collect()
+}
+
+/// The fingerprints of these algorithms, and of all in families that nobody asks a run about.
+fn prints(used: &BTreeSet<Used>) -> Vec<&'static str> {
+    let counts = |family, name| used.contains(&(family, name)) || !KNOWN.contains(&family);
+    ALGORITHMS.iter().filter(|(family, name, _)| counts(*family, *name)).map(|(.., print)| *print).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{capacity, loss};
+    use crate::{cc, fluid, law, predict, queue, traffic};
+
+    #[test]
+    fn every_algorithm_has_a_fingerprint() {
+        let families = [
+            ("law", law::REGISTRY),
+            ("cc", cc::REGISTRY),
+            ("queue", queue::REGISTRY),
+            ("link/loss", loss::REGISTRY),
+            ("link/capacity", capacity::REGISTRY),
+            ("traffic", traffic::REGISTRY),
+            ("predict", predict::REGISTRY),
+            ("fluid", fluid::REGISTRY),
+        ];
+        for (family, registry) in families {
+            let printed = ALGORITHMS.iter().filter(|(of, ..)| *of == family).map(|(_, name, _)| *name);
+            let registered = registry.iter().map(|entry| entry.name);
+            assert_eq!(printed.collect::<BTreeSet<_>>(), registered.collect(), "{family}");
+        }
+    }
+
+    #[test]
+    fn no_two_algorithms_share_a_fingerprint() {
+        let prints: BTreeSet<_> = ALGORITHMS.iter().map(|(.., print)| print).collect();
+        assert_eq!(prints.len(), ALGORITHMS.len());
+    }
+
+    #[test]
+    fn a_run_is_asked_about_every_family() {
+        let families: BTreeSet<_> = ALGORITHMS.iter().map(|(family, ..)| *family).collect();
+        assert_eq!(families, BTreeSet::from(KNOWN), "teach `used` the new family, and add it to KNOWN");
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is kept of a run, and the runs that a study can read.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint;
+use crate::experiment::work::over_time;
+use crate::experiment::{Effort, Work, Yield};
+use crate::run::Outcome;
+use crate::table::{Row, Table};
+
+/// A run that a study wants.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// What is run.
+    pub work: &'w Work,
+    /// With which randomness.
+    pub seed: u64,
+    /// Whether the outcome needs the sampled series; if not, it need not stay in memory.
+    pub series: bool,
+}
+
+impl Wanted<'_> {
+    /// The name under which the run is kept.
+    pub fn name(&self) -> String {
+        fingerprint::name(self.work, self.seed)
+    }
+}
+
+/// What is kept of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The seed.
+    pub seed: u64,
+    /// CPU time that the run took.
+    pub cpu_seconds: f64,
+    /// Packets that the bottleneck served.
+    pub bottleneck_packets: u64,
+    /// Events that the engine handled.
+    pub events: u64,
+    /// Numbers under labels.
+    pub rows: Vec<Row>,
+    /// The sampled state, if the run was sampled.
+    pub series: Option<Table>,
+}
+
+impl Record {
+    /// The record of a simulation.
+    pub fn simulated(seed: u64, cpu_seconds: f64, outcome: Outcome, observed: Yield) -> Record {
+        let Yield { rows, mut series } = observed;
+        // Processors differ in the sign of a NaN, and JSON has none: one is read back like it was made.
+        let numbers = series.iter_mut().flat_map(|table| table.rows.iter_mut().flatten());
+        numbers.filter(|number| number.is_nan()).for_each(|number| *number = f64::NAN);
+        let Outcome { bottleneck_packets, events, .. } = outcome;
+        Record { seed, cpu_seconds, bottleneck_packets, events, rows, series }
+    }
+
+    /// The record of a computation.
+    pub fn computed(seed: u64, cpu_seconds: f64, rows: Vec<Row>) -> Record {
+        Record { seed, cpu_seconds, bottleneck_packets: 0, events: 0, rows, series: None }
+    }
+
+    /// The rows of the run, and those of the sampled series.
+    pub fn rows_over_time(&self) -> Vec<Row> {
+        self.rows.iter().cloned().chain(self.series.iter().flat_map(over_time)).collect()
+    }
+}
+
+/// Runs that are known, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Records(BTreeMap<String, Record>);
+
+impl Records {
+    /// Takes in a run.
+    pub fn insert(&mut self, name: String, record: Record) {
+        self.0.insert(name, record);
+    }
+
+    /// Whether a run is known.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// What a run yielded.
+    pub fn get(&self, work: &Work, seed: u64) -> Option<&Record> {
+        self.0.get(&fingerprint::name(work, seed))
+    }
+
+    /// How many runs are known.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether no run is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the runs took together.
+    pub fn effort(&self) -> Effort {
+        Effort {
+            runs: self.0.len(),
+            packets: self.0.values().map(|record| record.bottleneck_packets).sum(),
+            cpu_seconds: self.0.values().map(|record| record.cpu_seconds).sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Packets;
+    use crate::run::run;
+    use crate::scenario::parse;
+
+    #[test]
+    fn a_record_reads_back_what_was_written_to_the_last_bit() {
+        let text = "[run]\nduration = '4s'\nsample = '100ms'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\n\
+                    [[flows]]\ncount = 2\ncc = 'pert'\nstart = '1s'\n[[web]]\nsessions = 1\ncc = 'reno'\n[[cbr]]\nrate = '1mbit'\n";
+        let valid = parse(text).unwrap().cases.remove(0).valid;
+        let packets = Packets { shown: true, ..Packets::from(valid) };
+        let (watch, outcome) = run(&packets.valid, 1, packets.watch());
+        let record = Record::simulated(1, 0.5, outcome, watch.finish());
+        let written = serde_json::to_string(&record).unwrap();
+        let read: Record = serde_json::from_str(&written).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), written);
+        assert_eq!((read.rows_over_time(), read.events), (record.rows_over_time(), record.events));
+    }
+}

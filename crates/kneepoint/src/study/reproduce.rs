@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reproduce: published figures and tables, every point of every experiment with every seed.
+
+use super::{Records, Study, Wanted, seed_by_seed};
+use crate::experiment::{Experiment, Outcome, Pace, Variant};
+use crate::table::Frame;
+
+/// Experiments that are to be run.
+#[derive(Clone, Debug)]
+pub struct Reproduce {
+    /// What is to be shown.
+    pub experiments: Vec<Experiment>,
+    /// How long each may take.
+    pub pace: Pace,
+    /// Whether alternative readings are run too.
+    pub alternatives: bool,
+}
+
+impl Reproduce {
+    /// How many variants of an experiment are run. An alternative that was not asked for shares runs with those that
+    /// were, and has still not been run.
+    fn asked(&self, experiment: &Experiment) -> usize {
+        if self.alternatives { experiment.variants.len() } else { 1 }
+    }
+}
+
+impl Study for Reproduce {
+    type Outcome = Vec<Outcome>;
+
+    fn wanted(&self) -> Vec<Wanted<'_>> {
+        let mut wanted = Vec::new();
+        for experiment in &self.experiments {
+            let variants = experiment.variants.iter().take(self.asked(experiment));
+            let works = variants.flat_map(|variant| &variant.points).map(|point| &point.work);
+            let runs = seed_by_seed(&experiment.seeds, works);
+            wanted.extend(runs.into_iter().map(|run| Wanted { series: true, ..run }));
+        }
+        wanted
+    }
+
+    fn outcome(&self, records: &Records) -> Vec<Outcome> {
+        let frame = |variant: &Variant, seeds: &[u64]| {
+            let mut frame = Frame::default();
+            for seed in seeds {
+                for point in &variant.points {
+                    if let Some(record) = records.get(&point.work, *seed) {
+                        frame.add(&point.labels, *seed, &record.rows_over_time());
+                    }
+                }
+            }
+            frame
+        };
+        let outcome = |experiment: &Experiment| {
+            let asked = experiment.variants.iter().take(self.asked(experiment));
+            let mut frames: Vec<Frame> = asked.map(|variant| frame(variant, &experiment.seeds)).collect();
+            frames.resize(experiment.variants.len(), Frame::default());
+            Outcome { frames, pace: self.pace, experiment: experiment.clone() }
+        };
+        self.experiments.iter().map(outcome).collect()
+    }
+}
