@@ -8,6 +8,7 @@ use kneepoint::rng::Rng;
 use kneepoint::run;
 use kneepoint::scenario::{parse, parse_with};
 use kneepoint::spec::Valid;
+use kneepoint::table::value;
 use kneepoint::trace::{Event, LinkId, Observer, Ordered};
 use kneepoint::units::{Span, Time};
 
@@ -80,8 +81,7 @@ fn a_bottleneck_that_halves_its_rate_is_used_as_before() {
     let valid = valid("buffer = \"60pkt\"", steps);
     let bits = valid.network.links[0].capacity_bits(valid.schedule.measure);
     assert_eq!(bits, 5.0 * 8e6 + 5.0 * 4e6);
-    let summary = run::run(&valid, 1, Meter::new(&valid)).0.finish();
-    let utilization = summary.links[0].utilization;
+    let utilization = value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "utilization", &[]);
     assert!((0.95..=1.0005).contains(&utilization), "{utilization}");
 }
 
@@ -91,8 +91,7 @@ fn a_trace_serves_no_more_than_its_opportunities_and_nearly_all_of_them() {
     let trace = "[capacity]\nkind = \"trace\"\nopportunities = [1, 1, 4, 8, 10]";
     let valid = valid("buffer = \"60pkt\"", trace);
     assert_eq!(valid.network.links[0].capacity_bits(valid.schedule.measure), 60e6);
-    let summary = run::run(&valid, 1, Meter::new(&valid)).0.finish();
-    let utilization = summary.links[0].utilization;
+    let utilization = value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "utilization", &[]);
     assert!((0.97..=1.0005).contains(&utilization), "{utilization}");
     let tape = tape(&valid);
     let at_an_opportunity =
@@ -104,8 +103,9 @@ fn a_trace_serves_no_more_than_its_opportunities_and_nearly_all_of_them() {
 fn directions_that_share_a_capacity_carry_no_more_than_it_together() {
     let sections = "[capacity]\nkind = \"shared\"\n[[flows]]\nname = \"back\"\ncc = \"reno\"\ncount = 2\ndirection = \"reverse\"";
     let valid = valid("buffer = \"60pkt\"", sections);
-    let summary = run::run(&valid, 1, Meter::new(&valid)).0.finish();
-    let used: Vec<f64> = summary.links.iter().map(|link| link.utilization).collect();
+    let rows = run::run(&valid, 1, Meter::new(&valid)).0.finish();
+    let used = valid.network.links.iter().filter(|link| link.measured);
+    let used: Vec<f64> = used.map(|link| value(&rows, "utilization", &[("link", &link.name)])).collect();
     assert!(used.len() == 2 && used.iter().all(|part| *part > 0.3), "{used:?}");
     assert!((0.95..=1.0005).contains(&used.iter().sum()), "{used:?}");
     // One packet at a time, whichever way it goes.
