@@ -233,8 +233,8 @@ impl Campaign {
             self.bar.inc(load(&packets.valid, until.since(now)));
             now = until;
         }
-        let ((watch, listener), outcome) = simulation.finish();
-        Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), listener)))
+        let ((watch, heard), outcome) = simulation.finish();
+        Ok(Some((Record::simulated(seed, cpu_seconds(), outcome, watch.finish()), heard)))
     }
 
     fn say(&self, done: usize, planned: usize) {

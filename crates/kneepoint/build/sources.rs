@@ -38,7 +38,7 @@ fn code(text: &str) -> String {
     while let Some(line) = lines.next() {
         let is_test = |next: &&str| next.ends_with("mod tests {");
         if line == "#[cfg(test)]" && lines.peek().is_some_and(is_test) {
-            lines.by_ref().find(|line| *line == "}");
+            lines.by_ref().find(|inside| *inside == "}");
             continue;
         }
         let trimmed = line.trim();

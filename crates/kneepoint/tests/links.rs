@@ -23,7 +23,7 @@ fn valid(topology: &str, sections: &str) -> Valid {
 }
 
 /// Events as they were told.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Tape {
     times: Vec<Time>,
     services: Vec<(u32, Time, u16)>,
@@ -48,11 +48,11 @@ fn tape(valid: &Valid) -> Tape {
 }
 
 /// What happened before the end of the run; a queue that computes departures tells of later ones too.
-fn before_the_end(valid: &Valid) -> (Vec<(u32, Time, u16)>, Vec<(Time, Span)>) {
+fn before_the_end(valid: &Valid) -> Tape {
     let (mut tape, end) = (tape(valid), valid.schedule.duration);
     tape.services.retain(|(_, at, _)| *at <= end);
     tape.delays.retain(|(at, _)| *at <= end);
-    (tape.services, tape.delays)
+    tape
 }
 
 fn summary(valid: &Valid) -> String {
@@ -95,7 +95,7 @@ fn a_trace_serves_no_more_than_its_opportunities_and_nearly_all_of_them() {
     assert!((0.97..=1.0005).contains(&utilization), "{utilization}");
     let tape = tape(&valid);
     let at_an_opportunity =
-        |at: Time| [1, 4, 8, 0].contains(&(at.0 % 10_000_000 / 1_000_000)) && at.0 % 1_000_000 == 0;
+        |at: Time| [1, 4, 8, 0].contains(&(at.0 % 10_000_000 / 1_000_000)) && at.0.is_multiple_of(1_000_000);
     assert!(tape.services.iter().all(|(link, at, _)| *link != 0 || at_an_opportunity(*at)));
 }
 

@@ -42,8 +42,8 @@ impl Link {
     /// The first group's share of the goodput.
     fn share(&self, groups: &[(&str, u32)]) -> f64 {
         let rows = self.carry(groups);
-        let groups = rows.iter().filter(|row| Subject::Group.has(row));
-        let rates: Vec<f64> = groups.map(|row| row.value("goodput_bps")).collect();
+        let of_groups = rows.iter().filter(|row| Subject::Group.has(row));
+        let rates: Vec<f64> = of_groups.map(|row| row.value("goodput_bps")).collect();
         rates[0] / rates.iter().sum::<f64>()
     }
 

@@ -75,7 +75,10 @@ fn arrive<D: Discipline>(
     mut pushed_out: impl FnMut(&Packet),
 ) -> Fate {
     let size = packet.bytes();
-    let meets = |packet, backlog| Arrival { now, packet, backlog, full: !limit.admits(backlog, size) };
+    let meets = |arriving, backlog| {
+        let full = !limit.admits(backlog, size);
+        Arrival { now, packet: arriving, backlog, full }
+    };
     // For a packet that would not fit into the empty buffer nobody has to go.
     if limit.admits(Backlog::default(), size) {
         while let Some(ticket) = discipline.push_out(&meets(&packet, waiting.backlog()), waiting, rng) {

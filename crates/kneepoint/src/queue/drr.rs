@@ -68,8 +68,8 @@ impl Discipline for Drr {
         }
         let own = arrival.packet.flow;
         let length = |flow: &u32| {
-            let waiting = self.flows.get(*flow as usize).map_or(Bytes(0), |flow| flow.line.backlog().bytes);
-            if *flow == own { waiting + arrival.packet.bytes() } else { waiting }
+            let queued = self.flows.get(*flow as usize).map_or(Bytes(0), |flow| flow.line.backlog().bytes);
+            if *flow == own { queued + arrival.packet.bytes() } else { queued }
         };
         // The last of equals is the longest: another flow before the arrival's.
         let longest =

@@ -100,7 +100,7 @@ mod tests {
         let mut packet = packet().with_rate(rate);
         packet.flow = flow;
         bench.enqueue(packet);
-        bench.serve().and_then(|packet| packet.rate()).expect("a packet with a rate")
+        bench.serve().and_then(|served| served.rate()).expect("a packet with a rate")
     }
 
     #[test]

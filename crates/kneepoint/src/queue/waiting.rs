@@ -225,11 +225,11 @@ mod tests {
             let left = left.map(|ticket| waiting.remove(ticket));
             assert_eq!(left.map(|(_, packet)| packet), expected);
             assert!(left.is_none_or(|(arrived, packet)| arrived == Time(packet.id.into())));
-            let sum = |model: &VecDeque<Packet>| Backlog {
-                packets: model.len() as u32,
-                bytes: model.iter().map(Packet::bytes).sum(),
+            let sum = |packets: &VecDeque<Packet>| Backlog {
+                packets: packets.len() as u32,
+                bytes: packets.iter().map(Packet::bytes).sum(),
             };
-            assert!(lines.iter().zip(&models).all(|(line, model)| line.backlog() == sum(model)));
+            assert!(lines.iter().zip(&models).all(|(one, packets)| one.backlog() == sum(packets)));
             let all: VecDeque<_> = models.iter().flatten().copied().collect();
             assert_eq!(waiting.backlog(), sum(&all));
             most = most.max(all.len());

@@ -64,8 +64,8 @@ fn with_unit(title: &str, unit: &str) -> String {
 
 /// Utilization against queueing delay: up and left is better, and the knee is the corner.
 pub(super) fn knee(comparison: &Comparison) -> Option<Figure> {
-    let metric = |key: &str| headlines().find(|metric| metric.key == key);
-    let (delay, utilization) = (metric("queueing_delay_mean_ms")?, metric("utilization")?);
+    let headline = |key: &str| headlines().find(|metric| metric.key == key);
+    let (delay, utilization) = (headline("queueing_delay_mean_ms")?, headline("utilization")?);
     let scaled = |scheme: &SchemeResult, metric: &Metric| {
         let Estimate { mean, .. } = scheme.estimate(&metric.key);
         let (low, high) = scheme.estimate(&metric.key).interval();

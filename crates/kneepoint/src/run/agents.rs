@@ -93,8 +93,8 @@ impl State<'_> {
                 self.network.add_answer(paths.forward, paths.backward);
             }
             let load = member.size.map_or(Load::Endless, Load::Sized);
-            let group = place as u32;
-            let task = Task { options: &options, controller: &controller, load, paths, group, owner: None };
+            let (options, controller, owner) = (&options, &controller, None);
+            let task = Task { options, controller, load, paths, group: place as u32, owner };
             let flow = self.hosts.open(task, &mut self.events);
             if kind == Kind::Transfers {
                 self.agenda.push((starts[index], Cue::Start(flow)));
@@ -120,7 +120,7 @@ impl State<'_> {
     fn add_group(&mut self, place: usize, group: &Group, known: &[Known], setup: &mut Setup) {
         let kind = group.kind();
         let options = Arc::new(group.tcp.clone().unwrap_or_default());
-        let pool = |paths, free, datagrams| Pool {
+        let new_pool = |paths, free, datagrams| Pool {
             group: place as u32,
             options: Arc::clone(&options),
             paths,
@@ -136,17 +136,17 @@ impl State<'_> {
                     self.add_paths(&mut setup.routes, pair, jitter)
                 })
                 .collect();
-            self.pools.push(pool(paths, Vec::new(), None));
+            self.pools.push(new_pool(paths, Vec::new(), None));
         }
         let starts = setup.starts(group);
         let mut own = known.iter().filter(|known| known.group == place);
         for (member, start) in group.members.iter().zip(starts) {
-            if let Some(known) = own.next() {
+            if let Some(Known { flow, paths, .. }) = own.next() {
                 let (free, datagrams) = match kind {
-                    Kind::Datagrams => (Vec::new(), Some(known.flow)),
-                    _ => (vec![known.flow], None),
+                    Kind::Datagrams => (Vec::new(), Some(*flow)),
+                    _ => (vec![*flow], None),
                 };
-                self.pools.push(pool(vec![known.paths], free, datagrams));
+                self.pools.push(new_pool(vec![*paths], free, datagrams));
             }
             let number = self.agents.len() as Entity;
             let pool = if kind.opens() { shared } else { self.pools.len() as u32 - 1 };

@@ -76,7 +76,7 @@ impl Members {
             required: (self.required)(entry.name),
             set: &[],
         };
-        let preset = |(preset, entry): (&Preset, &Entry)| Member {
+        let named = |(preset, entry): (&Preset, &Entry)| Member {
             name: preset.name,
             about: preset.about.into(),
             set: preset.set,
@@ -84,7 +84,7 @@ impl Members {
         };
         let alone = |name: &str| self.registry.iter().all(|entry| entry.name != name);
         let presets = self.presets().filter(|(preset, _)| alone(preset.name));
-        self.registry.iter().map(member).chain(presets.map(preset)).collect()
+        self.registry.iter().map(member).chain(presets.map(named)).collect()
     }
 
     /// Their names.

@@ -168,7 +168,7 @@ pub(super) fn group<'t>(
         return None;
     }
     let (hosts, members) = given.counts();
-    let members = (0..members as usize).map(|place| given.member(place)).collect();
+    let members = (0..members as usize).map(|number| given.member(number)).collect();
     let nature = source.nature();
     let group = spec::Group { name, cc, tcp, source, pairs: Vec::new(), members };
     let (crossed, pressing) = (kind.opens(), nature.pressing);

@@ -165,9 +165,9 @@ mod tests {
         let (mut session, mut rng) =
             session(Params { model: Model::Readers, objects: 3, ..Params::default() });
         let mut requests = Vec::new();
-        let mut wakes = |session: &mut Web, cue| {
-            session.on(cue, Time(1_000), &mut rng, &mut requests);
-            session.next_wakeup() < Time::NEVER
+        let mut wakes = |one: &mut Web, cue| {
+            one.on(cue, Time(1_000), &mut rng, &mut requests);
+            one.next_wakeup() < Time::NEVER
         };
         for _ in 0..2 {
             // The first object arrives while the last is still to be asked for.

@@ -50,7 +50,7 @@ impl Book {
         let cue = match open.map(|(connection, written)| (*connection, *written)) {
             Some((connection, written)) if wakeup == Time::NEVER || script.chance(0.3) => {
                 let rest = if wakeup == Time::NEVER { 1_000_000_000 } else { wakeup.since(self.now).0 };
-                self.now = self.now + Span(script.below(rest.max(1)));
+                self.now += Span(script.below(rest.max(1)));
                 match written {
                     Some(bytes) => Cue::Delivered { connection, bytes: Bytes(bytes) },
                     None => {

@@ -49,12 +49,12 @@ impl Written {
         self.short.pop_back_if(|(short, _)| *short >= high && *short + 1 == total);
         self.bytes += bytes.0;
         let before = self.lacking_below(u32::MAX);
-        let total = (self.bytes + before).div_ceil(payload.0).min(u64::from(ENDLESS - 1));
-        let lacking = (total * payload.0).saturating_sub(self.bytes);
+        let segments = (self.bytes + before).div_ceil(payload.0).min(u64::from(ENDLESS - 1));
+        let lacking = (segments * payload.0).saturating_sub(self.bytes);
         if lacking > before {
-            self.short.push_back((total as u32 - 1, lacking));
+            self.short.push_back((segments as u32 - 1, lacking));
         }
-        total as u32
+        segments as u32
     }
 
     /// Forgets the segments from `end` on.
