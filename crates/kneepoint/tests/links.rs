@@ -52,6 +52,8 @@ fn before_the_end(valid: &Valid) -> Tape {
     let (mut tape, end) = (tape(valid), valid.schedule.duration);
     tape.services.retain(|(_, at, _)| *at <= end);
     tape.delays.retain(|(at, _)| *at <= end);
+    // Which instants are told depends on how departures are found.
+    tape.times.clear();
     tape
 }
 
