@@ -315,8 +315,8 @@ impl Hosts {
     ) {
         while let Some(segment) = self.flows[flow as usize].sender.poll(now) {
             let id = self.number();
-            let packet = self.flows[flow as usize].data(flow, segment, id, now);
-            if let Some((packet, at)) = network.carry(packet, now, events, watch) {
+            let mut packet = self.flows[flow as usize].data(flow, segment, id, now);
+            if let Some(at) = network.carry(&mut packet, now, events, watch) {
                 self.receive(&packet, at, network, events, watch);
             }
         }
@@ -340,8 +340,8 @@ impl Hosts {
         watch: &mut O,
     ) {
         let id = self.number();
-        let packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
-        let reached = network.carry(packet, now, events, watch);
+        let mut packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
+        let reached = network.carry(&mut packet, now, events, watch);
         debug_assert!(reached.is_none(), "a sender takes nothing ahead of its time");
     }
 }
