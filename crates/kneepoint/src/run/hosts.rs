@@ -201,7 +201,7 @@ impl Hosts {
     }
 
     /// A packet arrives at its host.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<O: Observer>(
         &mut self,
         (packet, at): Reached,
@@ -243,7 +243,7 @@ impl Hosts {
         self.send(flow, now, network, events, watch);
     }
 
-    #[inline]
+    #[inline(always)]
     fn hear<O: Observer>(
         &mut self,
         packet: &Packet,
@@ -272,7 +272,7 @@ impl Hosts {
     }
 
     /// Data arrives, now or, at a receiver that answers at once, later.
-    #[inline]
+    #[inline(always)]
     fn receive<O: Observer>(
         &mut self,
         packet: &Packet,
@@ -304,7 +304,7 @@ impl Hosts {
     }
 
     /// Sends what may be sent, and sees to it that the timer wakes the sender no later than it must.
-    #[inline]
+    #[inline(always)]
     fn send<O: Observer>(
         &mut self,
         flow: u32,
@@ -329,7 +329,7 @@ impl Hosts {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn reply<O: Observer>(
         &mut self,
         flow: u32,

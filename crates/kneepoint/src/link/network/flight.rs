@@ -47,7 +47,7 @@ impl Default for Pool {
 
 impl Pool {
     /// Puts a packet at the end of a line. Whether it is the first there.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: &Packet) -> bool {
         let place = Place { arrival, packet: *packet };
         let index = self.free;
@@ -72,7 +72,7 @@ impl Pool {
     }
 
     /// Takes the first packet off a line, and tells when the next arrives.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, flight: &mut Flight) -> Option<(Packet, Option<Time>)> {
         let index = flight.first;
         if index == NONE {

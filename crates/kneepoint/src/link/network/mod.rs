@@ -100,7 +100,7 @@ impl Links {
 
     /// Carries a packet from the beginning of its hop at `at`: when it reaches its receiver, if that is known already.
     /// Behind a queue, `packet` may become another one that reaches its receiver instead.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn carry<O: Observer>(
         &mut self,
@@ -144,7 +144,7 @@ impl Links {
     }
 
     /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host.
-    #[inline]
+    #[inline(always)]
     pub fn on_event<O: Observer>(
         &mut self,
         entity: Entity,
@@ -206,7 +206,7 @@ impl Links {
     }
 
     /// The first packet on a link arrives at its end.
-    #[inline]
+    #[inline(always)]
     fn arrive<O: Observer>(
         &mut self,
         link: usize,
@@ -227,7 +227,7 @@ impl Links {
     }
 
     /// Puts a packet on its way to the end of a link.
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, link: usize, packet: &Packet, arrival: Time, events: &mut EventQueue) {
         if self.pool.push(&mut self.links[link].flight, arrival, packet) {
             events.schedule(self.arrival(link), arrival);
