@@ -313,14 +313,15 @@ impl Hosts {
         events: &mut EventQueue,
         watch: &mut O,
     ) {
-        while let Some(segment) = self.flows[flow as usize].sender.poll(now) {
-            let id = self.number();
-            let mut packet = self.flows[flow as usize].data(flow, segment, id, now);
+        let slot = loop {
+            let slot = &mut self.flows[flow as usize];
+            let Some(segment) = slot.sender.poll(now) else { break slot };
+            self.packets = self.packets.wrapping_add(1);
+            let mut packet = slot.data(flow, segment, self.packets, now);
             if let Some(at) = network.carry(&mut packet, now, events, watch) {
                 self.receive(&packet, at, network, events, watch);
             }
-        }
-        let slot = &self.flows[flow as usize];
+        };
         // A timer that was put off stays where it is: it wakes, finds nothing due, and is set again.
         let wakeup = slot.sender.next_wakeup(now);
         let timer = self.base + 2 * flow;
