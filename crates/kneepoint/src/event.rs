@@ -72,7 +72,7 @@ impl EventQueue {
     }
 
     /// Schedules the entity's event at `at`, in place of a pending one; [`Time::NEVER`] cancels it.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, entity: Entity, at: Time) {
         if self.entities[entity as usize].at != Time::NEVER {
             self.withdraw(entity);
@@ -84,7 +84,7 @@ impl EventQueue {
     }
 
     /// Takes the next event due at or before `until`.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, until: Time) -> Option<(Time, Entity)> {
         if self.current.is_empty()
             && let Some(place) = self.near.occupied_from(self.slot % SLOTS)
@@ -105,6 +105,7 @@ impl EventQueue {
     }
 
     /// [`EventQueue::pop`] through `current`, for a slot that holds several events.
+    #[inline(never)]
     fn pop_sorted(&mut self, until: Time) -> Option<(Time, Entity)> {
         while self.current.is_empty() {
             if !self.advance() {
@@ -116,7 +117,7 @@ impl EventQueue {
         Some((at, entity))
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, entity: Entity, at: Time) {
         let slot = at.0 >> self.shift;
         if slot > self.slot && slot < self.end {
@@ -126,6 +127,7 @@ impl EventQueue {
         }
     }
 
+    #[inline(never)]
     fn insert_elsewhere(&mut self, entity: Entity, at: Time, slot: u64) {
         if slot <= self.slot {
             let place = self.current.partition_point(|&other| other > (at, entity));

@@ -68,7 +68,8 @@ fn begins(layer_window: f64, layer: f64) -> f64 {
 
 /// The layer of a window: the greatest K with W(K) <= W.
 fn layer_of(layer_window: f64, window: f64) -> f64 {
-    libm::floor((1.0 + libm::sqrt(1.0 + 8.0 * window / layer_window)) / 2.0)
+    // A positive number truncates to its floor, and more cheaply.
+    ((1.0 + libm::sqrt(1.0 + 8.0 * window / layer_window)) / 2.0) as i64 as f64
 }
 
 impl Ltcp {

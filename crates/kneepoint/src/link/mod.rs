@@ -23,8 +23,8 @@
 //! let mut links = Links::new(&specs, packet, seed, &mut events);
 //! let hop = links.add_path(&[0, 1]);
 //!
-//! let packet = Packet { size: 1000, hop, ..Packet::default() };
-//! assert!(links.carry(packet, Time::ZERO, &mut events, &mut ()).is_none());
+//! let mut packet = Packet { size: 1000, hop, ..Packet::default() };
+//! assert!(links.carry(&mut packet, Time::ZERO, &mut events, &mut ()).is_none());
 //! let mut reached = Vec::new();
 //! while let Some((now, entity)) = events.pop(Time::NEVER) {
 //!     reached.extend(links.on_event(entity, now, &mut events, &mut ()));

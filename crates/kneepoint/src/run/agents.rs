@@ -256,8 +256,8 @@ impl State<'_> {
         let id = self.hosts.number();
         let mut packet = Packet::data(flow.0, 0, size.0 as u16, Flags::DATAGRAM, now);
         (packet.hop, packet.id) = (hop, id);
-        if let Some(reached) = self.network.carry(packet, now, &mut self.events, watch) {
-            self.hosts.deliver(reached, &mut self.network, &mut self.events, watch);
+        if let Some(at) = self.network.carry(&mut packet, now, &mut self.events, watch) {
+            self.hosts.deliver((packet, at), &mut self.network, &mut self.events, watch);
         }
     }
 }

@@ -201,7 +201,7 @@ impl Hosts {
     }
 
     /// A packet arrives at its host.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<O: Observer>(
         &mut self,
         (packet, at): Reached,
@@ -243,7 +243,7 @@ impl Hosts {
         self.send(flow, now, network, events, watch);
     }
 
-    #[inline]
+    #[inline(always)]
     fn hear<O: Observer>(
         &mut self,
         packet: &Packet,
@@ -272,7 +272,7 @@ impl Hosts {
     }
 
     /// Data arrives, now or, at a receiver that answers at once, later.
-    #[inline]
+    #[inline(always)]
     fn receive<O: Observer>(
         &mut self,
         packet: &Packet,
@@ -304,7 +304,7 @@ impl Hosts {
     }
 
     /// Sends what may be sent, and sees to it that the timer wakes the sender no later than it must.
-    #[inline]
+    #[inline(always)]
     fn send<O: Observer>(
         &mut self,
         flow: u32,
@@ -313,14 +313,15 @@ impl Hosts {
         events: &mut EventQueue,
         watch: &mut O,
     ) {
-        while let Some(segment) = self.flows[flow as usize].sender.poll(now) {
-            let id = self.number();
-            let packet = self.flows[flow as usize].data(flow, segment, id, now);
-            if let Some((packet, at)) = network.carry(packet, now, events, watch) {
+        let slot = loop {
+            let slot = &mut self.flows[flow as usize];
+            let Some(segment) = slot.sender.poll(now) else { break slot };
+            self.packets = self.packets.wrapping_add(1);
+            let mut packet = slot.data(flow, segment, self.packets, now);
+            if let Some(at) = network.carry(&mut packet, now, events, watch) {
                 self.receive(&packet, at, network, events, watch);
             }
-        }
-        let slot = &self.flows[flow as usize];
+        };
         // A timer that was put off stays where it is: it wakes, finds nothing due, and is set again.
         let wakeup = slot.sender.next_wakeup(now);
         let timer = self.base + 2 * flow;
@@ -329,7 +330,7 @@ impl Hosts {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn reply<O: Observer>(
         &mut self,
         flow: u32,
@@ -340,8 +341,8 @@ impl Hosts {
         watch: &mut O,
     ) {
         let id = self.number();
-        let packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
-        let reached = network.carry(packet, now, events, watch);
+        let mut packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
+        let reached = network.carry(&mut packet, now, events, watch);
         debug_assert!(reached.is_none(), "a sender takes nothing ahead of its time");
     }
 }

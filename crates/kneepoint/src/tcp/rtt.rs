@@ -20,8 +20,8 @@ use crate::units::Span;
 pub struct RttEstimator {
     srtt: u64,
     rttvar: u64,
+    /// The timeout now.
     rto: Span,
-    backoff: u32,
     floor: Span,
     ceiling: Span,
     granularity: Span,
@@ -35,8 +35,7 @@ impl RttEstimator {
         RttEstimator {
             srtt: 0,
             rttvar: 0,
-            rto: options.rto_initial,
-            backoff: 0,
+            rto: options.rto_initial.min(options.rto_max),
             floor: options.rto_min,
             ceiling: options.rto_max,
             granularity: options.rto_granularity,
@@ -66,7 +65,6 @@ impl RttEstimator {
         }
         let rto = self.srtt + self.granularity.0.max(4 * self.rttvar);
         self.rto = Span(rto.clamp(self.floor.0, self.ceiling.0));
-        self.backoff = 0;
         rtt
     }
 
@@ -77,14 +75,15 @@ impl RttEstimator {
     }
 
     /// The timer expired.
+    #[cold]
     pub fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(32);
+        self.rto = Span(2 * self.rto.0).min(self.ceiling);
     }
 
     /// The timeout now.
     #[inline]
     pub fn timeout(&self) -> Span {
-        Span(self.rto.0.saturating_mul(1 << self.backoff).min(self.ceiling.0))
+        self.rto
     }
 }
 

@@ -47,9 +47,9 @@ impl Default for Pool {
 
 impl Pool {
     /// Puts a packet at the end of a line. Whether it is the first there.
-    #[inline]
-    pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: Packet) -> bool {
-        let place = Place { arrival, packet };
+    #[inline(always)]
+    pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: &Packet) -> bool {
+        let place = Place { arrival, packet: *packet };
         let index = self.free;
         let index = if index == NONE {
             self.places.push(place);
@@ -72,7 +72,7 @@ impl Pool {
     }
 
     /// Takes the first packet off a line, and tells when the next arrives.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, flight: &mut Flight) -> Option<(Packet, Option<Time>)> {
         let index = flight.first;
         if index == NONE {
@@ -114,7 +114,10 @@ mod tests {
             let line = rng.below(5) as usize;
             if rng.chance(0.52) && models[line].len() < 30 {
                 id += 1;
-                assert_eq!(pool.push(&mut lines[line], Time(id), packet(id as u32)), models[line].is_empty());
+                assert_eq!(
+                    pool.push(&mut lines[line], Time(id), &packet(id as u32)),
+                    models[line].is_empty()
+                );
                 models[line].push_back((Time(id), id as u32));
             } else {
                 let expected = models[line].pop_front().map(|(_, number)| number);

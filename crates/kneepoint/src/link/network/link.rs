@@ -87,7 +87,7 @@ impl Link {
     }
 
     /// Sends a packet through a queue that computes departures: when its transmission ends, unless it is dropped.
-    #[inline]
+    #[inline(never)]
     pub(super) fn pass_tail<O: Observer>(
         &mut self,
         id: LinkId,

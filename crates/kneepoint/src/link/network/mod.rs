@@ -98,17 +98,17 @@ impl Links {
         Some(self.capacities.len() as u32 - 1)
     }
 
-    /// Takes a packet that is at the beginning of its hop at `at`, and hands it back if it reaches its receiver.
-    #[inline]
+    /// Carries a packet from the beginning of its hop at `at`: when it reaches its receiver, if that is known already.
+    /// Behind a queue, `packet` may become another one that reaches its receiver instead.
+    #[inline(always)]
     #[must_use]
     pub fn carry<O: Observer>(
         &mut self,
-        packet: Packet,
-        at: Time,
+        packet: &mut Packet,
+        mut at: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Reached> {
-        let (mut packet, mut at) = (packet, at);
+    ) -> Option<Time> {
         loop {
             let hop = self.hops[packet.hop as usize];
             let link = &mut self.links[hop.link as usize];
@@ -119,14 +119,14 @@ impl Links {
                     let (_, end) = link.transmitter.send(at, packet.size);
                     link.line.carry(end, packet.size)
                 }
-                Queue::Tail(_) => match link.pass_tail(id, &packet, at, watch) {
+                Queue::Tail(_) => match link.pass_tail(id, packet, at, watch) {
                     Some(end) => link.line.carry(end, packet.size),
                     None => return None,
                 },
             };
             let Some(arrival) = arrival else {
                 let fate = Fate::Dropped(Reason::Channel);
-                watch.on(at, &Event::Fate { link: id, packet: &packet, fate });
+                watch.on(at, &Event::Fate { link: id, packet, fate });
                 return None;
             };
             match hop.step {
@@ -134,7 +134,7 @@ impl Links {
                     packet.hop += 1;
                     at = arrival;
                 }
-                Step::Reach => return Some((packet, arrival)),
+                Step::Reach => return Some(arrival),
                 Step::Join | Step::Arrive => {
                     self.launch(hop.link as usize, packet, arrival, events);
                     return None;
@@ -144,7 +144,7 @@ impl Links {
     }
 
     /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host.
-    #[inline]
+    #[inline(always)]
     pub fn on_event<O: Observer>(
         &mut self,
         entity: Entity,
@@ -154,7 +154,10 @@ impl Links {
     ) -> Option<Reached> {
         let links = self.links.len();
         match entity as usize {
-            link if link < links => return self.transmit(link, now, events, watch),
+            link if link < links => {
+                let mut packet = Packet::default();
+                return self.transmit(link, &mut packet, now, events, watch).map(|at| (packet, at));
+            }
             link if link < 2 * links => return self.arrive(link - links, now, events, watch),
             link => {
                 let link = link - 2 * links;
@@ -203,7 +206,7 @@ impl Links {
     }
 
     /// The first packet on a link arrives at its end.
-    #[inline]
+    #[inline(always)]
     fn arrive<O: Observer>(
         &mut self,
         link: usize,
@@ -220,12 +223,12 @@ impl Links {
             return Some((packet, now));
         }
         packet.hop += 1;
-        self.carry(packet, now, events, watch)
+        self.carry(&mut packet, now, events, watch).map(|at| (packet, at))
     }
 
     /// Puts a packet on its way to the end of a link.
-    #[inline]
-    fn launch(&mut self, link: usize, packet: Packet, arrival: Time, events: &mut EventQueue) {
+    #[inline(always)]
+    fn launch(&mut self, link: usize, packet: &Packet, arrival: Time, events: &mut EventQueue) {
         if self.pool.push(&mut self.links[link].flight, arrival, packet) {
             events.schedule(self.arrival(link), arrival);
         }
@@ -235,23 +238,23 @@ impl Links {
     fn enqueue<O: Observer>(
         &mut self,
         index: usize,
-        packet: Packet,
+        packet: &mut Packet,
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Reached> {
+    ) -> Option<Time> {
         let link = &mut self.links[index];
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let id = LinkId(index as u32);
         let mut pushed_out = false;
-        let fate = ruled.buffer.enqueue(packet, now, &mut ruled.rng, |packet| {
+        let fate = ruled.buffer.enqueue(*packet, now, &mut ruled.rng, |packet| {
             pushed_out = true;
             let fate = Fate::Dropped(Reason::PushedOut);
             watch.on(now, &Event::Fate { link: id, packet, fate });
         });
         let dropped = matches!(fate, Fate::Dropped(_));
         if link.measured || dropped {
-            watch.on(now, &Event::Arrival { link: id, packet: &packet, fate });
+            watch.on(now, &Event::Arrival { link: id, packet, fate });
         }
         if link.measured && (pushed_out || !dropped) {
             watch.on(now, &Event::Queue { link: id, backlog: ruled.buffer.backlog() });
@@ -259,17 +262,18 @@ impl Links {
         if dropped {
             return None;
         }
-        if ruled.transmitting { None } else { self.transmit(index, now, events, watch) }
+        if ruled.transmitting { None } else { self.transmit(index, packet, now, events, watch) }
     }
 
-    /// A transmitter is free: it takes the next packet, if one waits.
+    /// A transmitter is free and takes the next packet, if one waits; `taken` is the packet that reaches its receiver.
     fn transmit<O: Observer>(
         &mut self,
         index: usize,
+        taken: &mut Packet,
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Reached> {
+    ) -> Option<Time> {
         let departure = self.departure(index);
         let link = &mut self.links[index];
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
@@ -316,10 +320,14 @@ impl Links {
             match self.hops[packet.hop as usize].step {
                 Step::Through => {
                     packet.hop += 1;
-                    return self.carry(packet, arrival, events, watch);
+                    *taken = packet;
+                    return self.carry(taken, arrival, events, watch);
                 }
-                Step::Reach => return Some((packet, arrival)),
-                Step::Join | Step::Arrive => self.launch(index, packet, arrival, events),
+                Step::Reach => {
+                    *taken = packet;
+                    return Some(arrival);
+                }
+                Step::Join | Step::Arrive => self.launch(index, &packet, arrival, events),
             }
             return None;
         }
