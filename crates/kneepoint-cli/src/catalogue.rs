@@ -32,13 +32,15 @@ pub enum Kind {
     Channels,
     /// How fast a link transmits over time.
     Capacities,
+    /// Sources of traffic.
+    Sources,
     /// Sets of parameters that belong to no algorithm.
     Options,
 }
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Laws,
@@ -49,6 +51,7 @@ impl Kind {
         Kind::Recoveries,
         Kind::Channels,
         Kind::Capacities,
+        Kind::Sources,
         Kind::Options,
     ];
 
@@ -65,6 +68,7 @@ impl Kind {
             Kind::Recoveries => "recovery",
             Kind::Channels => "channel",
             Kind::Capacities => "capacity",
+            Kind::Sources => "source",
             Kind::Options => "options",
         }
     }
@@ -82,6 +86,7 @@ impl Kind {
             Kind::Recoveries => "recoveries",
             Kind::Channels => "channels",
             Kind::Capacities => "capacities",
+            Kind::Sources => "sources",
             Kind::Options => "options",
         }
     }
@@ -117,7 +122,6 @@ fn of_kind(kind: Kind) -> Vec<Item> {
         header: about.to_string(),
         fields: &[],
     };
-    let with = |name, about, fields| Item { fields, ..plain(name, about) };
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => queue::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
@@ -135,11 +139,11 @@ fn of_kind(kind: Kind) -> Vec<Item> {
         Kind::Recoveries => tcp::Recovery::CHOICES.iter().map(|(name, about)| plain(name, about)).collect(),
         Kind::Channels => loss::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
         Kind::Capacities => capacity::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
-        Kind::Options => vec![
-            with("tcp", "Options of a TCP sender and its receiver.", tcp::Options::fields()),
-            with("web", "A population of web sessions.", traffic::web::Params::fields()),
-            with("cbr", "Sources of datagrams at a constant rate.", traffic::cbr::Params::fields()),
-        ],
+        Kind::Sources => traffic::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Options => vec![Item {
+            fields: tcp::Options::fields(),
+            ..plain("tcp", "Options of a TCP sender and its receiver.")
+        }],
     }
 }
 

@@ -6,17 +6,17 @@
 //! | [`machine`] | clock, host name, kernel: the only place that reads them |
 //! | [`manifest`] | provenance of results |
 //! | [`failure`] | errors, their messages and exit status |
-//! | [`outputs`] | where a verb writes |
 //! | [`files`] | atomic reads and writes, printing |
+//! | [`outputs`] | where a verb writes |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
 //! | [`png`] | charts to PNG |
+//! | [`store`] | kept runs by the hash of their inputs |
 //! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
 //! | [`captures`] | packets of a link as pcapng |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`library`] | the published experiments |
-//! | [`store`] | kept runs by the hash of their inputs |
 //! | [`verbs`] | one file per verb |
 //! | [`arguments`] | the command line |
 

@@ -1,24 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A stranger adds an algorithm: one new file and one registry line, and everything else knows it.
+//! A stranger adds one of each kind: in the promised number of files, and everything else knows it.
 //!
-//! The core is copied below the target directory, a toy controller, a queue discipline with one queue, and one with
-//! many are added to the copy, and the copy has to pass the laws, survive the test network, parse and run. It is offline, and quick when
-//! run again, for what has not changed is not compiled again.
+//! The core is copied below the target directory, the newcomers are added to the copy, and the copy has to pass the
+//! laws, survive the test network, parse, run and report them. The test is offline, and quick when run again, because
+//! unchanged crates are not compiled again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Newcomers: the folder of their family, module, type, text.
-const NEWCOMERS: [(&str, &str, &str, &str); 6] = [
-    ("kneepoint-cc/src/cc", "toy", "Toy", include_str!("stranger/toy.rs.txt")),
-    ("kneepoint/src/queue", "coin", "Coin", include_str!("stranger/coin.rs.txt")),
-    ("kneepoint/src/queue", "turns", "Turns", include_str!("stranger/turns.rs.txt")),
-    ("kneepoint/src/traffic", "drip", "Drip", include_str!("stranger/drip.rs.txt")),
-    ("kneepoint/src/link/loss", "nth", "Nth", include_str!("stranger/nth.rs.txt")),
-    ("kneepoint/src/link/capacity", "rest", "Rest", include_str!("stranger/rest.rs.txt")),
+/// A change of one file.
+enum Edit {
+    /// A new file: its path and its text.
+    Own(&'static str, &'static str),
+    /// A line at the end of the registry in a file.
+    Line(&'static str, &'static str),
+    /// Below the one line of a file that is `marker`, other text.
+    Below { file: &'static str, marker: &'static str, text: &'static str },
+}
+
+use Edit::{Below, Line, Own};
+
+impl Edit {
+    fn file(&self) -> &'static str {
+        match self {
+            Own(file, _) | Line(file, _) | Below { file, .. } => file,
+        }
+    }
+
+    fn make(&self, tree: &mut Tree) {
+        if let Own(file, text) = self {
+            assert!(tree.insert(file.into(), text.to_string()).is_none(), "{file} exists");
+            return;
+        }
+        let text = tree.get_mut(Path::new(self.file())).unwrap_or_else(|| panic!("no {}", self.file()));
+        *text = match self {
+            Own(..) => unreachable!("made above"),
+            Line(_, line) => registered(text, line),
+            Below { marker, text: more, .. } => {
+                let marker = format!("\n{marker}\n");
+                assert_eq!(text.matches(&marker).count(), 1, "{marker} in {}", self.file());
+                text.replace(&marker, &format!("{marker}{more}\n"))
+            }
+        };
+    }
+}
+
+/// A file with one line more at the end of its registry: the block `algorithms { … }`, or else the public modules.
+fn registered(text: &str, line: &str) -> String {
+    let end = match text.find("    algorithms {\n") {
+        Some(list) => list + text[list..].find("    }\n").expect("the end of the block"),
+        None => {
+            let last = text.rfind("\npub mod ").expect("a list of public modules") + 1;
+            last + text[last..].find('\n').expect("the end of a line") + 1
+        }
+    };
+    format!("{}{line}\n{}", &text[..end], &text[end..])
+}
+
+const GROUP: &str = "crates/kneepoint/src/measure/group.rs";
+
+/// Newcomers: the kind as the table of `CONTRIBUTING.md` calls it, and all edits that add one.
+const NEWCOMERS: [(&str, &[Edit]); 11] = [
+    (
+        "a controller",
+        &[
+            Own("crates/kneepoint-cc/src/cc/toy.rs", include_str!("stranger/toy.rs.txt")),
+            Line("crates/kneepoint-cc/src/cc/mod.rs", "        toy::Toy,"),
+        ],
+    ),
+    (
+        "a router law",
+        &[
+            Own("crates/kneepoint-cc/src/law/step.rs", include_str!("stranger/step.rs.txt")),
+            Line("crates/kneepoint-cc/src/law/mod.rs", "        step::Step,"),
+        ],
+    ),
+    (
+        "a FIFO discipline",
+        &[
+            Own("crates/kneepoint/src/queue/coin.rs", include_str!("stranger/coin.rs.txt")),
+            Line("crates/kneepoint/src/queue/mod.rs", "        coin::Coin,"),
+        ],
+    ),
+    (
+        "a discipline with several queues, push-out or stamps",
+        &[
+            Own("crates/kneepoint/src/queue/turns.rs", include_str!("stranger/turns.rs.txt")),
+            Line("crates/kneepoint/src/queue/mod.rs", "        turns::Turns,"),
+        ],
+    ),
+    (
+        "a loss model",
+        &[
+            Own("crates/kneepoint/src/link/loss/nth.rs", include_str!("stranger/nth.rs.txt")),
+            Line("crates/kneepoint/src/link/loss/mod.rs", "        nth::Nth,"),
+        ],
+    ),
+    (
+        "a capacity model",
+        &[
+            Own("crates/kneepoint/src/link/capacity/rest.rs", include_str!("stranger/rest.rs.txt")),
+            Line("crates/kneepoint/src/link/capacity/mod.rs", "        rest::Rest,"),
+        ],
+    ),
+    (
+        "a source of traffic",
+        &[
+            Own("crates/kneepoint/src/traffic/drip.rs", include_str!("stranger/drip.rs.txt")),
+            Line("crates/kneepoint/src/traffic/mod.rs", "        drip::Drip,"),
+        ],
+    ),
+    (
+        "a predictor",
+        &[
+            Own("crates/kneepoint/src/predict/peak.rs", include_str!("stranger/peak.rs.txt")),
+            Line("crates/kneepoint/src/predict/mod.rs", "        peak::Peak,"),
+        ],
+    ),
+    (
+        "a metric",
+        &[
+            Below { file: GROUP, marker: "    timeouts: u64,", text: "    starts: u64," },
+            Below {
+                file: GROUP,
+                marker: "        match event {",
+                text: "            Event::Started { .. } => self.starts += 1,",
+            },
+            Below {
+                file: GROUP,
+                marker: "pub(super) const METRICS: &[Entry<Group>] = &[",
+                text: "    number(\"starts\", \"Transfers begun\", \"begun\", PLAIN, |group: &Group| group.starts as f64),",
+            },
+        ],
+    ),
+    (
+        "a study",
+        &[
+            Own("crates/kneepoint/src/study/range.rs", include_str!("stranger/range.rs.txt")),
+            Line("crates/kneepoint/src/study/mod.rs", "pub mod range;"),
+        ],
+    ),
+    ("a published figure", &[Own("experiments/nobody/fig1.toml", include_str!("stranger/figure.toml.txt"))]),
 ];
+
+/// Kinds that the table of `CONTRIBUTING.md` promises and no newcomer counts yet.
+const UNCOUNTED: [&str; 1] = ["a document or a format"];
+
+/// The promised number of files of each kind, from the table of `CONTRIBUTING.md`.
+fn promised(page: &str) -> BTreeMap<&str, usize> {
+    let head = "| to add | files to change | files now, counted by `tests/stranger.rs` |\n";
+    let (_, table) = page.split_once(head).expect("the table of what an addition costs");
+    table
+        .lines()
+        .skip(1)
+        .map_while(|line| {
+            let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
+            let [kind, _, files] = cells[..] else { panic!("three columns: {line}") };
+            Some((kind, files.parse().unwrap_or_else(|_| panic!("a number of files: {line}"))))
+        })
+        .collect()
+}
 
 /// Files by their path in the copy.
 type Tree = BTreeMap<PathBuf, String>;
@@ -35,67 +178,62 @@ fn read(path: &Path, place: &Path, tree: &mut Tree) {
     }
 }
 
-/// Makes a folder hold these files and no others; those that hold what they should keep their dates.
-fn put(tree: &Tree, folder: &Path) {
+/// The folders of the copy that are written here.
+const WRITTEN: [&str; 2] = ["crates", "experiments"];
+
+/// Makes the copy hold these files and no others; those that hold what they should keep their dates.
+fn put(tree: &Tree, home: &Path) {
     let mut there = Tree::new();
-    if folder.is_dir() {
-        read(folder, Path::new(""), &mut there);
+    for folder in WRITTEN.iter().filter(|folder| home.join(folder).is_dir()) {
+        read(&home.join(folder), Path::new(folder), &mut there);
     }
     for gone in there.keys().filter(|path| !tree.contains_key(*path)) {
-        fs::remove_file(folder.join(gone)).expect("a file to remove");
+        fs::remove_file(home.join(gone)).expect("a file to remove");
     }
     for (path, text) in tree.iter().filter(|(path, text)| there.get(*path) != Some(text)) {
-        let path = folder.join(path);
+        let path = home.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to write to");
         fs::write(path, text).expect("a file to write");
     }
 }
 
-/// Adds a line at the end of a registry.
-fn register(text: &str, module: &str, name: &str) -> String {
-    let list = text.find("algorithms {").expect("a registry");
-    let end = list + text[list..].find("    }\n").expect("its end");
-    format!("{}        {module}::{name},\n{}", &text[..end], &text[end..])
+#[test]
+fn each_kind_changes_the_promised_number_of_files() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../CONTRIBUTING.md"));
+    let page = page.expect("a page");
+    let counted = NEWCOMERS.map(|(kind, edits)| {
+        let files: BTreeSet<&str> = edits.iter().map(Edit::file).collect();
+        (kind, files.len())
+    });
+    let mut promised = promised(&page);
+    promised.retain(|kind, _| !UNCOUNTED.contains(kind));
+    assert_eq!(promised, BTreeMap::from(counted));
 }
 
 #[test]
-fn one_file_and_one_line_add_an_algorithm() {
+fn everything_else_knows_the_newcomers() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut tree = Tree::new();
     for part in ["src", "build", "tests/laws", "tests/common", "tests/transfers.rs"] {
-        read(&core.join(part), &Path::new("kneepoint").join(part), &mut tree);
+        read(&core.join(part), &Path::new("crates/kneepoint").join(part), &mut tree);
     }
-    read(&core.join("../kneepoint-cc"), Path::new("kneepoint-cc"), &mut tree);
-    for (family, module, name, text) in NEWCOMERS {
-        let newcomer = PathBuf::from(format!("{family}/{module}.rs"));
-        assert!(tree.insert(newcomer, text.to_string()).is_none());
-        let registry = tree.get_mut(&PathBuf::from(format!("{family}/mod.rs"))).expect("a registry");
-        *registry = register(registry, module, name);
-    }
-    tree.insert("kneepoint/tests/seen.rs".into(), include_str!("stranger/seen.rs.txt").to_string());
+    read(&core.join("../kneepoint-cc"), Path::new("crates/kneepoint-cc"), &mut tree);
+    NEWCOMERS.iter().flat_map(|(_, edits)| *edits).for_each(|edit| edit.make(&mut tree));
+    let seen = include_str!("stranger/seen.rs.txt").to_string();
+    tree.insert("crates/kneepoint/tests/seen.rs".into(), seen);
     // The tests that the copy runs need nothing but the core.
     let manifest = fs::read_to_string(core.join("Cargo.toml")).expect("a manifest");
     let slim = manifest.split("[dev-dependencies]").next().unwrap_or_default();
-    tree.insert("kneepoint/Cargo.toml".into(), slim.to_string());
+    tree.insert("crates/kneepoint/Cargo.toml".into(), slim.to_string());
 
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stranger");
-    put(&tree, &home.join("crates"));
+    put(&tree, &home);
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(core.join("../..").join(file), home.join(file)).expect("the workspace's file");
     }
     let run = Command::new(env!("CARGO"))
-        .args([
-            "test",
-            "--offline",
-            "--package",
-            "kneepoint",
-            "--test",
-            "laws",
-            "--test",
-            "transfers",
-            "--test",
-            "seen",
-        ])
+        .args(["test", "--offline", "--package", "kneepoint"])
+        .args(["--test", "laws", "--test", "transfers", "--test", "seen"])
         .current_dir(&home)
         .env("CARGO_TARGET_DIR", home.join("target"))
         .env("KNEE_FUZZ_CASES", "20")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A published claim, and what our runs say to it.
+//! A published claim and its judgement by our runs.
 //!
-//! The verdict is that of the means over seeds. How far it is to be trusted is told by the margin, the distance of
-//! the two sides, whose confidence interval is computed seed by seed: schemes run under the same random numbers,
-//! so their difference varies less than either.
+//! The verdict is that of the means over seeds. The margin, the difference of the two sides, shows its reliability: the
+//! confidence interval of the margin is computed seed by seed, because schemes run under the same random numbers and
+//! their difference varies less than either.
 
 use serde_json::Value;
 
@@ -25,26 +25,26 @@ crate::choice! {
     }
 }
 
-/// What a publication says.
+/// A claim of a publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Its name within the experiment.
     pub id: String,
-    /// What it says, in our words.
+    /// The claim in our words.
     pub text: String,
     /// Comparisons, all of which have to hold; none if it cannot be tested.
     pub checks: Vec<Check>,
-    /// The axes at whose every value the checks are held against what was observed.
+    /// The axes at whose every value the checks are evaluated.
     pub each: Vec<String>,
     /// At how many of these points they have to hold.
     pub need: Need,
-    /// The tolerance in the checks, and where it is from.
+    /// The tolerance in the checks, and its origin.
     pub tolerance: String,
     /// Numbers of ours to show beside the published ones, by name.
     pub ours: Vec<(String, Expression)>,
     /// The published numbers.
     pub published: Option<Value>,
-    /// Why we believe that it does not hold, or cannot be tested.
+    /// The suspected reason that it fails or cannot be tested.
     pub reason: Option<String>,
 }
 
@@ -60,33 +60,33 @@ crate::choice! {
     }
 }
 
-/// A claim held against what was observed.
+/// The judgement of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Whether the confidence intervals leave no doubt about it.
+    /// Whether the confidence intervals confirm the verdict.
     pub certain: bool,
     /// Our numbers: those that the claim asks to show, or else those that it compares.
     pub ours: Vec<(String, Estimate)>,
     /// Every comparison at every point.
     pub points: Vec<Comparison>,
-    /// What was not observed, if something was not.
+    /// The missing observation, if one is missing.
     pub missing: Option<String>,
 }
 
 /// One comparison at one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Where: values of the claim's axes.
+    /// The point: values of the claim's axes.
     pub at: Labels,
     /// As it was written.
     pub check: String,
-    /// What stands before the sign, from means over seeds.
+    /// The left side, from means over seeds.
     pub left: f64,
-    /// What stands after it.
+    /// The right side.
     pub right: f64,
-    /// By how much it holds, negative where it does not: from means over seeds, with the interval of the seeds.
+    /// The margin by which it holds, negative if it fails: from means over seeds, with the interval of the seeds.
     pub margin: Estimate,
     /// Whether it holds.
     pub holds: bool,
@@ -100,7 +100,7 @@ impl Comparison {
 }
 
 impl Claim {
-    /// Holds the claim against what was observed.
+    /// Judges the claim by the observations.
     pub fn judge(&self, frame: &Frame) -> Judgement {
         let points = points(frame, &self.each);
         let compared = self.compare(frame, &points);
@@ -221,7 +221,7 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
     })
 }
 
-/// What an expression amounts to over the seeds; not a number where something is missing.
+/// The value of an expression over the seeds; NaN where an observation is missing.
 pub(crate) fn estimate(expression: &Expression, frame: &Frame, labels: &Labels) -> Estimate {
     let by_seed = frame
         .seeds()

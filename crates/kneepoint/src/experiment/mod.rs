@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A published figure or table as data: what to run, and what was claimed of it.
+//! A published figure or table as data: its runs and its claims.
 //!
 //! ```text
 //! experiment.toml ─parse→ Experiment ─points × seeds→ Packets | Computation ─→ Row ─→ Frame ─claims→ Judgement
@@ -14,13 +14,12 @@
 //! [quick]         what to shorten for a first look
 //! ```
 //!
-//! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names stretches of the run,
-//! as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`. A
-//! section `[compute]` takes the scenario's place where there are no packets. Where nothing can be run at all, each claim
-//! says as its `reason` why.
+//! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names intervals
+//! of the run, as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`. A
+//! section `[compute]` replaces the scenario of a figure without packets. Where nothing can be run at all, each claim gives
+//! the `reason`.
 //!
-//! Each alternative of a reading is run too: whether a verdict depends on how the silence is read is part of the
-//! result.
+//! Each alternative of a reading is run too: the result includes whether a verdict depends on the reading.
 
 pub mod claim;
 pub mod compute;
@@ -51,19 +50,19 @@ crate::choice! {
 /// A published figure or table.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// What files and reports call it: `pert-fig6`.
+    /// Its name in files and reports: `pert-fig6`.
     pub id: String,
-    /// The publication, as the command line calls it; what the id begins with, unless somebody knows better.
+    /// The publication's name on the command line; by default the first part of the id.
     pub paper: String,
-    /// What it is about.
+    /// Its title in reports.
     pub title: String,
     /// Publication, section, figure.
     pub source: String,
-    /// How its figure is drawn; none if there is nothing to draw.
+    /// Its figure, if it has one.
     pub figure: Option<Figure>,
-    /// What was claimed.
+    /// The published claims.
     pub claims: Vec<Claim>,
-    /// Where the publication is silent.
+    /// Readings where the publication is silent.
     pub readings: Vec<Reading>,
     /// One run at each point for each.
     pub seeds: Vec<u64>,
@@ -84,16 +83,16 @@ impl Experiment {
 /// Where a publication is silent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What it does not say.
+    /// The open question.
     pub about: String,
-    /// What we took.
+    /// The reading taken.
     pub taken: String,
 }
 
 /// An experiment under one set of readings.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What is different; nothing in the first.
+    /// The name of the alternative reading; none for the readings taken.
     pub name: Option<String>,
     /// The points of its sweep.
     pub points: Vec<Point>,
@@ -104,11 +103,11 @@ pub struct Variant {
 pub struct Point {
     /// Axes and their values.
     pub labels: Vec<(String, String)>,
-    /// What has to be done.
+    /// The work there.
     pub work: Work,
 }
 
-/// What has to be done at a point.
+/// The work at a point.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// A simulation.
@@ -118,7 +117,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Everything that its rows depend on, but for the seed and the program.
+    /// Everything that its rows depend on, except the seed and the program.
     pub fn identity(&self) -> String {
         match self {
             Work::Packets(packets) => packets.identity(),

@@ -7,15 +7,15 @@ use crate::table::Frame;
 /// An experiment after its runs.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was to be shown.
+    /// The experiment.
     pub experiment: Experiment,
-    /// How long it was allowed to take.
+    /// Its pace.
     pub pace: Pace,
-    /// What was observed, for each variant.
+    /// The observations of each variant.
     pub frames: Vec<Frame>,
 }
 
-/// What experiments took together. They share runs, and each is counted once.
+/// The effort of several experiments together. Runs that they share are counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
     /// Runs that finished.
@@ -27,17 +27,17 @@ pub struct Effort {
 }
 
 impl Outcome {
-    /// What became of each claim under the readings taken.
+    /// The judgement of each claim under the readings taken.
     pub fn judgements(&self) -> Vec<Judgement> {
         self.under(0)
     }
 
-    /// What became of each claim under a variant, by its place.
+    /// The judgement of each claim under the variant with this index.
     pub fn under(&self, variant: usize) -> Vec<Judgement> {
         self.experiment.claims.iter().map(|claim| claim.judge(&self.frames[variant])).collect()
     }
 
-    /// The verdicts on a claim, by its place, under every alternative reading: the alternative's name and what became.
+    /// The verdicts on the claim with this index under every alternative reading, with the alternative's name.
     pub fn alternatives(&self, claim: usize) -> Vec<(&str, Verdict)> {
         let named = self.experiment.variants.iter().zip(&self.frames).skip(1);
         let judged = named.filter(|(_, frame)| !frame.seeds().is_empty()).map(|(variant, frame)| {

@@ -167,14 +167,13 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
     Some((Variant { name, points }, plan.seeds))
 }
 
-/// The stretches of the run that are measured beside the measurement window.
+/// The intervals of the run that are measured besides the measurement window.
 fn windows(body: &Table, faults: &mut Faults) -> Vec<(String, Node, Interval)> {
     let mut windows = Vec::new();
     for (key, node) in section(body, "windows", faults).entries {
-        let read = node.raw().map_or_else(
-            || Err(format!("`{}` is not a stretch of time", node.show())),
-            |raw| Interval::read(&raw),
-        );
+        let read = node
+            .raw()
+            .map_or_else(|| Err(format!("`{}` is not an interval", node.show())), |raw| Interval::read(&raw));
         match read {
             Ok(window) if window.span() > Span::ZERO => windows.push((key.text, node, window)),
             Ok(_) => faults.add_with_help(

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
 use super::{Experiment, Point, Work};
-use crate::scenario::fault::{Faults, did_you_mean};
+use crate::scenario::fault::Faults;
 use crate::scenario::tree::Table;
+use crate::suggest::did_you_mean;
 use crate::table::Labels;
 
 /// The axes of the rows of a run, besides those of a sweep; their labels are known only after the run.

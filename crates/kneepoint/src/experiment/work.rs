@@ -12,9 +12,9 @@ use crate::units::{Interval, Time};
 /// A simulation to be watched.
 #[derive(Clone, Debug)]
 pub struct Packets {
-    /// What to run.
+    /// The network and its traffic.
     pub valid: Valid,
-    /// The flow that predictors watch, if they do.
+    /// The flow that predictors watch, if any.
     pub watched: Option<Watched>,
     /// Intervals that are measured besides the measurement window, by name.
     pub windows: Vec<(String, Interval)>,
@@ -26,7 +26,7 @@ pub struct Packets {
 /// Flows of each group whose windows the series of a run that is shown follows.
 const FOLLOWED: usize = 4;
 
-/// What a run yields.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Yield {
     /// Numbers under labels.
@@ -89,7 +89,7 @@ impl Watched {
 }
 
 impl Packets {
-    /// Everything that its rows depend on, but for the seed and the program.
+    /// Everything that its rows depend on, except the seed and the program.
     pub fn identity(&self) -> String {
         let Packets { valid, watched, windows, shown } = self;
         // The name is for readers.
@@ -162,7 +162,7 @@ impl Observer for Watch {
 }
 
 impl Watch {
-    /// What was observed.
+    /// The observations.
     pub fn finish(self) -> Yield {
         let mut rows = self.meter.rows(self.subjects);
         for (name, meter) in self.windows {
@@ -226,7 +226,7 @@ fn score(score: &Score) -> Vec<Row> {
     std::iter::once(whole).chain(bins).collect()
 }
 
-/// The scores that rows tell of, whose queue lengths were counted in `bins` steps.
+/// The scores in these rows, whose queue lengths were counted in `bins` steps.
 pub fn scores(rows: &[Row], bins: usize) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
     let mut filled = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A parameter that is moved through a range: `rtt=50ms..300ms:40:log`.
+//! A parameter that is swept through a range: `rtt=50ms..300ms:40:log`.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use super::{Config, Knob};
 use crate::settings::{Raw, Refusal};
 use crate::units::{Span, number_and_unit};
 
-/// Which parameter, from where to where, and in how many steps.
+/// A parameter, its range and the number of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// The parameter's name.
@@ -18,7 +18,7 @@ pub struct Axis {
     pub from: f64,
     /// The last.
     pub to: f64,
-    /// How many values, both ends included.
+    /// The number of values, both ends included.
     pub points: usize,
     /// Whether each value is a multiple of the one before, not a sum.
     pub log: bool,
@@ -103,7 +103,7 @@ impl Axis {
         format!("{value}{}", self.unit)
     }
 
-    /// The parameter's name with its unit, as a column would be called.
+    /// The parameter's name with its unit: the head of a column.
     pub fn column(&self) -> String {
         if self.unit.is_empty() { self.name.clone() } else { format!("{}_{}", self.name, self.unit) }
     }

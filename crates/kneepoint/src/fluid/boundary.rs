@@ -23,15 +23,15 @@ pub struct Boundary {
     pub mode: Option<C64>,
     /// The smallest value at which the published condition fails.
     pub theorem: Option<Change>,
-    /// The smallest value at which the rightmost mode swings.
+    /// The smallest value at which the rightmost mode oscillates.
     pub oscillating: Option<Change>,
 }
 
-/// Bisections of a stretch between two points of an axis.
+/// Bisections of an interval between two points of an axis.
 const BISECTIONS: u32 = 50;
 
 /// The intervals of an axis where `holds`, each with its two ends; points without an answer count as false.
-pub fn stretches(axis: &Axis, holds: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+pub fn intervals(axis: &Axis, holds: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let shares = (0..axis.points).map(|place| place as f64 / (axis.points - 1) as f64);
     let mut found: Vec<(f64, f64)> = Vec::new();
     let mut last: Option<(f64, bool)> = None;

@@ -75,7 +75,7 @@ impl<const N: usize> Trajectory<N> {
         })
     }
 
-    /// Where one state turns: the extrema of its polynomials inside the stretch of time, each with its value.
+    /// Where one state turns: the extrema of its polynomials inside the interval, each with its value.
     pub fn extrema(&self, state: usize, from: f64, to: f64) -> Vec<(f64, f64)> {
         let turns = |pair: &[Node<N>]| {
             let turn = pair[0].slope[state] * pair[1].slope[state] < 0.0;

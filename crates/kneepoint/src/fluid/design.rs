@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which settings of a model are stable with a margin, exactly, and which the published theorem would have allowed.
+//! The settings of a model that are stable with a margin, and those that the published theorem allows.
 
 use super::axis::Axis;
-use super::boundary::stretches;
+use super::boundary::intervals;
 use super::{Config, Local};
 
 /// The goal of a design.
@@ -39,11 +39,11 @@ impl Goal {
 pub struct Design {
     /// The parameter and the values tried.
     pub axis: Axis,
-    /// The stretches that meet the goal, in the axis's unit.
+    /// The intervals that meet the goal, in the axis's unit.
     pub exact: Vec<(f64, f64)>,
-    /// The stretches that the published condition allows, with whatever margin.
+    /// The intervals that the published condition allows, whatever the margin.
     pub theorem: Vec<(f64, f64)>,
-    /// The stretches where, moreover, everything that the theorem assumes holds.
+    /// The intervals where the theorem's assumptions hold, too.
     pub assumed: Vec<(f64, f64)>,
 }
 
@@ -53,11 +53,11 @@ pub fn design(config: &Config, axis: Axis, goal: Goal) -> Result<Design, String>
     model(axis.from).or_else(|_| model(axis.to))?;
     let theorem = |value: f64| model(value).map(|model| model.theorem());
     Ok(Design {
-        exact: stretches(&axis, |value| {
+        exact: intervals(&axis, |value| {
             model(value).and_then(|model| model.local()).is_ok_and(|local| goal.met(&local))
         }),
-        theorem: stretches(&axis, |value| theorem(value).is_ok_and(|theorem| theorem.holds())),
-        assumed: stretches(&axis, |value| {
+        theorem: intervals(&axis, |value| theorem(value).is_ok_and(|theorem| theorem.holds())),
+        assumed: intervals(&axis, |value| {
             theorem(value)
                 .is_ok_and(|theorem| theorem.holds() && theorem.assumptions.iter().all(|(_, holds)| *holds))
         }),

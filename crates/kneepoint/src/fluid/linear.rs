@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The matrices are derivatives of the model's own equations, by differences of five points. A delay that depends on the
-//! state stands still to first order, for the state it looks back at is constant at the equilibrium.
+//! state is constant to first order, because the delayed state is constant at the equilibrium.
 
 use num_complex::Complex;
 
@@ -40,7 +40,7 @@ pub fn exp(z: C64) -> C64 {
     C64::new(size * libm::cos(z.im), size * libm::sin(z.im))
 }
 
-/// |z|, from operations that round alike everywhere.
+/// |z|, from operations that round alike on every machine.
 pub fn size(z: C64) -> f64 {
     z.norm_sqr().sqrt()
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Mixture: how groups share a bottleneck.
 //!
-//! Groups of traffic that meet in one queue differ in their share of the link, in their losses, in how steadily they are
-//! served, and in the queue that their packets meet.
+//! Groups of traffic in one queue differ in their share of the link, their losses, the variation of their throughput, and
+//! the queue that their packets meet.
 //!
 //! ```text
 //! share             bytes of the group that were served / all bytes served
@@ -12,8 +12,7 @@
 //! entropy           -Σ p·ln p / ln 20 over twentieths of the buffer                          [0, 1]
 //! ```
 //!
-//! A group's packets are its data and its acknowledgements alike: all that crosses the bottleneck. So the shares of a run
-//! add up to one.
+//! Both data and acknowledgements that cross the bottleneck count, so the shares of a run add up to one.
 
 use super::metric::{BYTES, Entry, KBIT, PERCENT, PLAIN, number};
 use crate::queue::{Backlog, Fate, Limit, Reason};
@@ -103,7 +102,7 @@ impl Mixture {
         }
     }
 
-    /// A packet of a group met its fate after it was taken in.
+    /// An accepted packet of a group met its fate.
     #[inline]
     fn fate(&mut self, group: usize, fate: Fate) {
         if let (Some(group), Fate::Dropped(reason)) = (self.groups.get_mut(group), fate) {
@@ -169,7 +168,7 @@ impl Group {
         }
     }
 
-    /// With the sums of whole numbers there is nothing to cancel before the last step.
+    /// Sums of integers are exact, so nothing cancels before the last step.
     fn variance_to_mean(&self, seconds: u64) -> f64 {
         if seconds < 2 {
             return f64::NAN;
@@ -186,7 +185,7 @@ impl Positions {
     #[inline]
     fn count(&mut self, waiting: u64, limit: u64) {
         self.sum += u128::from(waiting);
-        // A packet is taken in only where there is room; a limit of none has no room.
+        // A packet is accepted only where there is room, and a limit of zero has none.
         let cell = (waiting * CELLS as u64 / limit.max(1)) as usize;
         self.cells[cell.min(CELLS - 1)] += 1;
     }

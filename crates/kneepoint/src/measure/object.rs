@@ -5,7 +5,7 @@
 //! group   began_s   size_bytes   completion_time_s
 //! ```
 //!
-//! A run may have millions, so nobody records them unless asked; their distributions are metrics of groups and classes.
+//! A run may have millions, so they are recorded on request only; their distributions are metrics of groups and classes.
 
 use crate::spec::Valid;
 use crate::table::{Cell, Records};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The observer that lets congestion predictors watch one flow of a run.
+//! Congestion predictors on one flow of a run.
 //!
-//! Of the events of a run, those of the flow and of its bottleneck are put in the order of their times before predictors
-//! hear them. Nothing is kept beyond that: a run may be as long as it likes.
+//! Predictors receive the events of the flow and of its bottleneck in the order of their times. Nothing else is kept, so
+//! memory does not grow with the length of a run.
 //!
-//! Predictors hear their flow from its first packet on; what they said is counted inside the measurement window.
+//! Predictors observe their flow from its first packet on; their answers count inside the measurement window.
 
 use crate::link::Routes;
 use crate::packet::Flags;
@@ -22,7 +22,7 @@ pub struct Prediction {
     jury: Ordered<Jury>,
 }
 
-/// Hears the events of the flow and of its bottleneck in order.
+/// Receives the events of the flow and of its bottleneck in order.
 #[derive(Clone, Debug)]
 struct Jury {
     laboratory: Laboratory,
@@ -71,7 +71,7 @@ impl Prediction {
         Ok(Prediction { flow: tagged, bottleneck, jury: Ordered::new(jury) })
     }
 
-    /// What the predictors were worth.
+    /// The scores of the predictors.
     pub fn finish(self) -> Vec<Score> {
         let mut jury = self.jury.finish();
         jury.begin();
@@ -103,7 +103,7 @@ impl Observer for Prediction {
 }
 
 impl Jury {
-    /// With the window the counting begins.
+    /// Counting begins with the window.
     fn begin(&mut self) {
         if !self.begun {
             self.laboratory.forget();

@@ -7,18 +7,18 @@ use crate::table::Table;
 use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::units::{Span, Time};
 
-/// Writes down queues, windows, throughputs and what controllers remember at each sampling instant.
+/// Records queues, windows, throughputs and the state of controllers at each sampling instant.
 #[derive(Clone, Debug)]
 pub struct Series {
     links: Vec<LinkId>,
     flows: Vec<FlowId>,
     /// The group of each flow slot that belongs to one.
     group_of: Vec<Option<usize>>,
-    /// The latest round-trip time of each flow slot that has begun and not ended; zero before the first.
+    /// The latest round-trip time of each active flow slot; zero before the first sample.
     latest: Vec<Option<Span>>,
-    /// What each group's senders heard acknowledged since the last sample.
+    /// Bytes acknowledged to each group's senders since the last sample.
     acked: Vec<u64>,
-    /// The numbers whose mean is taken over each group: round-trip times, and what controllers remember.
+    /// The numbers averaged over each group: round-trip times, and the state of controllers.
     states: Vec<Vec<&'static str>>,
     last: Time,
     table: Table,
@@ -65,13 +65,13 @@ impl Series {
         }
     }
 
-    /// What was written down.
+    /// The recorded table.
     pub fn table(self) -> Table {
         self.table
     }
 }
 
-/// Round-trip times, and the names of what the controllers of a group remember.
+/// Round-trip times, and the names of the state variables of a group's controllers.
 fn remembered(group: &Group) -> Vec<&'static str> {
     let initial_window = group.tcp.clone().unwrap_or_default().initial_window;
     let start = Start { initial_window, initial_ssthresh: f64::INFINITY };
@@ -89,7 +89,7 @@ fn spread(count: usize, wanted: usize) -> Vec<usize> {
 }
 
 impl Series {
-    /// A flow that begins has no round-trip time yet; one that ends has none any more.
+    /// Only active flows have a round-trip time, and a new one has none yet.
     fn became(&mut self, flow: FlowId, rtt: Option<Span>) {
         if let Some(latest) = self.latest.get_mut(flow.0 as usize) {
             *latest = rtt;
@@ -102,7 +102,7 @@ impl Series {
         let mut row = Vec::with_capacity(self.table.columns.len());
         row.push(at.as_secs_f64());
         row.extend(self.links.iter().map(|link| f64::from(view.backlog(*link).packets)));
-        // At the first instant no time has passed and 0/0 says so.
+        // No time has passed at the first instant: 0/0 is NaN.
         row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
         row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
         row.extend(self.flows.iter().map(|flow| view.window(*flow)));
@@ -111,8 +111,8 @@ impl Series {
         self.last = at;
     }
 
-    /// The latest round-trip time and what controllers remember, on the average over the flows of a group that have begun
-    /// and not ended; not a number if there are none.
+    /// The mean over a group's active flows of the latest round-trip time and of the controllers' state; NaN if no flow
+    /// is active.
     fn means(&self, group: usize, view: &dyn View) -> Vec<f64> {
         let names = &self.states[group];
         let mut sums = vec![(0.0, 0u32); names.len()];

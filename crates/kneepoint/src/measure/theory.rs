@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the fluid model of a run says of its queue, and how far packets are from it.
+//! The queue that a fluid model predicts for a run, and the simulation's distance from it.
 
 use serde::Serialize;
 
@@ -17,23 +17,23 @@ use crate::units::{Interval, Span};
 pub struct Theory {
     /// The model's name.
     pub model: &'static str,
-    /// The queue at which it rests, in packets.
+    /// The equilibrium queue, in packets.
     pub rest_packets: f64,
-    /// The real part of its rightmost mode, per second: it is stable where that is negative.
+    /// The real part of its rightmost mode, per second; negative in a stable model.
     pub mode_real_per_s: f64,
-    /// The imaginary part, in rad/s: it swings where that is not zero.
+    /// The imaginary part, in rad/s; other than zero in a model that oscillates.
     pub mode_imaginary_per_s: f64,
     /// Its queue over time: seconds of the run, packets. It begins half-way through the starts of the flows.
     #[serde(skip)]
     pub queue: Vec<(f64, f64)>,
 }
 
-/// How far packets are from a model inside the measurement window.
+/// The distance of a simulation from a model inside the measurement window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Misfit {
-    /// The mean queue of the packets less the model's at rest.
+    /// The mean simulated queue minus the model's equilibrium queue, in packets.
     pub mean_packets: f64,
-    /// The root of the mean square of the difference of the two over time.
+    /// The root mean square of the difference of both queues over time, in packets.
     pub rms_packets: f64,
 }
 
@@ -41,10 +41,10 @@ pub struct Misfit {
 const POINTS: u32 = 4000;
 
 impl Theory {
-    /// The model of a run; the error says why it has none.
+    /// The model of a run, or the reason that it has none.
     ///
-    /// It knows the long transfers over the first measured link, which must have one controller; web sessions and
-    /// sources at a constant rate are left out of it.
+    /// It covers the long transfers over the first measured link, which must share one controller; web sessions and
+    /// sources at a constant rate are left out.
     pub fn of(valid: &Valid) -> Result<Theory, String> {
         let config = model(valid)?;
         let model = config.build();
@@ -64,7 +64,7 @@ impl Theory {
         })
     }
 
-    /// How far the packets of a sampled run are from the model.
+    /// The distance of a sampled run from the model.
     pub fn misfit(&self, series: &Table, window: Interval) -> Option<Misfit> {
         let (time, queue) =
             (*series.columns_of("time_s").first()?, *series.columns_of("queue_packets").first()?);
@@ -131,7 +131,7 @@ fn transfers(valid: &Valid) -> impl Iterator<Item = &Group> {
     valid.groups.iter().filter(|group| group.kind() == Kind::Transfers)
 }
 
-/// The mean over the transfers of the middle of when each may start, in seconds.
+/// The mean over the transfers of the midpoint of their start intervals, in seconds.
 fn mean_start(valid: &Valid) -> f64 {
     let starts = transfers(valid).flat_map(|group| &group.members).map(|member| member.start);
     let middles = starts.map(|start| 0.5 * (start.from.as_secs_f64() + start.to.as_secs_f64()));

@@ -2,13 +2,14 @@
 //! One point of a sweep: a tree in which every value is given, to a [`Valid`].
 
 use super::choose::{Family, Precedence, choose, choose_in};
-use super::fault::{Faults, did_you_mean};
+use super::fault::Faults;
 use super::reader::{Shape, section, settings};
 use super::sections::{GREATEST_POPULATION, Head, Run};
 use super::topology::{self, Laid, Site, Wish};
 use super::traffic::{Frame, GREATEST_SEQUENCE, Group, connecting, group, sections};
 use super::tree::{Node, Table, Value};
 use crate::spec::Valid;
+use crate::suggest::did_you_mean;
 use crate::traffic::sources;
 use crate::{queue, tcp};
 

@@ -4,10 +4,11 @@
 use std::ops::Range;
 
 pub(crate) use super::family::Family;
-use super::fault::{Faults, did_you_mean};
+use super::fault::Faults;
 use super::reader::{Shape, fill};
 use super::tree::{Key, Node, Table, Value};
 use crate::settings::Raw;
+use crate::suggest::did_you_mean;
 use crate::tcp;
 
 /// Whether a name means a preset before it means a member: `reno` is both.

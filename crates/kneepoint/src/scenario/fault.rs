@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-pub(crate) use crate::suggest::did_you_mean;
-
 /// One problem in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {

@@ -10,10 +10,11 @@
 //! ```
 
 use super::build::top;
-use super::fault::{Faults, did_you_mean};
+use super::fault::Faults;
 use super::scheme;
 use super::traffic::{connecting, label, sections};
 use super::tree::{Key, Node, Table, Value};
+use crate::suggest::did_you_mean;
 
 /// More cases would take days to run and gigabytes to list.
 const GREATEST_PRODUCT: usize = 10_000;

@@ -12,6 +12,7 @@ use super::tree::{Node, Table, Value};
 use crate::link::NodeId;
 use crate::settings::{Assign, Auto, Never, Or, Settings};
 use crate::spec::{self, Member, Schedule};
+use crate::suggest::did_you_mean;
 use crate::traffic::{self, Kind, sources};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
@@ -245,7 +246,7 @@ fn sender(
     let chosen = match table.get("cc") {
         Some(node) => choose::<cc::Config>(node, "cc", Precedence::Members, faults),
         None => {
-            let help = super::fault::did_you_mean("", &<cc::Config as super::choose::Family>::names());
+            let help = did_you_mean("", &<cc::Config as super::choose::Family>::names());
             faults.add_with_help(&table.span, format!("{place} needs `cc`, a congestion control"), help);
             None
         }

@@ -17,7 +17,7 @@ pub struct Records {
 pub enum Cell {
     /// A name.
     Text(String),
-    /// A number; not a number where there was nothing to see.
+    /// A number; NaN where there is no observation.
     Number(f64),
 }
 
@@ -38,7 +38,7 @@ impl Cell {
         }
     }
 
-    /// The number; not a number for a text.
+    /// The number; NaN for a text.
     pub fn number(&self) -> f64 {
         if let Cell::Number(number) = self { *number } else { f64::NAN }
     }

@@ -12,7 +12,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// A mean and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The mean; not a number if it is undefined for one of the runs.
+    /// The mean; NaN if it is undefined for one of the runs.
     pub mean: f64,
     /// Half the width of the 95 % confidence interval; one run has none.
     pub half_width: Option<f64>,
@@ -46,7 +46,7 @@ fn student_t(freedom: f64) -> f64 {
     (quantile * 1e9).round() / 1e9
 }
 
-/// Jain's fairness index: 1 if all get the same, 1/n if one gets everything; not a number for nobody or nothing.
+/// Jain's fairness index: 1 for equal shares, 1/n if one flow gets everything; NaN without flows or goodput.
 pub fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

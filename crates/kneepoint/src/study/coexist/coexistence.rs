@@ -101,7 +101,7 @@ impl Encounter {
         self.estimate(|meeting| (1.0 - meeting.share) / fair)
     }
 
-    /// Half where both lost alike; not a number where nobody lost anything.
+    /// Half where both lost alike; NaN where nobody lost anything.
     pub fn loss_balance(&self) -> Estimate {
         self.estimate(|Meeting { drop_ratio: [row, column], .. }| row / (row + column))
     }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Nothing names an algorithm, a metric or a study but its own file, its registry, and those that have a reason.
+
+use std::collections::BTreeSet;
+
+use kneepoint::link::{capacity, loss};
+use kneepoint::measure::Subject;
+use kneepoint::scenario::TOPOLOGIES;
+use kneepoint::{cc, fluid, law, predict, queue, traffic};
+
+use super::{Source, named_after, registered, report, sources, sources_of};
+
+/// Files and folders that may name members of other families than their own: which families, and the reason.
+const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
+    (
+        "scenario/presets.rs",
+        &["cc", "queue"],
+        "the table of names that stand for an algorithm with other defaults",
+    ),
+    ("scenario/example.rs", &["cc"], "a scenario to start from"),
+    ("scenario/build.rs", &["scenario/topology"], "only a graph has sections for its nodes and links"),
+    ("scenario/files.rs", &["link/capacity"], "reads the file of a trace"),
+    (
+        "study/dumbbell.rs",
+        &["scenario/topology", "traffic"],
+        "writes the scenario of a dumbbell with web sessions",
+    ),
+    ("study/coexist.rs", &["measure"], "the quantities of a pair"),
+    ("report/", &["measure"], "default figures and columns"),
+    ("report/example.rs", &["cc"], "a report to look at"),
+    ("tcp/options.rs", &["cc"], "`reno` is a recovery, too"),
+    ("fluid/", &["cc", "queue"], "a model names the controller and the queue that it describes"),
+    ("link/network/link.rs", &["link/capacity"], "a link without a model has a constant rate, at no cost"),
+    ("kneepoint-cli/verbs/coexist.rs", &["cc", "queue"], "default arguments"),
+    ("kneepoint-cli/verbs/compare.rs", &["cc"], "default arguments"),
+    (
+        "kneepoint-cli/verbs/predict/simulation.rs",
+        &["cc", "queue", "scenario/topology", "traffic"],
+        "the scenario of the paper that introduced the comparison",
+    ),
+];
+
+/// Names of algorithms and metrics that are words of other tables, too.
+const HOMONYMS: [(&str, &str); 7] = [
+    ("arrivals", "a source, and the metric of a link"),
+    ("at", "a loss model, and the place of a point"),
+    ("constant", "a capacity model, and a distribution of sizes"),
+    ("flows", "a metric, and a section of scenarios"),
+    ("none", "a loss model, and whatever is absent"),
+    ("rtt", "a predictor, a metric, and a parameter"),
+    ("share", "a metric, and a column"),
+];
+
+/// A family: its folder, and the names that its registry alone knows.
+fn families() -> Vec<(&'static str, Vec<String>)> {
+    let registries = [
+        ("cc", cc::REGISTRY),
+        ("law", law::REGISTRY),
+        ("queue", queue::REGISTRY),
+        ("link/loss", loss::REGISTRY),
+        ("link/capacity", capacity::REGISTRY),
+        ("traffic", traffic::REGISTRY),
+        ("scenario/topology", TOPOLOGIES),
+        ("predict", predict::REGISTRY),
+        ("fluid", fluid::REGISTRY),
+    ];
+    let named = registries
+        .into_iter()
+        .map(|(family, registry)| (family, registry.iter().map(|entry| entry.name.to_string()).collect()));
+    let metrics = Subject::ALL.iter().flat_map(|subject| subject.metrics());
+    named.chain([("measure", metrics.map(|metric| metric.key.clone()).collect())]).collect()
+}
+
+/// What a line of code knows of a family: names in strings, variants of its enums, modules of its registry.
+fn known(line: &str, family: &str, names: &[String], modules: &BTreeSet<String>) -> Vec<String> {
+    let is_homonym = |name: &&String| HOMONYMS.iter().any(|(homonym, _)| homonym == name);
+    let written = |name: &&String| ['"', '/', ':'].iter().any(|end| line.contains(&format!("\"{name}{end}")));
+    let mut known: Vec<String> =
+        names.iter().filter(|name| !is_homonym(name) && written(name)).cloned().collect();
+    let room = family.rsplit('/').next().unwrap_or_default();
+    for kind in ["Config", "Any"] {
+        let variants = named_after(line, &format!("{room}::{kind}::")).into_iter();
+        known.extend(variants.filter(|name| name.starts_with(char::is_uppercase)).map(String::from));
+    }
+    // A law is a value that queues, responses and models are made of.
+    if family != "law" {
+        let named = named_after(line, &format!("{room}::")).into_iter();
+        known.extend(named.filter(|module| modules.contains(*module)).map(String::from));
+    }
+    known
+}
+
+#[test]
+fn nothing_but_the_registry_knows_an_algorithm_or_a_metric() {
+    let library = sources();
+    let binary = sources_of("../kneepoint-cli/src")
+        .into_iter()
+        .map(|source| Source { path: format!("kneepoint-cli/{}", source.path), ..source });
+    let families = families().into_iter().map(|(family, names)| {
+        let modules = if family == "measure" { BTreeSet::new() } else { registered(&library, family) };
+        (family, names, modules)
+    });
+    let families: Vec<_> = families.collect();
+    let mut faults = Vec::new();
+    let mut used = BTreeSet::new();
+    for source in library.iter().chain(&binary.collect::<Vec<_>>()) {
+        let is_home =
+            |family: &str| source.path.strip_prefix(family).is_some_and(|rest| rest.starts_with('/'));
+        let permission = |family: &&str| {
+            NAMES_ALLOWED
+                .iter()
+                .position(|(path, of, _)| source.path.starts_with(path) && of.contains(family))
+        };
+        // A controller and a predictor may share a name: one of its families has to excuse it.
+        let excused = |name: &String| {
+            let of = families.iter().filter(|(_, names, _)| names.contains(name));
+            of.map(|(family, ..)| family).any(|family| is_home(family) || permission(family).is_some())
+        };
+        for (family, names, modules) in families.iter().filter(|(family, ..)| !is_home(family)) {
+            for (number, line) in source.code() {
+                for name in known(&line.replace("\\\"", "\""), family, names, modules) {
+                    match permission(family) {
+                        Some(place) => drop(used.insert((place, *family))),
+                        None if excused(&name) => {}
+                        None => faults.push(format!("{}:{number}: it names {name} of {family}", source.path)),
+                    }
+                }
+            }
+        }
+    }
+    for (place, (path, of, why)) in NAMES_ALLOWED.iter().enumerate() {
+        for family in of.iter().filter(|family| !used.contains(&(place, **family))) {
+            faults.push(format!(
+                "{path} names nothing of {family} any more: take away the permission for {why}"
+            ));
+        }
+    }
+    for (homonym, why) in HOMONYMS {
+        if !families.iter().any(|(_, names, _)| names.iter().any(|name| name == homonym)) {
+            faults.push(format!("`{homonym}`: {why} is not registered any more"));
+        }
+    }
+    report(faults);
+}
+
+#[test]
+fn a_study_is_known_to_its_documents_and_to_one_file_of_the_binary() {
+    let studies: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.code().any(|(_, line)| line.starts_with("impl Study for ")))
+        .filter_map(|source| Some(source.path.strip_prefix("study/")?.split(['/', '.']).next()?.to_string()))
+        .collect();
+    assert!(studies.len() >= 4, "{studies:?}");
+    let naming = |sources: Vec<Source>, study: &str| -> Vec<String> {
+        let names =
+            |source: &Source| source.code().any(|(_, line)| named_after(line, "study::").contains(&study));
+        sources.into_iter().filter(names).map(|source| source.path).collect()
+    };
+    for study in &studies {
+        let mut library = naming(sources(), study);
+        library.retain(|path| !["study/", "report/"].iter().any(|room| path.starts_with(room)));
+        assert_eq!(library, [""; 0], "{study}");
+        let binary = naming(sources_of("../kneepoint-cli/src"), study);
+        assert_eq!(binary.len(), 1, "{study}: {binary:?}");
+    }
+}
