@@ -188,11 +188,11 @@ fn each_chart_can_have_a_file_of_its_own() {
     let scratch = tempfile::tempdir().unwrap();
     let output = knee(scratch.path(), &small("out", &["--charts", "svg,png"]));
     assert!(output.status.success(), "{}", stderr(&output));
-    let charts = names(&scratch.path().join("out/charts"));
+    let charts = names(&scratch.path().join("out/figures"));
     let pictures: Vec<_> = charts.iter().filter_map(|name| name.strip_suffix(".png")).collect();
     let drawings: Vec<_> = charts.iter().filter_map(|name| name.strip_suffix(".svg")).collect();
     assert!(pictures.contains(&"utilization_against_delay") && pictures == drawings, "{charts:?}");
-    let png = std::fs::read(scratch.path().join("out/charts/utilization.png")).unwrap();
+    let png = std::fs::read(scratch.path().join("out/figures/utilization.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n"));
 }
 
