@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Formats of documents, one file each.
 
+pub mod html;
+pub mod markdown;
+pub mod text;
+
 use super::document::Document;
 
 /// A format of documents.
@@ -14,20 +18,8 @@ pub struct Format {
     pub render: fn(&Document) -> String,
 }
 
-macro_rules! formats {
-    ($($module:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
-        /// Every format.
-        pub const REGISTRY: &[Format] = &[$($module::FORMAT),*];
-    };
-}
-
-formats! {
-    text,
-    html,
-    markdown,
-}
+/// Every format.
+pub const REGISTRY: &[Format] = &[text::FORMAT, html::FORMAT, markdown::FORMAT];
 
 #[cfg(test)]
 pub(super) mod tests {
