@@ -45,7 +45,7 @@ fmt: cargo ## format the sources
 reproduce: build ## all published figures and tables at full length, and docs/reproduction.md (ARGS="pert.fig6" selects)
 	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
 	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
-	  && cp $(OUT)/reproduce/reproduction.md docs/ && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
+	  && cp $(OUT)/reproduce/report.md docs/reproduction.md && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed
 	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)

@@ -2,7 +2,7 @@
 //! The files of a comparison: cases × seeds, run, and reported together in a directory.
 //!
 //! ```text
-//! OUT/report.html           to look at
+//! OUT/report.*              the report in every format
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
 //! OUT/summary.csv runs.csv  one line per row, one line per run
 //! OUT/links.csv groups.csv  one line per link, group or class of transfers (classes.csv, if any completed) and run
@@ -10,7 +10,7 @@
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
-//! OUT/charts/*              the report's charts, if wanted, each in a file of its own
+//! OUT/figures/*             the report's charts, if wanted, each in a file of its own
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ use crate::captures::Captures;
 use crate::conductor::{self, Aside, Conducted, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, directory, numbered, slug};
-use crate::{manifest, parquet, png};
+use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
+use crate::{manifest, parquet};
 
 /// Options of every comparison.
 #[derive(Args)]
@@ -77,13 +77,6 @@ enum Overlay {
 enum Format {
     Csv,
     Parquet,
-}
-
-/// How charts are written.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Picture {
-    Svg,
-    Png,
 }
 
 /// What is compared.
@@ -200,10 +193,10 @@ impl Plan {
                 files::write(&out.join(format!("{name}.csv")), text)?;
             }
         }
-        files::write(&out.join("report.html"), report::html::render(&comparison))?;
-        write_charts(&comparison, &settings.charts, &out.join("charts"))?;
-        files::print(if as_json { json } else { report::text::render(&comparison) })?;
-        let place = format!("report: {}", out.join("report.html").display());
+        let document = report::comparison::document(&comparison);
+        let page = write_report(&document, &out, &settings.charts)?;
+        files::print(if as_json { json } else { report::format::text::render(&document) })?;
+        let place = format!("report: {}", page.display());
         if done < planned {
             return Err(Failure::Interrupted(format!(
                 "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there\n{place}"
@@ -275,22 +268,6 @@ fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
 fn controls(valid: &Valid) -> Labels {
     let controlled = valid.groups.iter().filter_map(|group| Some((&group.name, group.cc.as_ref()?)));
     controlled.map(|(name, cc)| (name.clone(), cc.name().to_string())).collect()
-}
-
-fn write_charts(comparison: &Comparison, formats: &[Picture], directory: &Path) -> Result<(), Failure> {
-    if formats.is_empty() {
-        return Ok(());
-    }
-    files::make_directory(directory)?;
-    for (name, svg) in report::svg::render(comparison) {
-        if formats.contains(&Picture::Svg) {
-            files::write(&directory.join(format!("{name}.svg")), &svg)?;
-        }
-        if formats.contains(&Picture::Png) {
-            files::write(&directory.join(format!("{name}.png")), png::render(&svg)?)?;
-        }
-    }
-    Ok(())
 }
 
 /// The fluid model of a row, and how far its first run is from it, in a sentence.

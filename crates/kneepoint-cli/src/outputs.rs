@@ -3,8 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+use kneepoint::report::document::Document;
+use kneepoint::report::format;
+
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::png;
 
 /// A directory to write to.
 pub enum Out {
@@ -42,6 +47,31 @@ pub fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {
     let directory = out.join(name);
     files::make_directory(&directory)?;
     Ok(directory)
+}
+
+/// Formats of figures.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Picture {
+    Svg,
+    Png,
+}
+
+/// Writes a document in every format as report.EXTENSION, and its figures as figures/NAME.*. Returns the page.
+pub fn write_report(document: &Document, out: &Path, pictures: &[Picture]) -> Result<PathBuf, Failure> {
+    files::make_directory(out)?;
+    for format in format::REGISTRY {
+        files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))?;
+    }
+    for figure in document.figures().into_iter().filter(|_| !pictures.is_empty()) {
+        let (folder, svg) = (directory(out, "figures")?, figure.drawing.standalone());
+        if pictures.contains(&Picture::Png) {
+            files::write(&folder.join(format!("{}.png", figure.name)), png::render(&svg)?)?;
+        }
+        if pictures.contains(&Picture::Svg) {
+            files::write(&folder.join(format!("{}.svg", figure.name)), svg)?;
+        }
+    }
+    Ok(out.join("report.html"))
 }
 
 /// The slug of a name, with its place if another has the same.

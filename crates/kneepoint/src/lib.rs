@@ -30,7 +30,7 @@
 //! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
 //! | [`study`] | what a study wants run, and what becomes of the rows |
 //! | [`chart`] | numbers to SVG |
-//! | [`report`] | results to bytes: text, json, csv, svg, html, markdown |
+//! | [`report`] | outcomes to documents and data, and these to bytes |
 //!
 //! The first five are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
 

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::report::{Manifest, coexistence, csv, html, reproduction};
+use kneepoint::report::format::text;
+use kneepoint::report::{Manifest, coexistence, csv, reproduction};
 use kneepoint::study::coexist::{Coexistence, Invalid, Question, row_flows};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
 
@@ -15,8 +16,8 @@ use super::compare::{read_scheme, tcp_options};
 use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::numbered;
-use crate::{manifest, parquet, png};
+use crate::outputs::{Picture, numbered, write_report};
+use crate::{manifest, parquet};
 
 /// Who meets whom, and where.
 #[derive(Args)]
@@ -28,7 +29,7 @@ Examples:
   knee coexist pert cubic --mix 0.1 --flows 10,50   a tenth of the flows are the row's
   knee coexist --json | jq '.verdicts[] | {controller, verdict}'
 
-OUT/report.html has the verdicts and the matrices; overview, shares and losses are SVG and PNG,
+OUT/report.html has the verdicts and the matrices, and figures/ has them as SVG and PNG;
 coexistence.csv, .parquet and .json the numbers, scenarios/ what `knee run` repeats.
 Each run is kept the moment it ends; what is kept is not run again, so that more seeds,
 settings or controllers cost only what they add.")]
@@ -112,9 +113,11 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let manifest = manifest::of(study.scenarios, seeds, unfinished.into_iter().collect());
     let all = conducted.outcome;
     let json = format!("{:#}\n", coexistence::json(&all, &manifest));
+    let document = coexistence::document(&all, &manifest);
+    let page = write_report(&document, out, &[Picture::Svg, Picture::Png])?;
     write(&all, &manifest, &json, out)?;
-    files::print(if as_json { json } else { coexistence::render(&all, &manifest.notes) })?;
-    let place = format!("{}\nreport: {}", reproduction::effort(&effort), out.join("report.html").display());
+    files::print(if as_json { json } else { text::render(&document) })?;
+    let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
     if left > 0 {
         return Err(Failure::Interrupted(format!(
             "stopped: {left} runs were not finished; the same command goes on from there\n{place}"
@@ -134,19 +137,7 @@ fn write(all: &Coexistence, manifest: &Manifest, json: &str, out: &Path) -> Resu
     let records = coexistence::records(all);
     files::write(&out.join("coexistence.json"), json)?;
     files::write(&out.join("coexistence.csv"), csv::records(&records))?;
-    parquet::save(&out.join("coexistence.parquet"), |sink| parquet::write_records(&records, sink))?;
-    files::write(&out.join("report.html"), html::render_coexistence(all, manifest))?;
-    let pictures = [
-        ("overview", coexistence::overview(all)),
-        ("shares", coexistence::shares(all)),
-        ("losses", coexistence::losses(all)),
-    ];
-    for (name, drawing) in pictures {
-        let svg = drawing.standalone();
-        files::write(&out.join(format!("{name}.png")), png::render(&svg)?)?;
-        files::write(&out.join(format!("{name}.svg")), svg)?;
-    }
-    Ok(())
+    parquet::save(&out.join("coexistence.parquet"), |sink| parquet::write_records(&records, sink))
 }
 
 /// The arguments with everything that they leave open.

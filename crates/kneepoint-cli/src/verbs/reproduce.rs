@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::experiment::{Outcome, Pace};
+use kneepoint::report::format::text;
 use kneepoint::report::{self, reproduction};
 use kneepoint::study::reproduce::Reproduce;
 use serde_json::json;
@@ -14,7 +15,8 @@ use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::library::{self, Volume};
-use crate::{manifest, parquet, png};
+use crate::outputs::{Picture, directory, write_report};
+use crate::{manifest, parquet};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -80,25 +82,16 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
     let claims = lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
-    files::write(&out.join("report.html"), reproduction::html(&outcomes, &effort))?;
-    files::write(
-        &out.join("reproduction.md"),
-        reproduction::markdown::render(&outcomes, &effort, &manifest),
-    )?;
+    let document = reproduction::document(&outcomes, &effort, &manifest);
+    let page = write_report(&document, &out, &[Picture::Svg, Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
-    if as_json {
-        files::print(claims)?;
-    } else {
-        for outcome in &outcomes {
-            files::print(reproduction::text::render(outcome))?;
-        }
-    }
+    files::print(if as_json { claims } else { text::render(&document) })?;
     let judgements: Vec<_> = outcomes.iter().flat_map(Outcome::judgements).collect();
     let summary = format!(
         "{}\n{}\nreport: {}",
         reproduction::tally(judgements.iter()),
         reproduction::effort(&effort),
-        out.join("report.html").display()
+        page.display()
     );
     tell(summary);
     Ok(())
@@ -133,25 +126,12 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
     files::print(volumes.iter().map(line).collect::<String>())
 }
 
-/// Writes what an experiment observed, as a figure and as a table.
+/// Writes the observations of an experiment as a table.
 fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
-    let id = &outcome.experiment.id;
-    let (data, figures) = (directory(out, "data")?, directory(out, "figures")?);
+    let (id, data) = (&outcome.experiment.id, directory(out, "data")?);
     let records = reproduction::data::estimates(outcome);
     files::write(&data.join(format!("{id}.csv")), report::csv::records(&records))?;
-    parquet::save(&data.join(format!("{id}.parquet")), |sink| parquet::write_records(&records, sink))?;
-    if let Some(drawing) = reproduction::figure::render(outcome) {
-        let svg = drawing.standalone();
-        files::write(&figures.join(format!("{id}.png")), png::render(&svg)?)?;
-        files::write(&figures.join(format!("{id}.svg")), svg)?;
-    }
-    Ok(())
-}
-
-fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {
-    let path = out.join(name);
-    files::make_directory(&path)?;
-    Ok(path)
+    parquet::save(&data.join(format!("{id}.parquet")), |sink| parquet::write_records(&records, sink))
 }
 
 /// A JSON array with one object on each line: a document for one reader, lines for another.

@@ -50,12 +50,13 @@ fn every_pair_meets_in_every_setting_and_one_run_tells_about_both() {
         "three pairs in four settings with two seeds"
     );
     assert_eq!(names(&out.join("scenarios")).len(), 3 * 2);
-    for file in ["report.html", "coexistence.csv", "coexistence.parquet", "coexistence.json", "overview.svg"]
+    for file in
+        ["report.html", "coexistence.csv", "coexistence.parquet", "coexistence.json", "figures/overview.svg"]
     {
         assert!(out.join(file).is_file(), "{file}");
     }
-    assert!(std::fs::read(out.join("shares.png")).unwrap().starts_with(b"\x89PNG"));
-    assert!(std::fs::read_to_string(out.join("losses.svg")).unwrap().contains("cubic beside reno"));
+    assert!(std::fs::read(out.join("figures/shares.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(std::fs::read_to_string(out.join("figures/losses.svg")).unwrap().contains("cubic beside reno"));
     assert_eq!(result["verdicts"].as_array().unwrap().len(), 2);
     let scenario = "o/scenarios/reno-beside-cubic--4-flows.toml";
     assert!(knee(here.path(), &["check", scenario]).status.success(), "{:?}", names(&out.join("scenarios")));

@@ -108,6 +108,8 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
             "groups.csv",
             "links.csv",
             "report.html",
+            "report.md",
+            "report.txt",
             "runs.csv",
             "scenarios",
             "series",
@@ -188,11 +190,11 @@ fn each_chart_can_have_a_file_of_its_own() {
     let scratch = tempfile::tempdir().unwrap();
     let output = knee(scratch.path(), &small("out", &["--charts", "svg,png"]));
     assert!(output.status.success(), "{}", stderr(&output));
-    let charts = names(&scratch.path().join("out/charts"));
+    let charts = names(&scratch.path().join("out/figures"));
     let pictures: Vec<_> = charts.iter().filter_map(|name| name.strip_suffix(".png")).collect();
     let drawings: Vec<_> = charts.iter().filter_map(|name| name.strip_suffix(".svg")).collect();
     assert!(pictures.contains(&"utilization_against_delay") && pictures == drawings, "{charts:?}");
-    let png = std::fs::read(scratch.path().join("out/charts/utilization.png")).unwrap();
+    let png = std::fs::read(scratch.path().join("out/figures/utilization.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n"));
 }
 
@@ -287,7 +289,7 @@ fn a_run_reports_the_shares_of_groups_that_share_a_link() {
     let voice = shares[2]["share"]["mean"].as_f64().unwrap();
     assert!((0.08..0.15).contains(&voice), "{voice}");
     let told = stdout(&knee(here.path(), &["run", "mix.toml", "--out", "p"]));
-    assert!(told.contains("groups") && told.contains("new (pert)") && told.contains("timeouts"), "{told}");
+    assert!(told.contains("Groups") && told.contains("new (pert)") && told.contains("timeouts"), "{told}");
     assert!(
         std::fs::read_to_string(here.path().join("p/report.html")).unwrap().contains("Throughput shares")
     );
@@ -311,5 +313,5 @@ fn completion_times_of_web_objects_are_in_every_format() {
     assert_eq!(read("objects/web-seed1.csv").lines().count() as f64, 1.0 + completed(group));
     assert!(read("report.html").contains("Transfers by size"));
     let told = stdout(&knee(here.path(), &["run", "web.toml", "--out", "p"]));
-    assert!(told.contains("transfers by size") && told.contains("p99 completion"), "{told}");
+    assert!(told.contains("Transfers by size") && told.contains("p99 completion"), "{told}");
 }

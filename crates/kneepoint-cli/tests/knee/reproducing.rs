@@ -95,9 +95,7 @@ fn each_claim_gets_a_verdict_with_our_number_and_a_reason() {
     );
     assert_eq!(claims[0]["alternatives"]["40 ms"], "holds");
     assert_eq!(names(&directory.path().join("out/runs")).len(), 2 * 2 * 2);
-    for file in
-        ["report.html", "reproduction.md", "claims.json", "figures/toy-small.svg", "data/toy-small.csv"]
-    {
+    for file in ["report.html", "report.md", "claims.json", "figures/toy-small.svg", "data/toy-small.csv"] {
         assert!(directory.path().join("o").join(file).is_file(), "{file}");
     }
 }

@@ -3,23 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::document::Figure;
 use super::{Comparison, RunResult, SchemeResult, number};
-use crate::chart::{Bar, Curve, Dot, Drawing, Panel, bars, scatter, scheme_class};
+use crate::chart::{Bar, Curve, Dot, Panel, bars, scatter, scheme_class};
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::{Estimate, Row};
-
-/// A chart and its texts.
-pub(super) struct Figure {
-    /// The stem of its file's name.
-    pub(super) name: String,
-    /// Its title, with the unit.
-    pub(super) title: String,
-    /// How to read it.
-    pub(super) note: &'static str,
-    /// The class of its scheme, if it is about one.
-    pub(super) class: Option<String>,
-    pub(super) drawing: Drawing,
-}
 
 const PANEL: (f64, f64) = (360.0, 220.0);
 const HALF: (f64, f64) = (520.0, 330.0);

@@ -3,7 +3,8 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{Comparison, SchemeResult, number};
+use super::document::Shown;
+use super::{Comparison, SchemeResult};
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::{Estimate, Labels};
 
@@ -13,27 +14,6 @@ pub(super) struct Grid {
     pub(super) lines: Vec<(String, Vec<Shown>)>,
 }
 
-/// A mean and, over several seeds, its half width.
-pub(super) struct Shown {
-    pub(super) mean: String,
-    pub(super) half_width: Option<String>,
-}
-
-impl Shown {
-    fn of(metric: &Metric, estimate: &Estimate) -> Shown {
-        let (mean, half_width) = number::estimate(estimate, metric.scale);
-        Shown { mean, half_width }
-    }
-
-    /// `12.3 ± 0.4`
-    pub(super) fn text(&self) -> String {
-        match &self.half_width {
-            Some(half_width) => format!("{} ± {half_width}", self.mean),
-            None => self.mean.clone(),
-        }
-    }
-}
-
 impl Grid {
     pub(super) fn of(comparison: &Comparison) -> Grid {
         let defined = |metric: &&Metric| {
@@ -41,7 +21,7 @@ impl Grid {
         };
         let metrics: Vec<_> = headlines().filter(defined).collect();
         let line = |scheme: &SchemeResult| {
-            let cells = metrics.iter().map(|metric| Shown::of(metric, &scheme.estimate(&metric.key)));
+            let cells = metrics.iter().map(|metric| Shown::of(&scheme.estimate(&metric.key), metric.scale));
             (scheme.scheme.clone(), cells.collect())
         };
         let lines = comparison.schemes.iter().map(line).collect();
@@ -131,7 +111,7 @@ impl Breakdown {
         }
         let line = |(place, metric): (usize, &'static Metric)| {
             let defined = all.iter().any(|estimates| estimates[place].1.mean.is_finite());
-            let cells = || all.iter().map(|estimates| Shown::of(metric, &estimates[place].1)).collect();
+            let cells = || all.iter().map(|estimates| Shown::of(&estimates[place].1, metric.scale)).collect();
             (defined && wanted(metric)).then(|| (metric, cells()))
         };
         let lines = subject.metrics().iter().enumerate().filter_map(line).collect();

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reports: views of rows, one pure function per format. Equal input makes equal bytes.
+//! Reports. A [document](document::Document) is made of an outcome by one function of one file here and is written by
+//! every [format]; files for machines are views of rows. Equal input makes equal bytes.
 
 pub mod coexistence;
+pub mod comparison;
 pub mod csv;
+pub mod document;
 mod figures;
 pub mod fluid;
+pub mod format;
 mod grid;
-pub mod html;
 pub mod json;
-pub mod markdown;
-use crate::table::number;
+mod manifest;
 pub mod predictions;
 pub mod reproduction;
 mod shares;
-pub mod svg;
-pub mod text;
 
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Misfit, Theory};
-use crate::table::{Estimate, Labels, Row, Table, value};
+use crate::table::{Estimate, Labels, Row, Table, number, value};
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
 pub const SCHEMA_VERSION: u32 = 2;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What congestion predictors were worth: text, JSON and CSV. The page is [`html::render_predictions`](super::html).
+//! The accuracy of congestion predictors: the document, and JSON and records for machines.
 
 use serde::Serialize;
 
-use super::{SCHEMA_VERSION, number, text};
+use super::SCHEMA_VERSION;
+use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Shown, Table};
+use crate::chart::{Bar, bars, scheme_class};
 use crate::predict::{Judge, Score};
-use crate::table::Estimate;
+use crate::table::{Cell, Estimate, Records, number};
 
 /// Predictors that watched flows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,25 +42,25 @@ pub struct Watch {
     pub scores: Vec<Score>,
 }
 
-/// What is told of a predictor.
-pub(super) struct Measure {
-    pub(super) title: &'static str,
-    pub(super) of: fn(&Score) -> f64,
+/// A measure of a predictor.
+struct Measure {
+    title: &'static str,
+    of: fn(&Score) -> f64,
 }
 
 /// The three of Figure 3.
-pub(super) const MEASURES: [Measure; 3] = [
+const MEASURES: [Measure; 3] = [
     Measure { title: "efficiency", of: |score| score.efficiency },
     Measure { title: "false positives", of: |score| score.false_positives },
     Measure { title: "false negatives", of: |score| score.false_negatives },
 ];
 
 /// Percent.
-pub(super) const SCALE: f64 = 100.0;
+const SCALE: f64 = 100.0;
 
 impl Watched {
     /// The predictors in order.
-    pub(super) fn predictors(&self) -> Vec<&str> {
+    fn predictors(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for score in self.runs.iter().flat_map(|run| &run.scores) {
             if !names.contains(&score.predictor.as_str()) {
@@ -69,7 +71,7 @@ impl Watched {
     }
 
     /// A mean over the runs in which there is such a number.
-    pub(super) fn estimate(&self, predictor: &str, judge: Judge, of: fn(&Score) -> f64) -> Estimate {
+    fn estimate(&self, predictor: &str, judge: Judge, of: fn(&Score) -> f64) -> Estimate {
         let scores = self.runs.iter().flat_map(|run| &run.scores);
         let scores = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
         let values: Vec<f64> = scores.map(of).filter(|value| !value.is_nan()).collect();
@@ -102,14 +104,14 @@ impl Watched {
     }
 
     /// The sentence about the best.
-    pub(super) fn verdict(&self, judge: Judge) -> String {
+    fn verdict(&self, judge: Judge) -> String {
         let losses = spoken(judge);
         let (names, balance) = self.best(judge);
         let which = if names.len() > 1 { "worked best, and equally well" } else { "worked best" };
         let mut verdict = match names.is_empty() {
-            true => format!("Held against {losses}, no predictor foresaw anything."),
+            true => format!("Against {losses}, no predictor foresaw anything."),
             false => format!(
-                "Held against {losses}, {} would have {which}: balance {} of 1, the harmonic mean of efficiency and \
+                "Against {losses}, {} would have {which}: balance {} of 1, the harmonic mean of efficiency and \
                  of the losses predicted.",
                 names.join(", "),
                 number::significant(balance, 3)
@@ -125,48 +127,80 @@ impl Watched {
 }
 
 /// Whose losses, in words.
-pub(super) fn spoken(judge: Judge) -> &'static str {
+fn spoken(judge: Judge) -> &'static str {
     match judge {
         Judge::Flow => "the flow's own losses",
         Judge::Queue => "all drops at the queue",
     }
 }
 
-pub(super) fn shown(estimate: &Estimate) -> String {
-    match number::estimate(estimate, SCALE) {
-        (mean, Some(half_width)) => format!("{mean} ± {half_width}"),
-        (mean, None) => mean,
-    }
-}
-
-/// A table for each flow and judge.
-pub fn render_text(predictions: &Predictions) -> String {
-    let mut out = format!("{}\n", predictions.title);
-    for watched in &predictions.cases {
+/// A section for each flow and judge: the table, the verdict, and the bars of Figure 3.
+pub fn document(predictions: &Predictions) -> Document {
+    let about = "The accuracy of congestion predictors. Efficiency: predictions that a loss followed. False positives: \
+                 those that no loss followed. False negatives: losses without a prediction.";
+    let mut sections = Vec::new();
+    for (place, watched) in predictions.cases.iter().enumerate() {
         let case = if watched.case.is_empty() { String::new() } else { format!("{}: ", watched.case) };
-        out += &format!("\n{case}{}\n", watched.flow);
         for judge in &watched.judges {
-            out += &format!("\n{}\n", text::aligned(&table(watched, *judge)));
-            out += &format!("{}\n", watched.verdict(*judge));
+            let heading = format!("{case}{}, judged by {}", watched.flow, spoken(*judge));
+            let figures = MEASURES.iter().map(|measure| figure(watched, place, *judge, measure)).collect();
+            let blocks = vec![
+                Block::Table(table(watched, *judge)),
+                Block::prose(watched.verdict(*judge)),
+                Block::Figures(Layout::Grid, figures),
+            ];
+            sections.push(Section::new(heading, blocks));
         }
     }
-    for note in &predictions.notes {
-        out += &format!("\n{note}\n");
+    if !predictions.notes.is_empty() {
+        sections.push(Section::new("Notes", predictions.notes.iter().map(Block::prose).collect()));
     }
-    out
+    Document { title: predictions.title.clone(), about: about.into(), sections }
 }
 
-fn table(watched: &Watched, judge: Judge) -> Vec<Vec<String>> {
-    let head = std::iter::once(spoken(judge)).chain(MEASURES.iter().map(|measure| measure.title));
-    let mut lines = vec![head.map(String::from).collect::<Vec<_>>()];
-    let mut units = vec![String::new()];
-    units.extend(MEASURES.iter().map(|_| "%".to_string()));
-    lines.push(units);
-    for name in watched.predictors() {
-        let cells = MEASURES.iter().map(|measure| shown(&watched.estimate(name, judge, measure.of)));
-        lines.push(std::iter::once(name.to_string()).chain(cells).collect());
+fn table(watched: &Watched, judge: Judge) -> Table {
+    let line = |(rank, name): (usize, &str)| {
+        let cells =
+            MEASURES.iter().map(|measure| Shown::of(&watched.estimate(name, judge, measure.of), SCALE));
+        Line { name: name.to_string(), class: Some(scheme_class(rank)), cells: cells.collect() }
+    };
+    Table {
+        corner: "predictor".into(),
+        columns: MEASURES.iter().map(|measure| Column::number(measure.title, "%")).collect(),
+        lines: watched.predictors().into_iter().enumerate().map(line).collect(),
+        linked: false,
     }
-    lines
+}
+
+fn figure(watched: &Watched, place: usize, judge: Judge, measure: &Measure) -> Figure {
+    let bar = |(rank, name): (usize, &str)| {
+        let estimate = watched.estimate(name, judge, measure.of);
+        let (low, high) = estimate.interval();
+        Bar {
+            class: scheme_class(rank),
+            name: name.to_string(),
+            shown: Shown::of(&estimate, SCALE).text(),
+            mean: estimate.mean * SCALE,
+            interval: (low * SCALE, high * SCALE),
+        }
+    };
+    let all: Vec<Bar> = watched.predictors().into_iter().enumerate().map(bar).collect();
+    let title = format!("{}, %", measure.title);
+    Figure {
+        name: format!("{}-{}-{}", measure.title.replace(' ', "-"), named(judge), place + 1),
+        drawing: bars(&title, &all),
+        title,
+        note: "",
+        class: None,
+    }
+}
+
+/// The judge in files.
+fn named(judge: Judge) -> &'static str {
+    match judge {
+        Judge::Flow => "flow",
+        Judge::Queue => "queue",
+    }
 }
 
 /// One JSON object, indented. Numbers that do not exist are `null`.
@@ -184,37 +218,41 @@ pub fn render_json(predictions: &Predictions) -> String {
     text
 }
 
-/// One line for each flow, run, predictor and judge.
-pub fn render_csv(predictions: &Predictions) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let head = ["case", "flow", "seed", "predictor", "judged_by", "n1", "n2", "n3", "n4", "n5", "n6"];
-    let head = head.into_iter().chain(["efficiency", "false_positives", "false_negatives", "balance"]);
-    // Writing to memory cannot fail.
-    let _ = out.write_record(head);
-    let number = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
+/// A row for each flow, run, predictor and judge.
+pub fn records(predictions: &Predictions) -> Records {
+    let columns = ["case", "flow", "seed", "predictor", "judged_by", "n1", "n2", "n3", "n4", "n5", "n6"];
+    let columns = columns.into_iter().chain(["efficiency", "false_positives", "false_negatives", "balance"]);
+    let mut rows = Vec::new();
     for watched in &predictions.cases {
         for run in &watched.runs {
             for score in run.scores.iter().filter(|score| watched.judges.contains(&score.judged_by)) {
-                let judge = if score.judged_by == Judge::Flow { "flow" } else { "queue" };
                 let seed = run.seed.map_or(String::new(), |seed| seed.to_string());
-                let own = [&watched.case, &watched.flow, &seed, &score.predictor].map(Clone::clone);
-                let ratios = MEASURES.iter().map(|measure| number((measure.of)(score)));
-                let fields = own.into_iter().chain([judge.to_string()]);
-                let fields = fields.chain(score.counts.iter().map(u64::to_string)).chain(ratios);
-                let _ = out.write_record(fields.chain([number(score.balance())]));
+                let names = [&watched.case, &watched.flow, &seed, &score.predictor].map(String::as_str);
+                let counts = score.counts.iter().map(|count| *count as f64);
+                let ratios = MEASURES.iter().map(|measure| (measure.of)(score)).chain([score.balance()]);
+                let numbers = counts.chain(ratios).map(Cell::from);
+                rows.push(
+                    names
+                        .into_iter()
+                        .chain([named(score.judged_by)])
+                        .map(Cell::from)
+                        .chain(numbers)
+                        .collect(),
+                );
             }
         }
     }
-    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+    Records { columns: columns.map(String::from).collect(), rows }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::super::format::{html, text};
     use super::*;
     use crate::predict::{Laboratory, Sample, parse};
     use crate::units::{Span, Time};
 
-    pub(crate) fn predictions() -> Predictions {
+    fn predictions() -> Predictions {
         let configs = [parse("rtt").unwrap(), parse("dual").unwrap()];
         let mut laboratory = Laboratory::new(&configs, 1.0, 10.0, 2);
         for (now, rtt) in [(0, 60), (100, 80), (200, 80), (400, 60)] {
@@ -237,10 +275,10 @@ pub(super) mod tests {
 
     #[test]
     fn text_has_a_line_for_each_predictor_and_judge_and_says_which_was_best() {
-        let text = render_text(&predictions());
+        let text = text::render(&document(&predictions()));
         assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
-        assert!(text.contains("balance 1.00 of 1"), "{text}");
-        assert!(text.contains("all drops at the queue, no predictor foresaw anything"), "{text}");
+        assert!(text.contains("balance 1.00"), "{text}");
+        assert!(text.contains("all drops at the queue, no predictor foresaw"), "{text}");
         assert!(text.contains("100.0 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
     }
 
@@ -260,10 +298,22 @@ pub(super) mod tests {
 
     #[test]
     fn csv_has_a_line_for_each_score_and_leaves_out_what_does_not_exist() {
-        let text = render_csv(&predictions());
+        let text = super::super::csv::records(&records(&predictions()));
         assert_eq!(text.lines().count(), 1 + 2 * 2 * 2);
         assert!(text.contains("rate=<1>,long/0,2,rtt,flow,1,1,1,0,0,0,1,0,0,1\n"), "{text}");
         assert!(text.contains("rate=<1>,long/0,1,rtt,queue,1,0,0,0,1,0,0,1,,0\n"), "{text}");
+    }
+
+    #[test]
+    fn the_page_has_a_chart_for_each_measure_and_judge_and_keeps_names_text() {
+        let document = document(&predictions());
+        let page = html::render(&document);
+        html::tests::check(&page);
+        assert_eq!(page.matches("<svg").count(), 3 * 2);
+        assert!(page.contains("rate=&lt;1&gt;: long/0") && !page.contains("rate=<1>"));
+        let mut names: Vec<&str> = document.figures().iter().map(|figure| figure.name.as_str()).collect();
+        names.dedup();
+        assert_eq!(names.len(), 3 * 2);
     }
 
     #[test]

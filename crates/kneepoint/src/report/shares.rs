@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Throughput shares of the groups at the bottleneck, as figures.
 
-use super::figures::Figure;
+use super::document::Figure;
 use super::grid::{Measured, measured};
 use super::{Comparison, SchemeResult};
 use crate::chart::{Curve, Panel, Stack, scheme_class, stacks};
@@ -73,6 +73,7 @@ fn mean_positions(scheme: &SchemeResult) -> Vec<Vec<(f64, f64)>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::comparison::document;
     use super::super::example;
     use super::*;
 
@@ -86,13 +87,13 @@ mod tests {
             }
         }
         assert!(cut(&comparison).is_none() && positions(&comparison).is_empty());
-        assert!(!super::super::text::render(&comparison).contains("share"));
+        assert!(!super::super::format::text::render(&document(&comparison)).contains("share"));
     }
 
     #[test]
     fn every_format_has_the_same_shares() {
         let comparison = example::comparison();
-        let text = super::super::text::render(&comparison);
+        let text = super::super::format::text::render(&document(&comparison));
         assert!(
             text.contains("share, %") && text.contains("20.00 ± 0") && text.contains("forward (reno)"),
             "{text}"
@@ -102,7 +103,7 @@ mod tests {
         let second = &json["schemes"][0]["groups"][1];
         assert_eq!(second["group"], "noise");
         assert!(second["share"]["mean"].as_f64().is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
-        let page = super::super::html::render(&comparison);
-        assert!(page.contains("<h2>Throughput shares</h2>") && page.contains("noise: 20.00 %"));
+        let page = super::super::format::html::render(&document(&comparison));
+        assert!(page.contains(">Throughput shares</h2>") && page.contains("noise: 20.00 %"));
     }
 }

@@ -8,13 +8,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::predict::{self, Config};
-use kneepoint::report::html;
+use kneepoint::report::csv;
+use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
 
 use crate::conductor::Means;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::Out;
+use crate::outputs::{Out, Picture, write_report};
 
 /// What to watch.
 #[derive(Args)]
@@ -54,7 +55,7 @@ pub struct Arguments {
     seed: Option<u32>,
     #[command(flatten)]
     means: Means,
-    /// Directory for report.html, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
+    /// Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -101,13 +102,12 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle();
-    files::make_directory(&out)?;
+    let document = predictions::document(&predictions);
+    let page = write_report(&document, &out, &[Picture::Svg])?;
     let json = predictions::render_json(&predictions);
     files::write(&out.join("scores.json"), &json)?;
-    files::write(&out.join("scores.csv"), predictions::render_csv(&predictions))?;
-    let page = out.join("report.html");
-    files::write(&page, html::render_predictions(&predictions))?;
-    files::print(if as_json { json } else { predictions::render_text(&predictions) })?;
+    files::write(&out.join("scores.csv"), csv::records(&predictions::records(&predictions)))?;
+    files::print(if as_json { json } else { text::render(&document) })?;
     tell(format!("report: {}", page.display()));
     Ok(())
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Matrix as pictures: who takes what, and who loses how much, in every setting; and both in the middle.
+//! Matrices: shares and loss ratios in every setting, and both in the setting in the middle.
 
 use super::super::number;
-use super::text::ratio;
+use super::ratio;
 use crate::chart::{Drawing, Matrix, Tile, matrix};
 use crate::study::coexist::{Coexistence, Encounter, Square, shown};
 
-/// What each row takes beside each column, in every setting.
+/// The share of each row beside each column, in every setting.
 pub fn shares(all: &Coexistence) -> Drawing {
-    let title = "What the row takes of its fair share beside the column";
+    let title = "Share of the row over its fair share, beside the column";
     let words = |cell: &Encounter| {
         let taken = cell.taken();
         let half_width = taken.half_width.map(|half| format!("± {half:.2}"));
@@ -21,7 +21,7 @@ pub fn shares(all: &Coexistence) -> Drawing {
 
 /// How much more each row loses than each column, in every setting.
 pub fn losses(all: &Coexistence) -> Drawing {
-    let title = "What the row loses beside the column";
+    let title = "Drop ratio of the row over the column's";
     let words = |cell: &Encounter| match ratio(cell) {
         (mean, Some(interval)) => vec![mean, interval],
         (mean, None) => vec![mean],

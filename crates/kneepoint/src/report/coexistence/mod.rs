@@ -1,10 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Coexistence: what controllers do to each other where their flows share a queue, in every format.
+//! Coexistence of controllers that share a queue: the document, its figures, and records for machines.
 
 mod data;
 mod figure;
-mod text;
 
 pub use data::{json, records};
-pub use figure::{losses, overview, shares};
-pub use text::render;
+
+use super::document::{Block, Claim, Column, Document, Figure, Layout, Line, Section, Shown, Table};
+use super::{Manifest, manifest, number};
+use crate::chart::Drawing;
+use crate::study::coexist::{Coexistence, Conduct, Encounter, Square, shown};
+
+/// The matrices, the verdicts with their grounds, and the manifest.
+pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
+    let (flows, buffer) = all.middle();
+    let setting = all.setting(flows, buffer);
+    let share = format!("Share of the row / its fair share, beside the column, at {setting}");
+    let loss = format!("Drop ratio of the row / of the column, at {setting}");
+    let matrices = vec![
+        Block::prose(share),
+        Block::Table(matrix(all, &|cell| shown(&cell.taken()))),
+        Block::prose(loss),
+        Block::Table(matrix(all, &|cell| match ratio(cell) {
+            (mean, Some(interval)) => format!("{mean} ({interval})"),
+            (mean, None) => mean,
+        })),
+    ];
+    let glance = "The setting in the middle: the share of the row over its fair share, with its 95 % confidence interval, and \
+                  its drop ratio as a multiple of the column's. On the diagonal a controller shares the queue with itself: \
+                  differences from one are noise.";
+    let tiles = "Each block is a pair, each tile a setting: buffers from left to right, numbers of flows from top to bottom. \
+                 Blue: the column starves the row. Orange: the row exceeds its fair share.";
+    let ratios = "The drop ratio of the row over that of the column. Orange: the row loses more often. Grey: no losses.";
+    let figures = |name, lead: &str, title, drawing| {
+        let drawn = Block::Figures(Layout::Whole, vec![figure(name, title, drawing)]);
+        vec![Block::prose(lead), drawn]
+    };
+    let overview = figures("overview", glance, "Shares and losses", figure::overview(all));
+    let shares = figures("shares", tiles, "Share of the row over its fair share", figure::shares(all));
+    let losses = figures("losses", ratios, "Drop ratio of the row over the column's", figure::losses(all));
+    let mut verdicts = vec![Block::Claims((0..all.controllers.len()).map(|row| claim(all, row)).collect())];
+    verdicts.push(Block::prose(all.rule()));
+    verdicts.extend(all.control().into_iter().map(Block::prose));
+    verdicts.extend(origin.notes.iter().map(Block::prose));
+    let mut about = format!("{}; {}", all.about, all.extent());
+    if let Some(first) = about.get(..1).map(str::to_uppercase) {
+        about.replace_range(..1, &first);
+    }
+    Document {
+        title: all.title.clone(),
+        about: (about + ".").into(),
+        sections: vec![
+            Section::new("At a glance", vec![Block::Pages { blocks: overview, terminal: matrices }]),
+            Section::new("Verdicts over all settings", verdicts),
+            Section::new("Throughput shares", vec![Block::pages(shares)]),
+            Section::new("Loss ratios", vec![Block::pages(losses)]),
+            manifest::section(origin),
+        ],
+    }
+}
+
+fn figure(name: &str, title: &str, drawing: Drawing) -> Figure {
+    Figure { name: name.into(), title: title.into(), note: "", class: None, drawing }
+}
+
+fn claim(all: &Coexistence, row: usize) -> Claim {
+    let verdict = all.verdict(row);
+    Claim {
+        name: all.controllers[row].clone(),
+        verdict: verdict.to_string(),
+        stands_out: matches!(verdict, Conduct::CrowdsOut | Conduct::Depends),
+        why: all.grounds(row),
+        ..Claim::default()
+    }
+}
+
+/// A number of every pair in the setting in the middle.
+fn matrix(all: &Coexistence, number: &dyn Fn(&Encounter) -> String) -> Table {
+    let (flows, buffer) = all.middle();
+    let places = 0..all.controllers.len();
+    let cell = |row, column| number(all.cell(Square { row, column, flows, buffer })).into();
+    let cells = |row: usize| -> Vec<Shown> { places.clone().map(|column| cell(row, column)).collect() };
+    Table {
+        columns: all.controllers.iter().map(|name| Column::number(name, "")).collect(),
+        lines: places.clone().map(|row| Line::new(&all.controllers[row], cells(row))).collect(),
+        ..Table::default()
+    }
+}
+
+/// `2.1` and the ends of its interval, `1.7–2.6`; `∞` if only the row loses.
+pub(super) fn ratio(cell: &Encounter) -> (String, Option<String>) {
+    let [mean, low, high] = cell.loss_ratio();
+    // An interval narrower than its digits is left out.
+    let ends = [low, high].map(one_ratio);
+    let interval = (mean.is_finite() && ends[0] != ends[1]).then(|| ends.join("–"));
+    (one_ratio(mean), interval)
+}
+
+fn one_ratio(ratio: f64) -> String {
+    match ratio {
+        f64::INFINITY => "∞".into(),
+        0.0 => "0".into(),
+        ratio if ratio < 0.01 => "<0.01".into(),
+        ratio if ratio >= 99.5 => ">99".into(),
+        ratio if ratio >= 9.95 => format!("{ratio:.0}"),
+        ratio => number::significant(ratio, 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{html, text};
+    use super::*;
+    use crate::study::coexist::coexistence::tests::example;
+
+    #[test]
+    fn the_matrix_in_the_middle_the_verdicts_and_the_rule_are_there() {
+        let said = text::render(&document(&example(), &Manifest::default()));
+        for part in [
+            "at 1bdp, 10 flows",
+            "meek<1>  1.00 ± 0.05  0.50 ± 0.05",
+            "bold     1.50 ± 0.05  1.00 ± 0.05",
+            "bold: crowds out\n    gets as little as 1.50 ± 0.05",
+            "at least 0.8 of",
+            "3 seeds each",
+        ] {
+            assert!(said.contains(part), "`{part}` is missing from:\n{said}");
+        }
+        let losses = said.lines().filter(|line| line.starts_with("meek<1>  ")).nth(1).unwrap();
+        assert_eq!(losses.split_whitespace().collect::<Vec<_>>(), ["meek<1>", "–", "2.0"]);
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    }
+
+    #[test]
+    fn the_page_has_its_verdicts_and_matrices_and_keeps_names_text() {
+        let page = html::render(&document(&example(), &Manifest::default()));
+        html::tests::check(&page);
+        assert_eq!(page.matches("<svg class=\"chart\"").count(), 3);
+        assert!(page.contains(">crowds out</td>") && page.contains("<th>meek&lt;1&gt; "));
+        assert!(!page.contains("meek<1>"));
+    }
+
+    #[test]
+    fn who_alone_loses_loses_infinitely_more() {
+        let mut cell = example().cells[3].clone();
+        cell.meetings.iter_mut().for_each(|meeting| meeting.drop_ratio = [0.1, 0.0]);
+        assert_eq!(ratio(&cell), ("∞".into(), None));
+        cell.meetings[0].drop_ratio = [0.1, 0.1];
+        let (mean, interval) = ratio(&cell);
+        assert_eq!((mean.as_str(), interval.as_deref()), ("5.0", Some("0.13–∞")));
+    }
+}

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What became of published claims: for people, for machines, and as pictures.
+//! Reproductions of published figures: the document with the verdict on each claim, figures, and data for machines.
 
 pub mod data;
-pub mod figure;
+mod document;
+mod figure;
 pub mod json;
-pub mod markdown;
-pub mod text;
 
-pub(super) use self::markdown::{ours, published};
-pub use super::html::render_reproduction as html;
+pub use document::document;
 
 use super::number;
 use crate::experiment::{Claim, Comparison, Effort, Judgement, Verdict};
@@ -78,7 +76,7 @@ fn at(labels: &Labels) -> String {
 }
 
 /// `0.28 ± 0.01`
-pub(super) fn shown(estimate: &Estimate) -> String {
+fn shown(estimate: &Estimate) -> String {
     match number::estimate(estimate, 1.0) {
         (mean, Some(half_width)) => format!("{mean} ± {half_width}"),
         (mean, None) => mean,

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The document about a comparison: headline metrics, charts, and the metrics of groups, transfers and links.
+
+use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Table};
+use super::grid::{Breakdown, Grid};
+use super::{Comparison, figures, manifest, shares};
+use crate::chart::scheme_class;
+use crate::measure::{Metric, Subject};
+use crate::table::value;
+
+/// The whole document.
+pub fn document(comparison: &Comparison) -> Document {
+    let knee = figures::knee(comparison).filter(|_| comparison.schemes.len() > 1);
+    let glance: Vec<Figure> = knee.into_iter().chain(figures::distribution(comparison)).collect();
+    let queue =
+        "The first run: the line is the mean of each interval, the band its range. One scale for all.";
+    let flows = figures::followed_flows(comparison).join(", ");
+    let windows = format!(
+        "The first run. Flows {flows}; the first in full colour. One scale for all, which cuts off the rarest peaks."
+    );
+    let cut: Vec<Figure> = shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
+    let mut sections = vec![Section::new("Headline metrics", headline(comparison))];
+    sections.extend(charts("At a glance", vec![key(comparison)], Layout::Halves, glance));
+    sections.extend(charts("Metric by metric", vec![], Layout::Grid, figures::metrics(comparison)));
+    let lead = vec![Block::prose(queue)];
+    sections.extend(charts("Queue over time", lead, Layout::Grid, figures::queues(comparison)));
+    let lead = vec![Block::prose(windows)];
+    sections.extend(charts("Congestion windows", lead, Layout::Grid, figures::windows(comparison)));
+    sections.extend(charts("Throughput shares", vec![], Layout::Halves, cut));
+    sections.extend(subjects(comparison));
+    sections.push(manifest::section(&comparison.manifest));
+    Document { title: comparison.title.clone(), about: about(comparison).into(), sections }
+}
+
+/// The schemes, the link and the interval of measurement.
+fn about(comparison: &Comparison) -> String {
+    let schemes: Vec<&str> = comparison.schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
+    let names = match schemes.as_slice() {
+        [] => "Nothing".into(),
+        [one] => format!("{one} alone"),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    };
+    let first = comparison.schemes.first().and_then(|scheme| scheme.runs.first());
+    let place = match first.and_then(|run| Some((figures::bottleneck(run)?, &run.rows))) {
+        Some((link, rows)) => {
+            format!(", measured at {} for {} s of each run", link.label("link"), value(rows, "window_s", &[]))
+        }
+        None => String::new(),
+    };
+    format!("{names}{place}. {}", comparison.caption())
+}
+
+/// A column per metric and a line per scheme.
+fn headline(comparison: &Comparison) -> Vec<Block> {
+    let grid = Grid::of(comparison);
+    let line = |(rank, (name, cells))| Line { name, class: Some(scheme_class(rank)), cells };
+    let table = Table {
+        corner: "scheme".into(),
+        columns: grid.metrics.iter().map(|metric| Column::number(&metric.short, metric.unit)).collect(),
+        lines: grid.lines.into_iter().enumerate().map(line).collect(),
+        linked: false,
+    };
+    let notes = comparison.manifest.notes.iter().map(Block::prose);
+    [Block::Table(table)].into_iter().chain(notes).collect()
+}
+
+/// The colours of the schemes.
+fn key(comparison: &Comparison) -> Block {
+    let schemes = comparison.schemes.iter().enumerate();
+    Block::Key(schemes.map(|(rank, scheme)| (scheme.scheme.clone(), scheme_class(rank))).collect())
+}
+
+/// A section of figures on pages; none without figures.
+fn charts(title: &str, mut blocks: Vec<Block>, layout: Layout, figures: Vec<Figure>) -> Option<Section> {
+    let any = !figures.is_empty();
+    blocks.push(Block::Figures(layout, figures));
+    any.then(|| Section::new(title, vec![Block::pages(blocks)]))
+}
+
+/// The metrics of groups, classes of transfers and links: all on pages, the most telling in a terminal.
+fn subjects(comparison: &Comparison) -> Vec<Section> {
+    let subjects =
+        [("Groups", Subject::Group), ("Transfers by size", Subject::Class), ("Links", Subject::Link)];
+    let table = |subject, wanted: fn(&Metric) -> bool| -> Vec<Block> {
+        breakdown(&Breakdown::of(comparison, subject, wanted)).map(Block::Table).into_iter().collect()
+    };
+    let section = |(title, subject): (&str, Subject)| {
+        let blocks = table(subject, |_| true);
+        let terminal = if subject == Subject::Link { vec![] } else { table(subject, |metric| metric.brief) };
+        (!blocks.is_empty()).then(|| Section::new(title, vec![Block::Pages { blocks, terminal }]))
+    };
+    subjects.into_iter().filter_map(section).collect()
+}
+
+/// A line per metric, a column per group, class or link of each scheme.
+fn breakdown(breakdown: &Breakdown) -> Option<Table> {
+    let column = |(rank, scheme, name): &(usize, String, String)| Column {
+        class: Some(scheme_class(*rank)),
+        ..Column::number(scheme, name)
+    };
+    let with_unit =
+        |name: &str, unit: &str| if unit.is_empty() { name.into() } else { format!("{name}, {unit}") };
+    (!breakdown.columns.is_empty()).then(|| Table {
+        columns: breakdown.columns.iter().map(column).collect(),
+        lines: breakdown
+            .lines
+            .iter()
+            .map(|(metric, cells)| Line::new(with_unit(&metric.short, metric.unit), cells.clone()))
+            .collect(),
+        ..Table::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{html, markdown, text};
+    use super::super::{Manifest, example};
+    use super::*;
+
+    #[test]
+    fn every_section_is_there_and_the_scenario_stays_text() {
+        let page = html::render(&document(&example::comparison()));
+        html::tests::check(&page);
+        for title in [
+            "Headline metrics",
+            "Queue over time",
+            "Congestion windows",
+            "Throughput shares",
+            "Groups",
+            "Manifest",
+        ] {
+            assert!(page.contains(&format!(">{title}</h2>")), "{title}");
+        }
+        assert!(page.contains("# &lt;a&gt; &amp; b, see https://example.org"));
+        assert!(page.contains("<th class=\"s0\"><i></i>"));
+    }
+
+    #[test]
+    fn every_chart_is_one_element_with_a_name_of_its_own() {
+        let document = document(&example::comparison());
+        let mut names: Vec<&String> = document.figures().iter().map(|figure| &figure.name).collect();
+        assert_eq!(names.len(), 1 + 1 + 1 + 9 + 2 + 2 + 2);
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), document.figures().len());
+        for figure in document.figures() {
+            let svg = figure.drawing.standalone();
+            assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{}", figure.name);
+            assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count(), "{}", figure.name);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", figure.name);
+        }
+    }
+
+    #[test]
+    fn no_scheme_is_still_a_page() {
+        let comparison = Comparison { schemes: Vec::new(), manifest: Manifest::default(), title: "t".into() };
+        assert!(html::render(&document(&comparison)).ends_with("</html>\n"));
+    }
+
+    #[test]
+    fn the_terminal_has_units_and_at_most_80_columns() {
+        let text = text::render(&document(&example::comparison()));
+        assert_eq!(text.lines().next(), Some("Two schemes on a dumbbell"));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let units = text.lines().skip_while(|line| !line.starts_with("scheme ")).nth(1).unwrap_or_default();
+        assert!(units.trim_start().starts_with("packets"), "{text}");
+    }
+
+    #[test]
+    fn the_caption_says_over_which_seeds() {
+        let mut comparison = example::comparison();
+        let caption = |comparison: &Comparison| document(comparison).about.plain();
+        assert!(caption(&comparison).contains("over 3 seeds (1, 2, 3)"));
+        comparison.manifest.seeds = vec![4, 5, 6, 7];
+        assert!(caption(&comparison).contains("over 3 of 4 planned seeds"));
+        for scheme in &mut comparison.schemes {
+            scheme.runs.push(scheme.runs[0].clone());
+        }
+        assert!(caption(&comparison).contains("over 4 seeds (4 to 7)"));
+        comparison.manifest.seeds = vec![9];
+        assert!(caption(&comparison).contains("One run, seed 9"));
+    }
+
+    #[test]
+    fn the_caption_says_what_an_interrupted_study_finished() {
+        let mut comparison = example::comparison();
+        comparison.schemes[0].runs.truncate(2);
+        comparison.schemes[1].runs.truncate(1);
+        let planned = ["reno/droptail", "prert/pi", "late"];
+        comparison.manifest.scenario = planned.map(|name| (name.to_string(), String::new())).to_vec();
+        let said = markdown::render(&document(&comparison));
+        for part in ["1 to 2 of 3 planned seeds", "One run: no confidence interval", "Without a run: late."] {
+            assert!(said.contains(part), "{part}");
+        }
+        comparison.schemes[0].runs.truncate(1);
+        let said = document(&comparison).about.plain();
+        assert!(said.contains("One run of 3 planned seeds: no confidence interval."), "{said}");
+    }
+}

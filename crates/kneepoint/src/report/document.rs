@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Documents: sections of prose, tables, figures and claims, the same for every [format](super::format).
+
+use crate::chart::Drawing;
+use crate::table::{Estimate, number};
+
+/// A report for people.
+pub struct Document {
+    /// Its title.
+    pub title: String,
+    /// Its subject, in a sentence or two.
+    pub about: Prose,
+    /// Its sections, in order.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a document.
+pub struct Section {
+    /// Its heading; empty for an introduction.
+    pub heading: String,
+    /// Its contents, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a section.
+pub enum Block {
+    /// A paragraph.
+    Prose(Prose),
+    /// A list of paragraphs.
+    List(Vec<Prose>),
+    /// A table.
+    Table(Table),
+    /// Figures side by side.
+    Figures(Layout, Vec<Figure>),
+    /// Statements, each with its verdict.
+    Claims(Vec<Claim>),
+    /// The schemes and the classes of their colours.
+    Key(Vec<(String, String)>),
+    /// Names and values.
+    Facts(Vec<(String, String)>),
+    /// A file: its name and its text.
+    Listing(String, String),
+    /// Blocks for pages, and those that a terminal shows instead.
+    Pages {
+        /// On pages.
+        blocks: Vec<Block>,
+        /// In a terminal.
+        terminal: Vec<Block>,
+    },
+}
+
+/// Text with emphasis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prose(pub Vec<Inline>);
+
+/// A piece of text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inline {
+    /// As it is.
+    Plain(String),
+    /// Important.
+    Strong(String),
+    /// Stressed.
+    Emphasis(String),
+    /// A command or a name in a program.
+    Code(String),
+}
+
+/// Lines of cells under columns; the first column has the names of the lines.
+#[derive(Default)]
+pub struct Table {
+    /// The title of the first column.
+    pub corner: String,
+    /// The other columns.
+    pub columns: Vec<Column>,
+    /// The lines, each with a cell for each of these columns.
+    pub lines: Vec<Line>,
+    /// Whether the lines' names are headings of sections, to which pages link.
+    pub linked: bool,
+}
+
+/// A column of a table.
+#[derive(Default)]
+pub struct Column {
+    /// Its title.
+    pub title: String,
+    /// The unit of its numbers.
+    pub unit: String,
+    /// Whether its cells are text, aligned to the left.
+    pub text: bool,
+    /// The class of its scheme's colour in charts.
+    pub class: Option<String>,
+}
+
+/// A line of a table.
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// The class of its colour in charts.
+    pub class: Option<String>,
+    /// A cell for each column.
+    pub cells: Vec<Shown>,
+}
+
+/// Text, or a mean with its half width over several seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The text or the mean.
+    pub mean: String,
+    /// Half of the confidence interval.
+    pub half_width: Option<String>,
+}
+
+/// The arrangement of figures on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Small multiples.
+    Grid,
+    /// Two abreast.
+    Halves,
+    /// At its own size; scrolled if wider than the page.
+    Whole,
+}
+
+/// A chart and its texts.
+pub struct Figure {
+    /// The stem of its file's name, unique in a document.
+    pub name: String,
+    /// Its caption, with the unit.
+    pub title: String,
+    /// How to read it.
+    pub note: &'static str,
+    /// The class of its scheme, if it is about one.
+    pub class: Option<String>,
+    /// The chart.
+    pub drawing: Drawing,
+}
+
+/// A statement and what the runs say of it.
+#[derive(Default)]
+pub struct Claim {
+    /// Its name.
+    pub name: String,
+    /// The statement.
+    pub text: String,
+    /// The verdict.
+    pub verdict: String,
+    /// Whether the verdict stands out.
+    pub stands_out: bool,
+    /// Whether noise could have decided it.
+    pub noisy: bool,
+    /// Our number.
+    pub ours: Option<String>,
+    /// The published number.
+    pub published: Option<String>,
+    /// The grounds of the verdict.
+    pub why: Vec<String>,
+}
+
+impl Document {
+    /// Every figure, in order.
+    pub fn figures(&self) -> Vec<&Figure> {
+        fn of(block: &Block) -> Vec<&Figure> {
+            match block {
+                Block::Figures(_, figures) => figures.iter().collect(),
+                Block::Pages { blocks, .. } => blocks.iter().flat_map(of).collect(),
+                _ => Vec::new(),
+            }
+        }
+        self.sections.iter().flat_map(|section| &section.blocks).flat_map(of).collect()
+    }
+}
+
+impl Section {
+    /// Blocks below a heading.
+    pub fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Section {
+        Section { heading: heading.into(), blocks }
+    }
+}
+
+impl Block {
+    /// A paragraph.
+    pub fn prose(text: impl Into<Prose>) -> Block {
+        Block::Prose(text.into())
+    }
+
+    /// Blocks that a terminal leaves out.
+    pub fn pages(blocks: Vec<Block>) -> Block {
+        Block::Pages { blocks, terminal: Vec::new() }
+    }
+}
+
+impl Prose {
+    /// The text without emphasis.
+    pub fn plain(&self) -> String {
+        self.0.iter().map(Inline::text).collect()
+    }
+
+    /// Followed by important text.
+    pub fn strong(mut self, text: impl Into<String>) -> Prose {
+        self.0.push(Inline::Strong(text.into()));
+        self
+    }
+
+    /// Followed by stressed text.
+    pub fn emphasis(mut self, text: impl Into<String>) -> Prose {
+        self.0.push(Inline::Emphasis(text.into()));
+        self
+    }
+
+    /// Followed by a command.
+    pub fn code(mut self, text: impl Into<String>) -> Prose {
+        self.0.push(Inline::Code(text.into()));
+        self
+    }
+
+    /// Followed by text.
+    pub fn then(mut self, text: impl Into<String>) -> Prose {
+        self.0.push(Inline::Plain(text.into()));
+        self
+    }
+}
+
+impl Inline {
+    /// The text without emphasis.
+    pub fn text(&self) -> &str {
+        let (Inline::Plain(text) | Inline::Strong(text) | Inline::Emphasis(text) | Inline::Code(text)) = self;
+        text
+    }
+}
+
+impl<T: Into<String>> From<T> for Prose {
+    fn from(text: T) -> Prose {
+        Prose::default().then(text)
+    }
+}
+
+impl Column {
+    /// A column of text.
+    pub fn text(title: impl Into<String>) -> Column {
+        Column { title: title.into(), text: true, ..Column::default() }
+    }
+
+    /// A column of numbers.
+    pub fn number(title: impl Into<String>, unit: impl Into<String>) -> Column {
+        Column { title: title.into(), unit: unit.into(), ..Column::default() }
+    }
+
+    /// The title with its unit: `utilization, %`.
+    pub fn title_and_unit(&self) -> String {
+        if self.unit.is_empty() { self.title.clone() } else { format!("{}, {}", self.title, self.unit) }
+    }
+}
+
+impl Line {
+    /// A line without a colour.
+    pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> Line {
+        Line { name: name.into(), class: None, cells }
+    }
+}
+
+impl Shown {
+    /// An estimate times `scale`, to the digits that its half width leaves any meaning.
+    pub fn of(estimate: &Estimate, scale: f64) -> Shown {
+        let (mean, half_width) = number::estimate(estimate, scale);
+        Shown { mean, half_width }
+    }
+
+    /// `12.3 ± 0.4`
+    pub fn text(&self) -> String {
+        match &self.half_width {
+            Some(half_width) => format!("{} ± {half_width}", self.mean),
+            None => self.mean.clone(),
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Shown {
+    fn from(text: T) -> Shown {
+        Shown { mean: text.into(), half_width: None }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Markdown for repositories and comments. Figures are linked as `figures/NAME.svg`.
+
+use super::super::document::{Block, Claim, Document, Figure, Inline, Prose, Shown, Table};
+use super::Format;
+
+/// Markdown with tables.
+pub const FORMAT: Format = Format { name: "markdown", extension: "md", render };
+
+/// The whole document.
+pub fn render(document: &Document) -> String {
+    let mut parts = vec![format!("# {}\n", escaped(&document.title))];
+    parts.extend(Some(paragraph(&document.about)).filter(|text| text != "\n"));
+    for section in &document.sections {
+        if !section.heading.is_empty() {
+            parts.push(format!("## {}\n", escaped(&section.heading)));
+        }
+        parts.extend(section.blocks.iter().flat_map(block));
+    }
+    parts.join("\n")
+}
+
+/// Blocks of lines, each with its last line ended.
+fn block(block: &Block) -> Vec<String> {
+    match block {
+        Block::Prose(prose) => vec![paragraph(prose)],
+        Block::List(items) => vec![items.iter().map(|item| format!("* {}", paragraph(item))).collect()],
+        Block::Table(table) => vec![lines(table)],
+        Block::Figures(_, figures) => figures.iter().map(figure).collect(),
+        Block::Claims(of) => vec![claims(of)],
+        Block::Key(_) => Vec::new(),
+        Block::Facts(facts) => {
+            let fact = |(name, value): &(String, String)| format!("| {} | {} |\n", cell(name), cell(value));
+            vec![format!("| | |\n|---|---|\n{}", facts.iter().map(fact).collect::<String>())]
+        }
+        Block::Listing(name, text) => {
+            vec![format!("{}\n\n```text\n{}\n```\n", escaped(name), text.trim_end())]
+        }
+        Block::Pages { blocks, .. } => blocks.iter().flat_map(self::block).collect(),
+    }
+}
+
+fn figure(figure: &Figure) -> String {
+    let note = if figure.note.is_empty() { String::new() } else { format!("\n{}\n", escaped(figure.note)) };
+    format!("![{}](figures/{}.svg)\n{note}", escaped(&figure.title), figure.name)
+}
+
+fn lines(table: &Table) -> String {
+    let heads = table.columns.iter().map(|column| format!(" {} |", cell(&column.title_and_unit())));
+    let marks = table.columns.iter().map(|column| if column.text { "---|" } else { "---:|" });
+    let mut text = format!(
+        "| {} |{}\n|---|{}\n",
+        cell(&table.corner),
+        heads.collect::<String>(),
+        marks.collect::<String>()
+    );
+    for line in &table.lines {
+        let name = match table.linked {
+            true => format!("[{}](#{})", cell(&line.name), anchor(&line.name)),
+            false => cell(&line.name),
+        };
+        let cells = line.cells.iter().map(Shown::text).map(|text| format!(" {} |", cell(&text)));
+        text += &format!("| {name} |{}\n", cells.collect::<String>());
+    }
+    text
+}
+
+/// A table of the statements; the columns of numbers only if some statement has any.
+fn claims(claims: &[Claim]) -> String {
+    let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
+    let (heads, marks) = if numbers { (" ours | published |", "---|---|") } else { ("", "") };
+    let mut text = format!("| claim | verdict |{heads} why |\n|---|---|{marks}---|\n");
+    for claim in claims {
+        let verdict = cell(&claim.verdict);
+        let verdict = if claim.stands_out { format!("**{verdict}**") } else { verdict };
+        let noise = if claim.noisy { " (within noise)" } else { "" };
+        let number =
+            |number: &Option<String>| number.as_ref().map_or("–".to_string(), |number| cell(number));
+        let numbers = match numbers {
+            true => format!(" {} | {} |", number(&claim.ours), number(&claim.published)),
+            false => String::new(),
+        };
+        let statement = format!("**{}** {}", cell(&claim.name), cell(&claim.text));
+        text += &format!(
+            "| {} | {verdict}{noise} |{numbers} {} |\n",
+            statement.trim_end(),
+            cell(&claim.why.join("; "))
+        );
+    }
+    text
+}
+
+fn paragraph(prose: &Prose) -> String {
+    let inline = |inline: &Inline| match inline {
+        Inline::Plain(text) => escaped(text),
+        Inline::Strong(text) => format!("**{}**", escaped(text)),
+        Inline::Emphasis(text) => format!("*{}*", escaped(text)),
+        Inline::Code(text) => format!("`{text}`"),
+    };
+    prose.0.iter().map(inline).collect::<String>() + "\n"
+}
+
+/// The anchor that readers of Markdown give a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase().replace(' ', "-");
+    kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('<', "&lt;")
+}
+
+/// Text that stays inside its cell.
+fn cell(text: &str) -> String {
+    escaped(text).replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_line_of_a_table_has_the_same_number_of_cells_and_names_stay_text() {
+        let text = super::render(&super::super::tests::example());
+        for table in text.split("\n\n").filter(|part| part.starts_with('|')) {
+            let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+            assert!(table.lines().all(|line| bars(line) == bars(table.lines().next().unwrap())), "{table}");
+        }
+        assert!(text.contains("| scheme | share, % | remark |\n|---|---:|---|\n"), "{text}");
+        assert!(text.contains("| a\\|&lt;b> | 50.0 ± 2.0 | fine |"), "{text}");
+        assert!(text.contains("**strong**, *stressed* and `knee`"), "{text}");
+        assert!(
+            text.contains("| **c1** It is &lt;used>. | **fails** | 0.5 | 0.9 | short by 0.4 |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_anchor_has_no_dots() {
+        assert_eq!(super::anchor("pert.fig13-14"), "pertfig13-14");
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Plain text for terminals: lines of 80 columns, wider only where a cell is.
+
+use super::super::document::{Block, Claim, Document, Prose, Shown, Table};
+use super::Format;
+
+/// Plain text.
+pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
+
+/// Columns of a terminal.
+const WIDTH: usize = 80;
+
+/// The document without figures and without blocks for pages.
+pub fn render(document: &Document) -> String {
+    let mut parts = vec![wrapped(&document.title, 0)];
+    parts[0] += &wrapped(&document.about.plain(), 0);
+    for section in &document.sections {
+        let text = blocks(&section.blocks);
+        if !text.is_empty() {
+            parts.push(wrapped(&section.heading, 0) + &text);
+        }
+    }
+    parts.join("\n")
+}
+
+/// Blocks with an empty line between, without those that say nothing.
+fn blocks(blocks: &[Block]) -> String {
+    let texts = blocks.iter().map(block).filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Prose(prose) => wrapped(&prose.plain(), 0),
+        Block::List(items) => items.iter().map(item).collect(),
+        Block::Table(table) => lines(table),
+        Block::Claims(claims) => claims.iter().map(claim).collect(),
+        Block::Facts(facts) => {
+            let facts = facts.iter().map(|(name, value)| vec![name.clone(), value.clone()]);
+            aligned(&facts.collect::<Vec<_>>(), &[true, true])
+        }
+        Block::Pages { terminal, .. } => blocks(terminal),
+        Block::Figures(..) | Block::Key(_) | Block::Listing(..) => String::new(),
+    }
+}
+
+fn item(prose: &Prose) -> String {
+    let text = wrapped(&prose.plain(), 2);
+    text.replacen("  ", "* ", 1)
+}
+
+/// The name and the verdict, and below them the statement, the numbers and the grounds.
+fn claim(claim: &Claim) -> String {
+    let mut text = format!("{}: {}\n", claim.name, claim.verdict);
+    let mut sentences: Vec<String> = Vec::new();
+    sentences.extend((!claim.text.is_empty()).then(|| claim.text.clone()));
+    if let (Some(ours), Some(published)) = (&claim.ours, &claim.published) {
+        sentences.push(format!("Ours: {ours}; published: {published}."));
+    }
+    if sentences.is_empty() {
+        text.extend(claim.why.iter().map(|why| wrapped(why, 4)));
+    } else {
+        sentences.extend(claim.why.iter().map(|why| sentence(why)));
+        text += &wrapped(&sentences.join(" "), 4);
+    }
+    text
+}
+
+/// With a capital and a full stop.
+pub(in crate::report) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str().trim_end_matches('.')),
+        None => String::new(),
+    }
+}
+
+/// Lines of words behind an indent; nothing if there are no words.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{:indent$}{word}", "")),
+        }
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// As many columns side by side as there is room for; then the others, below the names again.
+fn lines(table: &Table) -> String {
+    let grid = |columns: &[usize]| -> Vec<Vec<String>> {
+        let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {
+            [first.to_string()].into_iter().chain(columns.iter().map(|column| of(*column))).collect()
+        };
+        let mut grid = vec![head(&table.corner, &|column| table.columns[column].title.clone())];
+        if columns.iter().any(|column| !table.columns[*column].unit.is_empty()) {
+            grid.push(head("", &|column| table.columns[column].unit.clone()));
+        }
+        let cells = |cells: &[Shown], column: usize| cells[column].text();
+        grid.extend(table.lines.iter().map(|line| head(&line.name, &|column| cells(&line.cells, column))));
+        grid
+    };
+    let text = |columns: &[usize]| {
+        let left: Vec<bool> =
+            [true].into_iter().chain(columns.iter().map(|column| table.columns[*column].text)).collect();
+        aligned(&grid(columns), &left)
+    };
+    let fits = |columns: &[usize]| text(columns).lines().all(|line| line.chars().count() <= WIDTH);
+    let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
+    for column in 0..table.columns.len() {
+        let last = parts.len() - 1;
+        let wider: Vec<usize> = parts[last].iter().copied().chain([column]).collect();
+        if parts[last].is_empty() || fits(&wider) {
+            parts[last] = wider;
+        } else {
+            parts.push(vec![column]);
+        }
+    }
+    parts.iter().map(|columns| text(columns)).collect::<Vec<_>>().join("\n")
+}
+
+/// Cells to the left or to the right of their columns, two spaces between columns.
+fn aligned(lines: &[Vec<String>], left: &[bool]) -> String {
+    let length = |cell: &String| cell.chars().count();
+    let widths: Vec<usize> = (0..left.len())
+        .map(|column| lines.iter().filter_map(|line| line.get(column)).map(length).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).zip(left).map(|((cell, width), left)| match left {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::document::{Column, Line};
+    use super::*;
+
+    #[test]
+    fn a_wide_table_continues_below_and_prose_is_wrapped() {
+        let columns = (0..12).map(|place| Column::number(format!("column {place}"), "ms"));
+        let table = Table {
+            corner: "name".into(),
+            columns: columns.collect(),
+            lines: vec![Line::new("one", (0..12).map(|place| place.to_string().into()).collect())],
+            linked: false,
+        };
+        let text = lines(&table);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("one ")).count(), 2, "{text}");
+        let prose = wrapped(&"word ".repeat(40), 4);
+        assert!(prose.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")), "{prose}");
+    }
+
+    #[test]
+    fn numbers_are_aligned_to_the_right_and_files_are_left_out() {
+        let text = render(&super::super::tests::example());
+        assert!(text.contains("scheme       share  remark\n"), "{text}");
+        assert!(text.contains("a|<b>   50.0 ± 2.0  fine\n"), "{text}");
+        assert!(
+            text.contains("c1: fails\n    It is <used>. Ours: 0.5; published: 0.9. Short by 0.4.\n"),
+            "{text}"
+        );
+        assert!(!text.contains("a < b"), "{text}");
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The manifest of a document: enough to repeat its runs.
+
+use super::Manifest;
+use super::document::{Block, Section};
+
+/// The section about the runs, on pages only.
+pub(super) fn section(manifest: &Manifest) -> Section {
+    let seeds: Vec<String> = manifest.seeds.iter().map(u64::to_string).collect();
+    let known = |value: &Option<String>| value.clone().unwrap_or_default();
+    let facts = [
+        ("command", known(&manifest.command)),
+        ("seeds", seeds.join(", ")),
+        ("scenario", manifest.scenario_hash.clone()),
+        ("version", manifest.tool_version.clone()),
+        ("revision", known(&manifest.git_revision)),
+        ("host", known(&manifest.host)),
+        ("kernel", known(&manifest.kernel)),
+        ("created", known(&manifest.created)),
+        ("schema", manifest.schema_version.to_string()),
+    ];
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let mut blocks = vec![Block::Facts(facts.map(|(name, value)| (name.to_string(), value)).collect())];
+    blocks.extend(manifest.scenario.iter().map(|(name, text)| Block::Listing(name.clone(), text.clone())));
+    Section::new("Manifest", vec![Block::pages(blocks)])
+}

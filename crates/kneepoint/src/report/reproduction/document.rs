@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The document about a reproduction: every claim with its verdict, our number and the published one, and how the
+//! verdicts depend on what the publication leaves open.
+
+use super::super::document::{Block, Claim, Column, Document, Figure, Layout, Line, Prose, Section, Table};
+use super::{effort, figure, number, reason, shown, tally};
+use crate::experiment::{self, Effort, Judgement, Outcome, Pace, Verdict};
+use crate::report::Manifest;
+
+/// More numbers than this are left to the table of data.
+const MOST_NUMBERS: usize = 4;
+
+/// An overview, and a section for each experiment.
+pub fn document(outcomes: &[Outcome], taken: &Effort, manifest: &Manifest) -> Document {
+    let about = Prose::from("Published figures and tables, run again, and the verdict on each claim. ");
+    let judgements: Vec<Judgement> = outcomes.iter().flat_map(Outcome::judgements).collect();
+    let summary = Prose::default().strong(format!("{}.", tally(judgements.iter()))).then(format!(
+        " {}. A verdict is that of the means over seeds; ± is a 95 % confidence interval over them, seed by seed for \
+         differences. A claim that fails keeps its row.",
+        effort(taken)
+    ));
+    let mut introduction = vec![Block::Prose(summary)];
+    if outcomes.iter().any(|outcome| outcome.pace == Pace::Quick) {
+        let warning = Prose::default().strong("These are shortened runs");
+        introduction.push(Block::Prose(warning.then(", not the published durations.")));
+    }
+    introduction.push(Block::pages(vec![Block::Table(overview(outcomes))]));
+    let mut sections = vec![Section::new("", introduction)];
+    sections.extend(outcomes.iter().map(section));
+    let known = |value: &Option<String>, unknown: &str| value.clone().unwrap_or(unknown.to_string());
+    let facts = [
+        ("version", manifest.tool_version.clone()),
+        ("revision", known(&manifest.git_revision, "unknown")),
+        ("command", known(&manifest.command, "")),
+        ("made", known(&manifest.created, "")),
+        ("on", known(&manifest.kernel, "")),
+    ];
+    let facts = facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    let notes = manifest.notes.iter().map(Block::prose);
+    sections.push(Section::new(
+        "Manifest",
+        vec![Block::pages([Block::Facts(facts)].into_iter().chain(notes).collect())],
+    ));
+    Document {
+        title: "Reproduction".into(),
+        about: about.code("knee reproduce").then(" makes this page."),
+        sections,
+    }
+}
+
+fn overview(outcomes: &[Outcome]) -> Table {
+    let verdicts = [Verdict::Holds, Verdict::Fails, Verdict::Untestable];
+    let line = |outcome: &Outcome| {
+        let judgements = outcome.judgements();
+        let list = |verdict: Verdict| {
+            let claims = outcome.experiment.claims.iter().zip(&judgements);
+            let ids = claims.filter(|(_, judgement)| judgement.verdict == verdict);
+            ids.map(|(claim, _)| claim.id.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let cells = [outcome.experiment.title.clone()].into_iter().chain(verdicts.map(list));
+        Line::new(outcome.experiment.name(), cells.map(Into::into).collect())
+    };
+    let columns = ["subject"].into_iter().chain(verdicts.map(Verdict::name)).map(Column::text);
+    Table {
+        corner: "experiment".into(),
+        columns: columns.collect(),
+        lines: outcomes.iter().map(line).collect(),
+        linked: true,
+    }
+}
+
+fn section(outcome: &Outcome) -> Section {
+    let experiment = &outcome.experiment;
+    let about = format!("{}. {}.", experiment.title, experiment.source);
+    let mut blocks = vec![Block::prose(about)];
+    if let Some(drawing) = figure::render(outcome) {
+        let (name, title) = (experiment.id.clone(), experiment.title.clone());
+        let drawn = Figure { name, title, note: "", class: None, drawing };
+        blocks.push(Block::Figures(Layout::Whole, vec![drawn]));
+    }
+    let claims = experiment.claims.iter().zip(outcome.judgements());
+    blocks.push(Block::Claims(claims.map(|(claim, judgement)| judged(claim, &judgement)).collect()));
+    if !experiment.readings.is_empty() {
+        let reading = |reading: &experiment::Reading| {
+            Prose::from(format!("{} ", reading.about)).emphasis("Taken:").then(format!(" {}", reading.taken))
+        };
+        let readings = experiment.readings.iter().map(reading).collect();
+        blocks.push(Block::pages(vec![Block::prose("Readings:"), Block::List(readings)]));
+    }
+    blocks.extend(alternatives(outcome).map(Block::Table));
+    Section::new(experiment.name(), blocks)
+}
+
+fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Claim {
+    Claim {
+        name: claim.id.clone(),
+        text: claim.text.clone(),
+        verdict: judgement.verdict.to_string(),
+        stands_out: judgement.verdict != Verdict::Holds,
+        noisy: !judgement.certain,
+        ours: Some(ours(judgement)),
+        published: published(claim),
+        why: vec![reason(claim, judgement)],
+    }
+}
+
+/// The verdicts that change under other readings of the publication; none if no other reading was run.
+fn alternatives(outcome: &Outcome) -> Option<Table> {
+    let experiment = &outcome.experiment;
+    let base = outcome.judgements();
+    let named = experiment.variants.iter().enumerate().skip(1);
+    let run = named.filter(|(place, _)| !outcome.frames[*place].seeds().is_empty());
+    let line = |(place, variant): (usize, &experiment::Variant)| {
+        let claims = experiment.claims.iter().zip(base.iter().zip(outcome.under(place)));
+        let changed: Vec<String> = claims
+            .filter(|(_, (taken, other))| taken.verdict != other.verdict)
+            .map(|(claim, (_, other))| format!("{}: {}", claim.id, other.verdict))
+            .collect();
+        let changed = if changed.is_empty() { "none".to_string() } else { changed.join(", ") };
+        Line::new(variant.name.clone().unwrap_or_default(), vec![changed.into()])
+    };
+    let lines: Vec<Line> = run.map(line).collect();
+    (!lines.is_empty()).then(|| Table {
+        corner: "other reading".into(),
+        columns: vec![Column::text("verdicts that change")],
+        lines,
+        linked: false,
+    })
+}
+
+/// Our numbers, by name if there are several.
+fn ours(judgement: &Judgement) -> String {
+    match judgement.ours.as_slice() {
+        [] => number::NONE.into(),
+        [(_, alone)] => shown(alone),
+        several if several.len() <= MOST_NUMBERS => several
+            .iter()
+            .map(|(name, estimate)| format!("{name} = {}", shown(estimate)))
+            .collect::<Vec<_>>()
+            .join("; "),
+        several => format!("{} numbers, see the figure", several.len()),
+    }
+}
+
+/// The published numbers, by name if there are several.
+fn published(claim: &experiment::Claim) -> Option<String> {
+    Some(match claim.published.as_ref()? {
+        serde_json::Value::Object(map) => {
+            map.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join("; ")
+        }
+        value => value.to_string().trim_matches('"').to_string(),
+    })
+}
