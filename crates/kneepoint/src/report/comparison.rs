@@ -22,10 +22,18 @@ pub fn document(comparison: &Comparison) -> Document {
     let mut sections = vec![Section::new("Headline metrics", headline(comparison))];
     sections.extend(charts("At a glance", vec![key(comparison)], Layout::Halves, glance));
     sections.extend(charts("Metric by metric", vec![], Layout::Grid, figures::metrics(comparison)));
-    let lead = vec![Block::prose(queue)];
-    sections.extend(charts("Queue over time", lead, Layout::Grid, figures::queues(comparison)));
-    let lead = vec![Block::prose(windows)];
-    sections.extend(charts("Congestion windows", lead, Layout::Grid, figures::windows(comparison)));
+    sections.extend(charts(
+        "Queue over time",
+        vec![Block::prose(queue)],
+        Layout::Grid,
+        figures::queues(comparison),
+    ));
+    sections.extend(charts(
+        "Congestion windows",
+        vec![Block::prose(windows)],
+        Layout::Grid,
+        figures::windows(comparison),
+    ));
     sections.extend(charts("Throughput shares", vec![], Layout::Halves, cut));
     sections.extend(subjects(comparison));
     sections.push(manifest::section(&comparison.manifest));
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn the_caption_says_over_which_seeds() {
         let mut comparison = example::comparison();
-        let caption = |comparison: &Comparison| document(comparison).about.plain();
+        let caption = |one: &Comparison| document(one).about.plain();
         assert!(caption(&comparison).contains("over 3 seeds (1, 2, 3)"));
         comparison.manifest.seeds = vec![4, 5, 6, 7];
         assert!(caption(&comparison).contains("over 3 of 4 planned seeds"));
@@ -193,7 +201,7 @@ mod tests {
             assert!(said.contains(part), "{part}");
         }
         comparison.schemes[0].runs.truncate(1);
-        let said = document(&comparison).about.plain();
-        assert!(said.contains("One run of 3 planned seeds: no confidence interval."), "{said}");
+        let caption = document(&comparison).about.plain();
+        assert!(caption.contains("One run of 3 planned seeds: no confidence interval."), "{caption}");
     }
 }

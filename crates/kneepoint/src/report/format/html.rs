@@ -86,7 +86,7 @@ fn block(page: &mut String, one: &Block) -> fmt::Result {
             let (name, text) = (Escaped(name), Escaped(text));
             writeln!(page, "<details>\n<summary>{name}</summary>\n<pre>{text}</pre>\n</details>")
         }
-        Block::Pages { blocks, .. } => blocks.iter().try_for_each(|one| block(page, one)),
+        Block::Pages { blocks, .. } => blocks.iter().try_for_each(|inner| block(page, inner)),
     }
 }
 
@@ -138,7 +138,7 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
         write!(page, "<figure{width}>")?;
         let (title, note) = (Escaped(&figure.title), Escaped(figure.note));
         match &figure.class {
-            Some(class) => write!(page, "<figcaption class=\"{class}\"><i></i>{title}</figcaption>")?,
+            Some(scheme) => write!(page, "<figcaption class=\"{scheme}\"><i></i>{title}</figcaption>")?,
             None if figure.note.is_empty() => write!(page, "<figcaption>{title}</figcaption>")?,
             None => write!(page, "<figcaption>{title}<small>{note}</small></figcaption>")?,
         }

@@ -59,7 +59,7 @@ fn lines(table: &Table) -> String {
             true => format!("[{}](#{})", cell(&line.name), anchor(&line.name)),
             false => cell(&line.name),
         };
-        let cells = line.cells.iter().map(Shown::text).map(|text| format!(" {} |", cell(&text)));
+        let cells = line.cells.iter().map(Shown::text).map(|shown| format!(" {} |", cell(&shown)));
         text += &format!("| {name} |{}\n", cells.collect::<String>());
     }
     text
