@@ -7,11 +7,11 @@
 //! | [`manifest`] | provenance of results |
 //! | [`failure`] | errors, their messages and exit status |
 //! | [`files`] | atomic reads and writes, printing |
-//! | [`outputs`] | where a verb writes |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
 //! | [`png`] | charts to PNG |
+//! | [`outputs`] | where a verb writes |
 //! | [`store`] | kept runs by the hash of their inputs |
 //! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
 //! | [`captures`] | packets of a link as pcapng |

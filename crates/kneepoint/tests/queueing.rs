@@ -7,14 +7,15 @@ use kneepoint::scenario;
 use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Span, Time};
 
-/// The bytes that a link carried after the tenth second, by flow.
+/// The bytes that a link carried from the tenth to the fortieth second, by flow.
 struct Carried(LinkId, [u64; 2]);
 
 impl Observer for Carried {
     fn on(&mut self, at: Time, event: &Event) {
         match event {
             Event::Service { link, packet, .. }
-                if *link == self.0 && at >= Time::ZERO + Span::from_secs(10) =>
+                if *link == self.0
+                    && (Time::ZERO + Span::from_secs(10)..Time::ZERO + Span::from_secs(40)).contains(&at) =>
             {
                 self.1[packet.flow as usize] += u64::from(packet.size);
             }

@@ -23,7 +23,8 @@
 //! let mut links = Links::new(&specs, packet, seed, &mut events);
 //! let hop = links.add_path(&[0, 1]);
 //!
-//! let mut packet = Packet { size: 1000, hop, ..Packet::default() };
+//! let mut packet = Packet::default();
+//! (packet.size, packet.hop) = (1000, hop);
 //! assert!(links.carry(&mut packet, Time::ZERO, &mut events, &mut ()).is_none());
 //! let mut reached = Vec::new();
 //! while let Some((now, entity)) = events.pop(Time::NEVER) {

