@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
 use kneepoint::measure::{Misfit, Objects, Subject, Theory};
 use kneepoint::report::{self, Beside, Comparison, RunResult, SchemeResult};
-use kneepoint::spec::Valid;
+use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::Record;
 use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::table::{Labels, Table};
@@ -224,7 +224,7 @@ impl Plan {
                 ));
             }
             for (row, valid) in &mut self.rows {
-                let links = &mut valid.network.links;
+                let links = &valid.network().links;
                 let Some(at) = links.iter().position(|link| link.name == *name) else {
                     let message = format!("--pcap: no link of `{row}` is called `{name}`");
                     return Err(Failure::usage(message, format!("there is {}", some_names(links))));
@@ -240,7 +240,8 @@ impl Plan {
                         "capture a later link, or let the scenario name the bottleneck first",
                     ));
                 }
-                links[at].measured = true;
+                let measured = valid.clone().with_measured(name);
+                *valid = measured.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
             }
         }
         Ok(())
@@ -253,7 +254,7 @@ fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
     let theory = overlay.then(|| {
         let theory = compared.theory()?;
         let misfit =
-            series.as_ref().and_then(|series| theory.misfit(series, compared.valid.schedule.measure));
+            series.as_ref().and_then(|series| theory.misfit(series, compared.valid.schedule().measure));
         Ok(Beside { theory, misfit })
     });
     let run = |record: Record| {
@@ -266,7 +267,7 @@ fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
 
 /// The congestion controls of groups, by group.
 fn controls(valid: &Valid) -> Labels {
-    let controlled = valid.groups.iter().filter_map(|group| Some((&group.name, group.cc.as_ref()?)));
+    let controlled = valid.groups().iter().filter_map(|group| Some((&group.name, group.cc.as_ref()?)));
     controlled.map(|(name, cc)| (name.clone(), cc.name().to_string())).collect()
 }
 
@@ -309,7 +310,7 @@ fn some_names(links: &[LinkSpec]) -> String {
 
 /// What is wrong with how often a run is sampled, if it is, and what to do.
 pub fn too_many_samples(valid: &Valid) -> Option<(String, String)> {
-    let schedule = valid.schedule;
+    let schedule = valid.schedule();
     let least = Span(schedule.duration.0.div_ceil(MOST_SAMPLES).max(1));
     schedule.sample.filter(|sample| *sample < least).map(|_| {
         let message = format!("sampling so often makes more than {MOST_SAMPLES} samples of a run");

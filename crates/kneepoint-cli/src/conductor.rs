@@ -221,7 +221,7 @@ impl Campaign {
                 return Ok(Some((Record::computed(seed, cpu_seconds(), rows), listener)));
             }
         };
-        let end = packets.valid.schedule.duration;
+        let end = packets.valid.schedule().duration;
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(), listener));
         let mut now = Time::ZERO;
         while now < end {
@@ -259,14 +259,14 @@ fn progress_bar(total: u64) -> ProgressBar {
 /// About how much work a run is, in kilobytes that measured links can carry.
 fn cost(work: &Work) -> u64 {
     match work {
-        Work::Packets(packets) => load(&packets.valid, packets.valid.schedule.duration.since(Time::ZERO)),
+        Work::Packets(packets) => load(&packets.valid, packets.valid.schedule().duration.since(Time::ZERO)),
         Work::Computation(_) => 0,
     }
 }
 
 /// About how much work `span` of a run is.
 fn load(valid: &Valid, span: Span) -> u64 {
-    let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
     rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
 }
 

@@ -8,7 +8,7 @@
 #[path = "common/dumbbell.rs"]
 mod dumbbell;
 
-use dumbbell::{bottleneck, disciplines, flow, group, interval, link, scenario};
+use dumbbell::{bottleneck, disciplines, edit, flow, group, interval, link, scenario};
 use kneepoint::capture::{Capture, Segment, Writer, is_capture, parse_direction};
 use kneepoint::measure::Prediction;
 use kneepoint::predict::{self, Judge, Score};
@@ -32,10 +32,12 @@ fn valid() -> Valid {
         4,
         vec![bottleneck(1, 2, &queue), own(0, 1), own(1, 0), link(2, 3, None, away), link(3, 1, None, away)],
     );
-    valid.groups = vec![group("reno", vec![flow(0, 3, None), flow(0, 3, None), flow(0, 3, None)])];
-    dumbbell::tcp(&mut valid, 0).recovery = Recovery::Sack;
-    valid.schedule.duration = dumbbell::at(120.0);
-    valid.schedule.measure = interval(0.0, 120.0);
+    edit(&mut valid, |parts| {
+        parts.groups = vec![group("reno", vec![flow(0, 3, None), flow(0, 3, None), flow(0, 3, None)])]
+    });
+    dumbbell::tcp(&mut valid, 0, |options| options.recovery = Recovery::Sack);
+    edit(&mut valid, |parts| parts.schedule.duration = dumbbell::at(120.0));
+    edit(&mut valid, |parts| parts.schedule.measure = interval(0.0, 120.0));
     valid
 }
 
@@ -183,8 +185,8 @@ fn a_file_that_ends_early_or_is_something_else_says_where_and_what() {
     assert!(refused(b"").contains("neither") && !is_capture(b"") && is_capture(&whole));
     let (files, _) = captured(&{
         let mut short = valid();
-        short.schedule.duration = dumbbell::at(1.0);
-        short.schedule.measure = interval(0.0, 1.0);
+        edit(&mut short, |parts| parts.schedule.measure = interval(0.0, 1.0));
+        edit(&mut short, |parts| parts.schedule.duration = dumbbell::at(1.0));
         short
     });
     assert!(refused(&files[0][..files[0].len() - 3]).contains("the file ends inside a block"));
@@ -198,8 +200,8 @@ fn a_file_that_ends_early_or_is_something_else_says_where_and_what() {
 #[test]
 fn the_reader_survives_any_bytes() {
     let mut short = valid();
-    short.schedule.duration = dumbbell::at(3.0);
-    short.schedule.measure = interval(0.0, 3.0);
+    edit(&mut short, |parts| parts.schedule.measure = interval(0.0, 3.0));
+    edit(&mut short, |parts| parts.schedule.duration = dumbbell::at(3.0));
     let ([data, answers], _) = captured(&short);
     let both = [&data[..], &pcap(0xa1b2_c3d4, 1, &packet(6), true)];
     let cases = std::env::var("KNEE_FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(400);

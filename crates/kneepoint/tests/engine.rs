@@ -11,7 +11,7 @@ mod ledger;
 use std::collections::VecDeque;
 
 use dumbbell::{
-    at, bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario, sources, tcp,
+    at, bottleneck, disciplines, edit, flow, full, group, interval, link, minimal, scenario, sources, tcp,
 };
 use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, NodeId};
@@ -33,19 +33,21 @@ fn run(valid: &Valid, seed: u64) -> Ledger {
 
 /// Reno both ways, short transfers, datagrams, marks and noisy hosts: something of everything.
 fn busy(mut valid: Valid) -> Valid {
-    let nodes: Vec<_> = valid.groups[0].pairs.iter().map(|(from, to)| (from.0, to.0)).collect();
+    let nodes: Vec<_> = valid.groups()[0].pairs.iter().map(|(from, to)| (from.0, to.0)).collect();
     let back = nodes.iter().map(|&(from, to)| flow(to, from, None));
     let mut unmarked = group("reno", back.collect());
     // Where the way back has no rate, only acknowledgements queue, and a queue that keeps the latest limits nobody.
     unmarked.tcp = Some(Options { ecn: false, delayed_ack: true, max_window: 300, ..Options::default() });
+    unmarked.name = "unmarked".to_string();
     let mut short =
         group("reno", nodes.iter().map(|&(from, to)| flow(from, to, Some(Bytes(70_500)))).collect());
+    short.name = "short".to_string();
     short.tcp = Some(Options { handshake: true, jitter: Span::from_micros(300), ..Options::default() });
     let params = cbr::Params { rate: Rate::from_mbit(1), ..cbr::Params::default() };
     let pair = (NodeId(nodes[0].0), NodeId(nodes[0].1));
     let mut constant = sources(Config::Cbr(params), vec![pair], 1, interval(1.0, 1.0));
     constant.members[0].stop = Some(at(4.0));
-    valid.groups.extend([unmarked, short, constant]);
+    edit(&mut valid, |parts| parts.groups.extend([unmarked, short, constant]));
     valid
 }
 
@@ -69,7 +71,7 @@ fn a_queue_never_exceeds_its_limit() {
     for queue in disciplines() {
         for limit in [Limit::Packets(7), Limit::Bytes(Bytes(9_000))] {
             let mut valid = full(&queue, 3);
-            valid.network.links[0].limit = limit;
+            edit(&mut valid, |parts| parts.network.links[0].limit = limit);
             let ledger = run(&valid, 5);
             let longest =
                 ledger.links[&0].queues.iter().map(|(_, backlog)| (backlog.packets, backlog.bytes)).max();
@@ -84,7 +86,7 @@ fn a_queue_never_exceeds_its_limit() {
 fn nothing_is_marked_that_is_not_capable_of_it() {
     for queue in disciplines() {
         let mut valid = full(&queue, 4);
-        tcp(&mut valid, 0).ecn = false;
+        tcp(&mut valid, 0, |options| options.ecn = false);
         let ledger = run(&valid, 2);
         let marked =
             |book: &LinkBook| book.arrivals.iter().chain(&book.fates).any(|one| one.2 == Fate::Marked);
@@ -107,7 +109,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
 fn a_run_in_slices_is_the_run() {
     for queue in disciplines() {
         let mut valid = busy(full(&queue, 3));
-        valid.schedule.sample = Some(Span::from_millis(50));
+        edit(&mut valid, |parts| parts.schedule.sample = Some(Span::from_millis(50)));
         let whole = run(&valid, 4);
         let mut simulation = Simulation::new(&valid, 4, Ledger::default());
         for slice in 1..=700 {
@@ -168,8 +170,8 @@ fn a_computed_drop_tail_queue_does_what_a_queue_does_to_the_nanosecond() {
     {
         let queue = kneepoint::queue::Config::named("droptail").expect("a registered name");
         let mut valid = busy(full(&queue, 4));
-        valid.network.links[0].rate = Some(rate);
-        valid.network.links[0].limit = Limit::Packets(limit);
+        edit(&mut valid, |parts| parts.network.links[0].rate = Some(rate));
+        edit(&mut valid, |parts| parts.network.links[0].limit = Limit::Packets(limit));
         let ledger = run(&valid, 8);
         let book = &ledger.links[&0];
         let rate = u128::from(rate.0);
@@ -190,7 +192,7 @@ fn a_computed_drop_tail_queue_does_what_a_queue_does_to_the_nanosecond() {
                 }
             }
         }
-        reference.leave(u128::from(valid.schedule.duration.0));
+        reference.leave(u128::from(valid.schedule().duration.0));
         let told: Vec<_> = book.queues.iter().map(|(at, backlog)| (at.0, backlog.packets)).collect();
         assert_eq!(told, reference.queues);
         assert!(dropped > 20 && book.services.len() > 5_000, "{dropped} of {}", book.arrivals.len());
@@ -230,10 +232,8 @@ fn crossroads(queue: &kneepoint::queue::Config) -> Valid {
     ];
     let mut valid = scenario(5, links);
     let pairs = [(0, 3), (2, 3), (4, 3), (3, 0), (0, 4), (3, 4), (2, 0)];
-    valid.groups = vec![group("reno", pairs.iter().map(|&(from, to)| flow(from, to, None)).collect())];
-    for flow in &mut valid.groups[0].members {
-        flow.size = Some(Bytes(900_000));
-    }
+    let flows = pairs.iter().map(|&(from, to)| flow(from, to, Some(Bytes(900_000))));
+    edit(&mut valid, |parts| parts.groups = vec![group("reno", flows.collect())]);
     valid
 }
 
@@ -249,7 +249,7 @@ fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
         ] {
             let fused = run(&valid, 6);
             let mut apart = valid.clone();
-            apart.network.links.iter_mut().for_each(|link| link.measured = true);
+            edit(&mut apart, |parts| parts.network.links.iter_mut().for_each(|link| link.measured = true));
             let apart = run(&apart, 6);
             assert!(outside(&fused, &links) == outside(&apart, &links), "{name}, {}", queue.name());
         }
@@ -260,12 +260,14 @@ fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
 fn a_way_back_that_a_discipline_rules_is_as_exact() {
     for queue in disciplines() {
         let mut valid = full(&queue, 3);
-        for link in &mut valid.network.links[2..] {
-            link.queue = queue.clone();
-            link.limit = Limit::Packets(100);
-        }
+        edit(&mut valid, |parts| {
+            for link in &mut parts.network.links[2..] {
+                link.queue = queue.clone();
+                link.limit = Limit::Packets(100);
+            }
+        });
         let fused = run(&valid, 6);
-        valid.network.links.iter_mut().for_each(|link| link.measured = true);
+        edit(&mut valid, |parts| parts.network.links.iter_mut().for_each(|link| link.measured = true));
         let apart = run(&valid, 6);
         assert!(outside(&fused, &[0, 1]) == outside(&apart, &[0, 1]), "{}", queue.name());
     }
@@ -275,10 +277,12 @@ fn a_way_back_that_a_discipline_rules_is_as_exact() {
 fn a_channel_loses_its_share_and_jitter_keeps_the_order() {
     for queue in disciplines() {
         let mut valid = minimal(&queue, 1);
-        valid.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.02 });
-        valid.network.links[0].jitter = Span::from_millis(3);
-        valid.network.links[0].limit = Limit::Unlimited;
-        valid.schedule.duration = at(40.0);
+        edit(&mut valid, |parts| {
+            parts.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.02 })
+        });
+        edit(&mut valid, |parts| parts.network.links[0].jitter = Span::from_millis(3));
+        edit(&mut valid, |parts| parts.network.links[0].limit = Limit::Unlimited);
+        edit(&mut valid, |parts| parts.schedule.duration = at(40.0));
         let ledger = run(&valid, 3);
         let book = &ledger.links[&0];
         let lost = book.fates.iter().filter(|one| matches!(one.2, Fate::Dropped(_))).count() as f64;
@@ -294,8 +298,8 @@ fn time_ends_with_the_run() {
     let queue = disciplines().next().expect("a discipline");
     let valid = busy(full(&queue, 3));
     let ledger = run(&valid, 1);
-    assert!(ledger.acked.values().flatten().all(|(at, _, _)| *at <= valid.schedule.duration));
+    assert!(ledger.acked.values().flatten().all(|(at, _, _)| *at <= valid.schedule().duration));
     assert!(
-        ledger.completed.iter().all(|ended| ended.at <= valid.schedule.duration && ended.at > Time::ZERO)
+        ledger.completed.iter().all(|ended| ended.at <= valid.schedule().duration && ended.at > Time::ZERO)
     );
 }

@@ -49,7 +49,7 @@ fn tape(valid: &Valid) -> Tape {
 
 /// What happened before the end of the run; a queue that computes departures tells of later ones too.
 fn before_the_end(valid: &Valid) -> Tape {
-    let (mut tape, end) = (tape(valid), valid.schedule.duration);
+    let (mut tape, end) = (tape(valid), valid.schedule().duration);
     tape.services.retain(|(_, at, _)| *at <= end);
     tape.delays.retain(|(at, _)| *at <= end);
     // Which instants are told depends on how departures are found.
@@ -81,7 +81,7 @@ fn a_capacity_of_one_step_gives_the_numbers_of_a_constant_one() {
 fn a_bottleneck_that_halves_its_rate_is_used_as_before() {
     let steps = "[capacity]\nkind = \"steps\"\nrates = [\"0s: 8mbit\", \"7s: 4mbit\"]";
     let valid = valid("buffer = \"60pkt\"", steps);
-    let bits = valid.network.links[0].capacity_bits(valid.schedule.measure);
+    let bits = valid.network().links[0].capacity_bits(valid.schedule().measure);
     assert_eq!(bits, 5.0 * 8e6 + 5.0 * 4e6);
     let utilization = value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "utilization", &[]);
     assert!((0.95..=1.0005).contains(&utilization), "{utilization}");
@@ -92,7 +92,7 @@ fn a_trace_serves_no_more_than_its_opportunities_and_nearly_all_of_them() {
     // Mean: 5 opportunities in 10 ms, 6 Mbit/s.
     let trace = "[capacity]\nkind = \"trace\"\nopportunities = [1, 1, 4, 8, 10]";
     let valid = valid("buffer = \"60pkt\"", trace);
-    assert_eq!(valid.network.links[0].capacity_bits(valid.schedule.measure), 60e6);
+    assert_eq!(valid.network().links[0].capacity_bits(valid.schedule().measure), 60e6);
     let utilization = value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "utilization", &[]);
     assert!((0.97..=1.0005).contains(&utilization), "{utilization}");
     let tape = tape(&valid);
@@ -106,7 +106,7 @@ fn directions_that_share_a_capacity_carry_no_more_than_it_together() {
     let sections = "[capacity]\nkind = \"shared\"\n[[flows]]\nname = \"back\"\ncc = \"reno\"\ncount = 2\ndirection = \"reverse\"";
     let valid = valid("buffer = \"60pkt\"", sections);
     let rows = run::run(&valid, 1, Meter::new(&valid)).0.finish();
-    let used = valid.network.links.iter().filter(|link| link.measured);
+    let used = valid.network().links.iter().filter(|link| link.measured);
     let used: Vec<f64> = used.map(|link| value(&rows, "utilization", &[("link", &link.name)])).collect();
     assert!(used.len() == 2 && used.iter().all(|part| *part > 0.3), "{used:?}");
     assert!((0.95..=1.0005).contains(&used.iter().sum()), "{used:?}");
@@ -164,7 +164,7 @@ fn a_file_is_read_through_whoever_reads_the_scenario_and_its_faults_name_its_lin
     let plan = read("1\n1\n4\n8\n10\n").unwrap();
     let inline = text.replace("file = \"x.trace\"", "opportunities = [1, 1, 4, 8, 10]");
     let inline = parse(&inline).unwrap();
-    let bits = |valid: &Valid| valid.network.links[0].capacity_bits(valid.schedule.measure);
+    let bits = |valid: &Valid| valid.network().links[0].capacity_bits(valid.schedule().measure);
     assert_eq!(bits(&plan.cases[0].valid), bits(&inline.cases[0].valid));
     for (content, wrong) in [("1\nten\n", "`x.trace`, line 2: `ten`"), ("", "`x.trace`, the trace is empty")]
     {

@@ -7,7 +7,7 @@ use kneepoint::measure::{Meter, Objects, Series, Subject};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Backlog, Fate, Limit, Reason};
 use kneepoint::run;
-use kneepoint::spec::{Group, Member, Schedule, Valid};
+use kneepoint::spec::{Builder, Group, Member, Schedule, Valid};
 use kneepoint::table::{Cell, Row, value};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
@@ -50,7 +50,7 @@ fn group(name: &str, (from, to): (u32, u32), source: &str, members: usize) -> Gr
 fn valid(web: &[&str]) -> Valid {
     let flows = [group("forward", (0, 2), "bulk", 2), group("reverse", (2, 0), "bulk", 1)];
     let web = web.iter().map(|name| group(name, (0, 2), "web", 1));
-    Valid {
+    let parts = Builder {
         name: "line".into(),
         schedule: Schedule {
             duration: secs(30),
@@ -67,7 +67,8 @@ fn valid(web: &[&str]) -> Valid {
             ],
         },
         groups: flows.into_iter().chain(web).chain([group("constant", (0, 2), "cbr", 1)]).collect(),
-    }
+    };
+    parts.build().expect("a valid spec")
 }
 
 fn packet(flow: u32, flags: Flags) -> Packet {
@@ -314,8 +315,9 @@ impl View for Remembering {
 
 #[test]
 fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
-    let mut watched = valid(&[]);
+    let mut watched = valid(&[]).into_builder();
     watched.groups[0].cc = cc::Config::named("pert");
+    let watched = watched.build().unwrap();
     let mut series = Series::new(&watched, 0);
     let sample = |one: &mut Series, at| one.on(secs(at), &Event::Sample { view: &Remembering });
     sample(&mut series, 1);
@@ -340,8 +342,9 @@ fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
 
 fn simulated(seed: u64) -> (Vec<Row>, usize) {
     // Without the datagrams, which alone would fill the link.
-    let mut valid = valid(&["pages"]);
-    valid.groups.pop();
+    let mut parts = valid(&["pages"]).into_builder();
+    parts.groups.pop();
+    let valid = parts.build().unwrap();
     let ((meter, series), _) = run::run(&valid, seed, (Meter::new(&valid), Series::new(&valid, 2)));
     (meter.finish(), series.table().rows.len())
 }
@@ -393,7 +396,8 @@ fn the_shares_of_the_groups_add_up_to_the_bottleneck() {
 
 #[test]
 fn the_share_of_a_lone_group_is_measured_only_if_somebody_asks() {
-    let valid = Valid { groups: vec![group("forward", (0, 2), "bulk", 2)], ..valid(&[]) };
+    let lone = vec![group("forward", (0, 2), "bulk", 2)];
+    let valid = Builder { groups: lone, ..valid(&[]).into_builder() }.build().unwrap();
     let forward = [("group", "forward")];
     assert!(value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "share", &forward).is_nan());
     let rows = run::run(&valid, 1, Meter::with_shares(&valid)).0.finish();
@@ -423,16 +427,17 @@ fn rows_read_back_as_they_were() {
 #[test]
 fn a_noisy_clock_is_heard_by_its_sender_alone() {
     let run = |noise: u64| {
-        let mut valid = valid(&[]);
-        valid.groups.pop();
+        let mut parts = valid(&[]).into_builder();
+        parts.groups.pop();
         // Without losses or timeouts Reno makes nothing of round trips.
-        valid.network.links[BOTTLENECK.0 as usize].limit = Limit::Packets(10_000);
-        valid.groups[0].tcp = Some(Options {
+        parts.network.links[BOTTLENECK.0 as usize].limit = Limit::Packets(10_000);
+        parts.groups[0].tcp = Some(Options {
             rtt_noise: Span::from_millis(noise),
             rto_min: Span::from_secs(60),
             rto_initial: Span::from_secs(60),
             ..Options::default()
         });
+        let valid = parts.build().unwrap();
         run::run(&valid, 1, Meter::new(&valid)).0.finish()
     };
     let (exact, noisy) = (run(0), run(40));

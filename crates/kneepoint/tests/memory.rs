@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[path = "common/dumbbell.rs"]
 mod dumbbell;
 
-use dumbbell::{at, flow, group, interval, minimal};
+use dumbbell::{at, edit, flow, group, interval, minimal};
 use kneepoint::cc;
 use kneepoint::queue;
 use kneepoint::run::Simulation;
@@ -59,10 +59,12 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
         let flows = 10_000;
         let mut valid = minimal(&queue, 0);
         let without = idle(&valid);
-        valid.groups = vec![group(entry.name, vec![flow(0, 1, None); flows])];
-        for flow in &mut valid.groups[0].members {
-            flow.start = interval(1e6, 1e6);
-        }
+        edit(&mut valid, |parts| parts.groups = vec![group(entry.name, vec![flow(0, 1, None); flows])]);
+        edit(&mut valid, |parts| {
+            for flow in &mut parts.groups[0].members {
+                flow.start = interval(10.0 - 1e-9, 10.0);
+            }
+        });
         let each = (idle(&valid) - without) / flows;
         // Controllers that model the path keep filters and intervals on the heap, up to another kilobyte.
         let most = if entry.name == cc::REGISTRY[0].name { 1024 } else { 2048 };
@@ -71,7 +73,7 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
 
     // What grows with the time is what somebody keeps, and nobody watches this run.
     let mut valid = minimal(&queue, 10);
-    valid.schedule.duration = at(60.0);
+    edit(&mut valid, |parts| parts.schedule.duration = at(60.0));
     let mut simulation = Simulation::new(&valid, 1, ());
     simulation.advance(at(15.0));
     let warm = MOST.swap(NOW.load(Ordering::Relaxed), Ordering::Relaxed);

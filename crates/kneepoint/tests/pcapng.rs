@@ -8,7 +8,7 @@ use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::Limit;
 use kneepoint::run;
-use kneepoint::spec::{Group, Member, Schedule, Valid};
+use kneepoint::spec::{Builder, Group, Member, Schedule, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, LinkId, Observer};
 use kneepoint::units::{Interval, Rate, Span, Time};
@@ -23,7 +23,7 @@ fn valid() -> Valid {
         measured,
         ..LinkSpec::new(NodeId(from), NodeId(to))
     };
-    Valid {
+    let parts = Builder {
         name: "line".into(),
         schedule: Schedule {
             duration: Time(2_000_000_000),
@@ -42,7 +42,8 @@ fn valid() -> Valid {
             pairs: vec![(NodeId(0), NodeId(1))],
             members: vec![Member::default()],
         }],
-    }
+    };
+    parts.build().expect("a valid spec")
 }
 
 fn captured(packets: &[(Time, Packet)]) -> Vec<u8> {

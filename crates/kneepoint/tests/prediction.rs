@@ -5,7 +5,7 @@
 #[path = "common/dumbbell.rs"]
 mod dumbbell;
 
-use dumbbell::{bottleneck, disciplines, flow, full, group, interval, link, minimal, scenario};
+use dumbbell::{bottleneck, disciplines, edit, flow, full, group, interval, link, minimal, scenario};
 use kneepoint::link::loss;
 use kneepoint::measure::Prediction;
 use kneepoint::packet::Flags;
@@ -86,7 +86,7 @@ impl Tape {
 fn scores(valid: &Valid, seed: u64) -> Vec<Score> {
     let live = Prediction::new(valid, TAGGED, &predict::standard(), 1.0, BINS).unwrap();
     let ((tape, heard), _) = run::run(valid, seed, (Tape::default(), live));
-    let (scores, window) = (heard.finish(), valid.schedule.measure);
+    let (scores, window) = (heard.finish(), valid.schedule().measure);
     let taped = tape.play(window.from, window.to);
     // NaN is not equal to itself, but its text is.
     for (one, other) in scores.iter().zip(&taped) {
@@ -97,8 +97,8 @@ fn scores(valid: &Valid, seed: u64) -> Vec<Score> {
 }
 
 fn busy(mut valid: Valid) -> Valid {
-    valid.schedule.duration = dumbbell::at(60.0);
-    valid.schedule.measure = interval(5.0, 50.0);
+    edit(&mut valid, |parts| parts.schedule.duration = dumbbell::at(60.0));
+    edit(&mut valid, |parts| parts.schedule.measure = interval(5.0, 50.0));
     valid
 }
 
@@ -121,7 +121,7 @@ fn lossy() -> Valid {
     let mut out = bottleneck(0, 1, &queue);
     out.loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
     let mut valid = scenario(3, vec![out, access, link(2, 0, None, Span::from_millis(10))]);
-    valid.groups = vec![group("reno", vec![flow(0, 2, None), flow(0, 2, None)])];
+    edit(&mut valid, |parts| parts.groups = vec![group("reno", vec![flow(0, 2, None), flow(0, 2, None)])]);
     valid
 }
 
@@ -171,6 +171,6 @@ fn only_a_listed_transfer_over_a_measured_link_can_be_watched() {
         |network: &Valid, flow| Prediction::new(network, FlowId(flow), &predict::standard(), 1.0, BINS);
     assert!(prediction(&valid, 1).is_ok());
     assert!(prediction(&valid, 2).unwrap_err().contains("flow 2"));
-    valid.network.links[0].measured = false;
+    edit(&mut valid, |parts| parts.network.links[0].measured = false);
     assert!(prediction(&valid, 0).unwrap_err().contains("measured"));
 }

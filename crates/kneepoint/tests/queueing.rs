@@ -33,7 +33,7 @@ fn shares(queue: &str, source: &str) -> [f64; 2] {
     );
     let plan = scenario::parse(&text).unwrap_or_else(|faults| panic!("{faults:?}"));
     let valid = &plan.cases[0].valid;
-    let link = valid.network.links.iter().position(|link| link.measured).expect("a bottleneck");
+    let link = valid.network().links.iter().position(|link| link.measured).expect("a bottleneck");
     let (carried, _) = run::run(valid, 1, Carried(LinkId(link as u32), [0; 2]));
     carried.1.map(|bytes| 8.0 * bytes as f64 / 30.0 / 1e6)
 }

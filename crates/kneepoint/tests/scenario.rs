@@ -46,8 +46,8 @@ fn registered(name: &str) -> bool {
 #[test]
 fn the_example_is_a_scenario() {
     let valid = valid(&example());
-    assert_eq!(valid.groups[0].name, "long");
-    assert_eq!(valid.groups[0].members.len(), 5);
+    assert_eq!(valid.groups()[0].name, "long");
+    assert_eq!(valid.groups()[0].members.len(), 5);
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn every_alternative_of_the_example_is_a_scenario_when_uncommented() {
 #[test]
 fn a_scenario_says_little_where_defaults_serve() {
     let valid = valid(&format!("{DUMBBELL}{FLOWS}"));
-    assert_eq!(valid.schedule.duration, Time::ZERO + Span::from_secs(60));
-    assert_eq!(valid.schedule.measure.from, Time::ZERO + Span::from_secs(15));
-    assert_eq!(valid.groups[0].name, "reno");
-    assert_eq!(valid.groups[0].tcp.as_ref().unwrap().recovery, Recovery::Sack);
+    assert_eq!(valid.schedule().duration, Time::ZERO + Span::from_secs(60));
+    assert_eq!(valid.schedule().measure.from, Time::ZERO + Span::from_secs(15));
+    assert_eq!(valid.groups()[0].name, "reno");
+    assert_eq!(valid.groups()[0].tcp.as_ref().unwrap().recovery, Recovery::Sack);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn seeds_count_up_from_the_first() {
 fn a_group_overrides_the_options_of_all() {
     let text =
         format!("[tcp]\necn = false\ninitial_window = 10\n{DUMBBELL}{FLOWS}tcp = {{ initial_window = 4 }}\n");
-    let tcp = valid(&text).groups[0].tcp.clone().unwrap();
+    let tcp = valid(&text).groups()[0].tcp.clone().unwrap();
     assert_eq!((tcp.ecn, tcp.initial_window), (false, 4.0));
 }
 
@@ -95,7 +95,9 @@ fn a_group_overrides_the_options_of_all() {
 fn a_control_may_be_a_name_or_a_table_or_a_name_with_settings() {
     for cc in ["\"reno:decrease=0.3\"", "{ kind = \"reno\", decrease = 0.3 }"] {
         let valid = valid(&format!("{DUMBBELL}[[flows]]\ncc = {cc}\n"));
-        let Some(cc::Config::Reno(params)) = &valid.groups[0].cc else { panic!("{:?}", valid.groups[0].cc) };
+        let Some(cc::Config::Reno(params)) = &valid.groups()[0].cc else {
+            panic!("{:?}", valid.groups()[0].cc)
+        };
         assert_eq!(params.decrease, 0.3);
     }
 }
@@ -104,7 +106,7 @@ fn a_control_may_be_a_name_or_a_table_or_a_name_with_settings() {
 fn a_preset_brings_its_recovery_and_reno_alone_does_not() {
     let recovery = |cc: &str, tcp: &str| {
         let valid = valid(&format!("{DUMBBELL}[tcp]\n{tcp}\n[[flows]]\ncc = \"{cc}\"\n"));
-        valid.groups[0].tcp.as_ref().unwrap().recovery
+        valid.groups()[0].tcp.as_ref().unwrap().recovery
     };
     assert_eq!(recovery("tahoe", ""), Recovery::Tahoe);
     assert_eq!(recovery("sack", "recovery = \"reno\""), Recovery::Sack);
@@ -190,28 +192,28 @@ fn a_sweep_makes_every_combination_with_the_last_axis_fastest() {
     assert_eq!(plan.cases.len(), 6);
     let pair = |path: &str, value: &str| (path.to_string(), value.to_string());
     assert_eq!(plan.cases[1].settings, [pair("topology.rate", "1mbit"), pair("flows.long.count", "2")]);
-    assert_eq!(plan.cases[5].valid.groups[0].members.len(), 3);
-    assert_eq!(plan.cases[5].valid.network.links[0].rate, Some(Rate::from_mbit(10)));
+    assert_eq!(plan.cases[5].valid.groups()[0].members.len(), 3);
+    assert_eq!(plan.cases[5].valid.network().links[0].rate, Some(Rate::from_mbit(10)));
 }
 
 #[test]
 fn a_sweep_reaches_what_is_not_written_and_what_is_written_short() {
     let sweep = |line: &str| plan(&format!("{DUMBBELL}{FLOWS}name = \"long\"\n[sweep]\n{line}\n")).cases;
     let cases = sweep("\"flows.long.cc.decrease\" = [0.2, 0.4]");
-    let Some(cc::Config::Reno(params)) = &cases[1].valid.groups[0].cc else { panic!() };
+    let Some(cc::Config::Reno(params)) = &cases[1].valid.groups()[0].cc else { panic!() };
     assert_eq!(params.decrease, 0.4);
     assert_eq!(
-        sweep("\"flows.*.tcp.recovery\" = [\"tahoe\"]")[0].valid.groups[0].tcp.as_ref().unwrap().recovery,
+        sweep("\"flows.*.tcp.recovery\" = [\"tahoe\"]")[0].valid.groups()[0].tcp.as_ref().unwrap().recovery,
         Recovery::Tahoe
     );
-    assert_eq!(sweep("\"run.duration\" = [\"9s\"]")[0].valid.schedule.duration, Time(9_000_000_000));
+    assert_eq!(sweep("\"run.duration\" = [\"9s\"]")[0].valid.schedule().duration, Time(9_000_000_000));
 }
 
 #[test]
 fn a_sweep_over_schemes_sets_control_and_recovery_and_queue() {
     let text = format!("{DUMBBELL}{FLOWS}[sweep]\nscheme = [\"reno\", \"tahoe:decrease=0.4/droptail\"]\n");
     let plan = plan(&text);
-    let group = |case: usize| &plan.cases[case].valid.groups[0];
+    let group = |case: usize| &plan.cases[case].valid.groups()[0];
     assert_eq!(group(0).tcp.as_ref().unwrap().recovery, Recovery::Reno);
     assert_eq!(group(1).tcp.as_ref().unwrap().recovery, Recovery::Tahoe);
     let Some(cc::Config::Reno(params)) = &group(1).cc else { panic!() };
@@ -224,7 +226,7 @@ fn a_scheme_of_a_sweep_may_be_called_by_another_name() {
     let plan = plan(&format!("{DUMBBELL}{FLOWS}[sweep]\nscheme = {schemes}\n"));
     let called: Vec<_> = plan.cases.iter().map(|case| case.settings[0].1.as_str()).collect();
     assert_eq!(called, ["tahoe", "reno"]);
-    let Some(cc::Config::Reno(params)) = &plan.cases[0].valid.groups[0].cc else { panic!() };
+    let Some(cc::Config::Reno(params)) = &plan.cases[0].valid.groups()[0].cc else { panic!() };
     assert_eq!(params.decrease, 0.4);
 }
 
@@ -308,10 +310,10 @@ fn a_scheme_as_toml_is_read_as_the_same_scheme() {
     for text in ["sack", "tahoe:decrease=0.3", "reno"] {
         let scheme = scheme::parse(text).unwrap();
         let valid = valid(&format!("{}\n{DUMBBELL}", scheme.to_toml()));
-        assert_eq!(valid.groups[0].cc.as_ref(), Some(&scheme.cc));
-        assert_eq!(Some(valid.groups[0].tcp.as_ref().unwrap().recovery), scheme.recovery);
-        assert_eq!(valid.network.links[0].queue, scheme.queue);
-        assert_eq!(valid.network.links[0].limit, Limit::Packets(1125));
+        assert_eq!(valid.groups()[0].cc.as_ref(), Some(&scheme.cc));
+        assert_eq!(Some(valid.groups()[0].tcp.as_ref().unwrap().recovery), scheme.recovery);
+        assert_eq!(valid.network().links[0].queue, scheme.queue);
+        assert_eq!(valid.network().links[0].limit, Limit::Packets(1125));
     }
 }
 
@@ -320,7 +322,7 @@ fn members_of_a_group_start_and_stop_one_after_another() {
     let turns = "count = 3\nstart = \"1s..2s\"\nstart_every = \"5s\"\nstop = \"20s\"\nstop_every = \"10s\"\n";
     let valid = valid(&format!("{DUMBBELL}{FLOWS}{turns}"));
     let seconds = |at: Time| at.as_secs_f64();
-    let flows = valid.groups[0].members.iter();
+    let flows = valid.groups()[0].members.iter();
     let times: Vec<(f64, f64, Option<f64>)> = flows
         .map(|flow| (seconds(flow.start.from), seconds(flow.start.to), flow.stop.map(seconds)))
         .collect();
@@ -341,5 +343,5 @@ fn a_group_may_be_without_members_while_another_sends() {
     let nobody = format!("{DUMBBELL}{FLOWS}count = 0\n");
     refuses(&nobody, "", &["nobody sends", "`count` above 0"]);
     let valid = valid(&format!("{nobody}{other}"));
-    assert_eq!((valid.groups[0].members.len(), valid.groups[1].members.len()), (0, 1));
+    assert_eq!((valid.groups()[0].members.len(), valid.groups()[1].members.len()), (0, 1));
 }

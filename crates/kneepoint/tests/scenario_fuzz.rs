@@ -142,12 +142,12 @@ fn judge(text: &str, answer: &Result<Plan, Vec<Fault>>) {
         Ok(plan) => {
             assert!(!plan.cases.is_empty() && !plan.seeds.is_empty());
             for case in &plan.cases {
-                let schedule = &case.valid.schedule;
+                let schedule = &case.valid.schedule();
                 assert!(
                     schedule.measure.from < schedule.measure.to && schedule.measure.to <= schedule.duration
                 );
-                let nodes = case.valid.network.nodes.len() as u32;
-                for (from, to) in case.valid.groups.iter().flat_map(|group| group.pairs.iter().copied()) {
+                let nodes = case.valid.network().nodes.len() as u32;
+                for (from, to) in case.valid.groups().iter().flat_map(|group| group.pairs.iter().copied()) {
                     assert!(from != to && from.0 < nodes && to.0 < nodes);
                 }
             }

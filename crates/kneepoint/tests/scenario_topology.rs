@@ -20,8 +20,8 @@ fn dumbbell(topology: &str, flows: &str) -> Valid {
 }
 
 fn path(valid: &Valid, from: NodeId, to: NodeId) -> Vec<&LinkSpec> {
-    let path = Routes::new(&valid.network).path(from, to).expect("a path");
-    path.into_iter().map(|link| &valid.network.links[link as usize]).collect()
+    let path = Routes::new(valid.network()).path(from, to).expect("a path");
+    path.into_iter().map(|link| &valid.network().links[link as usize]).collect()
 }
 
 /// The delays of a path and of its return path.
@@ -31,12 +31,12 @@ fn round_trip(valid: &Valid, (from, to): (NodeId, NodeId)) -> Span {
 }
 
 fn round_trips(valid: &Valid) -> Vec<Span> {
-    let pairs = valid.groups.iter().filter(|group| group.kind().listed()).flat_map(|group| &group.pairs);
+    let pairs = valid.groups().iter().filter(|group| group.kind().listed()).flat_map(|group| &group.pairs);
     pairs.map(|pair| round_trip(valid, *pair)).collect()
 }
 
 fn measured(valid: &Valid) -> Vec<&LinkSpec> {
-    valid.network.links.iter().filter(|link| link.measured).collect()
+    valid.network().links.iter().filter(|link| link.measured).collect()
 }
 
 fn names(valid: &Valid) -> Vec<&str> {
@@ -94,9 +94,9 @@ fn a_round_trip_shorter_than_the_bottleneck_is_refused_with_the_least() {
 #[test]
 fn a_minimal_dumbbell_is_a_bottleneck_and_two_delays() {
     let valid = dumbbell("access = \"minimal\"", "count = 3");
-    assert_eq!(valid.network.links.len(), 1 + 2 * 3);
-    for (from, to) in &valid.groups[0].pairs {
-        assert_eq!(valid.network.nodes[from.0 as usize], "r1");
+    assert_eq!(valid.network().links.len(), 1 + 2 * 3);
+    for (from, to) in &valid.groups()[0].pairs {
+        assert_eq!(valid.network().nodes[from.0 as usize], "r1");
         let there: Vec<Option<Rate>> = path(&valid, *from, *to).iter().map(|link| link.rate).collect();
         assert_eq!(there, [Some(Rate::from_mbit(150)), None]);
         assert_eq!(path(&valid, *to, *from).len(), 1);
@@ -106,7 +106,7 @@ fn a_minimal_dumbbell_is_a_bottleneck_and_two_delays() {
 #[test]
 fn hosts_with_nothing_between_them_and_the_bottleneck_sit_on_it() {
     let valid = dumbbell("rtt = \"60ms\"\ndelay = \"30ms\"", "count = 4");
-    assert_eq!((valid.network.nodes.len(), valid.network.links.len()), (2, 2));
+    assert_eq!((valid.network().nodes.len(), valid.network().links.len()), (2, 2));
     assert_eq!(round_trips(&valid), [Span::from_millis(60); 4]);
 }
 
@@ -115,7 +115,7 @@ fn the_way_back_is_measured_only_where_data_travels_it() {
     assert_eq!(names(&dumbbell("", "")), ["r1-r2"]);
     assert_eq!(names(&dumbbell("", "direction = \"reverse\"")), ["r1-r2", "r2-r1"]);
     let valid = dumbbell("", "");
-    let back = valid.network.links.iter().find(|link| link.name == "r2-r1").unwrap();
+    let back = valid.network().links.iter().find(|link| link.name == "r2-r1").unwrap();
     assert_eq!(back.limit, Limit::Packets(1125));
 }
 
@@ -131,7 +131,8 @@ fn data_that_goes_back_needs_acknowledgements_to_meet() {
 fn losses_strike_the_bottleneck_forward_only() {
     let text =
         "[topology]\nrate = \"1mbit\"\n[loss]\nkind = \"uniform\"\np = 0.1\n[[flows]]\ncc = \"reno\"\n";
-    let losses: Vec<loss::Config> = valid(text).network.links.iter().map(|link| link.loss.clone()).collect();
+    let losses: Vec<loss::Config> =
+        valid(text).network().links.iter().map(|link| link.loss.clone()).collect();
     assert_eq!(losses[0], loss::Config::Uniform(loss::uniform::Params { p: 0.1 }));
     assert!(losses[1..].iter().all(|loss| *loss == loss::Config::default()));
 }
@@ -142,7 +143,7 @@ fn losses_at_given_times_stand_in_any_order_and_one_needs_no_list() {
         let text = format!(
             "[topology]\nrate = \"1mbit\"\n[loss]\nkind = \"at\"\ntimes = {times}\n[[flows]]\ncc = \"reno\"\n"
         );
-        valid(&text).network.links[0].loss.clone()
+        valid(&text).network().links[0].loss.clone()
     };
     let listed = |secs: &[u64]| {
         let times: Vec<Span> = secs.iter().map(|secs| Span::from_secs(*secs)).collect();
@@ -157,7 +158,7 @@ fn web_servers_and_clients_are_paired_in_every_way() {
     for access in ["full", "minimal"] {
         let web = "[[web]]\ncc = \"reno\"\nnodes = 4\n";
         let valid = valid(&format!("[topology]\nrate = \"1mbit\"\naccess = \"{access}\"\n{web}"));
-        let pairs = &valid.groups[0].pairs;
+        let pairs = &valid.groups()[0].pairs;
         assert_eq!(pairs.len(), if access == "full" { 16 } else { 4 });
         for pair in pairs {
             assert_eq!(round_trip(&valid, *pair), Span::from_millis(60));
@@ -224,8 +225,8 @@ fn a_reverse_flow_measures_the_hops_that_it_crosses() {
 fn a_chain_of_one_hop_is_the_least_network() {
     let valid =
         valid("[topology]\nkind = \"chain\"\nrate = \"1mbit\"\n[[flows]]\ncc = \"reno\"\ncount = 3\n");
-    assert_eq!((valid.network.nodes.len(), valid.network.links.len()), (2, 2));
-    assert_eq!(valid.groups[0].members.len(), 3);
+    assert_eq!((valid.network().nodes.len(), valid.network().links.len()), (2, 2));
+    assert_eq!(valid.groups()[0].members.len(), 3);
 }
 
 const GRAPH: &str = "[topology]\nkind = \"graph\"\n[[flows]]\ncc = \"reno\"\nfrom = \"a\"\nto = \"c\"\n";

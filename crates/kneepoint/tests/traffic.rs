@@ -10,7 +10,7 @@ mod ledger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dumbbell::{at, bottleneck, flow, full, group, interval, link, minimal, scenario, sources, tcp};
+use dumbbell::{at, bottleneck, edit, flow, full, group, interval, link, minimal, scenario, sources, tcp};
 use kneepoint::link::NodeId;
 use kneepoint::link::loss;
 use kneepoint::packet::Flags;
@@ -36,11 +36,15 @@ fn run(valid: &Valid, seed: u64) -> Ledger {
 /// Sessions over a bottleneck that loses a little, without other traffic.
 fn browsing(params: web::Params, sessions: usize) -> Valid {
     let mut valid = full(&droptail(), 4);
-    valid.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.01 });
-    valid.schedule.duration = at(100.0);
+    edit(&mut valid, |parts| {
+        parts.network.links[0].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.01 })
+    });
+    edit(&mut valid, |parts| parts.schedule.duration = at(100.0));
     let pairs = (0..4).map(|host| (NodeId(2 + 2 * host), NodeId(3 + 2 * host))).collect();
-    valid.groups = vec![sources(Config::Web(params), pairs, sessions, interval(0.0, 1.0))];
-    *tcp(&mut valid, 0) = Options { handshake: true, ..Options::default() };
+    edit(&mut valid, |parts| {
+        parts.groups = vec![sources(Config::Web(params), pairs, sessions, interval(0.0, 1.0))]
+    });
+    tcp(&mut valid, 0, |options| *options = Options { handshake: true, ..Options::default() });
     valid
 }
 
@@ -109,8 +113,8 @@ fn packets_of_a_past_transfer_mean_nothing_to_the_next() {
     let params =
         web::Params { model: web::Model::Slots, gap: Span::from_millis(1), ..web::Params::default() };
     let mut valid = browsing(params, 8);
-    tcp(&mut valid, 0).rto_initial = Span::from_millis(1);
-    tcp(&mut valid, 0).handshake = false;
+    tcp(&mut valid, 0, |options| options.rto_initial = Span::from_millis(1));
+    tcp(&mut valid, 0, |options| options.handshake = false);
     let ledger = run(&valid, 3);
     check_completed(&ledger, 1000);
     let mut ends: BTreeMap<u32, Vec<Time>> = BTreeMap::new();
@@ -126,9 +130,11 @@ fn packets_of_a_past_transfer_mean_nothing_to_the_next() {
 
 fn source(params: cbr::Params, start: f64, stop: Option<f64>) -> Valid {
     let mut valid = minimal(&droptail(), 0);
-    valid.groups =
-        vec![sources(Config::Cbr(params), vec![(NodeId(0), NodeId(1))], 1, interval(start, start))];
-    valid.groups[0].members[0].stop = stop.map(at);
+    edit(&mut valid, |parts| {
+        parts.groups =
+            vec![sources(Config::Cbr(params), vec![(NodeId(0), NodeId(1))], 1, interval(start, start))]
+    });
+    edit(&mut valid, |parts| parts.groups[0].members[0].stop = stop.map(at));
     valid
 }
 
@@ -163,10 +169,12 @@ fn a_source_that_goes_on_and_off_sends_only_while_it_is_on() {
 #[test]
 fn a_transfer_that_is_told_to_stop_stops() {
     let mut valid = full(&droptail(), 3);
-    for (flow, stop) in valid.groups[0].members.iter_mut().zip([None, Some(3.0), Some(0.0)]) {
-        flow.stop = stop.map(at);
-        flow.start = interval(0.1, 0.1);
-    }
+    edit(&mut valid, |parts| {
+        for (flow, stop) in parts.groups[0].members.iter_mut().zip([None, Some(3.0), Some(0.0)]) {
+            flow.stop = stop.map(at);
+            flow.start = interval(0.1, 0.1);
+        }
+    });
     let ledger = run(&valid, 1);
     let last = |flow: u32| {
         let data = ledger.links[&0].arrivals.iter().filter(|(_, packet, _)| packet.flow == flow);
@@ -186,11 +194,11 @@ fn a_parking_lot_favours_the_short_paths_and_keeps_every_link_busy() {
     let mut links: Vec<_> = (0..3).map(|hop| bottleneck(hop, hop + 1, &queue)).collect();
     links.extend((0..3).map(|hop| link(hop + 1, hop, None, Span::from_millis(10))));
     let mut valid = scenario(4, links);
-    valid.schedule.duration = at(60.0);
-    valid.groups =
-        vec![group("reno", [(0, 3), (0, 1), (1, 2), (2, 3)].map(|(a, b)| flow(a, b, None)).into())];
+    edit(&mut valid, |parts| parts.schedule.duration = at(60.0));
+    let flows = [(0, 3), (0, 1), (1, 2), (2, 3)].map(|(a, b)| flow(a, b, None));
+    edit(&mut valid, |parts| parts.groups = vec![group("reno", flows.into())]);
     // Without noise, a flow clocked by its own departures always finds the place that the long one needs.
-    tcp(&mut valid, 0).jitter = Span::from_millis(1);
+    tcp(&mut valid, 0, |options| options.jitter = Span::from_millis(1));
     let ledger = run(&valid, 1);
     let whole = Rate::from_mbit(10).carries(Span::from_secs(60)).0 as f64;
     for hop in 0..3 {
@@ -220,8 +228,8 @@ fn a_loss_model_loses_its_share_of_a_run() {
     ] {
         let params = cbr::Params { rate: Rate::from_mbit(8), ..cbr::Params::default() };
         let mut valid = source(params, 0.0, None);
-        valid.schedule.duration = at(60.0);
-        valid.network.links[0].loss = loss.clone();
+        edit(&mut valid, |parts| parts.schedule.duration = at(60.0));
+        edit(&mut valid, |parts| parts.network.links[0].loss = loss.clone());
         let ledger = run(&valid, 1);
         let sent = ledger.links[&0].services.len() as f64;
         let lost = ledger.links[&0].fates.len() as f64 / sent;
@@ -232,7 +240,7 @@ fn a_loss_model_loses_its_share_of_a_run() {
 #[test]
 fn the_roster_names_the_slots_of_connections_before_those_of_datagrams() {
     let mut valid = source(cbr::Params::default(), 0.0, None);
-    valid.groups.push(group("reno", vec![flow(0, 1, None); 2]));
+    edit(&mut valid, |parts| parts.groups.push(group("reno", vec![flow(0, 1, None); 2])));
     let roster = Roster::new(&valid);
     assert_eq!(roster.fixed().len(), 3);
     assert_eq!(roster.slot(FlowId(1)), Some(Slot { group: 1, index: 1 }));
@@ -246,9 +254,12 @@ fn the_roster_names_the_slots_of_connections_before_those_of_datagrams() {
 /// One member of a source of bursts alone on a bottleneck.
 fn bursts(params: onoff::Params, stop: f64) -> Valid {
     let mut valid = minimal(&droptail(), 0);
-    valid.schedule.duration = at(30.0);
-    valid.groups = vec![sources(Config::OnOff(params), vec![(NodeId(0), NodeId(1))], 1, interval(1.0, 1.0))];
-    valid.groups[0].members[0].stop = Some(at(stop));
+    edit(&mut valid, |parts| parts.schedule.duration = at(30.0));
+    edit(&mut valid, |parts| {
+        parts.groups =
+            vec![sources(Config::OnOff(params), vec![(NodeId(0), NodeId(1))], 1, interval(1.0, 1.0))]
+    });
+    edit(&mut valid, |parts| parts.groups[0].members[0].stop = Some(at(stop)));
     valid
 }
 
@@ -276,7 +287,7 @@ fn bursts_go_through_one_connection_that_ends_when_it_is_closed() {
 fn data_written_before_a_connection_is_closed_still_arrives() {
     let params = onoff::Params { model: onoff::Model::Bursts, burst: Bytes(5_000_000), ..Default::default() };
     let mut valid = bursts(params, 1.1);
-    tcp(&mut valid, 0).handshake = true;
+    tcp(&mut valid, 0, |options| options.handshake = true);
     let ledger = run(&valid, 1);
     let ended = ledger.completed[0];
     assert_eq!((ended.size, ended.began), (Bytes(5_000_000), at(1.0)));
@@ -286,12 +297,14 @@ fn data_written_before_a_connection_is_closed_still_arrives() {
 #[test]
 fn flows_arrive_at_their_rate_with_their_sizes_and_stop_arriving() {
     let mut valid = full(&droptail(), 4);
-    valid.schedule.duration = at(100.0);
+    edit(&mut valid, |parts| parts.schedule.duration = at(100.0));
     let sizes = Size { size: Bytes(20_000), law: Law::LogNormal, ..Size::default() };
     let params = arrivals::Params { sizes, load: 0.5, ..arrivals::Params::default() };
     let pairs = (0..4).map(|host| (NodeId(2 + 2 * host), NodeId(3 + 2 * host))).collect();
-    valid.groups = vec![sources(Config::Arrivals(params), pairs, 1, interval(0.0, 0.0))];
-    valid.groups[0].members[0].stop = Some(at(90.0));
+    edit(&mut valid, |parts| {
+        parts.groups = vec![sources(Config::Arrivals(params), pairs, 1, interval(0.0, 0.0))]
+    });
+    edit(&mut valid, |parts| parts.groups[0].members[0].stop = Some(at(90.0)));
     let ledger = run(&valid, 1);
     check_completed(&ledger, 1000);
     // Half of 10 Mbit/s in flows of 20 kB: 31.25 a second for 90 s.
@@ -322,11 +335,12 @@ fn scenario_parse(text: &str) -> Valid {
 fn a_fixed_run_gives_the_same_bytes_on_every_machine_and_in_every_profile() {
     const HASH: u64 = 0x204a_ddef_703d_9225;
     let mut valid = full(&droptail(), 3);
-    valid.network.links[1].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
-    valid
-        .groups
-        .extend(browsing(web::Params { gap: Span::from_secs(1), ..web::Params::default() }, 5).groups);
-    valid.groups[1].pairs.truncate(3);
+    let browsing = browsing(web::Params { gap: Span::from_secs(1), ..web::Params::default() }, 5);
+    edit(&mut valid, |parts| {
+        parts.network.links[1].loss = loss::Config::Uniform(loss::uniform::Params { p: 0.001 });
+        parts.groups.extend_from_slice(browsing.groups());
+        parts.groups[1].pairs.truncate(3);
+    });
     let ledger = run(&valid, 42);
     let book = &ledger.links[&0];
     let served: u64 = book.services.iter().map(|(_, packet, _)| u64::from(packet.size)).sum();

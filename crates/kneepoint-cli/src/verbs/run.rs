@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario::{self, Case};
-use kneepoint::spec::Valid;
+use kneepoint::spec::{Invalid, Valid};
 use kneepoint::units::Span;
 
 use crate::comparison::{self, Plan};
@@ -60,16 +60,17 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
     let title = if plan.name == UNNAMED { name.clone() } else { plan.name.clone() };
     let row = |case: Case| {
-        let mut valid = case.valid;
+        let valid = case.valid;
         let usual = usual_sample(&valid);
-        let sample = arguments.sample.or(valid.schedule.sample).unwrap_or(usual);
-        valid.schedule.sample = Some(sample).filter(|sample| *sample > Span::ZERO);
-        (row_name(&title, &case.settings), valid)
+        let sample = arguments.sample.or(valid.schedule().sample).unwrap_or(usual);
+        let sampled = valid.with_sample(Some(sample).filter(|sample| *sample > Span::ZERO));
+        let valid = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
+        Ok((row_name(&title, &case.settings), valid))
     };
     let plan = Plan {
         scenarios: vec![(name.clone(), text)],
         seeds: seeds(arguments, &plan.seeds),
-        rows: plan.cases.into_iter().map(row).collect(),
+        rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,
     };
@@ -78,7 +79,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 /// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.
 fn usual_sample(valid: &Valid) -> Span {
-    Span::from_millis(100).max(Span(valid.schedule.duration.0 / 4000))
+    Span::from_millis(100).max(Span(valid.schedule().duration.0 / 4000))
 }
 
 /// The scenario's seeds, or as many as asked for from the first asked for.

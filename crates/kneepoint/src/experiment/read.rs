@@ -141,7 +141,7 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
     let plan = scenario::plan(&network, &scenario::files::none, faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
-        let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule.duration;
+        let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule().duration;
         for (key, node, window) in windows.iter().filter(late) {
             let message = format!("windows: {key}, {window}, reaches beyond the end of the run");
             faults.add_with_help(&node.span, message, "end it earlier, or raise `duration` in [run]");

@@ -4,7 +4,7 @@
 use super::sections::Predict;
 use crate::measure::{Meter, Prediction, Series, Subject};
 use crate::predict::{Config, Judge, Score};
-use crate::spec::{Roster, Slot, Valid};
+use crate::spec::{Builder, Roster, Slot, Valid};
 use crate::table::{Row, Table};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Interval, Time};
@@ -57,7 +57,7 @@ impl Watched {
         let wanted =
             predict.flow.0.rsplit_once('/').and_then(|(name, place)| Some((name, place.parse().ok()?)));
         let is_wanted = |Slot { group, index }: &Slot| {
-            let group = &valid.groups[*group];
+            let group = &valid.groups()[*group];
             group.kind().listed() && wanted == Some((group.name.as_str(), *index))
         };
         let place = Roster::new(valid).fixed().iter().position(is_wanted);
@@ -93,7 +93,7 @@ impl Packets {
     pub fn identity(&self) -> String {
         let Packets { valid, watched, windows, shown } = self;
         // The name is for readers.
-        let Valid { name: _, schedule, network, groups } = valid;
+        let Builder { name: _, schedule, network, groups } = valid.parts();
         format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown}")
     }
 
@@ -106,7 +106,7 @@ impl Packets {
     pub(super) fn metrics(&self) -> Vec<String> {
         let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
         let mut keys: Vec<String> = of_runs.map(|metric| metric.key.clone()).collect();
-        if self.valid.schedule.sample.is_some() {
+        if self.valid.schedule().sample.is_some() {
             let series = Series::new(&self.valid, self.followed()).table();
             keys.extend((1..series.columns.len()).map(|column| series.quantity(column).to_string()));
         }
@@ -118,14 +118,11 @@ impl Packets {
 
     /// The observers of a run of it.
     pub fn watch(&self) -> Watch {
-        let series = self.valid.schedule.sample.map(|_| Series::new(&self.valid, self.followed()));
+        let series = self.valid.schedule().sample.map(|_| Series::new(&self.valid, self.followed()));
         // The parser refuses flows that cannot be watched.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
-        let window = |(name, window): &(String, Interval)| {
-            let mut valid = self.valid.clone();
-            valid.schedule.measure = *window;
-            (name.clone(), Meter::with_shares(&valid))
-        };
+        let window =
+            |(name, window): &(String, Interval)| (name.clone(), Meter::in_window(&self.valid, *window));
         let windows = self.windows.iter().map(window).collect();
         let (meter, subjects) = match self.shown {
             // A lone group got all of the bottleneck, which a report need not say.

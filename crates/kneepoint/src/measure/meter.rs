@@ -36,35 +36,39 @@ pub struct Meter {
 impl Meter {
     /// A meter for one run of `valid`. It measures shares of the bottleneck if there are several groups.
     pub fn new(valid: &Valid) -> Meter {
-        let meter = Meter::without_shares(valid);
+        let meter = Meter::without_shares(valid, valid.schedule().measure);
         if meter.groups.len() > 1 { meter.sharing(valid) } else { meter }
     }
 
     /// A meter that measures shares even of a lone group.
     pub fn with_shares(valid: &Valid) -> Meter {
-        Meter::without_shares(valid).sharing(valid)
+        Meter::in_window(valid, valid.schedule().measure)
     }
 
-    fn without_shares(valid: &Valid) -> Meter {
-        let window = valid.schedule.measure;
+    /// A meter with shares that measures another window than that of the spec.
+    pub fn in_window(valid: &Valid, window: Interval) -> Meter {
+        Meter::without_shares(valid, window).sharing(valid)
+    }
+
+    fn without_shares(valid: &Valid, window: Interval) -> Meter {
         let full_packet = valid.full_packet();
-        let first = valid.network.links.iter().position(|link| link.measured);
+        let first = valid.network().links.iter().position(|link| link.measured);
         let link = |(place, spec): (usize, &LinkSpec)| {
             spec.measured.then(|| Box::new(Link::new(spec, full_packet, first == Some(place), window)))
         };
         let roster = Roster::new(valid);
         Meter {
             window,
-            links: valid.network.links.iter().enumerate().map(link).collect(),
+            links: valid.network().links.iter().enumerate().map(link).collect(),
             flows: roster.fixed().iter().map(|slot| Flow::new(slot.group as u32)).collect(),
-            groups: valid.groups.iter().map(|group| Group::new(group, window.span())).collect(),
+            groups: valid.groups().iter().map(|group| Group::new(group, window.span())).collect(),
             listed: roster.fixed().len(),
             mixture: None,
         }
     }
 
     fn sharing(mut self, valid: &Valid) -> Meter {
-        let bottleneck = valid.network.links.iter().find(|link| link.measured);
+        let bottleneck = valid.network().links.iter().find(|link| link.measured);
         let mixture = |link: &LinkSpec| Box::new(Mixture::new(self.groups.len(), link.limit, self.window));
         self.mixture = bottleneck.map(mixture);
         self

@@ -33,8 +33,8 @@ struct Object {
 impl Objects {
     /// Records the transfers of one run of `valid`.
     pub fn new(valid: &Valid) -> Objects {
-        let groups = valid.groups.iter().map(|group| group.name.clone()).collect();
-        Objects { window: valid.schedule.measure, groups, completed: Vec::new() }
+        let groups = valid.groups().iter().map(|group| group.name.clone()).collect();
+        Objects { window: valid.schedule().measure, groups, completed: Vec::new() }
     }
 
     /// The transfers in the order of their completion.

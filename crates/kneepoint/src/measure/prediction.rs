@@ -46,15 +46,15 @@ impl Prediction {
     ) -> Result<Prediction, String> {
         let unlisted = || format!("flow {} is not one of the transfers that the scenario lists", tagged.0);
         let Slot { group, index } = Roster::new(valid).slot(tagged).ok_or_else(unlisted)?;
-        let group = &valid.groups[group];
+        let group = &valid.groups()[group];
         let tcp = group.tcp.as_ref().filter(|_| group.kind().listed()).ok_or_else(unlisted)?;
         let (from, to) = group.pairs[index];
-        let path = Routes::new(&valid.network).path(from, to).unwrap_or_default();
-        let measured = |link: &&u32| valid.network.links[**link as usize].measured;
+        let path = Routes::new(valid.network()).path(from, to).unwrap_or_default();
+        let measured = |link: &&u32| valid.network().links[**link as usize].measured;
         let Some(&bottleneck) = path.iter().find(measured) else {
             return Err(format!("no link that `{}` crosses is measured", group.name));
         };
-        let buffer = match valid.network.links[bottleneck as usize].limit {
+        let buffer = match valid.network().links[bottleneck as usize].limit {
             Limit::Packets(packets) => f64::from(packets),
             Limit::Bytes(bytes) => bytes.0 as f64 / valid.full_packet().0 as f64,
             Limit::Unlimited => f64::INFINITY,
@@ -65,7 +65,7 @@ impl Prediction {
             flow: tagged,
             bottleneck,
             payload: tcp.payload,
-            window: valid.schedule.measure,
+            window: valid.schedule().measure,
             begun: false,
         };
         Ok(Prediction { flow: tagged, bottleneck, jury: Ordered::new(jury) })

@@ -29,20 +29,20 @@ impl Series {
     pub fn new(valid: &Valid, flows: usize) -> Series {
         let roster = Roster::new(valid);
         // Those whose connections are known before the run, and the place of each group among them.
-        let listed = || valid.groups.iter().filter(|group| group.kind().listed());
+        let listed = || valid.groups().iter().filter(|group| group.kind().listed());
         let group_of = |slot: &Slot| {
-            let before = valid.groups[..slot.group].iter().filter(|group| group.kind().listed());
-            valid.groups[slot.group].kind().listed().then(|| before.count())
+            let before = valid.groups()[..slot.group].iter().filter(|group| group.kind().listed());
+            valid.groups()[slot.group].kind().listed().then(|| before.count())
         };
-        let measured = || (0..).zip(&valid.network.links).filter(|(_, link)| link.measured);
+        let measured = || (0..).zip(&valid.network().links).filter(|(_, link)| link.measured);
         let followed: Vec<(FlowId, String)> = (0..)
             .zip(roster.fixed())
             .filter(|(_, slot)| {
-                let group = &valid.groups[slot.group];
+                let group = &valid.groups()[slot.group];
                 group.kind().listed() && spread(group.members.len(), flows).contains(&slot.index)
             })
             .map(|(flow, Slot { group, index })| {
-                (FlowId(flow), format!("window_packets[{}/{index}]", valid.groups[*group].name))
+                (FlowId(flow), format!("window_packets[{}/{index}]", valid.groups()[*group].name))
             })
             .collect();
         let mut columns = vec!["time_s".to_string()];

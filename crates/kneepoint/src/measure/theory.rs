@@ -49,7 +49,7 @@ impl Theory {
         let config = model(valid)?;
         let model = config.build();
         let local = model.local()?;
-        let (begin, end) = (mean_start(valid), valid.schedule.duration.as_secs_f64());
+        let (begin, end) = (mean_start(valid), valid.schedule().duration.as_secs_f64());
         let path = model.run(model.start(), end - begin)?;
         let point = |place: u32| {
             let at = path.end() * f64::from(place) / f64::from(POINTS);
@@ -94,11 +94,11 @@ impl Theory {
 
 /// The model of the first measured link and of the long transfers that cross it.
 fn model(valid: &Valid) -> Result<Config, String> {
-    let links = &valid.network.links;
+    let links = &valid.network().links;
     let at = links.iter().position(|link| link.measured).ok_or("no link is measured")?;
     let link = &links[at];
     let rate = link.rate.ok_or_else(|| format!("the link {} has no rate", link.name))?;
-    let mut routes = Routes::new(&valid.network);
+    let mut routes = Routes::new(valid.network());
     let delay = |path: &[u32]| path.iter().map(|hop| links[*hop as usize].delay.0).sum::<u64>();
     let (mut round_trips, mut flows, mut groups) = (0, 0, Vec::<&Group>::new());
     for group in transfers(valid) {
@@ -128,7 +128,7 @@ fn model(valid: &Valid) -> Result<Config, String> {
 
 /// The groups of long transfers.
 fn transfers(valid: &Valid) -> impl Iterator<Item = &Group> {
-    valid.groups.iter().filter(|group| group.kind() == Kind::Transfers)
+    valid.groups().iter().filter(|group| group.kind() == Kind::Transfers)
 }
 
 /// The mean over the transfers of the midpoint of their start intervals, in seconds.

@@ -71,7 +71,7 @@ impl State<'_> {
     pub(super) fn open_slots(&mut self, setup: &mut Setup) -> Vec<Known> {
         let mut known = Vec::new();
         for wanted in [Kind::listed, |kind| kind == Kind::Datagrams] {
-            for (place, group) in self.valid.groups.iter().enumerate() {
+            for (place, group) in self.valid.groups().iter().enumerate() {
                 if wanted(group.kind()) {
                     self.open_group(place, group, setup, &mut known);
                 }
@@ -109,7 +109,7 @@ impl State<'_> {
     /// datagrams, then those of one connection.
     pub(super) fn add_agents(&mut self, known: Vec<Known>, setup: &mut Setup) {
         for wanted in [Kind::opens, |kind| kind == Kind::Datagrams, |kind| kind == Kind::Streams] {
-            for (place, group) in self.valid.groups.iter().enumerate() {
+            for (place, group) in self.valid.groups().iter().enumerate() {
                 if wanted(group.kind()) {
                     self.add_group(place, group, &known, setup);
                 }
@@ -220,7 +220,7 @@ impl State<'_> {
     fn open<O: Observer>(&mut self, owner: Owner, pair: u32, size: Option<Bytes>, now: Time, watch: &mut O) {
         let agent = &mut self.agents[owner.agent as usize];
         let pool = &mut self.pools[agent.pool as usize];
-        let group = &self.valid.groups[pool.group as usize];
+        let group = &self.valid.groups()[pool.group as usize];
         let Some(controller) = &group.cc else {
             debug_assert!(false, "a source without a congestion control asks for a connection");
             return;

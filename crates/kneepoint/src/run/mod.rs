@@ -74,7 +74,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Runs until `until`, or the end of the scenario if that is earlier.
     pub fn advance(&mut self, until: Time) {
-        let until = until.min(self.state.valid.schedule.duration);
+        let until = until.min(self.state.valid.schedule().duration);
         while let Some((now, entity)) = self.state.events.pop(until) {
             self.state.now = now;
             self.state.handled += 1;
@@ -95,7 +95,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Ends the run where it is, and gives the observer back.
     pub fn finish(mut self) -> (O, Outcome) {
         self.state.network.settle(self.state.now, &mut self.watch);
-        let measured = self.state.valid.network.links.iter().position(|link| link.measured);
+        let measured = self.state.valid.network().links.iter().position(|link| link.measured);
         let served = measured.map_or(0, |link| self.state.network.served(LinkId(link as u32)));
         (self.watch, Outcome { events: self.state.handled, bottleneck_packets: served })
     }
@@ -125,7 +125,7 @@ impl<'a> State<'a> {
     fn new(valid: &'a Valid, seed: u64) -> State<'a> {
         let (links, jitters) = links_with_jitter(valid);
         let base = Links::entities(links.len());
-        let acting = valid.groups.iter().filter(|group| group.kind() != Kind::Transfers);
+        let acting = valid.groups().iter().filter(|group| group.kind() != Kind::Transfers);
         let fixed = base + 2 + acting.map(|group| group.members.len()).sum::<usize>();
         let mut events = EventQueue::new(fixed, resolution(valid));
         let network = Links::new(&links, valid.full_packet(), seed, &mut events);
@@ -143,7 +143,7 @@ impl<'a> State<'a> {
             handled: 0,
         };
         let mut setup = Setup {
-            routes: Routes::new(&valid.network),
+            routes: Routes::new(valid.network()),
             jitters: jitters.into_iter(),
             seed,
             shared: BTreeMap::new(),
@@ -155,7 +155,7 @@ impl<'a> State<'a> {
         state.network.fuse();
         state.agenda.sort_unstable_by(|a, b| b.cmp(a));
         state.cue_agenda();
-        if let Some(interval) = valid.schedule.sample {
+        if let Some(interval) = valid.schedule().sample {
             state.events.schedule(state.base + 1, Time::ZERO + interval);
         }
         state
@@ -191,7 +191,7 @@ impl State<'_> {
             0 => self.keep_agenda(now, watch),
             1 => {
                 watch.on(now, &Event::Sample { view: self });
-                if let Some(interval) = self.valid.schedule.sample {
+                if let Some(interval) = self.valid.schedule().sample {
                     self.events.schedule(self.base + 1, now + interval);
                 }
             }
@@ -233,9 +233,9 @@ impl View for State<'_> {
 
 /// The scenario's links, then one for each noisy host; and which listed connection, then which pair for others, has which.
 fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
-    let mut links = valid.network.links.clone();
+    let mut links = valid.network().links.clone();
     let hosts = |wanted: fn(Kind) -> bool| {
-        let groups = valid.groups.iter().filter(move |group| wanted(group.kind()));
+        let groups = valid.groups().iter().filter(move |group| wanted(group.kind()));
         groups.flat_map(|group| {
             let jitter = group.tcp.as_ref().map_or(Span::ZERO, |tcp| tcp.jitter);
             group.pairs.iter().map(move |&(from, _)| (from, jitter))
@@ -253,7 +253,7 @@ fn links_with_jitter(valid: &Valid) -> (Vec<LinkSpec>, Vec<Option<u32>>) {
 
 /// About the time between two events: a packet's on the fastest measured link, in eighths.
 fn resolution(valid: &Valid) -> Span {
-    let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
     rates.max().map_or(Span::from_micros(1), |rate| Span(rate.time_for(valid.full_packet()).0 / 8))
 }
 

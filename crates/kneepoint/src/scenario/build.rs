@@ -4,11 +4,11 @@
 use super::choose::{Family, Precedence, choose, choose_in};
 use super::fault::Faults;
 use super::reader::{Shape, section, settings};
-use super::sections::{GREATEST_POPULATION, Head, Run};
+use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
-use super::traffic::{Frame, GREATEST_SEQUENCE, Group, connecting, group, sections};
+use super::traffic::{Frame, Group, connecting, group, sections};
 use super::tree::{Node, Table, Value};
-use crate::spec::Valid;
+use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
 use crate::traffic::sources;
 use crate::{queue, tcp};
@@ -61,11 +61,18 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
     if !faults.is_empty() {
         return None;
     }
-    let valid = Valid {
+    let parts = Builder {
         name: head.name.0,
         schedule: frame.schedule(),
         network: laid.network,
         groups: groups.into_iter().zip(laid.pairs).map(|(group, pairs)| group.settle(pairs)).collect(),
+    };
+    let valid = match parts.build() {
+        Ok(valid) => valid,
+        Err(Invalid { message, help }) => {
+            faults.add_with_help(&(0..0), message, help);
+            return None;
+        }
     };
     let seeds = (0..u64::from(run.seeds)).map(|replication| run.seed + replication).collect();
     Some(Built { valid, seeds })
@@ -137,17 +144,8 @@ fn place(root: &Table, site: &Site, faults: &mut Faults) -> Option<Laid> {
 fn capacities(root: &Table, laid: &Laid, faults: &mut Faults) {
     let place = if root.get("capacity").is_some() { root.place("capacity") } else { root.place("link") };
     for link in &laid.network.links {
-        let capacity = link.capacity.build(link.rate);
-        if let Some(Err(message)) = link.rate.map(|rate| capacity.suits(rate)) {
-            faults.add(place, format!("{}: {message}", link.name));
-        }
-        if capacity.shared() && !laid.network.links.iter().any(|other| other.shares_with(link)) {
-            let message = format!("{}: no link of the same rate leads back to share its capacity", link.name);
-            faults.add_with_help(
-                place,
-                message,
-                "let the link be duplex, or attach hosts with `access = \"full\"`",
-            );
+        if let Err(Invalid { message, help }) = capacity_suits(link, &laid.network.links) {
+            faults.add_with_help(place, message, help);
         }
         if !faults.is_empty() {
             return;

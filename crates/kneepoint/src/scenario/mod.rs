@@ -115,7 +115,8 @@ pub(crate) fn plan(root: &tree::Table, files: Files, faults: &mut Faults) -> Opt
             faults.add_with_help(&(0..0), "all cases together have too many links and flows to hold", help);
             break;
         }
-        let plan = plan.get_or_insert_with(|| Plan { name: valid.name.clone(), seeds, cases: Vec::new() });
+        let plan =
+            plan.get_or_insert_with(|| Plan { name: valid.name().to_string(), seeds, cases: Vec::new() });
         plan.cases.push(Case { settings, valid });
     }
     plan

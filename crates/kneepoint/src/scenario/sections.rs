@@ -3,10 +3,8 @@
 
 use super::forms::{Name, Start};
 use crate::settings::{Auto, List, Never, Or, Unlimited};
+use crate::spec::GREATEST_POPULATION;
 use crate::units::{Bytes, Interval, Span, Time};
-
-/// As many senders as one network may have: memory, and tables that somebody could read.
-pub const GREATEST_POPULATION: u32 = 100_000;
 
 const SHORTEST: Span = Span::from_micros(1);
 const LONGEST: Span = Span::from_secs(1_000_000);

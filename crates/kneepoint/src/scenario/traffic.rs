@@ -11,7 +11,7 @@ use super::topology::Wish;
 use super::tree::{Node, Table, Value};
 use crate::link::NodeId;
 use crate::settings::{Assign, Auto, Never, Or, Settings};
-use crate::spec::{self, Member, Schedule};
+use crate::spec::{self, GREATEST_SEQUENCE, Member, Schedule};
 use crate::suggest::did_you_mean;
 use crate::traffic::{self, Kind, sources};
 use crate::units::{Bytes, Interval, Span, Time};
@@ -273,9 +273,6 @@ fn sender(
     }
     chosen.map(|chosen| (chosen.config, tcp))
 }
-
-/// Sequence numbers of segments have 32 bits; this leaves a window's room.
-pub(super) const GREATEST_SEQUENCE: u64 = 4_000_000_000;
 
 impl Group {
     pub(super) fn name(&self) -> &str {

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A scenario that cannot hold nonsense: what the parser promises and the engine believes.
+//! Specs: a network with its traffic, described part by part and then sealed.
+//!
+//! A [`Builder`] has public fields and promises nothing. [`Builder::build`] checks it, and the result, [`Valid`], can be
+//! read but not changed, so that whatever runs it need not check again.
 
+mod builder;
+mod check;
 mod roster;
+#[cfg(test)]
+mod tests;
 
+pub use builder::Builder;
+pub use check::Invalid;
+pub(crate) use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits};
 pub use roster::{Roster, Slot};
 
 use crate::link::{LinkSpec, Network, NodeId};
@@ -10,34 +20,72 @@ use crate::traffic::{self, Kind};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
 
-/// One network with its traffic, to be run once per seed.
+/// One network with its traffic, checked and sealed, to be run once per seed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Valid {
-    /// What the run is called.
-    pub name: String,
-    /// When things happen.
-    pub schedule: Schedule,
-    /// Nodes and links.
-    pub network: Network,
-    /// Groups of traffic, in the order in which tables show them.
-    pub groups: Vec<Group>,
-}
+pub struct Valid(Builder);
 
 impl Valid {
+    /// What the run is called.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// When things happen.
+    #[inline]
+    pub fn schedule(&self) -> Schedule {
+        self.0.schedule
+    }
+
+    /// Nodes and links.
+    #[inline]
+    pub fn network(&self) -> &Network {
+        &self.0.network
+    }
+
+    /// Groups of traffic, in the order in which tables show them.
+    #[inline]
+    pub fn groups(&self) -> &[Group] {
+        &self.0.groups
+    }
+
+    /// All of its parts.
+    pub fn parts(&self) -> &Builder {
+        &self.0
+    }
+
+    /// Its parts, to be changed and checked again.
+    pub fn into_builder(self) -> Builder {
+        self.0
+    }
+
+    /// The same, sampled as often as this, or not at all.
+    pub fn with_sample(mut self, sample: Option<Span>) -> Result<Valid, Invalid> {
+        self.0.schedule.sample = sample;
+        check::schedule(&self.0.schedule)?;
+        Ok(self)
+    }
+
+    /// The same with a link, by its name, measured.
+    pub fn with_measured(mut self, link: &str) -> Result<Valid, Invalid> {
+        let place = check::link_named(&self.0.network, link)?;
+        self.0.network.links[place].measured = true;
+        Ok(self)
+    }
+
     /// About how many bytes it takes in memory.
     pub(crate) fn footprint(&self) -> usize {
-        let pairs: usize = self.groups.iter().map(|group| group.pairs.len()).sum();
-        let members: usize = self.groups.iter().map(|group| group.members.len()).sum();
+        let pairs: usize = self.groups().iter().map(|group| group.pairs.len()).sum();
+        let members: usize = self.groups().iter().map(|group| group.members.len()).sum();
         // A short string on the heap takes some thirty bytes beside its handle.
-        self.network.links.len() * (size_of::<LinkSpec>() + 32)
-            + self.network.nodes.len() * (size_of::<String>() + 32)
+        self.network().links.len() * (size_of::<LinkSpec>() + 32)
+            + self.network().nodes.len() * (size_of::<String>() + 32)
             + pairs * size_of::<(NodeId, NodeId)>()
             + members * size_of::<Member>()
     }
 
     /// The greatest packet on the wire that any host sends.
     pub fn full_packet(&self) -> Bytes {
-        self.groups.iter().filter_map(Group::full_packet).max().unwrap_or(Bytes(1500))
+        self.groups().iter().filter_map(Group::full_packet).max().unwrap_or(Bytes(1500))
     }
 }
 
@@ -82,6 +130,27 @@ pub struct Member {
 }
 
 impl Group {
+    /// A group without members. Where the source uses connections, they have the default congestion control and options.
+    pub fn new(name: impl Into<String>, source: traffic::Config) -> Group {
+        let connects = source.nature().kind.connects();
+        Group {
+            name: name.into(),
+            cc: connects.then(cc::Config::default),
+            tcp: connects.then(tcp::Options::default),
+            source,
+            pairs: Vec::new(),
+            members: Vec::new(),
+        }
+    }
+
+    /// Adds a member whose data travels from one node to another.
+    #[must_use]
+    pub fn member(mut self, from: NodeId, to: NodeId, member: Member) -> Group {
+        self.pairs.push((from, to));
+        self.members.push(member);
+        self
+    }
+
     /// How its members use the network.
     pub fn kind(&self) -> Kind {
         self.source.nature().kind

@@ -26,7 +26,7 @@ impl Roster {
     /// The slots known before the run.
     pub fn new(valid: &Valid) -> Roster {
         let slots = |wanted: fn(Kind) -> bool| {
-            let groups = valid.groups.iter().enumerate().filter(move |(_, group)| wanted(group.kind()));
+            let groups = valid.groups().iter().enumerate().filter(move |(_, group)| wanted(group.kind()));
             groups.flat_map(|(group, one)| (0..one.members.len()).map(move |index| Slot { group, index }))
         };
         Roster { fixed: slots(Kind::listed).chain(slots(|kind| kind == Kind::Datagrams)).collect() }

@@ -165,20 +165,20 @@ mod tests {
         let [case] = &plan.cases[..] else { panic!("one case, not {}", plan.cases.len()) };
         let valid = &case.valid;
         assert_eq!((plan.name.as_str(), plan.seeds), (dumbbell.title, vec![9, 10]));
-        let bottlenecks = valid.network.links.iter().filter(|link| link.measured).collect::<Vec<_>>();
+        let bottlenecks = valid.network().links.iter().filter(|link| link.measured).collect::<Vec<_>>();
         assert_eq!(bottlenecks.len(), 2, "one each way, since there are flows each way");
         for bottleneck in bottlenecks {
             assert_eq!((bottleneck.rate, bottleneck.queue.name()), (Some(Rate::from_mbit(20)), "red"));
             assert_eq!(bottleneck.limit, crate::queue::Limit::Packets(77));
         }
-        assert_eq!(valid.groups.iter().map(|group| group.members.len()).collect::<Vec<_>>(), [5, 2, 3, 7]);
+        assert_eq!(valid.groups().iter().map(|group| group.members.len()).collect::<Vec<_>>(), [5, 2, 3, 7]);
         let name = |group: &crate::spec::Group| group.cc.as_ref().unwrap().name();
-        assert_eq!(valid.groups.iter().map(name).collect::<Vec<_>>(), ["reno", "cubic", "reno", "reno"]);
-        for group in valid.groups.iter().filter(|group| name(group) == "reno") {
+        assert_eq!(valid.groups().iter().map(name).collect::<Vec<_>>(), ["reno", "cubic", "reno", "reno"]);
+        for group in valid.groups().iter().filter(|group| name(group) == "reno") {
             let tcp = group.tcp.as_ref().unwrap();
             assert_eq!((tcp.recovery, tcp.payload.0, tcp.dupthresh), (Recovery::Tahoe, 500, 4));
             assert!(group.members.iter().all(|member| member.start == dumbbell.start));
         }
-        assert_eq!((valid.schedule.measure, valid.schedule.sample), (dumbbell.measure, dumbbell.sample));
+        assert_eq!((valid.schedule().measure, valid.schedule().sample), (dumbbell.measure, dumbbell.sample));
     }
 }

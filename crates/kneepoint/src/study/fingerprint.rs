@@ -43,11 +43,11 @@ pub fn name(work: &Work, seed: u64) -> String {
 
 /// The algorithms at work in a run.
 pub fn used(valid: &Valid) -> BTreeSet<Used> {
-    let groups = valid.groups.iter().flat_map(|group| {
+    let groups = valid.groups().iter().flat_map(|group| {
         let controller = group.cc.iter().map(|cc| ("cc", cc.name()));
         controller.chain([("traffic", group.source.name())])
     });
-    let links = valid.network.links.iter().flat_map(|link| {
+    let links = valid.network().links.iter().flat_map(|link| {
         [
             ("queue", link.queue.name()),
             ("link/loss", link.loss.name()),

@@ -29,9 +29,9 @@ impl Predict {
         hold_off: f64,
         seeds: Vec<u64>,
     ) -> Result<Predict, String> {
-        let work = |(mut valid, flow): (Valid, FlowId)| {
+        let work = |(valid, flow): (Valid, FlowId)| {
             // Scores are all that is wanted.
-            valid.schedule.sample = None;
+            let valid = valid.with_sample(None).map_err(|invalid| invalid.to_string())?;
             let watched = Watched::flow(&valid, flow, predictors, hold_off, BINS)?;
             Ok(Work::Packets(Box::new(Packets { watched: Some(watched), ..Packets::from(valid) })))
         };

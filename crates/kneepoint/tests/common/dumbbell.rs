@@ -4,7 +4,7 @@
 use kneepoint::cc;
 use kneepoint::link::{LinkSpec, Network, NodeId};
 use kneepoint::queue::{self, Limit};
-use kneepoint::spec::{Group, Member, Schedule, Valid};
+use kneepoint::spec::{Builder, Group, Member, Schedule, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::traffic;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
@@ -62,19 +62,27 @@ pub fn sources(
     }
 }
 
-/// The options of a group of connections.
-pub fn tcp(valid: &mut Valid, group: usize) -> &mut Options {
-    valid.groups[group].tcp.as_mut().expect("a group of connections")
+/// Changes the parts of a spec and checks them again.
+pub fn edit(valid: &mut Valid, change: impl FnOnce(&mut Builder)) {
+    let mut parts = valid.parts().clone();
+    change(&mut parts);
+    *valid = parts.build().expect("a valid spec");
+}
+
+/// Changes the options of a group of connections.
+pub fn tcp(valid: &mut Valid, group: usize, change: impl FnOnce(&mut Options)) {
+    edit(valid, |parts| change(parts.groups[group].tcp.as_mut().expect("a group of connections")));
 }
 
 /// A run of ten seconds without traffic.
 pub fn scenario(nodes: u32, links: Vec<LinkSpec>) -> Valid {
-    Valid {
+    let parts = Builder {
         name: "test".to_string(),
         schedule: Schedule { duration: at(10.0), measure: interval(2.0, 10.0), sample: None },
         network: Network { nodes: (0..nodes).map(|node| format!("n{node}")).collect(), links },
         groups: Vec::new(),
-    }
+    };
+    parts.build().expect("a valid spec")
 }
 
 /// A measured bottleneck of 10 Mbit/s whose queue holds 50 packets.
@@ -91,7 +99,8 @@ pub fn bottleneck(from: u32, to: u32, queue: &queue::Config) -> LinkSpec {
 pub fn minimal(queue: &queue::Config, flows: u32) -> Valid {
     let back = link(1, 0, None, Span::from_millis(10));
     let mut valid = scenario(2, vec![bottleneck(0, 1, queue), back]);
-    valid.groups = vec![group("reno", (0..flows).map(|_| flow(0, 1, None)).collect())];
+    let transfers = (0..flows).map(|_| flow(0, 1, None));
+    edit(&mut valid, |parts| parts.groups = vec![group("reno", transfers.collect())]);
     valid
 }
 
@@ -107,8 +116,8 @@ pub fn full(queue: &queue::Config, flows: u32) -> Valid {
         }
     }
     let mut valid = scenario(2 + 2 * flows, links);
-    valid.groups =
-        vec![group("reno", (0..flows).map(|host| flow(2 + 2 * host, 3 + 2 * host, None)).collect())];
+    let transfers = (0..flows).map(|host| flow(2 + 2 * host, 3 + 2 * host, None));
+    edit(&mut valid, |parts| parts.groups = vec![group("reno", transfers.collect())]);
     valid
 }
 

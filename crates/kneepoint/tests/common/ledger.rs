@@ -142,7 +142,7 @@ impl Observer for Ledger {
 impl Ledger {
     /// Holds the books of a finished run against the laws.
     pub fn audit(&self, valid: &Valid) {
-        let end = valid.schedule.duration;
+        let end = valid.schedule().duration;
         let (mut gone, mut marked) = (BTreeSet::new(), BTreeSet::new());
         for (link, book) in &self.links {
             book.audit(*link, end, order(valid, *link));
@@ -174,7 +174,7 @@ impl Ledger {
 
 /// The order that the discipline of a link promises. A noisy host's link comes after the scenario's.
 fn order(valid: &Valid, link: u32) -> Order {
-    valid.network.links.get(link as usize).map_or(Order::Arrival, |spec| {
+    valid.network().links.get(link as usize).map_or(Order::Arrival, |spec| {
         let rate = spec.rate.unwrap_or(Rate(u64::MAX));
         let facts = Facts { rate, delay: spec.delay, limit: spec.limit, packet: valid.full_packet() };
         spec.queue.build(facts).order()

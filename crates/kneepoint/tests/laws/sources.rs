@@ -9,7 +9,7 @@ use kneepoint::packet::Flags;
 use kneepoint::queue::Limit;
 use kneepoint::rng::Rng;
 use kneepoint::run;
-use kneepoint::spec::{Group, Member, Schedule, Valid};
+use kneepoint::spec::{Builder, Group, Member, Schedule, Valid};
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::traffic::{Any, Config, Cue, Kind, Request, Site};
@@ -145,7 +145,7 @@ fn network(config: &Config) -> Valid {
     let kind = config.nature().kind;
     let at = |millis| Time::ZERO + Span::from_millis(millis);
     let member = Member { start: Interval { from: at(0), to: at(1) }, stop: Some(at(30)), size: None };
-    Valid {
+    let parts = Builder {
         name: "small".into(),
         schedule: Schedule {
             duration: at(400),
@@ -167,7 +167,8 @@ fn network(config: &Config) -> Valid {
             pairs: vec![(NodeId(0), NodeId(1)); 2],
             members: vec![member; if kind == Kind::Process { 1 } else { 2 }],
         }],
-    }
+    };
+    parts.build().expect("a valid spec")
 }
 
 /// What a group did.

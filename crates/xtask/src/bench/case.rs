@@ -167,7 +167,7 @@ mod tests {
         for case in &CASES {
             let valid = case.scenario(SECONDS).unwrap();
             let flows: usize = valid
-                .groups
+                .groups()
                 .iter()
                 .filter(|group| group.kind().listed())
                 .map(|group| group.members.len())

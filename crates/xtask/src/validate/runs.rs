@@ -57,8 +57,8 @@ pub fn valid(point: &Point, seeds: u64) -> Result<Valid, String> {
 
 /// Estimated cost of a run: the packets it serves.
 fn work(valid: &Valid) -> u64 {
-    let rates = valid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
-    let bits: f64 = rates.map(|rate| rate.as_f64() * valid.schedule.duration.as_secs_f64()).sum();
+    let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    let bits: f64 = rates.map(|rate| rate.as_f64() * valid.schedule().duration.as_secs_f64()).sum();
     (bits / 8000.0) as u64
 }
 

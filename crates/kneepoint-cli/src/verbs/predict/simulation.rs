@@ -121,7 +121,7 @@ fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
 
 /// The flow asked for, and what to call it.
 fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
-    let listed = || valid.groups.iter().filter(|group| group.kind().listed());
+    let listed = || valid.groups().iter().filter(|group| group.kind().listed());
     let groups = || {
         let group = listed().map(|group| format!("{}/0 to {}", group.name, group.members.len() - 1));
         group.collect::<Vec<_>>().join(", ")

@@ -38,7 +38,7 @@ impl Dialects {
     pub(super) fn of(valid: &Valid) -> Dialects {
         Dialects {
             roster: Roster::new(valid),
-            groups: valid.groups.iter().map(|group| group.tcp.clone()).collect(),
+            groups: valid.groups().iter().map(|group| group.tcp.clone()).collect(),
             opened: Vec::new(),
         }
     }

@@ -36,7 +36,7 @@ pub struct Writer<W> {
 impl<W: Write> Writer<W> {
     /// Starts a file for the link named `link` in `valid`. A link that is not measured emits no events and is an error.
     pub fn new(writer: W, valid: &Valid, link: &str) -> io::Result<Writer<W>> {
-        let measured = || (0..).zip(&valid.network.links).filter(|(_, spec)| spec.measured);
+        let measured = || (0..).zip(&valid.network().links).filter(|(_, spec)| spec.measured);
         let Some((place, _)) = measured().find(|(_, spec)| spec.name == link) else {
             let names: Vec<&str> = measured().map(|(_, spec)| spec.name.as_str()).collect();
             let message =
