@@ -118,7 +118,8 @@ struct Rest {
     queueing: Queueing,
     losses: EventRate,
     early_responses: EventRate,
-    probe: Probe,
+    /// None where it never probes.
+    probe: Option<Probe>,
 }
 
 impl PertAdaptive {
@@ -153,11 +154,12 @@ impl PertAdaptive {
     /// Follows the mode, or holds the window to see whether others fill the queue; whether to hold it.
     fn stand(&mut self, ack: &Ack) -> bool {
         let view = self.view(ack.now);
-        if !self.rest.probe.stands() {
+        if !self.rest.probe.as_ref().is_some_and(Probe::stands) {
             let Rest { params, losses, early_responses, .. } = &*self.rest;
             let fair = || aggression::fair_growth(early_responses.rate(), losses.rate());
             self.aggression.look(&view, fair, &params.aggression);
         }
+        let Some(probe) = &mut self.rest.probe else { return false };
         let signs = Signs {
             now: ack.now,
             srtt: view.srtt,
@@ -166,7 +168,7 @@ impl PertAdaptive {
             competing: self.aggression.mode() == Mode::Compete,
             alpha: self.aggression.alpha(),
         };
-        match self.rest.probe.look(&signs) {
+        match probe.look(&signs) {
             Order::GoOn => false,
             Order::Stand => true,
             Order::GiveWay => {
@@ -266,7 +268,7 @@ impl Controller for PertAdaptive {
             ("beta", queueing.beta()),
             ("probability", queueing.probability()),
             ("early_responses", self.early.responses() as f64),
-            ("probes", probe.count() as f64),
+            ("probes", probe.as_ref().map_or(0, Probe::count) as f64),
         ]
     }
 }

@@ -28,12 +28,18 @@ pub struct Arguments {
     /// Why counts rise; kept in the record.
     #[arg(long, requires = "write")]
     reason: Option<String>,
+    /// Compare with the record of an earlier revision.
+    #[arg(long, value_name = "REVISION", conflicts_with = "write")]
+    since: Option<String>,
 }
 
 /// Measures and compares. Whether every count is at its record.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let build = Build::own();
-    let mut record = Record::read()?;
+    let mut record = match &arguments.since {
+        Some(revision) => Record::at(revision)?,
+        None => Record::read()?,
+    };
     if record.build != build {
         if !arguments.write {
             println!("{}", skipped(&build, &record.build));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde::Deserialize;
 
@@ -115,6 +116,17 @@ impl Record {
     pub fn read() -> Result<Record, String> {
         let text = std::fs::read_to_string(path()).map_err(|error| format!("{FILE}: {error}"))?;
         toml::from_str(&text).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// Reads the file as it was at a revision.
+    pub fn at(revision: &str) -> Result<Record, String> {
+        let place = format!("{revision}:{FILE}");
+        let output = Command::new("git").args(["show", &place]).output();
+        let output = output.map_err(|error| format!("git show {place}: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("git show {place}: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        toml::from_slice(&output.stdout).map_err(|error| format!("{place}: {error}"))
     }
 
     /// Writes the file, cases and controllers in the order of `figures`.

@@ -218,19 +218,19 @@ impl State {
             self.probe_ends = true;
             self.model.delivery.begin_round();
         }
-        let small = self.in_flight <= self.target(0.5);
-        let Mode::ProbeRtt(until, round) = &mut self.mode else { return };
+        let Mode::ProbeRtt(until, round) = self.mode else { return };
         // At so small a window the delivery rate says nothing of the path's rate.
         self.model.delivery.limit(ack.in_flight);
-        let Some(end) = *until else {
-            if small {
-                *until = Some(ack.now + PROBE_RTT);
+        let Some(end) = until else {
+            if self.in_flight <= self.target(0.5) {
+                self.mode = Mode::ProbeRtt(Some(ack.now + PROBE_RTT), round);
                 self.model.delivery.begin_round();
             }
             return;
         };
-        *round |= sample.round;
-        if *round && ack.now > end {
+        let round = round || sample.round;
+        self.mode = Mode::ProbeRtt(until, round);
+        if round && ack.now > end {
             self.model.recent_since = ack.now;
             self.window = self.window.max(self.prior_window);
             self.bounds.forget();

@@ -93,9 +93,9 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Not competing, not standing.
-    pub fn new(params: &Params) -> Probe {
-        Probe {
+    /// Not competing, not standing; none if `probe` is zero.
+    pub fn new(params: &Params) -> Option<Probe> {
+        (params.probe > Span::ZERO).then(|| Probe {
             params: params.clone(),
             wait: params.probe,
             last: Time::NEVER,
@@ -103,7 +103,7 @@ impl Probe {
             standing: None,
             stopped: None,
             count: 0,
-        }
+        })
     }
 
     /// How often it stood still.
@@ -119,9 +119,7 @@ impl Probe {
     /// The action that these signs call for.
     #[inline]
     pub fn look(&mut self, signs: &Signs) -> Order {
-        if self.params.probe == Span::ZERO {
-            Order::GoOn
-        } else if self.stands() {
+        if self.stands() {
             self.stand(signs)
         } else if signs.competing {
             self.compete(signs)
@@ -209,7 +207,7 @@ mod tests {
     impl Flow {
         fn new() -> Flow {
             let params = Params { probe: Span::from_secs(20), ..Params::default() };
-            Flow { probe: Probe::new(&params), now: Time::ZERO, competing: true }
+            Flow { probe: Probe::new(&params).unwrap(), now: Time::ZERO, competing: true }
         }
 
         fn sample(&mut self, millis: u64) -> Order {
@@ -230,10 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn without_it_nothing_is_ever_ordered() {
-        let mut flow = Flow::new();
-        flow.probe = Probe::new(&Params::default());
-        assert_eq!((flow.see(50, 100), flow.sample(1)), (vec![], Order::GoOn));
+    fn there_is_none_by_default() {
+        assert!(Probe::new(&Params::default()).is_none());
     }
 
     #[test]
