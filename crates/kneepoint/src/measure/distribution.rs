@@ -64,9 +64,15 @@ pub(super) struct Recorder {
 impl Recorder {
     #[inline]
     pub(super) fn record(&mut self, time: Span) {
-        self.sum += u128::from(time.0);
-        self.max = self.max.max(time.0);
-        let cell = cell(time.0);
+        self.add(time.0);
+    }
+
+    /// Records a number in a unit of the caller's.
+    #[inline]
+    pub(super) fn add(&mut self, value: u64) {
+        self.sum += u128::from(value);
+        self.max = self.max.max(value);
+        let cell = cell(value);
         match self.cells.get_mut(cell) {
             Some(count) => *count = count.saturating_add(1),
             None => self.lengthen(cell),
@@ -86,20 +92,30 @@ impl Recorder {
 
     /// A statistic of the recorded times in seconds; NaN without one.
     pub(super) fn seconds(&self, statistic: Statistic) -> f64 {
+        self.value(statistic) / 1e9
+    }
+
+    /// The fraction of the recorded numbers that do not exceed `value`, to three significant digits of it; NaN without one.
+    pub(super) fn fraction_up_to(&self, value: u64) -> f64 {
+        let below: u64 = self.cells.iter().take(cell(value) + 1).copied().map(u64::from).sum();
+        below as f64 / self.count() as f64
+    }
+
+    /// A statistic in the unit that was recorded; NaN without a number.
+    pub(super) fn value(&self, statistic: Statistic) -> f64 {
         let count = self.count();
         if count == 0 {
             return f64::NAN;
         }
         let percentile = |p: f64| self.percentile(libm::ceil(p * count as f64) as u64) as f64;
-        let nanos = match statistic {
+        match statistic {
             Statistic::Mean => self.sum as f64 / count as f64,
             Statistic::P50 => percentile(0.50),
             Statistic::P90 => percentile(0.90),
             Statistic::P95 => percentile(0.95),
             Statistic::P99 => percentile(0.99),
             Statistic::Max => self.max as f64,
-        };
-        nanos / 1e9
+        }
     }
 
     /// The time that `rank` of the recorded times do not exceed: the end of their last cell, at most the maximum.
@@ -155,6 +171,14 @@ mod tests {
             assert_eq!(cell(end), cell(nanos));
             assert_eq!(cell(end.saturating_add(1)), cell(nanos) + usize::from(end < u64::MAX));
         }
+    }
+
+    #[test]
+    fn the_fraction_up_to_a_value_counts_that_value() {
+        let mut recorder = Recorder::default();
+        assert!(recorder.fraction_up_to(7).is_nan());
+        (1..=10).for_each(|value| recorder.add(value));
+        assert_eq!([0, 1, 7, 10, 99].map(|value| recorder.fraction_up_to(value)), [0.0, 0.1, 0.7, 1.0, 1.0]);
     }
 
     #[test]

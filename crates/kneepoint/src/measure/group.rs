@@ -14,7 +14,7 @@
 
 use super::class::Classes;
 use super::distribution::Recorder;
-use super::metric::{BYTES, Entry, MBIT, PACKETS, PLAIN, number, times};
+use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, times};
 use crate::spec;
 use crate::table::jain_index;
 use crate::trace::Event;
@@ -80,6 +80,15 @@ impl Group {
         }
     }
 
+    /// The fraction of the completed transfers that took no longer than each of [`WITHIN`], once one completed.
+    pub(super) fn completed_within(&self) -> impl Iterator<Item = (String, f64)> {
+        let times = WITHIN.iter().filter(|_| self.completion_times.count() > 0);
+        times.map(|millis| {
+            let time = Span::from_millis(*millis);
+            (time.to_string(), self.completion_times.fraction_up_to(time.0))
+        })
+    }
+
     /// A number of transfers; NaN for datagrams.
     fn of_transfers(&self, number: f64) -> f64 {
         if self.controlled { number } else { f64::NAN }
@@ -102,6 +111,19 @@ impl Group {
 pub(super) fn rate_bps(bytes: u64, window: Span) -> f64 {
     8.0 * bytes as f64 / window.as_secs_f64()
 }
+
+/// The times of a reported distribution of completion times, in milliseconds.
+const WITHIN: [u64; 16] =
+    [100, 200, 300, 500, 700, 1000, 1200, 1500, 2000, 2500, 3000, 5000, 7000, 10_000, 20_000, 50_000];
+
+/// The metrics of a time after the beginning of transfers; its label is that time.
+pub(super) const COMPLETIONS: &[Entry<f64>] = &[number(
+    "completed_within_share",
+    "Fraction of the group's completed transfers that took no longer",
+    "of transfers",
+    PERCENT,
+    |share| *share,
+)];
 
 /// The metrics of a group.
 pub(super) const METRICS: &[Entry<Group>] = &[

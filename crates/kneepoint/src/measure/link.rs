@@ -11,7 +11,7 @@
 //! transmission.
 
 use super::distribution::Recorder;
-use super::metric::{BYTES, Entry, PACKETS, PERCENT, PLAIN, number, times};
+use super::metric::{BYTES, Entry, PACKETS, PERCENT, PLAIN, number, packets, times};
 use super::occupancy::Occupancy;
 use crate::link::LinkSpec;
 use crate::queue::{Fate, Limit, Reason};
@@ -41,6 +41,8 @@ pub(super) struct Link {
     before: (Time, u16),
     latest: (Time, u16),
     waited: Recorder,
+    /// The backlog when packets were dropped, in thousandths of a packet.
+    queue_at_drop: Recorder,
 }
 
 impl Link {
@@ -62,6 +64,7 @@ impl Link {
             before: (Time::ZERO, 0),
             latest: (Time::ZERO, 0),
             waited: Recorder::default(),
+            queue_at_drop: Recorder::default(),
         }
     }
 
@@ -94,11 +97,19 @@ impl Link {
         match fate {
             Fate::Passed => {}
             Fate::Marked => self.marks += 1,
-            Fate::Dropped(reason) => self.drops[reason as usize] += 1,
+            Fate::Dropped(reason) => self.dropped(reason),
         }
     }
 
-    fn dropped(&self, reason: Reason) -> f64 {
+    #[cold]
+    fn dropped(&mut self, reason: Reason) {
+        self.drops[reason as usize] += 1;
+        if reason != Reason::Channel {
+            self.queue_at_drop.add(1000 * u64::from(self.queue.backlog().packets));
+        }
+    }
+
+    fn drops_by(&self, reason: Reason) -> f64 {
         self.drops[reason as usize] as f64
     }
 
@@ -164,7 +175,7 @@ pub(super) const METRICS: &[Entry<Link>] = &[
         link.dropped_by_queue() as f64
     }),
     number("drops_overflow", "Packets that found no room", "no room", PLAIN, |link: &Link| {
-        link.dropped(Reason::Overflow)
+        link.drops_by(Reason::Overflow)
     })
     .detail(),
     number(
@@ -172,19 +183,23 @@ pub(super) const METRICS: &[Entry<Link>] = &[
         "Packets dropped on arrival by the discipline",
         "dropped early",
         PLAIN,
-        |link: &Link| link.dropped(Reason::Early),
+        |link: &Link| link.drops_by(Reason::Early),
     )
     .detail(),
     number("drops_late", "Packets dropped at the head of the queue", "dropped late", PLAIN, |link: &Link| {
-        link.dropped(Reason::Late)
+        link.drops_by(Reason::Late)
     })
     .detail(),
     number("drops_pushed_out", "Waiting packets pushed out", "pushed out", PLAIN, |link: &Link| {
-        link.dropped(Reason::PushedOut)
+        link.drops_by(Reason::PushedOut)
     })
     .detail(),
     number("drops_channel", "Packets lost by the channel", "channel losses", PLAIN, |link: &Link| {
-        link.dropped(Reason::Channel)
+        link.drops_by(Reason::Channel)
+    })
+    .detail(),
+    packets("queue_at_drop", "Queue met by dropped packets", "queue at drop", |link: &Link| {
+        &link.queue_at_drop
     })
     .detail(),
     number("marks", "Packets marked by the queue", "marks", PLAIN, |link: &Link| link.marks as f64).detail(),

@@ -10,7 +10,7 @@ use super::link::Link;
 use super::metric::{Subject, fill};
 use super::mixture::{Mixture, Share};
 use super::run::Run;
-use super::{class, flow, group, link, mixture, run};
+use super::{class, flow, group, link, mixture, position, run};
 use crate::link::LinkSpec;
 use crate::packet::{Flags, Packet};
 use crate::spec::{Roster, Valid};
@@ -95,7 +95,7 @@ impl Meter {
             link.queue.close();
             of_links.extend(rows_of_link(link));
         }
-        let unknown = Share::UNKNOWN;
+        let unknown = Share::unknown();
         for (place, group) in self.groups.iter().enumerate() {
             let share = shares.as_ref().map_or(&unknown, |shares| &shares[place]);
             of_groups.extend(rows_of_group(group, share));
@@ -241,8 +241,14 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let whole = fill(fill(row(None), group::METRICS, group), mixture::METRICS, share);
     let positions = share
         .positions()
-        .map(|(middle, part)| fill(row(Some(("bin", format!("{middle:.4}")))), mixture::POSITIONS, &part));
+        .map(|(middle, part)| fill(row(Some(("bin", format!("{middle:.4}")))), position::POSITIONS, &part));
     let classes =
         group.classes.seen().map(|(label, class)| fill(row(Some(("class", label))), class::METRICS, class));
-    std::iter::once(whole).chain(positions).chain(classes).collect()
+    let completions = group
+        .completed_within()
+        .map(|(time, part)| fill(row(Some(("within", time))), group::COMPLETIONS, &part));
+    let drops = share
+        .drop_windows()
+        .map(|(window, part)| fill(row(Some(("window", window))), mixture::DROP_WINDOWS, &part));
+    std::iter::once(whole).chain(positions).chain(classes).chain(completions).chain(drops).collect()
 }

@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::distribution::{Recorder, Statistic};
-use super::{class, flow, group, link, mixture, run};
+use super::{class, flow, group, link, mixture, position, run};
 use crate::table::Row;
 
 /// A metric as files and people name it.
@@ -47,6 +47,10 @@ crate::choice! {
         Position = "position",
         /// A class of transfers of a group, by size.
         Class = "class",
+        /// A time by which transfers of a group had completed.
+        Completion = "completion",
+        /// A window that packets of a group did not exceed when they were dropped.
+        DropWindow = "drop-window",
         /// One flow of a group.
         Flow = "flow",
     }
@@ -54,8 +58,15 @@ crate::choice! {
 
 impl Subject {
     /// All subjects but those with a row for each flow or each length of a queue: few enough to keep of every run.
-    pub const FEW: [Subject; 5] =
-        [Subject::Run, Subject::Link, Subject::Group, Subject::Position, Subject::Class];
+    pub const FEW: [Subject; 7] = [
+        Subject::Run,
+        Subject::Link,
+        Subject::Group,
+        Subject::Position,
+        Subject::Class,
+        Subject::Completion,
+        Subject::DropWindow,
+    ];
 
     /// The labels of its rows.
     pub fn axes(self) -> &'static [&'static str] {
@@ -66,6 +77,8 @@ impl Subject {
             Subject::Group => &["group"],
             Subject::Position => &["group", "bin"],
             Subject::Class => &["group", "class"],
+            Subject::Completion => &["group", "within"],
+            Subject::DropWindow => &["group", "window"],
             Subject::Flow => &["group", "flow"],
         }
     }
@@ -86,8 +99,10 @@ impl Subject {
             Subject::Link => described(link::METRICS).collect(),
             Subject::Length => described(link::LENGTHS).collect(),
             Subject::Group => described(group::METRICS).chain(described(mixture::METRICS)).collect(),
-            Subject::Position => described(mixture::POSITIONS).collect(),
+            Subject::Position => described(position::POSITIONS).collect(),
             Subject::Class => described(class::METRICS).collect(),
+            Subject::Completion => described(group::COMPLETIONS).collect(),
+            Subject::DropWindow => described(mixture::DROP_WINDOWS).collect(),
             Subject::Flow => described(flow::METRICS).collect(),
         }
     }
@@ -110,6 +125,7 @@ pub(super) struct Unit(&'static str, f64);
 pub(super) const PLAIN: Unit = Unit("", 1.0);
 pub(super) const PERCENT: Unit = Unit("%", 100.0);
 pub(super) const PACKETS: Unit = Unit("packets", 1.0);
+pub(super) const PACKET_RATE: Unit = Unit("packets/s", 1.0);
 pub(super) const BYTES: Unit = Unit("bytes", 1.0);
 pub(super) const SECONDS: Unit = Unit("s", 1.0);
 pub(super) const KBIT: Unit = Unit("kbit/s", 1e-3);
@@ -131,6 +147,8 @@ enum Of<T: 'static> {
     Number(fn(&T) -> f64),
     /// The statistics of recorded times, in milliseconds.
     Times(fn(&T) -> &Recorder),
+    /// The statistics of recorded thousandths of a packet, in packets.
+    Packets(fn(&T) -> &Recorder),
 }
 
 /// A metric that is one number.
@@ -155,6 +173,16 @@ pub(super) const fn times<T>(
     Entry { key, title, short, unit: Unit("ms", 1.0), of: Of::Times(of), headline: &[], brief }
 }
 
+/// The metrics of a distribution of packets, recorded in thousandths: `key`, the statistic and `packets` make their keys.
+pub(super) const fn packets<T>(
+    key: &'static str,
+    title: &'static str,
+    short: &'static str,
+    of: fn(&T) -> &Recorder,
+) -> Entry<T> {
+    Entry { unit: PACKETS, of: Of::Packets(of), ..times(key, title, short, of) }
+}
+
 impl<T> Entry<T> {
     /// Shown by every report, per scheme.
     pub(super) const fn headline(self) -> Entry<T> {
@@ -170,7 +198,7 @@ impl<T> Entry<T> {
     fn statistics(&self) -> &'static [Statistic] {
         match self.of {
             Of::Number(_) => &[Statistic::Mean],
-            Of::Times(_) => Statistic::ALL,
+            Of::Times(_) | Of::Packets(_) => Statistic::ALL,
         }
     }
 
@@ -178,13 +206,14 @@ impl<T> Entry<T> {
         match self.of {
             Of::Number(_) => self.key.into(),
             Of::Times(_) => format!("{}_{statistic}_ms", self.key),
+            Of::Packets(_) => format!("{}_{statistic}_packets", self.key),
         }
     }
 
     fn describe(&self, statistic: Statistic) -> Metric {
         let (title, short) = match self.of {
             Of::Number(_) => (self.title.into(), self.short.into()),
-            Of::Times(_) => (statistic.title(self.title), statistic.short(self.short)),
+            Of::Times(_) | Of::Packets(_) => (statistic.title(self.title), statistic.short(self.short)),
         };
         let Unit(unit, scale) = self.unit;
         let (headline, brief) = (self.headline.contains(&statistic), self.brief.contains(&statistic));
@@ -195,6 +224,7 @@ impl<T> Entry<T> {
         match self.of {
             Of::Number(number) => number(of),
             Of::Times(times) => times(of).seconds(statistic) * 1e3,
+            Of::Packets(thousandths) => thousandths(of).value(statistic) / 1e3,
         }
     }
 }
@@ -217,6 +247,7 @@ mod tests {
     fn ending(unit: &str) -> &str {
         match unit {
             "packets" => "_packets",
+            "packets/s" => "_pps",
             "bytes" => "_bytes",
             "s" => "_s",
             "ms" => "_ms",

@@ -8,31 +8,28 @@
 //! share             bytes of the group that were served / all bytes served
 //! drop ratio        packets of it that the queue dropped / packets of it that arrived
 //! variance to mean  s² / x̄ of the bits of it served in each whole second of the window      bits/s
+//! window            the congestion window that a data packet of it carries, at its arrival or where it is dropped
+//! queueing delay    the wait of its packets
 //! position          the backlog at the arrival of an accepted packet of it / the limit      [0, 1]
 //! entropy           -Σ p·ln p / ln 20 over twentieths of the buffer                          [0, 1]
 //! ```
 //!
 //! Both data and acknowledgements that cross the bottleneck count, so the shares of a run add up to one.
 
-use super::metric::{BYTES, Entry, KBIT, PERCENT, PLAIN, number};
+use super::distribution::Recorder;
+use super::metric::{BYTES, Entry, KBIT, PACKET_RATE, PACKETS, PERCENT, PLAIN, number, packets, times};
+use super::position::{Position, Positions};
+use super::seconds::Seconds;
+use crate::packet::{Body, Packet};
 use crate::queue::{Backlog, Fate, Limit, Reason};
 use crate::trace::Event;
 use crate::units::{Interval, Span, Time};
-
-/// Parts of the buffer in a reported distribution of positions.
-const BINS: usize = 20;
-/// Parts of the buffer in which positions are counted, so that the median is known to a thousandth.
-const CELLS: usize = 1000;
-const SECOND: Span = Span::from_secs(1);
 
 /// Counts the packets of each group at one link, inside the measurement window.
 #[derive(Clone, Debug)]
 pub(super) struct Mixture {
     limit: Limit,
     window: Interval,
-    /// Whole seconds of the window, and the end of the one that is counted now.
-    seconds: u64,
-    ends: Time,
     groups: Vec<Group>,
 }
 
@@ -41,18 +38,16 @@ struct Group {
     arrivals: u64,
     drops: u64,
     served_bytes: u64,
-    /// Bytes served in this second; over all whole seconds their sum, and the sum of their squares.
-    second: u64,
-    sum: u64,
-    squares: u128,
+    /// Bytes served in each second.
+    served: Seconds,
+    /// Packets dropped in each second.
+    dropped: Seconds,
     positions: Positions,
-}
-
-/// The queues that packets met.
-#[derive(Clone, Debug)]
-struct Positions {
-    sum: u128,
-    cells: Vec<u64>,
+    waited: Recorder,
+    /// Windows that arriving packets carried: how many, and their sum.
+    windows: (u64, f64),
+    /// Windows that dropped packets carried, in thousandths of a packet.
+    drop_windows: Recorder,
 }
 
 impl Mixture {
@@ -61,38 +56,41 @@ impl Mixture {
             arrivals: 0,
             drops: 0,
             served_bytes: 0,
-            second: 0,
-            sum: 0,
-            squares: 0,
-            positions: Positions { sum: 0, cells: vec![0; CELLS] },
+            served: Seconds::new(window),
+            dropped: Seconds::new(window),
+            positions: Positions::new(),
+            waited: Recorder::default(),
+            windows: (0, 0.0),
+            drop_windows: Recorder::default(),
         };
-        Mixture {
-            limit,
-            window,
-            seconds: window.span().0 / SECOND.0,
-            ends: window.from + SECOND,
-            groups: vec![group; groups],
-        }
+        Mixture { limit, window, groups: vec![group; groups] }
     }
 
     /// An event of a packet of `group`, which met `backlog` if it arrives.
     #[inline]
     pub(super) fn on(&mut self, group: usize, at: Time, backlog: Backlog, event: &Event) {
         match event {
-            Event::Arrival { fate, .. } => self.arrival(group, backlog, *fate),
-            Event::Fate { fate, .. } => self.fate(group, *fate),
-            Event::Service { packet, .. } => self.service(group, at, packet.size),
+            Event::Arrival { packet, fate, .. } => self.arrival(group, at, backlog, packet, *fate),
+            Event::Fate { packet, fate, .. } => self.fate(group, at, packet, *fate),
+            Event::Service { packet, waited, .. } => self.service(group, at, packet.size, *waited),
             _ => {}
         }
     }
 
     /// A packet of a group met this backlog.
     #[inline]
-    fn arrival(&mut self, group: usize, backlog: Backlog, fate: Fate) {
+    fn arrival(&mut self, group: usize, at: Time, backlog: Backlog, packet: &Packet, fate: Fate) {
+        let dropped = matches!(fate, Fate::Dropped(_));
+        if dropped {
+            self.fate(group, at, packet, fate);
+        }
         let Some(group) = self.groups.get_mut(group) else { return };
         group.arrivals += 1;
-        if let Fate::Dropped(reason) = fate {
-            group.dropped(reason);
+        if let Some(window) = window(packet) {
+            group.windows.0 += 1;
+            group.windows.1 += window;
+        }
+        if dropped {
             return;
         }
         match self.limit {
@@ -104,55 +102,48 @@ impl Mixture {
 
     /// An accepted packet of a group met its fate.
     #[inline]
-    fn fate(&mut self, group: usize, fate: Fate) {
-        if let (Some(group), Fate::Dropped(reason)) = (self.groups.get_mut(group), fate) {
-            group.dropped(reason);
+    fn fate(&mut self, group: usize, at: Time, packet: &Packet, fate: Fate) {
+        let Fate::Dropped(reason) = fate else { return };
+        if reason == Reason::Channel {
+            return;
+        }
+        let Some(group) = self.groups.get_mut(group) else { return };
+        group.drops += 1;
+        group.dropped.count(at, 1);
+        if let Some(window) = window(packet) {
+            group.drop_windows.add((1e3 * window) as u64);
         }
     }
 
     /// A packet of a group begins its transmission.
     #[inline]
-    fn service(&mut self, group: usize, at: Time, size: u16) {
-        if at >= self.ends {
-            self.turn(at);
-        }
+    fn service(&mut self, group: usize, at: Time, size: u16, waited: Span) {
         if let Some(group) = self.groups.get_mut(group) {
             group.served_bytes += u64::from(size);
-            group.second += u64::from(size);
+            group.served.count(at, u64::from(size));
+            group.waited.record(waited);
         }
-    }
-
-    /// Closes the second that was counted; `at` is in the one to be counted next. Those between were idle, and a
-    /// zero adds nothing to a sum.
-    #[cold]
-    fn turn(&mut self, at: Time) {
-        let whole = self.ends <= self.window.to;
-        for group in &mut self.groups {
-            let bytes = std::mem::take(&mut group.second);
-            if whole {
-                group.sum += bytes;
-                group.squares += u128::from(bytes) * u128::from(bytes);
-            }
-        }
-        let begun = at.since(self.window.from).0 / SECOND.0;
-        self.ends = self.window.from + Span((begun + 1).saturating_mul(SECOND.0));
     }
 
     /// The share of each group.
-    pub(super) fn finish(mut self) -> Vec<Share> {
-        self.turn(self.window.to);
+    pub(super) fn finish(self) -> Vec<Share> {
         let all: u64 = self.groups.iter().map(|group| group.served_bytes).sum();
-        let (limit, seconds) = (self.limit, self.seconds);
-        self.groups.into_iter().map(|group| group.finish(all, limit, seconds)).collect()
+        let (limit, window) = (self.limit, self.window.span());
+        self.groups.into_iter().map(|group| group.finish(all, limit, window)).collect()
+    }
+}
+
+/// The window that a data packet carries; none in acknowledgements and datagrams.
+#[inline]
+fn window(packet: &Packet) -> Option<f64> {
+    match packet.body() {
+        Body::Data { hint, .. } if hint.window > 0.0 => Some(hint.window),
+        _ => None,
     }
 }
 
 impl Group {
-    fn dropped(&mut self, reason: Reason) {
-        self.drops += u64::from(reason != Reason::Channel);
-    }
-
-    fn finish(self, all: u64, limit: Limit, seconds: u64) -> Share {
+    fn finish(self, all: u64, limit: Limit, window: Span) -> Share {
         let position = match limit {
             Limit::Packets(limit) => self.positions.finish(f64::from(limit)),
             Limit::Bytes(limit) => self.positions.finish(limit.0 as f64),
@@ -160,56 +151,17 @@ impl Group {
         };
         Share {
             share: self.served_bytes as f64 / all as f64,
-            throughput_variance_to_mean_bps: self.variance_to_mean(seconds),
+            // A byte has eight bits.
+            throughput_variance_to_mean_bps: 8.0 * self.served.finish().1,
+            drops_variance: self.dropped.finish().0,
+            drop_rate: self.drops as f64 / window.as_secs_f64(),
             arrivals: self.arrivals,
             drops: self.drops,
             served_bytes: self.served_bytes,
             position,
-        }
-    }
-
-    /// Sums of integers are exact, so nothing cancels before the last step.
-    fn variance_to_mean(&self, seconds: u64) -> f64 {
-        if seconds < 2 {
-            return f64::NAN;
-        }
-        let sum = u128::from(self.sum);
-        let spread =
-            (u128::from(seconds).saturating_mul(self.squares)).saturating_sub(sum.saturating_mul(sum));
-        // s²/x̄ = (n·Σx² - (Σx)²) / (n·(n-1)) · n/Σx, of bytes; a byte has eight bits.
-        8.0 * spread as f64 / ((seconds - 1) as f64 * self.sum as f64)
-    }
-}
-
-impl Positions {
-    #[inline]
-    fn count(&mut self, waiting: u64, limit: u64) {
-        self.sum += u128::from(waiting);
-        // A packet is accepted only where there is room, and a limit of zero has none.
-        let cell = (waiting * CELLS as u64 / limit.max(1)) as usize;
-        self.cells[cell.min(CELLS - 1)] += 1;
-    }
-
-    fn finish(&self, limit: f64) -> Position {
-        let count: u64 = self.cells.iter().sum();
-        if count == 0 {
-            return Position::UNKNOWN;
-        }
-        let bins =
-            self.cells.chunks(CELLS / BINS).map(|cells| cells.iter().sum::<u64>() as f64 / count as f64);
-        let shares: Vec<f64> = bins.collect();
-        let mut seen = 0;
-        let median = self.cells.iter().position(|cell| {
-            seen += cell;
-            2 * seen >= count
-        });
-        let surprise: f64 =
-            shares.iter().filter(|share| **share > 0.0).map(|share| -share * libm::log(*share)).sum();
-        Position {
-            mean: self.sum as f64 / (count as f64 * limit),
-            median: median.map_or(f64::NAN, |cell| cell as f64 / CELLS as f64),
-            entropy: surprise / libm::log(BINS as f64),
-            shares,
+            waited: self.waited,
+            window: self.windows.1 / self.windows.0 as f64,
+            drop_windows: self.drop_windows,
         }
     }
 }
@@ -222,42 +174,46 @@ pub(super) struct Share {
     drops: u64,
     served_bytes: u64,
     throughput_variance_to_mean_bps: f64,
+    /// s² of the drops in each whole second.
+    drops_variance: f64,
+    /// Per second.
+    drop_rate: f64,
     position: Position,
-}
-
-/// The queue that accepted packets of a group met, over its limit. NaN without an accepted packet, or without a limit.
-#[derive(Clone, Debug)]
-struct Position {
-    /// Exact.
-    mean: f64,
-    /// Down to a thousandth.
-    median: f64,
-    entropy: f64,
-    /// The fraction of the packets in each twentieth of the buffer, from its front; empty where it is unknown.
-    shares: Vec<f64>,
-}
-
-impl Position {
-    const UNKNOWN: Position =
-        Position { mean: f64::NAN, median: f64::NAN, entropy: f64::NAN, shares: Vec::new() };
+    waited: Recorder,
+    /// The mean window of arriving packets.
+    window: f64,
+    drop_windows: Recorder,
 }
 
 impl Share {
     /// A group whose share was not counted.
-    pub(super) const UNKNOWN: Share = Share {
-        share: f64::NAN,
-        arrivals: 0,
-        drops: 0,
-        served_bytes: 0,
-        throughput_variance_to_mean_bps: f64::NAN,
-        position: Position::UNKNOWN,
-    };
+    pub(super) fn unknown() -> Share {
+        Share {
+            share: f64::NAN,
+            arrivals: 0,
+            drops: 0,
+            served_bytes: 0,
+            throughput_variance_to_mean_bps: f64::NAN,
+            drops_variance: f64::NAN,
+            drop_rate: f64::NAN,
+            position: Position::UNKNOWN,
+            waited: Recorder::default(),
+            window: f64::NAN,
+            drop_windows: Recorder::default(),
+        }
+    }
 
     /// The middle of each part of the buffer, and the fraction of the packets that met it.
     pub(super) fn positions(&self) -> impl Iterator<Item = (f64, f64)> {
         let shares = &self.position.shares;
         let parts = shares.len() as f64;
         shares.iter().enumerate().map(move |(place, share)| ((place as f64 + 0.5) / parts, *share))
+    }
+
+    /// The fraction of the dropped packets that carried no window above each of [`WINDOWS`], once one was dropped.
+    pub(super) fn drop_windows(&self) -> impl Iterator<Item = (String, f64)> {
+        let windows = WINDOWS.iter().filter(|_| self.drop_windows.count() > 0);
+        windows.map(|window| (window.to_string(), self.drop_windows.fraction_up_to(1000 * window)))
     }
 
     /// A number of packets or bytes; NaN where none were counted.
@@ -275,6 +231,41 @@ pub(super) const METRICS: &[Entry<Share>] = &[
     number("drops", "Packets of the group that the queue dropped", "drops", PLAIN, |share: &Share| {
         share.counted(share.drops)
     })
+    .detail(),
+    number(
+        "drop_rate_pps",
+        "Packets of the group dropped per second",
+        "dropped",
+        PACKET_RATE,
+        |share: &Share| share.drop_rate,
+    )
+    .detail(),
+    number(
+        "drops_variance",
+        "Variance of the group's drops in 1 s",
+        "variance of drops",
+        PLAIN,
+        |share: &Share| share.drops_variance,
+    )
+    .detail(),
+    times("queueing_delay", "Queueing delay of the group's packets", "queueing", |share: &Share| {
+        &share.waited
+    })
+    .detail(),
+    number(
+        "window_mean_packets",
+        "Mean window that the group's packets carry",
+        "window",
+        PACKETS,
+        |share: &Share| share.window,
+    )
+    .detail(),
+    packets(
+        "window_at_drop",
+        "Window that the group's dropped packets carry",
+        "window at drop",
+        |share: &Share| &share.drop_windows,
+    )
     .detail(),
     number("arrivals", "Packets of the group that arrived", "arrived", PLAIN, |share: &Share| {
         share.counted(share.arrivals)
@@ -316,11 +307,14 @@ pub(super) const METRICS: &[Entry<Share>] = &[
     .detail(),
 ];
 
-/// The metrics of a position; its label is the middle of a twentieth of the buffer.
-pub(super) const POSITIONS: &[Entry<f64>] = &[number(
-    "queue_position_share",
-    "Fraction of the group's packets at this position",
-    "of packets",
+/// The windows of a reported distribution of windows at drops, in packets.
+const WINDOWS: [u64; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30, 40, 60, 100, 200];
+
+/// The metrics of a window; its label is that window in packets.
+pub(super) const DROP_WINDOWS: &[Entry<f64>] = &[number(
+    "dropped_up_to_share",
+    "Fraction of the group's dropped packets that carried no greater window",
+    "of drops",
     PERCENT,
     |share| *share,
 )];
@@ -328,6 +322,8 @@ pub(super) const POSITIONS: &[Entry<f64>] = &[number(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::distribution::Statistic;
+    use crate::packet::{Flags, Hint};
     use crate::units::Bytes;
 
     fn at(millis: u64) -> Time {
@@ -343,15 +339,22 @@ mod tests {
         Backlog { packets, bytes: Bytes(1000 * u64::from(packets)) }
     }
 
+    /// A packet arrives at the begin of the window with `window` packets as its hint.
+    fn arrive(mixture: &mut Mixture, group: usize, backlog: Backlog, window: f64, fate: Fate) {
+        let hint = Hint { window, ..Hint::default() };
+        let packet = Packet::data(0, 0, 1000, Flags::default(), Time::ZERO).with_hint(hint);
+        mixture.arrival(group, at(10_000), backlog, &packet, fate);
+    }
+
     #[test]
     fn shares_add_up_to_one_and_the_channel_is_no_fault_of_the_queue() {
         let mut mixture = two(Limit::Packets(10));
-        mixture.arrival(0, waiting(0), Fate::Passed);
-        mixture.arrival(0, waiting(10), Fate::Dropped(Reason::Overflow));
-        mixture.arrival(1, waiting(1), Fate::Marked);
-        mixture.fate(1, Fate::Dropped(Reason::Channel));
-        mixture.service(0, at(10_000), 1000);
-        mixture.service(1, at(10_100), 3000);
+        arrive(&mut mixture, 0, waiting(0), 0.0, Fate::Passed);
+        arrive(&mut mixture, 0, waiting(10), 0.0, Fate::Dropped(Reason::Overflow));
+        arrive(&mut mixture, 1, waiting(1), 0.0, Fate::Marked);
+        mixture.fate(1, at(10_000), &Packet::default(), Fate::Dropped(Reason::Channel));
+        mixture.service(0, at(10_000), 1000, Span::ZERO);
+        mixture.service(1, at(10_100), 3000, Span::ZERO);
         let shares = mixture.finish();
         assert_eq!(shares.iter().map(|share| share.share).collect::<Vec<_>>(), [0.25, 0.75]);
         assert_eq!(
@@ -363,11 +366,11 @@ mod tests {
     #[test]
     fn three_whole_seconds_of_1_0_and_2_kilobytes_have_a_variance_of_a_megabyte_squared() {
         let mut mixture = two(Limit::Unlimited);
-        mixture.service(0, at(10_000), 400);
-        mixture.service(0, at(10_999), 600);
-        mixture.service(0, at(12_000), 2000);
+        mixture.service(0, at(10_000), 400, Span::ZERO);
+        mixture.service(0, at(10_999), 600, Span::ZERO);
+        mixture.service(0, at(12_000), 2000, Span::ZERO);
         // Half a second at the end is none.
-        mixture.service(0, at(13_000), 9000);
+        mixture.service(0, at(13_000), 9000, Span::ZERO);
         let shares = mixture.finish();
         // Mean 1000 bytes, variance 1000² bytes², 8 bits a byte.
         assert_eq!(shares[0].throughput_variance_to_mean_bps, 8000.0);
@@ -380,13 +383,13 @@ mod tests {
         for (limit, scale) in [(Limit::Packets(40), 1.0), (Limit::Bytes(Bytes(80_000)), 0.5)] {
             let mut mixture = two(limit);
             for packets in [0, 10, 10, 39] {
-                mixture.arrival(0, waiting(packets), Fate::Passed);
+                arrive(&mut mixture, 0, waiting(packets), 0.0, Fate::Passed);
             }
-            mixture.arrival(0, waiting(40), Fate::Dropped(Reason::Overflow));
+            arrive(&mut mixture, 0, waiting(40), 0.0, Fate::Dropped(Reason::Overflow));
             let position = mixture.finish().remove(0).position;
             assert_eq!((position.mean, position.median), (scale * 59.0 / 160.0, scale * 0.25));
             let bin = (scale * 5.0) as usize;
-            assert_eq!((position.shares[0], position.shares[bin], position.shares.len()), (0.25, 0.5, BINS));
+            assert_eq!((position.shares[0], position.shares[bin], position.shares.len()), (0.25, 0.5, 20));
             // ¼, ½, ¼: 1.5·ln 2 of ln 20.
             let exact = 1.5 * core::f64::consts::LN_2 / libm::log(20.0);
             assert!((position.entropy - exact).abs() < 1e-12);
@@ -396,12 +399,31 @@ mod tests {
     #[test]
     fn everywhere_alike_is_an_entropy_of_one_and_in_one_place_of_zero() {
         let mut mixture = two(Limit::Packets(20));
-        (0..20).for_each(|packets| mixture.arrival(0, waiting(packets), Fate::Passed));
-        (0..20).for_each(|_| mixture.arrival(1, waiting(7), Fate::Passed));
+        (0..20).for_each(|packets| arrive(&mut mixture, 0, waiting(packets), 0.0, Fate::Passed));
+        (0..20).for_each(|_| arrive(&mut mixture, 1, waiting(7), 0.0, Fate::Passed));
         let shares = mixture.finish();
         assert!((shares[0].position.entropy - 1.0).abs() < 1e-12);
         assert_eq!(shares[1].position.entropy, 0.0);
         let bins: Vec<(f64, f64)> = shares[1].positions().collect();
         assert_eq!(bins[7], (0.375, 1.0));
+    }
+
+    #[test]
+    fn windows_are_those_that_packets_carry() {
+        let mut mixture = two(Limit::Packets(40));
+        for window in [2.0, 4.0, 8.0, 16.0] {
+            arrive(&mut mixture, 0, waiting(0), window, Fate::Passed);
+        }
+        for window in [6.5, 7.5] {
+            arrive(&mut mixture, 0, waiting(0), window, Fate::Dropped(Reason::Early));
+        }
+        // A datagram carries none.
+        arrive(&mut mixture, 0, waiting(0), 0.0, Fate::Dropped(Reason::Early));
+        let share = mixture.finish().remove(0);
+        assert!((share.window - 44.0 / 6.0).abs() < 1e-12);
+        assert_eq!((share.drops, share.drop_rate), (3, 3.0 / 3.5));
+        assert_eq!(share.drop_windows.value(Statistic::Mean), 7000.0);
+        let up_to: Vec<(String, f64)> = share.drop_windows().skip(5).take(3).collect();
+        assert_eq!(up_to, [("6".into(), 0.0), ("7".into(), 0.5), ("8".into(), 1.0)]);
     }
 }

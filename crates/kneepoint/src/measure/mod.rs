@@ -18,8 +18,10 @@ mod metric;
 mod mixture;
 mod object;
 mod occupancy;
+mod position;
 mod prediction;
 mod run;
+mod seconds;
 mod series;
 mod theory;
 
