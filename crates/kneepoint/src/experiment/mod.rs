@@ -35,7 +35,7 @@ pub use compute::Computation;
 pub use outcome::{Effort, Outcome};
 pub use read::parse;
 pub use sections::{Figure, Scale};
-pub use work::{Packets, Watch, Yield};
+pub use work::{Packets, Watch, Watched, Yield};
 
 crate::choice! {
     /// How long an experiment may take.

@@ -129,7 +129,7 @@ impl Packets {
             true => (Meter::new(&self.valid), Subject::ALL),
             false => (Meter::with_shares(&self.valid), &Subject::FEW[..]),
         };
-        Watch { meter, subjects, windows, series, prediction }
+        Watch { meter, subjects, windows, others: (series, prediction) }
     }
 }
 
@@ -142,8 +142,8 @@ pub struct Watch {
     meter: Meter,
     subjects: &'static [Subject],
     windows: Vec<(String, Meter)>,
-    series: Option<Series>,
-    prediction: Option<Prediction>,
+    /// Observers of some runs.
+    others: (Option<Series>, Option<Prediction>),
 }
 
 impl Observer for Watch {
@@ -153,8 +153,15 @@ impl Observer for Watch {
         for (_, meter) in &mut self.windows {
             meter.on(at, event);
         }
-        self.series.on(at, event);
-        self.prediction.on(at, event);
+        self.others.on(at, event);
+    }
+
+    fn clock(&self) -> bool {
+        self.others.clock()
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.others.advance(now);
     }
 }
 
@@ -162,12 +169,13 @@ impl Watch {
     /// The observations.
     pub fn finish(self) -> Yield {
         let mut rows = self.meter.rows(self.subjects);
+        let (series, prediction) = self.others;
         for (name, meter) in self.windows {
             let inside = meter.rows(&Subject::FEW).into_iter();
             rows.extend(inside.map(|row| row.under("window", &name)));
         }
-        rows.extend(self.prediction.map(Prediction::finish).iter().flatten().flat_map(score));
-        Yield { rows, series: self.series.map(Series::table) }
+        rows.extend(prediction.map(Prediction::finish).iter().flatten().flat_map(score));
+        Yield { rows, series: series.map(Series::table) }
     }
 }
 

@@ -80,8 +80,6 @@ impl Prediction {
 }
 
 impl Observer for Prediction {
-    const CLOCK: bool = true;
-
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         let concerns = match event {
@@ -95,6 +93,10 @@ impl Observer for Prediction {
         if concerns {
             self.jury.on(at, event);
         }
+    }
+
+    fn clock(&self) -> bool {
+        true
     }
 
     fn advance(&mut self, now: Time) {

@@ -75,10 +75,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Runs until `until`, or the end of the scenario if that is earlier.
     pub fn advance(&mut self, until: Time) {
         let until = until.min(self.state.valid.schedule().duration);
+        let clock = self.watch.clock();
         while let Some((now, entity)) = self.state.events.pop(until) {
             self.state.now = now;
             self.state.handled += 1;
-            if O::CLOCK {
+            if clock {
                 self.state.network.settle(now, &mut self.watch);
                 self.watch.advance(now);
             }

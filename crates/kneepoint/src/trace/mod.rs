@@ -128,11 +128,13 @@ pub trait View {
 
 /// Watches a run.
 pub trait Observer {
-    /// Whether [`advance`](Observer::advance) is wanted. Without it the clock costs nothing.
-    const CLOCK: bool = false;
-
     /// `event` happened at `at`.
     fn on(&mut self, at: Time, event: &Event);
+    /// Whether [`advance`](Observer::advance) is wanted; asked once, when a run begins or goes on. Without it the clock
+    /// costs nothing.
+    fn clock(&self) -> bool {
+        false
+    }
     /// The run's clock is at `now`: whatever happened before has been told, and whatever is told from now on happens at `now` or
     /// later.
     fn advance(&mut self, _now: Time) {}
@@ -146,12 +148,13 @@ impl Observer for () {
 
 /// Two observers watch as one.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    const CLOCK: bool = A::CLOCK || B::CLOCK;
-
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         self.0.on(at, event);
         self.1.on(at, event);
+    }
+    fn clock(&self) -> bool {
+        self.0.clock() || self.1.clock()
     }
     fn advance(&mut self, now: Time) {
         self.0.advance(now);
@@ -161,13 +164,14 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
 /// An observer that may be absent.
 impl<O: Observer> Observer for Option<O> {
-    const CLOCK: bool = O::CLOCK;
-
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         if let Some(observer) = self {
             observer.on(at, event);
         }
+    }
+    fn clock(&self) -> bool {
+        self.as_ref().is_some_and(O::clock)
     }
     fn advance(&mut self, now: Time) {
         if let Some(observer) = self {
@@ -178,11 +182,12 @@ impl<O: Observer> Observer for Option<O> {
 
 /// An observer that somebody else keeps.
 impl<O: Observer> Observer for &mut O {
-    const CLOCK: bool = O::CLOCK;
-
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         (**self).on(at, event);
+    }
+    fn clock(&self) -> bool {
+        (**self).clock()
     }
     fn advance(&mut self, now: Time) {
         (**self).advance(now);

@@ -89,7 +89,9 @@ impl<O: Observer> Ordered<O> {
 }
 
 impl<O: Observer> Observer for Ordered<O> {
-    const CLOCK: bool = true;
+    fn clock(&self) -> bool {
+        true
+    }
 
     fn advance(&mut self, now: Time) {
         self.now = now;
