@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::report::format::text;
-use kneepoint::report::{Manifest, coexistence, csv, reproduction};
+use kneepoint::report::{Manifest, coexistence, csv, json, reproduction};
 use kneepoint::study::coexist::{Coexistence, Invalid, Question, row_flows};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
 
@@ -112,7 +112,7 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let unfinished = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
     let manifest = manifest::of(study.scenarios, seeds, unfinished.into_iter().collect());
     let all = conducted.outcome;
-    let json = format!("{:#}\n", coexistence::json(&all, &manifest));
+    let json = json::render(&coexistence::json(&all, &manifest));
     let document = coexistence::document(&all, &manifest);
     let page = write_report(&document, out, &[Picture::Svg, Picture::Png])?;
     write(&all, &manifest, &json, out)?;

@@ -80,7 +80,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         write(outcome, &out)?;
     }
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
-    let claims = lines(&reproduction::json::claims(&outcomes));
+    let claims = report::json::lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
     let document = reproduction::document(&outcomes, &effort, &manifest);
     let page = write_report(&document, &out, &[Picture::Svg, Picture::Png])?;
@@ -132,10 +132,4 @@ fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
     let records = reproduction::data::estimates(outcome);
     files::write(&data.join(format!("{id}.csv")), report::csv::records(&records))?;
     parquet::save(&data.join(format!("{id}.parquet")), |sink| parquet::write_records(&records, sink))
-}
-
-/// A JSON array with one object on each line: a document for one reader, lines for another.
-fn lines(objects: &[serde_json::Value]) -> String {
-    let objects = objects.iter().map(serde_json::Value::to_string).collect::<Vec<_>>();
-    format!("[\n{}\n]\n", objects.join(",\n"))
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The accuracy of congestion predictors: the document, and JSON and records for machines.
+//! The accuracy of congestion predictors: the document, and records for machines.
 
 use serde::Serialize;
 
-use super::SCHEMA_VERSION;
 use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Shown, Table};
 use crate::chart::{Bar, bars, scheme_class};
 use crate::predict::{Judge, Score};
@@ -203,21 +202,6 @@ fn named(judge: Judge) -> &'static str {
     }
 }
 
-/// One JSON object, indented. Numbers that do not exist are `null`.
-pub fn render_json(predictions: &Predictions) -> String {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema_version: u32,
-        #[serde(flatten)]
-        predictions: &'a Predictions,
-    }
-    let document = Document { schema_version: SCHEMA_VERSION, predictions };
-    // It fails for maps whose keys are no strings; there are none.
-    let mut text = serde_json::to_string_pretty(&document).expect("predictions have string keys only");
-    text.push('\n');
-    text
-}
-
 /// A row for each flow, run, predictor and judge.
 pub fn records(predictions: &Predictions) -> Records {
     let columns = ["case", "flow", "seed", "predictor", "judged_by", "n1", "n2", "n3", "n4", "n5", "n6"];
@@ -247,7 +231,9 @@ pub fn records(predictions: &Predictions) -> Records {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SCHEMA_VERSION;
     use super::super::format::{html, text};
+    use super::super::json;
     use super::*;
     use crate::predict::{Laboratory, Sample, parse};
     use crate::units::{Span, Time};
@@ -318,7 +304,7 @@ mod tests {
 
     #[test]
     fn json_reads_back() {
-        let document: serde_json::Value = serde_json::from_str(&render_json(&predictions())).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&json::render(&predictions())).unwrap();
         assert_eq!(document["schema_version"], SCHEMA_VERSION);
         let score = &document["cases"][0]["runs"][1]["scores"][0];
         assert_eq!((&score["predictor"], &score["judged_by"]), (&"rtt".into(), &"flow".into()));

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::predict::{self, Config};
-use kneepoint::report::csv;
 use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
+use kneepoint::report::{csv, json};
 
 use crate::conductor::Means;
 use crate::failure::Failure;
@@ -104,7 +104,7 @@ fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Res
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle();
     let document = predictions::document(&predictions);
     let page = write_report(&document, &out, &[Picture::Svg])?;
-    let json = predictions::render_json(&predictions);
+    let json = json::render(&predictions);
     files::write(&out.join("scores.json"), &json)?;
     files::write(&out.join("scores.csv"), csv::records(&predictions::records(&predictions)))?;
     files::print(if as_json { json } else { text::render(&document) })?;
