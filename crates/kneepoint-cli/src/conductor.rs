@@ -178,6 +178,31 @@ pub fn conduct<S: Study>(
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
 }
 
+/// Results in order, computed on all cores; none after Ctrl-C.
+pub fn each<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Result<Option<Vec<T>>, Failure> {
+    interrupt::listen()?;
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let bar = progress_bar(count as u64);
+    std::thread::scope(|scope| {
+        for _ in 0..machine::cores().min(count) {
+            scope.spawn(|| {
+                while !interrupt::asked() {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= count {
+                        break;
+                    }
+                    let result = make(place);
+                    lock(&results).insert(place, result);
+                    bar.inc(1);
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let results = std::mem::take(&mut *lock(&results));
+    Ok((results.len() == count).then(|| results.into_values().collect()))
+}
+
 /// How far the runs are, for all workers.
 struct Campaign {
     next: AtomicUsize,

@@ -8,7 +8,7 @@ use super::{Config, damping};
 
 /// The behaviour of a model at one point of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct MapPoint {
     /// The value on the first axis.
     pub x: f64,
     /// The value on the second.
@@ -21,16 +21,16 @@ pub struct Cell {
     pub assumptions: bool,
 }
 
-impl Cell {
+impl MapPoint {
     /// The point (x, y) of a map.
-    pub fn at(config: &Config, (x_axis, x): (&Axis, f64), (y_axis, y): (&Axis, f64)) -> Cell {
+    pub fn at(config: &Config, (x_axis, x): (&Axis, f64), (y_axis, y): (&Axis, f64)) -> MapPoint {
         let model =
             x_axis.set(config, x).and_then(|config| y_axis.set(&config, y)).map(|config| config.build());
         let Ok(model) = model else {
-            return Cell { x, y, mode: None, theorem: f64::NAN, assumptions: false };
+            return MapPoint { x, y, mode: None, theorem: f64::NAN, assumptions: false };
         };
         let theorem = model.theorem();
-        Cell {
+        MapPoint {
             x,
             y,
             mode: model.local().ok().map(|local| local.mode()),

@@ -13,6 +13,7 @@ pub mod coexist;
 pub mod compare;
 pub mod dumbbell;
 pub mod fingerprint;
+pub mod fluid;
 pub mod hash;
 pub mod predict;
 mod record;
