@@ -73,6 +73,18 @@ impl Computation {
         }
     }
 
+    /// The metrics of its rows; none if it has no result.
+    pub(super) fn metrics(&self) -> Option<Vec<String>> {
+        if self.settings.what == What::Boundary {
+            return self.settings.along.0.parse().ok().map(|axis| boundaries(&axis).to_vec());
+        }
+        // They depend neither on the length of a trajectory nor on earlier losses.
+        let until = Span::from_millis(1);
+        let settings = Settings { until, samples: 2, losses: 0, ..self.settings.clone() };
+        let rows = Computation { settings, ..self.clone() }.rows().ok()?;
+        Some(rows.into_iter().flat_map(|row| row.values.into_keys()).collect())
+    }
+
     fn trajectory(&self) -> Result<Vec<Row>, String> {
         let model = self.model.build();
         let rest = model.local()?.equilibrium.state;
@@ -122,15 +134,16 @@ impl Computation {
     fn boundary(&self) -> Result<Vec<Row>, String> {
         let axis: Axis = self.settings.along.0.parse()?;
         let found = boundary(&self.model, &axis)?;
-        let column = axis.column();
+        let changes = [found.unstable, found.theorem, found.oscillating];
         let at = |change: Option<Change>| change.map_or(f64::NAN, |change| change.at);
-        Ok(vec![
-            Row::new([])
-                .with(format!("boundary_{column}"), at(found.unstable))
-                .with(format!("theorem_{column}"), at(found.theorem))
-                .with(format!("oscillating_{column}"), at(found.oscillating)),
-        ])
+        let named = boundaries(&axis).into_iter().zip(changes);
+        Ok(vec![named.fold(Row::new([]), |row, (name, change)| row.with(name, at(change)))])
     }
+}
+
+/// The metrics of a boundary along an axis.
+fn boundaries(axis: &Axis) -> [String; 3] {
+    ["boundary", "theorem", "oscillating"].map(|what| format!("{what}_{}", axis.column()))
 }
 
 /// Acknowledgements between losses, and packets in flight.

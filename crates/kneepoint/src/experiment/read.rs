@@ -79,7 +79,9 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
         }
     }
     if faults.is_empty() {
-        vet(&experiment, &tables, faults);
+        let drawn = root.get("figure").filter(|_| !body.entries.is_empty());
+        let drawn = drawn.map(|_| section(root, "figure", faults));
+        vet(&experiment, &tables, drawn.as_ref(), faults);
     }
     Some(experiment)
 }
