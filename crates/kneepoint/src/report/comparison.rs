@@ -74,10 +74,17 @@ fn about(comparison: &Comparison) -> String {
 /// A column per metric and a line per scheme.
 fn headline(comparison: &Comparison) -> Vec<Block> {
     let grid = Grid::of(comparison);
-    let line = |(rank, (name, cells))| Line { name, class: Some(scheme_class(rank)), cells };
+    let line = |(rank, (name, cells)): (usize, (String, _))| Line {
+        class: Some(scheme_class(rank)),
+        ..Line::new(name, cells)
+    };
+    let column = |metric: &&Metric| Column {
+        about: metric.title.clone(),
+        ..Column::number(&metric.short, metric.unit)
+    };
     let table = Table {
         corner: "scheme".into(),
-        columns: grid.metrics.iter().map(|metric| Column::number(&metric.short, metric.unit)).collect(),
+        columns: grid.metrics.iter().map(column).collect(),
         lines: grid.lines.into_iter().enumerate().map(line).collect(),
         linked: false,
     };
@@ -126,7 +133,10 @@ fn breakdown(breakdown: &Breakdown) -> Option<Table> {
         lines: breakdown
             .lines
             .iter()
-            .map(|(metric, cells)| Line::new(with_unit(&metric.short, metric.unit), cells.clone()))
+            .map(|(metric, cells)| Line {
+                about: metric.title.clone(),
+                ..Line::new(with_unit(&metric.short, metric.unit), cells.clone())
+            })
             .collect(),
         ..Table::default()
     })
@@ -219,6 +229,13 @@ mod tests {
         }
         assert!(page.contains("# &lt;a&gt; &amp; b, see https://example.org"));
         assert!(page.contains("<th class=\"s0\"><i></i>"));
+        for metric in [&headlines().next().unwrap(), &&Subject::Group.metrics()[1]] {
+            assert!(
+                page.contains(&format!("<th title=\"{}\">{}", metric.title, metric.short)),
+                "{}",
+                metric.key
+            );
+        }
     }
 
     #[test]

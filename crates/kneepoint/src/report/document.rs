@@ -86,6 +86,8 @@ pub struct Column {
     pub title: String,
     /// The unit of its numbers.
     pub unit: String,
+    /// The definition behind the title, for a tooltip.
+    pub about: String,
     /// Whether its cells are text, aligned to the left.
     pub text: bool,
     /// The class of its scheme's colour in charts.
@@ -93,9 +95,12 @@ pub struct Column {
 }
 
 /// A line of a table.
+#[derive(Default)]
 pub struct Line {
     /// Its name.
     pub name: String,
+    /// The definition behind the name, for a tooltip.
+    pub about: String,
     /// The class of its colour in charts.
     pub class: Option<String>,
     /// A cell for each column.
@@ -136,7 +141,7 @@ pub struct Figure {
     pub drawing: Drawing,
 }
 
-/// A statement and what the runs say of it.
+/// A statement with its verdict.
 #[derive(Default)]
 pub struct Claim {
     /// Its name.
@@ -255,7 +260,7 @@ impl Column {
 impl Line {
     /// A line without a colour.
     pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> Line {
-        Line { name: name.into(), class: None, cells }
+        Line { name: name.into(), cells, ..Line::default() }
     }
 }
 

@@ -11,18 +11,18 @@ use crate::table::{Cell, Estimate, Records, number};
 /// Predictors that watched flows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Predictions {
-    /// What was watched.
+    /// The scenario or the capture.
     pub title: String,
     /// One flow in each.
     pub cases: Vec<Watched>,
-    /// What else a reader should know.
+    /// Remarks for readers.
     pub notes: Vec<String>,
 }
 
 /// Predictors that watched one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Watched {
-    /// Which case of a sweep; empty if there is no sweep.
+    /// The case of a sweep; empty without one.
     pub case: String,
     /// The flow.
     pub flow: String,
@@ -69,7 +69,7 @@ impl Watched {
         names
     }
 
-    /// A mean over the runs in which there is such a number.
+    /// A mean over the runs in which it is defined.
     fn estimate(&self, predictor: &str, judge: Judge, of: fn(&Score) -> f64) -> Estimate {
         let scores = self.runs.iter().flat_map(|run| &run.scores);
         let scores = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
@@ -161,7 +161,7 @@ fn table(watched: &Watched, judge: Judge) -> Table {
     let line = |(rank, name): (usize, &str)| {
         let cells =
             MEASURES.iter().map(|measure| Shown::of(&watched.estimate(name, judge, measure.of), SCALE));
-        Line { name: name.to_string(), class: Some(scheme_class(rank)), cells: cells.collect() }
+        Line { class: Some(scheme_class(rank)), ..Line::new(name, cells.collect()) }
     };
     Table {
         corner: "predictor".into(),
@@ -265,11 +265,11 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
         assert!(text.contains("balance 1.00"), "{text}");
         assert!(text.contains("all drops at the queue, no predictor foresaw"), "{text}");
-        assert!(text.contains("100.0 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
+        assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
     }
 
     #[test]
-    fn what_is_high_all_the_time_is_not_the_best() {
+    fn a_predictor_that_is_always_high_is_not_the_best() {
         let mut predictions = predictions();
         let watched = &mut predictions.cases[0];
         assert!(watched.best(Judge::Flow).0.contains(&"rtt"));

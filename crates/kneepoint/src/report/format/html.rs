@@ -94,23 +94,25 @@ fn lines(page: &mut String, table: &Table) -> fmt::Result {
     write!(page, "<div class=\"scroll\"><table>\n<thead><tr><th>{}</th>", Escaped(&table.corner))?;
     for column in &table.columns {
         let side = if column.text { " class=\"text\"" } else { "" };
-        let (title, unit) = (Escaped(&column.title), Escaped(&column.unit));
+        let (title, unit, tip) = (Escaped(&column.title), Escaped(&column.unit), tip(&column.about));
         let title = match &column.class {
             Some(class) => format!("<span class=\"{class}\"><i></i>{title}</span>"),
             None => title.to_string(),
         };
         match column.unit.is_empty() {
-            true => write!(page, "<th{side}>{title}</th>")?,
-            false => write!(page, "<th{side}>{title}<small>{unit}</small></th>")?,
+            true => write!(page, "<th{side}{tip}>{title}</th>")?,
+            false => write!(page, "<th{side}{tip}>{title}<small>{unit}</small></th>")?,
         }
     }
     page.push_str("</tr></thead>\n<tbody>\n");
-    for Line { name, class, cells } in &table.lines {
-        let shown = Escaped(name);
+    for Line { name, about, class, cells } in &table.lines {
+        let (shown, tip) = (Escaped(name), tip(about));
         match class {
-            Some(class) => write!(page, "<tr><th class=\"{class}\"><i></i>{shown}</th>")?,
-            None if table.linked => write!(page, "<tr><th><a href=\"#{}\">{shown}</a></th>", anchor(name))?,
-            None => write!(page, "<tr><th>{shown}</th>")?,
+            Some(class) => write!(page, "<tr><th class=\"{class}\"{tip}><i></i>{shown}</th>")?,
+            None if table.linked => {
+                write!(page, "<tr><th{tip}><a href=\"#{}\">{shown}</a></th>", anchor(name))?
+            }
+            None => write!(page, "<tr><th{tip}>{shown}</th>")?,
         }
         for (Shown { mean, half_width }, column) in cells.iter().zip(&table.columns) {
             let side = if column.text { " class=\"text\"" } else { "" };
@@ -121,6 +123,11 @@ fn lines(page: &mut String, table: &Table) -> fmt::Result {
     }
     page.push_str("</tbody></table></div>\n");
     Ok(())
+}
+
+/// The attribute of a tooltip; none without a text.
+fn tip(about: &str) -> String {
+    if about.is_empty() { String::new() } else { format!(" title=\"{}\"", Escaped(about)) }
 }
 
 fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result {
