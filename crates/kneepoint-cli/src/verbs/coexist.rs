@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee coexist`: what controllers do to each other on one bottleneck, in many settings.
+//! `knee coexist`: pairs of controllers on one bottleneck, in many settings.
 //!
 //! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
-//! Where both have the same number of flows one run tells about both.
+//! Where both have the same number of flows one run serves both orders.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::files::{self, tell};
 use crate::outputs::{Picture, numbered, write_report};
 use crate::{manifest, parquet};
 
-/// Who meets whom, and where.
+/// The controllers and the settings.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -87,9 +87,10 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-/// What is deployed, what was, and what is to be.
+/// The controllers by default: a new one, and widely deployed ones.
 const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
-/// Lets them meet.
+
+/// Runs every pair and reports.
 pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let question = question(arguments)?;
     let seeds = question.seeds.clone();
@@ -105,16 +106,14 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let conducted = conductor::conduct(&study, &arguments.means, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
-        return Err(Failure::Interrupted(
-            "stopped before the first run finished; there is nothing to report".into(),
-        ));
+        return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
     }
     let unfinished = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
     let manifest = manifest::of(study.scenarios, seeds, unfinished.into_iter().collect());
     let all = conducted.outcome;
     let json = json::render(&coexistence::json(&all, &manifest));
     let document = coexistence::document(&all, &manifest);
-    let page = write_report(&document, out, &[Picture::Svg, Picture::Png])?;
+    let page = write_report(&document, out, &[Picture::Png])?;
     write(&all, &manifest, &json, out)?;
     files::print(if as_json { json } else { text::render(&document) })?;
     let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
@@ -201,7 +200,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
     })
 }
 
-/// Refuses what is named twice, however it is written.
+/// Refuses names with the same meaning.
 fn once<T: std::fmt::Display, M: PartialEq>(
     what: &str,
     all: &[T],

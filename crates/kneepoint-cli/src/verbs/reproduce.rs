@@ -83,7 +83,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let claims = report::json::lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
     let document = reproduction::document(&outcomes, &effort, &manifest);
-    let page = write_report(&document, &out, &[Picture::Svg, Picture::Png])?;
+    let page = write_report(&document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     files::print(if as_json { claims } else { text::render(&document) })?;
     let judgements: Vec<_> = outcomes.iter().flat_map(Outcome::judgements).collect();

@@ -64,8 +64,8 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let usual = usual_sample(&valid);
         let sample = arguments.sample.or(valid.schedule().sample).unwrap_or(usual);
         let sampled = valid.with_sample(Some(sample).filter(|sample| *sample > Span::ZERO));
-        let valid = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
-        Ok((row_name(&title, &case.settings), valid))
+        let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
+        Ok((row_name(&title, &case.settings), sampled))
     };
     let plan = Plan {
         scenarios: vec![(name.clone(), text)],

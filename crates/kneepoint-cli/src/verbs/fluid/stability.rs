@@ -14,7 +14,7 @@ use super::{axis, print, refused};
 use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, Picture, write_report};
+use crate::outputs::{Out, write_report};
 
 /// Arguments of `knee fluid stability`.
 #[derive(Args)]
@@ -71,7 +71,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     };
     let map = plane.map(rows);
     let document = report::fluid::stability(&map);
-    let page = write_report(&document, &out, &[Picture::Svg])?;
+    let page = write_report(&document, &out, &[])?;
     let (csv, svg) = (out.join("stability.csv"), out.join("figures/stability.svg"));
     files::write(&csv, csv::records(&report::fluid::records(&map)))?;
     let [csv, svg] = [csv, svg].map(|path| path.display().to_string());

@@ -15,7 +15,7 @@ use kneepoint::report::{csv, json};
 use crate::conductor::Means;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, Picture, write_report};
+use crate::outputs::{Out, write_report};
 
 /// What to watch.
 #[derive(Args)]
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The flow to watch: GROUP/PLACE of a scenario, its place from 0 [default: the first]; or of a capture
-    /// ADDRESS:PORT-ADDRESS:PORT, the sender first [default: who sent most]
+    /// ADDRESS:PORT-ADDRESS:PORT, the sender first [default: the flow with the most data]
     #[arg(long)]
     flow: Option<String>,
     /// Predictors, each with settings after a colon [default: all]
@@ -103,7 +103,7 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle();
     let document = predictions::document(&predictions);
-    let page = write_report(&document, &out, &[Picture::Svg])?;
+    let page = write_report(&document, &out, &[])?;
     let json = json::render(&predictions);
     files::write(&out.join("scores.json"), &json)?;
     files::write(&out.join("scores.csv"), csv::records(&predictions::records(&predictions)))?;

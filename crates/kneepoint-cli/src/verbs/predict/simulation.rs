@@ -136,7 +136,7 @@ fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failur
         };
     };
     let wrong =
-        || Failure::usage(format!("--flow: there is no flow `{asked}`"), format!("there is {}", groups()));
+        || Failure::usage(format!("--flow: unknown flow `{asked}`"), format!("expected one of {}", groups()));
     let (group, place) = asked.rsplit_once('/').unwrap_or((asked, "0"));
     let place: usize = place.parse().map_err(|_| wrong())?;
     let mut before = 0;
