@@ -22,7 +22,7 @@ use crate::files::tell;
 use crate::store::Store;
 use crate::{interrupt, machine};
 
-/// How runs are made, for every verb that makes any.
+/// Options of every verb that makes runs.
 #[derive(Args)]
 pub struct Means {
     /// Runs side by side [default: one per core]
@@ -39,9 +39,9 @@ pub struct Means {
     store: Option<PathBuf>,
 }
 
-/// What became of the runs that were wanted.
+/// The outcome of a study and its runs.
 pub struct Conducted<O> {
-    /// What the study found out.
+    /// The result of the study.
     pub outcome: O,
     /// The runs that are known.
     pub records: Records,
@@ -56,7 +56,7 @@ impl<O> Conducted<O> {
     }
 }
 
-/// What happens to each run besides being kept.
+/// Work on each run besides keeping it.
 pub trait Aside: Sync {
     /// An observer of a run for something that is not kept, such as packets.
     type Listener: Observer;
@@ -203,7 +203,7 @@ pub fn each<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Result<O
     Ok((results.len() == count).then(|| results.into_values().collect()))
 }
 
-/// How far the runs are, for all workers.
+/// The progress of the runs, for all workers.
 struct Campaign {
     next: AtomicUsize,
     end: usize,

@@ -128,13 +128,13 @@ pub fn designs(designs: &Designs) -> Document {
     let section = |design: &fluid::design::Design| {
         let fluid::design::Design { axis, exact, theorem, assumed } = design;
         let intervals = |all: &[(f64, f64)]| intervals(all, &axis.unit);
-        let facts = vec![
+        let found = vec![
             ("meets the goal", intervals(exact)),
             ("the theorem allows", intervals(theorem)),
             ("with its assumptions", intervals(assumed)),
         ];
         let (from, to) = (axis.written(axis.from), axis.written(axis.to));
-        Section::new(format!("{} from {from} to {to}", axis.name), vec![facts_of(facts)])
+        Section::new(format!("{} from {from} to {to}", axis.name), vec![facts_of(found)])
     };
     let mut whole = document(&designs.subject, Vec::new());
     whole.sections = [given].into_iter().chain(designs.designs.iter().map(section)).collect();
@@ -277,7 +277,7 @@ mod tests {
     fn a_map_shows_its_three_boundaries_and_every_point_has_a_record() {
         let (x, y) = ("rtt=80ms..220ms:12".parse().unwrap(), "delta=0.1ms..10ms:8:log".parse().unwrap());
         let plane = Plane { subject: pert(), x, y };
-        let rows = plane.y.values().map(|y| plane.row(y)).collect();
+        let rows = plane.y.values().map(|at| plane.row(at)).collect();
         let map = plane.map(rows);
         assert_eq!(records(&map).rows.len(), 12 * 8);
         let page = html::render(&stability(&map));

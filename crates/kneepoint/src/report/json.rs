@@ -35,8 +35,8 @@ mod tests {
         let text = super::render(&json!({"a": 0.1, "b": f64::NAN}));
         assert!(text.starts_with("{\n  \"schema_version\": 2,\n  \"a\": 0.1,\n  \"b\": null\n}"), "{text}");
         let objects = [json!({"a": 1}), json!({"a": 2})];
-        let text = super::lines(&objects);
-        assert_eq!(text.lines().count(), 4);
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!(objects));
+        let lines = super::lines(&objects);
+        assert_eq!(lines.lines().count(), 4);
+        assert_eq!(serde_json::from_str::<Value>(&lines).unwrap(), json!(objects));
     }
 }

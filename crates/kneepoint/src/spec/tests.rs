@@ -65,7 +65,7 @@ fn each_fault_is_refused_with_the_value_and_a_remedy() {
         ("delay of b-a, 2000s", |it| it.network.links[1].jitter = Span::from_secs(2000)),
         ("delay_steps", |it| {
             let step = crate::settings::Timed { at: Span::ZERO, value: Span::ZERO };
-            it.network.links[0].delay_steps = vec![step.clone(), step];
+            it.network.links[0].delay_steps = vec![step, step];
         }),
         ("loss of a-b: p: ", |it| {
             let params = crate::link::loss::uniform::Params { p: 1.5 };

@@ -127,18 +127,18 @@ pub fn settled(end: f64) -> f64 {
 }
 
 impl Solution {
-    /// The solution from `start` (by default the model's) until `end`, written out at intervals of `every`; both in
+    /// The solution from `start` (by default the model's) until `until`, written out at intervals of `every`; both in
     /// seconds. The error says why it cannot be integrated.
-    pub fn of(subject: Subject, start: Option<State>, end: f64, every: f64) -> Result<Solution, String> {
+    pub fn of(subject: Subject, start: Option<State>, until: f64, every: f64) -> Result<Solution, String> {
         let model = subject.config.build();
-        let path = model.run(start.unwrap_or(model.start()), end)?;
+        let path = model.run(start.unwrap_or(model.start()), until)?;
         let (names, end) = (model.states(), path.end());
         let local = model.local();
         let known = local.as_ref().ok();
         let named = |state: State| Named(names.into_iter().zip(state).collect());
-        let equilibrium = |local: &Local| {
-            let Named(mut values) = named(local.equilibrium.state);
-            values.extend([("probability", local.equilibrium.probability), ("rtt_s", local.rtt)]);
+        let equilibrium = |near: &Local| {
+            let Named(mut values) = named(near.equilibrium.state);
+            values.extend([("probability", near.equilibrium.probability), ("rtt_s", near.rtt)]);
             Named(values)
         };
         let ranges = [0, 1, 2].map(|state| path.range(state, settled(end)));
@@ -149,7 +149,7 @@ impl Solution {
             diverged: path.diverged,
             equilibrium: known.map(equilibrium),
             no_equilibrium: local.as_ref().err().cloned(),
-            mode: known.map(|local| local.mode().into()),
+            mode: known.map(|near| near.mode().into()),
             stable: known.map(Local::stable),
             theorem: model.theorem(),
             least: named(ranges.map(|(least, _)| least)),

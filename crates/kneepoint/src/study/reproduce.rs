@@ -8,17 +8,17 @@ use crate::table::Frame;
 /// Experiments that are to be run.
 #[derive(Clone, Debug)]
 pub struct Reproduce {
-    /// What is to be shown.
+    /// The experiments to run.
     pub experiments: Vec<Experiment>,
-    /// How long each may take.
+    /// Their durations.
     pub pace: Pace,
     /// Whether alternative readings are run too.
     pub alternatives: bool,
 }
 
 impl Reproduce {
-    /// How many variants of an experiment are run. An alternative that was not asked for shares runs with those that
-    /// were, and has still not been run.
+    /// The number of variants to run. An alternative that is not requested has no results, even if it shares runs with one
+    /// that is.
     fn asked(&self, experiment: &Experiment) -> usize {
         if self.alternatives { experiment.variants.len() } else { 1 }
     }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn who_alone_loses_loses_infinitely_more() {
+    fn a_row_that_alone_loses_has_an_infinite_ratio() {
         let mut cell = example().cells[3].clone();
         cell.meetings.iter_mut().for_each(|meeting| meeting.drop_ratio = [0.1, 0.0]);
         assert_eq!(ratio(&cell), ("∞".into(), None));
