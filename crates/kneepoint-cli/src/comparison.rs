@@ -34,7 +34,7 @@ use crate::{manifest, parquet};
 
 /// Options of every comparison.
 #[derive(Args)]
-pub struct Settings {
+pub struct ComparisonOptions {
     #[command(flatten)]
     means: Means,
     /// Formats of the sampled series
@@ -58,7 +58,7 @@ pub struct Settings {
     overlay: Option<Overlay>,
 }
 
-impl Settings {
+impl ComparisonOptions {
     /// Whether packets of some link are to be written.
     pub fn captures(&self) -> bool {
         !self.pcap.is_empty()
@@ -80,7 +80,7 @@ enum Format {
 }
 
 /// The cases and seeds of a comparison.
-pub struct Plan {
+pub struct ComparisonPlan {
     /// The title of the report.
     pub title: String,
     /// Names and texts of the scenarios.
@@ -98,7 +98,7 @@ const MOST_SAMPLES: u64 = 2_000_000;
 
 /// The files that belong to single runs.
 struct Files<'a> {
-    settings: &'a Settings,
+    settings: &'a ComparisonOptions,
     rows: &'a [(String, Valid)],
     /// The row and the seed of each run that is wanted.
     runs: Vec<(usize, u64)>,
@@ -142,13 +142,13 @@ impl Aside for Files<'_> {
     }
 }
 
-impl Plan {
+impl ComparisonPlan {
     /// Runs what is missing, writes everything, and prints the result.
-    pub fn conduct(mut self, settings: &Settings, as_json: bool) -> Result<(), Failure> {
+    pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
         let study = Compare::new(self.rows.iter().cloned(), self.seeds.clone());
-        let Plan { title, scenarios, rows, seeds, out } = self;
+        let ComparisonPlan { title, scenarios, rows, seeds, out } = self;
         let out = out.settle();
         let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let folder = directory(&out, "scenarios")?;

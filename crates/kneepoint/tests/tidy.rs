@@ -65,7 +65,8 @@ impl Source {
             let after = self.text[at..].lines().nth(2).unwrap_or_default();
             after.ends_with("mod tests {")
         });
-        let lines = self.text[..tests.unwrap_or(self.text.len())].lines().enumerate();
+        let end = if self.path.ends_with("/tests.rs") { 0 } else { tests.unwrap_or(self.text.len()) };
+        let lines = self.text[..end].lines().enumerate();
         lines
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
             .map(|(number, line)| (number + 1, line))

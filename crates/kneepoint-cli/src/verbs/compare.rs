@@ -12,7 +12,7 @@ use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
 
-use crate::comparison::{self, Plan};
+use crate::comparison::{self, ComparisonPlan};
 use crate::failure::Failure;
 use crate::outputs::Out;
 
@@ -77,7 +77,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    settings: comparison::Settings,
+    settings: comparison::ComparisonOptions,
 }
 
 /// Compares.
@@ -105,7 +105,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         rows.extend(plan.cases.drain(..).map(|case| (name.clone(), case.valid)));
         scenarios.push((name.clone(), text));
     }
-    let plan = Plan {
+    let plan = ComparisonPlan {
         title,
         scenarios,
         rows,

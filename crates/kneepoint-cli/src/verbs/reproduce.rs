@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::experiment::{Outcome, Pace};
+use kneepoint::experiment::{Pace, Reproduction};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, reproduction};
 use kneepoint::study::reproduce::Reproduce;
@@ -86,7 +86,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let page = write_report(&document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     files::print(if as_json { claims } else { text::render(&document) })?;
-    let judgements: Vec<_> = outcomes.iter().flat_map(Outcome::judgements).collect();
+    let judgements: Vec<_> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary = format!(
         "{}\n{}\nreport: {}",
         reproduction::tally(judgements.iter()),
@@ -98,7 +98,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Every seed that some experiment ran with.
-fn seeds(outcomes: &[Outcome]) -> Vec<u64> {
+fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
     let seeds = outcomes.iter().flat_map(|outcome| &outcome.experiment.seeds);
     seeds.copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -127,7 +127,7 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
 }
 
 /// Writes the observations of an experiment as a table.
-fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
+fn write(outcome: &Reproduction, out: &Path) -> Result<(), Failure> {
     let (id, data) = (&outcome.experiment.id, directory(out, "data")?);
     let records = reproduction::data::estimates(outcome);
     files::write(&data.join(format!("{id}.csv")), report::csv::records(&records))?;

@@ -8,7 +8,7 @@ use kneepoint::scenario::{self, Case};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::units::Span;
 
-use crate::comparison::{self, Plan};
+use crate::comparison::{self, ComparisonPlan};
 use crate::failure::Failure;
 use crate::files;
 use crate::outputs::{self, Out};
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME")]
     sample: Option<Span>,
     #[command(flatten)]
-    settings: comparison::Settings,
+    settings: comparison::ComparisonOptions,
 }
 
 /// Runs.
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
         Ok((row_name(&title, &case.settings), sampled))
     };
-    let plan = Plan {
+    let plan = ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
         seeds: seeds(arguments, &plan.seeds),
         rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,

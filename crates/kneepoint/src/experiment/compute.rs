@@ -3,7 +3,7 @@
 
 use super::sections::Words;
 use crate::cc::{self, Ack, Loss, Start};
-use crate::fluid::axis::Axis;
+use crate::fluid::axis::ParameterAxis;
 use crate::fluid::boundary::{Change, boundary};
 use crate::fluid::dde::Trajectory;
 use crate::fluid::theorem::Theorem;
@@ -28,7 +28,7 @@ crate::choice! {
 
 crate::settings! {
     /// A computation.
-    pub struct Settings {
+    pub struct ComputeParams {
         /// What is computed.
         what: What = What::Trajectory;
         /// How long a trajectory is.
@@ -50,7 +50,7 @@ crate::settings! {
 #[derive(Clone, Debug)]
 pub struct Computation {
     /// What is computed.
-    pub settings: Settings,
+    pub settings: ComputeParams,
     /// The fluid model, where it is about one.
     pub model: fluid::Config,
     /// The controller, where it is about one.
@@ -80,7 +80,7 @@ impl Computation {
         }
         // They depend neither on the length of a trajectory nor on earlier losses.
         let until = Span::from_millis(1);
-        let settings = Settings { until, samples: 2, losses: 0, ..self.settings.clone() };
+        let settings = ComputeParams { until, samples: 2, losses: 0, ..self.settings.clone() };
         let rows = Computation { settings, ..self.clone() }.rows().ok()?;
         Some(rows.into_iter().flat_map(|row| row.values.into_keys()).collect())
     }
@@ -132,7 +132,7 @@ impl Computation {
     }
 
     fn boundary(&self) -> Result<Vec<Row>, String> {
-        let axis: Axis = self.settings.along.0.parse()?;
+        let axis: ParameterAxis = self.settings.along.0.parse()?;
         let found = boundary(&self.model, &axis)?;
         let changes = [found.unstable, found.theorem, found.oscillating];
         let at = |change: Option<Change>| change.map_or(f64::NAN, |change| change.at);
@@ -142,7 +142,7 @@ impl Computation {
 }
 
 /// The metrics of a boundary along an axis.
-fn boundaries(axis: &Axis) -> [String; 3] {
+fn boundaries(axis: &ParameterAxis) -> [String; 3] {
     ["boundary", "theorem", "oscillating"].map(|what| format!("{what}_{}", axis.column()))
 }
 
@@ -150,7 +150,7 @@ fn boundaries(axis: &Axis) -> [String; 3] {
 const BETWEEN: u64 = 1000;
 const FLIGHT: u64 = 100;
 
-impl Settings {
+impl ComputeParams {
     /// The controller hears an empty path once, then what came before, then the queue once: its average must not
     /// remember. Its numbers come under the names that it gives them.
     fn response(&self, controller: &cc::Config) -> Row {
@@ -239,7 +239,7 @@ mod tests {
     use crate::settings::Raw;
 
     fn computation(what: What) -> Computation {
-        let settings = Settings { what, ..Settings::default() };
+        let settings = ComputeParams { what, ..ComputeParams::default() };
         Computation {
             settings,
             model: fluid::Config::default(),

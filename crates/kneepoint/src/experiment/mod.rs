@@ -30,11 +30,11 @@ mod sections;
 mod vet;
 pub mod work;
 
-pub use claim::{Claim, Comparison, Judgement, Verdict};
+pub use claim::{CheckResult, Claim, Judgement, Verdict};
 pub use compute::Computation;
-pub use outcome::{Effort, Outcome};
+pub use outcome::{Effort, Reproduction};
 pub use read::parse;
-pub use sections::{Figure, Scale};
+pub use sections::{FigureSpec, Scale};
 pub use work::{Packets, Watch, Yield};
 
 crate::choice! {
@@ -59,7 +59,7 @@ pub struct Experiment {
     /// Publication, section, figure.
     pub source: String,
     /// Its figure, if it has one.
-    pub figure: Option<Figure>,
+    pub figure: Option<FigureSpec>,
     /// The published claims.
     pub claims: Vec<Claim>,
     /// Readings where the publication is silent.

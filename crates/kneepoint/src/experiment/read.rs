@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
-use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
+use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
 use super::vet::vet;
 use super::work::{Packets, Watched};
 use super::{Computation, Experiment, Pace, Point, Reading, Variant, Work, compute};
@@ -110,7 +110,7 @@ fn shorten(body: &mut Table, mut quick: Table, faults: &mut Faults) {
     }
 }
 
-fn figure(root: &Table, faults: &mut Faults) -> Figure {
+fn figure(root: &Table, faults: &mut Faults) -> FigureSpec {
     let shape = Shape { place: "[figure]", besides: &[], required: &["x", "panels"] };
     settings(&section(root, "figure", faults), shape, faults)
 }
@@ -217,8 +217,8 @@ fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     }
     let table = section(tree, "compute", faults);
     let shape = Shape { place: "[compute]", besides: &["model", "controller"], required: &["what"] };
-    let settings: compute::Settings = settings(&table, shape, faults);
-    if let Err(message) = settings.along.0.parse::<fluid::axis::Axis>() {
+    let settings: compute::ComputeParams = settings(&table, shape, faults);
+    if let Err(message) = settings.along.0.parse::<fluid::axis::ParameterAxis>() {
         faults.add(table.place("along"), message);
     }
     let model = table.get("model").and_then(|node| choose(node, "model", Precedence::Members, faults));

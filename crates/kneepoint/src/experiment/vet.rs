@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
-use super::{Experiment, Figure, Point, Work};
+use super::{Experiment, FigureSpec, Point, Work};
 use crate::scenario::fault::Faults;
 use crate::scenario::tree::Table;
 use crate::suggest::did_you_mean;
@@ -48,7 +48,7 @@ pub(super) fn vet(experiment: &Experiment, tables: &[&Table], drawn: Option<&Tab
 }
 
 /// The axes that a figure names, with the keys that do. A sweep without schemes has none of the default series.
-fn along<'f>(figure: &'f Figure, table: &Table) -> Vec<(&'static str, &'f str)> {
+fn along<'f>(figure: &'f FigureSpec, table: &Table) -> Vec<(&'static str, &'f str)> {
     let series = table.get("series").map(|_| ("series", figure.series.0.as_str()));
     let only = figure.only.0.iter().map(|only| ("only", only.split('=').next().unwrap_or_default()));
     let mean = figure.mean_over.0.iter().map(|axis| ("mean_over", axis.as_str()));

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::axis::Axis;
+use super::axis::ParameterAxis;
 use super::boundary::intervals;
 use super::{Config, Local};
 
@@ -42,7 +42,7 @@ impl Goal {
 #[derive(Clone, Debug)]
 pub struct Design {
     /// The parameter and the values tried.
-    pub axis: Axis,
+    pub axis: ParameterAxis,
     /// The intervals that meet the goal, in the axis's unit.
     pub exact: Vec<(f64, f64)>,
     /// The intervals that the published condition allows, whatever the margin.
@@ -52,7 +52,7 @@ pub struct Design {
 }
 
 /// The values of a parameter that meet the goal.
-pub fn design(config: &Config, axis: Axis, goal: Goal) -> Result<Design, String> {
+pub fn design(config: &Config, axis: ParameterAxis, goal: Goal) -> Result<Design, String> {
     let model = |value: f64| axis.set(config, value).map(|config| config.build());
     model(axis.from).or_else(|_| model(axis.to))?;
     let theorem = |value: f64| model(value).map(|model| model.theorem());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Stability over two parameters, point by point.
 
-use super::axis::Axis;
+use super::axis::ParameterAxis;
 use super::linear::C64;
 use super::theorem::ROUNDING;
 use super::{Config, damping};
@@ -23,7 +23,11 @@ pub struct MapPoint {
 
 impl MapPoint {
     /// The point (x, y) of a map.
-    pub fn at(config: &Config, (x_axis, x): (&Axis, f64), (y_axis, y): (&Axis, f64)) -> MapPoint {
+    pub fn at(
+        config: &Config,
+        (x_axis, x): (&ParameterAxis, f64),
+        (y_axis, y): (&ParameterAxis, f64),
+    ) -> MapPoint {
         let model =
             x_axis.set(config, x).and_then(|config| y_axis.set(&config, y)).map(|config| config.build());
         let Ok(model) = model else {

@@ -14,7 +14,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Table};
+use super::document::{Block, Column, Document, Figure, Layout, Section, Table, TableLine};
 use super::grid::{Breakdown, Grid, Measured, measured};
 use super::{Comparison, SchemeResult, figures, manifest, shares};
 use crate::chart::scheme_class;
@@ -74,9 +74,9 @@ fn about(comparison: &Comparison) -> String {
 /// A column per metric and a line per scheme.
 fn headline(comparison: &Comparison) -> Vec<Block> {
     let grid = Grid::of(comparison);
-    let line = |(rank, (name, cells)): (usize, (String, _))| Line {
+    let line = |(rank, (name, cells)): (usize, (String, _))| TableLine {
         class: Some(scheme_class(rank)),
-        ..Line::new(name, cells)
+        ..TableLine::new(name, cells)
     };
     let column = |metric: &&Metric| Column {
         about: metric.title.clone(),
@@ -133,9 +133,9 @@ fn breakdown(breakdown: &Breakdown) -> Option<Table> {
         lines: breakdown
             .lines
             .iter()
-            .map(|(metric, cells)| Line {
+            .map(|(metric, cells)| TableLine {
                 about: metric.title.clone(),
-                ..Line::new(with_unit(&metric.short, metric.unit), cells.clone())
+                ..TableLine::new(with_unit(&metric.short, metric.unit), cells.clone())
             })
             .collect(),
         ..Table::default()

@@ -33,7 +33,7 @@ pub enum Block {
     /// Figures side by side.
     Figures(Layout, Vec<Figure>),
     /// Statements, each with its verdict.
-    Claims(Vec<Claim>),
+    Findings(Vec<Finding>),
     /// The schemes and the classes of their colours.
     Key(Vec<(String, String)>),
     /// Names and values.
@@ -74,7 +74,7 @@ pub struct Table {
     /// The other columns.
     pub columns: Vec<Column>,
     /// The lines, each with a cell for each of these columns.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TableLine>,
     /// Whether the lines' names are headings of sections, to which pages link.
     pub linked: bool,
 }
@@ -96,7 +96,7 @@ pub struct Column {
 
 /// A line of a table.
 #[derive(Default)]
-pub struct Line {
+pub struct TableLine {
     /// Its name.
     pub name: String,
     /// The definition behind the name, for a tooltip.
@@ -143,7 +143,7 @@ pub struct Figure {
 
 /// A statement with its verdict.
 #[derive(Default)]
-pub struct Claim {
+pub struct Finding {
     /// Its name.
     pub name: String,
     /// The statement.
@@ -257,10 +257,10 @@ impl Column {
     }
 }
 
-impl Line {
+impl TableLine {
     /// A line without a colour.
-    pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> Line {
-        Line { name: name.into(), cells, ..Line::default() }
+    pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> TableLine {
+        TableLine { name: name.into(), cells, ..TableLine::default() }
     }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Fluid models: the documents about their solutions, maps, boundaries and designs, and tables for machines.
 
-use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Shown, Table};
+use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use crate::chart::{self, Axis, Colours, Contour, Drawing, Lines, Map, Mark, contour, lines, map, sheet};
 use crate::fluid;
 use crate::fluid::boundary::Change;
 use crate::fluid::map::MapPoint;
 use crate::fluid::theorem::Theorem;
 use crate::study::fluid::{
-    AsGiven, Designs, Mode, Named, Solution, StabilityBoundary, StabilityMap, Subject, settled,
+    AsGiven, Designs, GivenModel, Named, RightmostMode, Solution, StabilityBoundary, StabilityMap, settled,
 };
 use crate::table::{Cell, Records};
 
@@ -23,7 +23,7 @@ pub fn solution(solution: &Solution) -> Document {
         let (name, least) = solution.least.0[place];
         let (_, greatest) = solution.greatest.0[place];
         let rest = equilibrium.as_ref().map_or("none".into(), |Named(values)| fixed(values[place].1));
-        Line::new(name, vec![fixed(state[place]), fixed(least), fixed(greatest), rest])
+        TableLine::new(name, vec![fixed(state[place]), fixed(least), fixed(greatest), rest])
     };
     let columns = ["at the end", "minimum", "maximum", "equilibrium"];
     let table = Table {
@@ -66,7 +66,7 @@ pub fn solution(solution: &Solution) -> Document {
 /// How many points of a map behave in which way, and the map.
 pub fn stability(map: &StabilityMap) -> Document {
     let StabilityMap { subject, x, y, counts, .. } = map;
-    let count = |name: &'static str, number: usize| Line::new(name, vec![number.to_string().into()]);
+    let count = |name: &'static str, number: usize| TableLine::new(name, vec![number.to_string().into()]);
     let both = counts.stable_and_allowed_by_theorem;
     let assumed = counts.unstable_though_allowed_with_assumptions;
     let table = Table {
@@ -141,7 +141,7 @@ pub fn designs(designs: &Designs) -> Document {
     whole
 }
 
-fn document(subject: &Subject, sections: Vec<(&str, Vec<Block>)>) -> Document {
+fn document(subject: &GivenModel, sections: Vec<(&str, Vec<Block>)>) -> Document {
     let sections = sections.into_iter().map(|(heading, blocks)| Section::new(heading, blocks));
     Document { title: subject.title(), about: Default::default(), sections: sections.collect() }
 }
@@ -166,7 +166,7 @@ fn theorem(theorem: &Theorem) -> Block {
     Block::Facts([inequality].into_iter().chain(assumed).collect())
 }
 
-fn shown_mode(Mode { real, imaginary }: Mode) -> String {
+fn shown_mode(RightmostMode { real, imaginary }: RightmostMode) -> String {
     if imaginary > 0.0 { format!("{real:.4} ± {imaginary:.4}j") } else { format!("{real:.4}") }
 }
 
@@ -191,7 +191,8 @@ pub fn records(map: &StabilityMap) -> Records {
     let columns = ["real_per_s", "imaginary_rad_s", "behaviour", "theorem_ratio", "assumptions_hold"];
     let columns = [map.x.column(), map.y.column()].into_iter().chain(columns.map(String::from));
     let row = |point: &MapPoint| {
-        let part = |of: fn(Mode) -> f64| Cell::Number(point.mode.map_or(f64::NAN, |mode| of(mode.into())));
+        let part =
+            |of: fn(RightmostMode) -> f64| Cell::Number(point.mode.map_or(f64::NAN, |mode| of(mode.into())));
         vec![
             point.x.into(),
             point.y.into(),
@@ -255,7 +256,7 @@ fn drawn_map(of: &StabilityMap) -> Drawing {
 }
 
 /// An axis of a parameter as one of a chart.
-fn axis(axis: &fluid::axis::Axis) -> Axis {
+fn axis(axis: &fluid::axis::ParameterAxis) -> Axis {
     let unit = if axis.unit.is_empty() { String::new() } else { format!(", {}", axis.unit) };
     let label = format!("{}{unit}", axis.name);
     if axis.log { Axis::log(label) } else { Axis::linear(label) }
@@ -268,9 +269,9 @@ mod tests {
     use crate::fluid::Config;
     use crate::study::fluid::Plane;
 
-    fn pert() -> Subject {
+    fn pert() -> GivenModel {
         let config = Config::named("pert").unwrap_or_default();
-        Subject { model: "pert", parameters: Named(Vec::new()), config }
+        GivenModel { model: "pert", parameters: Named(Vec::new()), config }
     }
 
     #[test]

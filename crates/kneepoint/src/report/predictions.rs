@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Shown, Table};
+use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use crate::chart::{Bar, bars, scheme_class};
 use crate::predict::{Judge, Score};
 use crate::table::{Cell, Estimate, Records, number};
@@ -14,14 +14,14 @@ pub struct Predictions {
     /// The scenario or the capture.
     pub title: String,
     /// One flow in each.
-    pub cases: Vec<Watched>,
+    pub cases: Vec<WatchedFlow>,
     /// Remarks for readers.
     pub notes: Vec<String>,
 }
 
 /// Predictors that watched one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Watched {
+pub struct WatchedFlow {
     /// The case of a sweep; empty without one.
     pub case: String,
     /// The flow.
@@ -29,12 +29,12 @@ pub struct Watched {
     /// Whose losses were known.
     pub judges: Vec<Judge>,
     /// One for each time that it was watched.
-    pub runs: Vec<Watch>,
+    pub runs: Vec<WatchedRun>,
 }
 
 /// One flow watched once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Watch {
+pub struct WatchedRun {
     /// The seed of a simulation.
     pub seed: Option<u64>,
     /// Of each predictor before each judge.
@@ -57,7 +57,7 @@ const MEASURES: [Measure; 3] = [
 /// Percent.
 const SCALE: f64 = 100.0;
 
-impl Watched {
+impl WatchedFlow {
     /// The predictors in order.
     fn predictors(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -157,11 +157,11 @@ pub fn document(predictions: &Predictions) -> Document {
     Document { title: predictions.title.clone(), about: about.into(), sections }
 }
 
-fn table(watched: &Watched, judge: Judge) -> Table {
+fn table(watched: &WatchedFlow, judge: Judge) -> Table {
     let line = |(rank, name): (usize, &str)| {
         let cells =
             MEASURES.iter().map(|measure| Shown::of(&watched.estimate(name, judge, measure.of), SCALE));
-        Line { class: Some(scheme_class(rank)), ..Line::new(name, cells.collect()) }
+        TableLine { class: Some(scheme_class(rank)), ..TableLine::new(name, cells.collect()) }
     };
     Table {
         corner: "predictor".into(),
@@ -171,7 +171,7 @@ fn table(watched: &Watched, judge: Judge) -> Table {
     }
 }
 
-fn figure(watched: &Watched, place: usize, judge: Judge, measure: &Measure) -> Figure {
+fn figure(watched: &WatchedFlow, place: usize, judge: Judge, measure: &Measure) -> Figure {
     let bar = |(rank, name): (usize, &str)| {
         let estimate = watched.estimate(name, judge, measure.of);
         let (low, high) = estimate.interval();
@@ -249,8 +249,8 @@ mod tests {
             }
         }
         let scores = laboratory.finish();
-        let watch = |seed| Watch { seed: Some(seed), scores: scores.clone() };
-        let watched = Watched {
+        let watch = |seed| WatchedRun { seed: Some(seed), scores: scores.clone() };
+        let watched = WatchedFlow {
             case: "rate=<1>".into(),
             flow: "long/0".into(),
             judges: vec![Judge::Flow, Judge::Queue],

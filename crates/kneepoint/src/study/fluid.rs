@@ -6,7 +6,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
-use crate::fluid::axis::Axis;
+use crate::fluid::axis::ParameterAxis;
 use crate::fluid::boundary::{self, Boundary, Change};
 use crate::fluid::design::{self, Design, Goal};
 use crate::fluid::linear::C64;
@@ -17,7 +17,7 @@ use crate::table::Table;
 
 /// A model and the parameters that were given; the others have their defaults.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Subject {
+pub struct GivenModel {
     /// The name of the model.
     pub model: &'static str,
     /// The given parameters as they were written.
@@ -27,7 +27,7 @@ pub struct Subject {
     pub config: Config,
 }
 
-impl Subject {
+impl GivenModel {
     /// The model and the given parameters: `pert rtt=171ms`.
     pub fn title(&self) -> String {
         let given = self.parameters.0.iter().map(|(name, value)| format!(" {name}={value}"));
@@ -52,16 +52,16 @@ impl<T: Serialize> Serialize for Named<T> {
 
 /// A mode as its real and its imaginary part.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Mode {
+pub struct RightmostMode {
     /// The growth of a deviation, per second.
     pub real: f64,
     /// Its frequency, rad/s.
     pub imaginary: f64,
 }
 
-impl From<C64> for Mode {
-    fn from(mode: C64) -> Mode {
-        Mode { real: mode.re, imaginary: mode.im }
+impl From<C64> for RightmostMode {
+    fn from(mode: C64) -> RightmostMode {
+        RightmostMode { real: mode.re, imaginary: mode.im }
     }
 }
 
@@ -84,7 +84,7 @@ impl Serialize for Theorem {
 pub struct Solution {
     /// The model.
     #[serde(flatten)]
-    pub subject: Subject,
+    pub subject: GivenModel,
     /// Whether it left the finite numbers, and so ends early.
     pub diverged: bool,
     /// The states, the probability and the round-trip time at the equilibrium.
@@ -92,7 +92,7 @@ pub struct Solution {
     /// The reason that there is none.
     pub no_equilibrium: Option<String>,
     /// The rightmost mode there.
-    pub mode: Option<Mode>,
+    pub mode: Option<RightmostMode>,
     /// Whether small deviations die out.
     pub stable: Option<bool>,
     /// The published stability condition.
@@ -129,7 +129,7 @@ pub fn settled(end: f64) -> f64 {
 impl Solution {
     /// The solution from `start` (by default the model's) until `until`, written out at intervals of `every`; both in
     /// seconds. The error says why it cannot be integrated.
-    pub fn of(subject: Subject, start: Option<State>, until: f64, every: f64) -> Result<Solution, String> {
+    pub fn of(subject: GivenModel, start: Option<State>, until: f64, every: f64) -> Result<Solution, String> {
         let model = subject.config.build();
         let path = model.run(start.unwrap_or(model.start()), until)?;
         let (names, end) = (model.states(), path.end());
@@ -172,11 +172,11 @@ impl Solution {
 #[derive(Clone, Debug)]
 pub struct Plane {
     /// The model.
-    pub subject: Subject,
+    pub subject: GivenModel,
     /// The parameter along x.
-    pub x: Axis,
+    pub x: ParameterAxis,
     /// The parameter along y.
-    pub y: Axis,
+    pub y: ParameterAxis,
 }
 
 impl Plane {
@@ -209,13 +209,13 @@ impl Plane {
 pub struct StabilityMap {
     /// The model.
     #[serde(flatten)]
-    pub subject: Subject,
+    pub subject: GivenModel,
     /// The parameter along x.
     #[serde(serialize_with = "column")]
-    pub x: Axis,
+    pub x: ParameterAxis,
     /// The parameter along y.
     #[serde(serialize_with = "column")]
-    pub y: Axis,
+    pub y: ParameterAxis,
     /// How many points behave in which way.
     #[serde(flatten)]
     pub counts: Counts,
@@ -237,7 +237,7 @@ pub struct Counts {
     pub unstable_though_allowed_with_assumptions: usize,
 }
 
-fn column<S: Serializer>(axis: &Axis, serializer: S) -> Result<S::Ok, S::Error> {
+fn column<S: Serializer>(axis: &ParameterAxis, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&axis.column())
 }
 
@@ -245,9 +245,9 @@ fn column<S: Serializer>(axis: &Axis, serializer: S) -> Result<S::Ok, S::Error> 
 #[derive(Clone, Debug)]
 pub struct StabilityBoundary {
     /// The model.
-    pub subject: Subject,
+    pub subject: GivenModel,
     /// The parameter.
-    pub along: Axis,
+    pub along: ParameterAxis,
     /// The boundary.
     pub found: Boundary,
     /// The published stability condition.
@@ -256,7 +256,7 @@ pub struct StabilityBoundary {
 
 impl StabilityBoundary {
     /// The boundary; the error names the fault of the axis.
-    pub fn of(subject: Subject, along: Axis) -> Result<StabilityBoundary, String> {
+    pub fn of(subject: GivenModel, along: ParameterAxis) -> Result<StabilityBoundary, String> {
         let found = boundary::boundary(&subject.config, &along)?;
         Ok(StabilityBoundary { theorem: subject.config.build().theorem(), subject, along, found })
     }
@@ -285,7 +285,7 @@ impl Serialize for StabilityBoundary {
 pub struct Designs {
     /// The model.
     #[serde(flatten)]
-    pub subject: Subject,
+    pub subject: GivenModel,
     /// The margin.
     pub goal: Goal,
     /// The model with the given parameters.
@@ -305,7 +305,7 @@ pub enum AsGiven {
         /// Whether it meets the goal.
         meets_goal: bool,
         /// The rightmost mode.
-        mode: Mode,
+        mode: RightmostMode,
         /// None if the gain never crosses 1.
         phase_margin_degrees: Option<f64>,
         /// None if the phase never crosses.
@@ -323,9 +323,9 @@ const POINTS: usize = 60;
 
 impl Designs {
     /// The designs along `axes`, or else along each parameter that the model declares for design.
-    pub fn of(subject: Subject, axes: Vec<Axis>, goal: Goal) -> Result<Designs, String> {
+    pub fn of(subject: GivenModel, axes: Vec<ParameterAxis>, goal: Goal) -> Result<Designs, String> {
         let model = subject.config.build();
-        let declared = || model.knobs().iter().map(|knob| Axis::of(knob, POINTS)).collect();
+        let declared = || model.knobs().iter().map(|knob| ParameterAxis::of(knob, POINTS)).collect();
         let axes = if axes.is_empty() { declared() } else { Ok(axes) }?;
         let design = |axis| design::design(&subject.config, axis, goal);
         let designs = axes.into_iter().map(design).collect::<Result<_, _>>()?;
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn a_trajectory_is_evenly_spaced_and_ends_with_the_solution() {
         let config = Config::named("pert").unwrap();
-        let subject = Subject { model: "pert", parameters: Named(Vec::new()), config };
+        let subject = GivenModel { model: "pert", parameters: Named(Vec::new()), config };
         let solution = Solution::of(subject, None, 1.0, 0.1).unwrap();
         assert_eq!(solution.trajectory.len(), 11);
         assert_eq!(solution.trajectory[0], [0.0, 1.0, 1.0, 1.0]);

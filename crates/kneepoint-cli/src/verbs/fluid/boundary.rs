@@ -2,7 +2,7 @@
 //! `knee fluid boundary`: the exact stability boundary of a model beside the one of the published theorem.
 
 use clap::Args;
-use kneepoint::fluid::axis::Axis;
+use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report;
 use kneepoint::study::fluid::StabilityBoundary;
 
@@ -25,7 +25,7 @@ pub struct Arguments {
     chosen: Chosen,
     /// The parameter to vary: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "rtt=1ms..1000ms:60:log", value_parser = axis)]
-    along: Axis,
+    along: ParameterAxis,
 }
 
 /// Computes and prints the boundary.

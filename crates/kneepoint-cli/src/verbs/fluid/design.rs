@@ -2,7 +2,7 @@
 //! `knee fluid design`: parameter values for which a model is stable with a margin.
 
 use clap::Args;
-use kneepoint::fluid::axis::Axis;
+use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::fluid::design::Goal;
 use kneepoint::report;
 use kneepoint::study::fluid::Designs;
@@ -26,7 +26,7 @@ pub struct Arguments {
     chosen: Chosen,
     /// The parameter to vary: NAME=FROM..TO[:POINTS][:log] [default: each that the model declares for design]
     #[arg(long, value_name = "AXIS", value_parser = axis)]
-    vary: Vec<Axis>,
+    vary: Vec<ParameterAxis>,
     /// Minimum phase margin
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = margin(0.0, 180.0))]
     phase_margin: f64,

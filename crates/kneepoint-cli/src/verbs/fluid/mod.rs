@@ -8,7 +8,7 @@ mod run;
 mod stability;
 
 use clap::{Args, Subcommand};
-use kneepoint::fluid::axis::Axis;
+use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::document::Document;
 use kneepoint::report::format::text;
 use kneepoint::report::json;
@@ -62,7 +62,7 @@ fn refused(why: String) -> Failure {
 }
 
 /// Parses the range of a parameter.
-fn axis(text: &str) -> Result<Axis, String> {
+fn axis(text: &str) -> Result<ParameterAxis, String> {
     text.parse()
 }
 

@@ -5,7 +5,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kneepoint::fluid::{Config, REGISTRY};
 use kneepoint::settings::{Field, Raw, Refusal};
-use kneepoint::study::fluid::{Named, Subject};
+use kneepoint::study::fluid::{GivenModel, Named};
 use kneepoint::suggest::did_you_mean;
 
 use crate::failure::Failure;
@@ -78,9 +78,9 @@ impl FromArgMatches for Chosen {
 
 impl Chosen {
     /// The model with the parameters given.
-    pub fn subject(&self) -> Result<Subject, Failure> {
+    pub fn subject(&self) -> Result<GivenModel, Failure> {
         let config = self.config()?;
-        Ok(Subject { model: config.name(), parameters: Named(self.given.clone()), config })
+        Ok(GivenModel { model: config.name(), parameters: Named(self.given.clone()), config })
     }
 
     fn config(&self) -> Result<Config, Failure> {

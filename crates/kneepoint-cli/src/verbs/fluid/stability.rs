@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::fluid::axis::Axis;
+use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::{self, csv};
 use kneepoint::study::fluid::{Plane, StabilityMap};
 use serde::Serialize;
@@ -32,10 +32,10 @@ pub struct Arguments {
     chosen: Chosen,
     /// The parameter along x: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "rtt=20ms..500ms:40:log", value_parser = axis)]
-    x: Axis,
+    x: ParameterAxis,
     /// The parameter along y: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "flows=1..100:40:log", value_parser = axis)]
-    y: Axis,
+    y: ParameterAxis,
     /// Directory for the report, the map and its points [default: out/stability, or the first free of out/stability-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

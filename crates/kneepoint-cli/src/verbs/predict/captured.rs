@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kneepoint::capture::{self, Capture, Direction, Transfer, Vantage};
 use kneepoint::predict::Judge;
-use kneepoint::report::predictions::{Predictions, Watch, Watched};
+use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
 use kneepoint::units::Span;
 
 use super::Arguments;
@@ -53,11 +53,11 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
     Ok(Predictions {
         title: names.join(", "),
-        cases: vec![Watched {
+        cases: vec![WatchedFlow {
             case: String::new(),
             flow,
             judges: vec![Judge::Flow],
-            runs: vec![Watch { seed: None, scores }],
+            runs: vec![WatchedRun { seed: None, scores }],
         }],
         notes: notes(&transfer, capture.others()),
     })

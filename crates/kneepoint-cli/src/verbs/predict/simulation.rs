@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use kneepoint::predict::Judge;
-use kneepoint::report::predictions::{Predictions, Watch, Watched};
+use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
 use kneepoint::scenario::{self, Case, Plan};
 use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
@@ -102,11 +102,11 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
         return Err(Failure::Interrupted(message));
     }
     let cases = plan.cases.iter().zip(tagged).zip(conducted.outcome);
-    let cases = cases.map(|((case, (_, flow)), runs)| Watched {
+    let cases = cases.map(|((case, (_, flow)), runs)| WatchedFlow {
         case: name(case),
         flow,
         judges: Judge::ALL.to_vec(),
-        runs: runs.into_iter().map(|(seed, scores)| Watch { seed: Some(seed), scores }).collect(),
+        runs: runs.into_iter().map(|(seed, scores)| WatchedRun { seed: Some(seed), scores }).collect(),
     });
     let cases = cases.collect();
     Ok(Predictions { title: plan.name, cases, notes })

@@ -3,7 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::super::document::{Block, Claim, Document, Figure, Inline, Layout, Line, Prose, Shown, Table};
+use super::super::document::{
+    Block, Document, Figure, Finding, Inline, Layout, Prose, Shown, Table, TableLine,
+};
 use super::Format;
 use crate::chart::{Escaped, style};
 
@@ -66,7 +68,7 @@ fn block(page: &mut String, one: &Block) -> fmt::Result {
         }
         Block::Table(table) => lines(page, table),
         Block::Figures(layout, all) => figures(page, *layout, all),
-        Block::Claims(of) => claims(page, of),
+        Block::Findings(of) => claims(page, of),
         Block::Key(schemes) => {
             let entry = |(name, class): &(String, String)| {
                 format!("<span class=\"{class}\"><i></i>{}</span>", Escaped(name))
@@ -105,7 +107,7 @@ fn lines(page: &mut String, table: &Table) -> fmt::Result {
         }
     }
     page.push_str("</tr></thead>\n<tbody>\n");
-    for Line { name, about, class, cells } in &table.lines {
+    for TableLine { name, about, class, cells } in &table.lines {
         let (shown, tip) = (Escaped(name), tip(about));
         match class {
             Some(class) => write!(page, "<tr><th class=\"{class}\"{tip}><i></i>{shown}</th>")?,
@@ -156,7 +158,7 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
 }
 
 /// A table of the statements; the columns of numbers only if some statement has any.
-fn claims(page: &mut String, claims: &[Claim]) -> fmt::Result {
+fn claims(page: &mut String, claims: &[Finding]) -> fmt::Result {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let heads = if numbers { "<th>ours</th><th>published</th>" } else { "" };
     writeln!(
