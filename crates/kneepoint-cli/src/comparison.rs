@@ -143,7 +143,7 @@ impl Aside for Files<'_> {
 }
 
 impl ComparisonPlan {
-    /// Runs what is missing, writes everything, and prints the result.
+    /// Makes the missing runs, writes all files, and prints the result.
     pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;

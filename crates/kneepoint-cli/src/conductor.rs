@@ -28,7 +28,7 @@ pub struct Means {
     /// Runs side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Simulate again what is kept
+    /// Repeat runs that are kept
     #[arg(long)]
     fresh: bool,
     /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
@@ -275,7 +275,7 @@ fn progress_bar(total: u64) -> ProgressBar {
         ProgressDrawTarget::hidden()
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
-    // The template is a constant that the library accepts; its own style is no worse.
+    // The template is a constant that the library accepts; the default style is an acceptable fallback.
     let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar

@@ -20,12 +20,12 @@ pub enum Out {
 }
 
 impl Out {
-    /// What was asked for, or else a free one called like `default`.
+    /// The requested directory, or a free one named after `default`.
     pub fn or_free(given: Option<&Path>, default: PathBuf) -> Out {
         given.map_or(Out::Free(default), |given| Out::Given(given.to_path_buf()))
     }
 
-    /// Settles on one, and says so if it is not the usual one.
+    /// Chooses the directory; a message names it unless it is the default.
     pub fn settle(self) -> PathBuf {
         let base = match self {
             Out::Given(path) => return path,

@@ -31,7 +31,7 @@ Examples:
 
 OUT/report.html has the verdicts and the matrices, and figures/ has them as SVG and PNG;
 coexistence.csv, .parquet and .json the numbers, scenarios/ what `knee run` repeats.
-Each run is kept the moment it ends; what is kept is not run again, so that more seeds,
+Each run is kept the moment it ends and is not repeated, so that more seeds,
 settings or controllers cost only what they add.")]
 pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon
@@ -62,10 +62,10 @@ pub struct Arguments {
     /// Length of a run in simulated time [default: 200s, or 40s with --quick]
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
-    /// What is measured [default: all but the first quarter, 50s..200s of 200s]
+    /// Measurement window [default: all but the first quarter, 50s..200s of 200s]
     #[arg(long, value_name = "FROM..TO")]
     measure: Option<Interval>,
-    /// When transfers start, each at random within [default: the first twentieth, 0s..10s of 200s]
+    /// Interval of random start times [default: the first twentieth, 0s..10s of 200s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
     /// Runs of each pair in each setting [default: 5, or 3 with --quick]
@@ -159,7 +159,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
     once("--flows:", &flows, u32::clone)?;
     if arguments.controllers.len() < 2 {
         return Err(Failure::usage(
-            format!("`{}` alone meets nobody", arguments.controllers[0]),
+            format!("`{}` is the only controller", arguments.controllers[0]),
             "name two controllers or more; `knee list controllers` shows what there is",
         ));
     }
@@ -236,7 +236,7 @@ fn divisible(mix: f64, flows: &[u32]) -> Result<(), Failure> {
     let Some(undivided) = flows.iter().copied().find(|count| !divides(*count)) else { return Ok(()) };
     let (row, _) = row_flows(mix, undivided);
     let message = format!(
-        "--mix {mix} of {undivided} flows is no whole number of them: {row} and {} is the nearest",
+        "--mix {mix} of {undivided} flows is not a whole number: the nearest are {row} and {}",
         undivided - row
     );
     // Half a flow is a twentieth of ten, and one flow a twentieth of twenty.

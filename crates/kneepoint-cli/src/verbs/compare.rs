@@ -55,10 +55,10 @@ pub struct Arguments {
     /// Length of a run in simulated time
     #[arg(long, default_value = "400s", value_name = "TIME")]
     duration: Span,
-    /// What is measured [default: the middle half, 100s..300s of 400s]
+    /// Measurement window [default: the middle half, 100s..300s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     measure: Option<Interval>,
-    /// When transfers start, each at random within [default: the first eighth, 0s..50s of 400s]
+    /// Interval of random start times [default: the first eighth, 0s..50s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
     /// Runs of each scheme, each with a seed of its own

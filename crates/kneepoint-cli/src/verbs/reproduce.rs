@@ -29,7 +29,7 @@ Examples:
   knee reproduce my-figure.toml
 
 OUT/report.html has each figure with its claims; figures/ and data/ have them one by one.
-Each run is kept the moment it ends; what is kept is not run again.
+Each run is kept the moment it ends and is not repeated.
 A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
     /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default

@@ -46,14 +46,14 @@ crate::settings! {
     }
 }
 
-/// A computation with what it is about.
+/// A computation with its subject.
 #[derive(Clone, Debug)]
 pub struct Computation {
-    /// What is computed.
+    /// Its parameters.
     pub settings: ComputeParams,
-    /// The fluid model, where it is about one.
+    /// The fluid model, unless its subject is a controller.
     pub model: fluid::Config,
-    /// The controller, where it is about one.
+    /// The controller, unless its subject is a model.
     pub controller: cc::Config,
 }
 

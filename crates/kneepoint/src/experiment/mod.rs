@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! [experiment]    id, title, source, and what the figure shows
-//! [[claim]]       a sentence of ours for what is claimed, the comparison that tests it, the published numbers
+//! [[claim]]       the claim in our words, the comparison that tests it, the published numbers
 //! [[reading]]     where the publication is silent: what we took, and what else could have been meant
 //! [quick]         what to shorten for a first look
 //! ```

@@ -295,14 +295,14 @@ fn claim(table: &Table, faults: &mut Faults) -> Option<Claim> {
     })
 }
 
-/// Says what is wrong with a text at its place: the `place`-th of a list, or the one that is there.
+/// Adds the fault of an expression at its place: the `place`-th of a list, or the only one.
 fn point_at(node: Option<&Node>, place: usize, wrong: &Wrong, faults: &mut Faults) {
     let node = match node.map(|node| (&node.value, node)) {
         Some((Value::List(nodes), whole)) => nodes.get(place).unwrap_or(whole),
         Some((_, alone)) => alone,
         None => return,
     };
-    // The text begins after its quotation mark, and nobody needs escapes to write a comparison.
+    // The text begins after its quotation mark, and a comparison needs no escapes.
     let start = node.span.start + 1 + wrong.span.start;
     let span = start.min(node.span.end)..(start + wrong.span.len()).min(node.span.end);
     faults.add_with_help(&span, &wrong.message, "write it as in `utilization[scheme=pert] >= 0.9`");

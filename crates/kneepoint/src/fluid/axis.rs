@@ -45,7 +45,7 @@ impl FromStr for ParameterAxis {
         let number = |end: &str| {
             number_and_unit(end)
                 .map(|(n, unit)| (n, unit.to_string()))
-                .ok_or_else(|| wrong("an end is no number"))
+                .ok_or_else(|| wrong("an end is not a number"))
         };
         let ((mut from, first), (to, unit)) = (number(from)?, number(to)?);
         if !first.is_empty() && first != unit {
@@ -138,7 +138,7 @@ mod tests {
         for (text, why) in [
             ("rtt", "no `=`"),
             ("rtt=5ms", "no `..`"),
-            ("rtt=5ms..x", "no number"),
+            ("rtt=5ms..x", "not a number"),
             ("rtt=5pps..5ms", "different units"),
             ("rtt=9ms..5ms", "the lesser"),
             ("flows=0..5:log", "above 0"),

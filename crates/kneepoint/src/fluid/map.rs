@@ -43,7 +43,7 @@ impl MapPoint {
         }
     }
 
-    /// The damping ratio of the rightmost mode: 1 if it does not swing, negative if it grows.
+    /// The damping ratio of the rightmost mode: 1 if it does not oscillate, negative if it grows.
     pub fn damping(&self) -> Option<f64> {
         self.mode.map(damping)
     }

@@ -17,7 +17,7 @@ pub(crate) fn plain(value: f64) -> String {
     if whole { fixed(value, 0) } else { significant(value, 4) }
 }
 
-/// A mean and its half width, both to the last decimal that the half width leaves any meaning: two significant
+/// A mean and its half width, both to the last significant decimal of the half width: two significant
 /// digits of it, and five of the mean at most. Without a half width, or with a negligible one, the mean is [`plain`].
 pub(crate) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     let mean = estimate.mean * scale;
@@ -43,7 +43,7 @@ fn decimals(value: f64, digits: i32) -> usize {
 
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    // A rounded -0.04 is no less than nothing.
+    // A rounded -0.04 is 0.0, without the sign.
     if text.starts_with('-') && !text.contains(|digit| ('1'..='9').contains(&digit)) {
         text[1..].into()
     } else {

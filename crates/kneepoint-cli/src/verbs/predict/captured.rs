@@ -45,7 +45,7 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     let transfer =
         capture.transfer(direction).filter(|transfer| !transfer.samples.is_empty()).ok_or_else(|| {
             Failure::run(
-                format!("no round trip of {flow} can be told: nothing acknowledges its data"),
+                format!("no round trips of {flow}: its data is not acknowledged"),
                 "capture both directions, in one file or in several that are all given",
             )
         })?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee predict`: which congestion predictor foresees losses, in a simulation or on somebody's own path.
+//! `knee predict`: which congestion predictor foresees losses, in a simulation or on a captured path.
 
 mod captured;
 mod simulation;

@@ -112,14 +112,14 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
     Ok(Predictions { title: plan.name, cases, notes })
 }
 
-/// The scenario's seeds, or as many as asked for from the first asked for.
+/// The requested seeds, or those of the scenario.
 fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
     let first = arguments.seed.map(u64::from).or(plan.seeds.first().copied()).unwrap_or(1);
     let count = arguments.seeds.unwrap_or(plan.seeds.len() as u64);
     (0..count).map(|place| first.saturating_add(place)).collect()
 }
 
-/// The flow asked for, and what to call it.
+/// The requested flow and its name.
 fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
     let listed = || valid.groups().iter().filter(|group| group.kind().listed());
     let groups = || {

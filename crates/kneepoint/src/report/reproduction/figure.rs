@@ -18,14 +18,14 @@ pub fn render(outcome: &Reproduction) -> Option<Drawing> {
     Some(chart::sheet(&title, &panels, if panels.len() > 1 { 2 } else { 1 }))
 }
 
-/// What is shown along which axis.
+/// The axes and series of a figure.
 struct FigureView<'o> {
     figure: &'o FigureSpec,
     frame: &'o Frame,
     /// Labels that are the same for everything shown.
     fixed: Labels,
     xs: Vec<String>,
-    /// One without a name if nothing tells series apart.
+    /// A single one without a name if no axis distinguishes series.
     series: Vec<Option<String>>,
 }
 

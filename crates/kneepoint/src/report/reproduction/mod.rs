@@ -13,7 +13,7 @@ use crate::experiment::{CheckResult, Claim, Effort, Judgement, Verdict};
 use crate::table::Estimate;
 use crate::table::Labels;
 
-/// Why the verdict is what it is, in a sentence or two.
+/// The grounds of a verdict, in a sentence or two.
 pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
     let believed = claim.reason.as_deref();
     match judgement.verdict {
@@ -95,7 +95,7 @@ pub fn tally<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> String {
     )
 }
 
-/// What it took: `96 runs of 1300 M packets, 210 s of CPU`.
+/// The cost: `96 runs of 1300 M packets, 210 s of CPU`.
 pub fn effort(effort: &Effort) -> String {
     let packets = number::significant(effort.packets as f64 / 1e6, 3);
     let seconds = number::significant(effort.cpu_seconds, 3);
