@@ -10,7 +10,7 @@
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
-//! OUT/figures/*             the report's charts, if wanted, each in a file of its own
+//! OUT/figures/*             the report's charts, each in a file of its own
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -34,14 +34,14 @@ use crate::{manifest, parquet};
 
 /// Options of every comparison.
 #[derive(Args)]
-pub struct Settings {
+pub struct ComparisonOptions {
     #[command(flatten)]
     means: Means,
     /// Formats of the sampled series
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "csv,parquet")]
     series: Vec<Format>,
-    /// Write each chart of the report to a file of its own
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
+    /// Formats of the report's charts; SVG is always written
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "svg")]
     charts: Vec<Picture>,
     /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     ///
@@ -58,29 +58,29 @@ pub struct Settings {
     overlay: Option<Overlay>,
 }
 
-impl Settings {
+impl ComparisonOptions {
     /// Whether packets of some link are to be written.
     pub fn captures(&self) -> bool {
         !self.pcap.is_empty()
     }
 }
 
-/// What may be laid over packets.
+/// Theories to lay over packets.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Overlay {
     /// The fluid model that describes controller and queue
     Fluid,
 }
 
-/// How series are written.
+/// Formats of series.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     Csv,
     Parquet,
 }
 
-/// What is compared.
-pub struct Plan {
+/// The cases and seeds of a comparison.
+pub struct ComparisonPlan {
     /// The title of the report.
     pub title: String,
     /// Names and texts of the scenarios.
@@ -89,7 +89,7 @@ pub struct Plan {
     pub rows: Vec<(String, Valid)>,
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
-    /// Where everything goes.
+    /// The directory of its files.
     pub out: Out,
 }
 
@@ -98,7 +98,7 @@ const MOST_SAMPLES: u64 = 2_000_000;
 
 /// The files that belong to single runs.
 struct Files<'a> {
-    settings: &'a Settings,
+    settings: &'a ComparisonOptions,
     rows: &'a [(String, Valid)],
     /// The row and the seed of each run that is wanted.
     runs: Vec<(usize, u64)>,
@@ -106,7 +106,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// What the files of a run are called, different for each.
+    /// The stem of the files of a run, unique.
     fn label(&self, place: usize) -> String {
         let names = self.rows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let (row, seed) = self.runs[place];
@@ -142,13 +142,13 @@ impl Aside for Files<'_> {
     }
 }
 
-impl Plan {
-    /// Runs what is missing, writes everything, and prints the result.
-    pub fn conduct(mut self, settings: &Settings, as_json: bool) -> Result<(), Failure> {
+impl ComparisonPlan {
+    /// Makes the missing runs, writes all files, and prints the result.
+    pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
         let study = Compare::new(self.rows.iter().cloned(), self.seeds.clone());
-        let Plan { title, scenarios, rows, seeds, out } = self;
+        let ComparisonPlan { title, scenarios, rows, seeds, out } = self;
         let out = out.settle();
         let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let folder = directory(&out, "scenarios")?;
@@ -160,7 +160,7 @@ impl Plan {
         let done = records.len();
         if done == 0 {
             return Err(Failure::Interrupted(
-                "stopped before the first run finished; there is nothing to report".into(),
+                "stopped before the first run finished: nothing to report".into(),
             ));
         }
         let mut notes = Vec::new();
@@ -227,7 +227,7 @@ impl Plan {
                 let links = &valid.network().links;
                 let Some(at) = links.iter().position(|link| link.name == *name) else {
                     let message = format!("--pcap: no link of `{row}` is called `{name}`");
-                    return Err(Failure::usage(message, format!("there is {}", some_names(links))));
+                    return Err(Failure::usage(message, format!("expected one of {}", some_names(links))));
                 };
                 let bottleneck = links.iter().position(|link| link.measured);
                 if !links[at].measured && bottleneck.is_none_or(|first| at < first) {
@@ -248,7 +248,7 @@ impl Plan {
     }
 }
 
-/// What the report shows of a case, with its fluid model if that is wanted.
+/// The results of a case, with its fluid model if requested.
 fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
     let series = compared.runs.first_mut().and_then(|record| record.series.take());
     let theory = overlay.then(|| {
@@ -271,7 +271,7 @@ fn controls(valid: &Valid) -> Labels {
     controlled.map(|(name, cc)| (name.clone(), cc.name().to_string())).collect()
 }
 
-/// The fluid model of a row, and how far its first run is from it, in a sentence.
+/// A sentence on the fluid model of a row and the distance of its first run.
 fn said_beside(scheme: &SchemeResult) -> Option<String> {
     let name = &scheme.scheme;
     Some(match scheme.theory.as_ref()? {
@@ -282,7 +282,9 @@ fn said_beside(scheme: &SchemeResult) -> Option<String> {
                 let Misfit { mean_packets, rms_packets } = misfit;
                 format!("packets are {mean_packets:+.1} from that in the mean, {rms_packets:.1} (rms) from its course")
             });
-            format!("{name}: the fluid model {model} rests at {rest_packets:.1} packets, {stable}; {error}")
+            format!(
+                "{name}: the fluid model {model} has its equilibrium at {rest_packets:.1} packets, {stable}; {error}"
+            )
         }
     })
 }
@@ -308,12 +310,12 @@ fn some_names(links: &[LinkSpec]) -> String {
     }
 }
 
-/// What is wrong with how often a run is sampled, if it is, and what to do.
+/// The message and the remedy if a run is sampled too often.
 pub fn too_many_samples(valid: &Valid) -> Option<(String, String)> {
     let schedule = valid.schedule();
     let least = Span(schedule.duration.0.div_ceil(MOST_SAMPLES).max(1));
     schedule.sample.filter(|sample| *sample < least).map(|_| {
-        let message = format!("sampling so often makes more than {MOST_SAMPLES} samples of a run");
+        let message = format!("the sampling interval makes more than {MOST_SAMPLES} samples of a run");
         (message, format!("sample every {least} or less often"))
     })
 }

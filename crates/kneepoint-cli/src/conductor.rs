@@ -22,13 +22,13 @@ use crate::files::tell;
 use crate::store::Store;
 use crate::{interrupt, machine};
 
-/// How runs are made, for every verb that makes any.
+/// Options of every verb that makes runs.
 #[derive(Args)]
 pub struct Means {
     /// Runs side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Simulate again what is kept
+    /// Repeat runs that are kept
     #[arg(long)]
     fresh: bool,
     /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
@@ -39,9 +39,9 @@ pub struct Means {
     store: Option<PathBuf>,
 }
 
-/// What became of the runs that were wanted.
+/// The outcome of a study and its runs.
 pub struct Conducted<O> {
-    /// What the study found out.
+    /// The result of the study.
     pub outcome: O,
     /// The runs that are known.
     pub records: Records,
@@ -56,7 +56,7 @@ impl<O> Conducted<O> {
     }
 }
 
-/// What happens to each run besides being kept.
+/// Work on each run besides keeping it.
 pub trait Aside: Sync {
     /// An observer of a run for something that is not kept, such as packets.
     type Listener: Observer;
@@ -178,7 +178,32 @@ pub fn conduct<S: Study>(
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
 }
 
-/// How far the runs are, for all workers.
+/// Results in order, computed on all cores; none after Ctrl-C.
+pub fn each<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Result<Option<Vec<T>>, Failure> {
+    interrupt::listen()?;
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let bar = progress_bar(count as u64);
+    std::thread::scope(|scope| {
+        for _ in 0..machine::cores().min(count) {
+            scope.spawn(|| {
+                while !interrupt::asked() {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= count {
+                        break;
+                    }
+                    let result = make(place);
+                    lock(&results).insert(place, result);
+                    bar.inc(1);
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let results = std::mem::take(&mut *lock(&results));
+    Ok((results.len() == count).then(|| results.into_values().collect()))
+}
+
+/// The progress of the runs, for all workers.
 struct Campaign {
     next: AtomicUsize,
     end: usize,
@@ -250,7 +275,7 @@ fn progress_bar(total: u64) -> ProgressBar {
         ProgressDrawTarget::hidden()
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
-    // The template is a constant that the library accepts; its own style is no worse.
+    // The template is a constant that the library accepts; the default style is an acceptable fallback.
     let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar

@@ -20,12 +20,12 @@ pub enum Out {
 }
 
 impl Out {
-    /// What was asked for, or else a free one called like `default`.
+    /// The requested directory, or a free one named after `default`.
     pub fn or_free(given: Option<&Path>, default: PathBuf) -> Out {
         given.map_or(Out::Free(default), |given| Out::Given(given.to_path_buf()))
     }
 
-    /// Settles on one, and says so if it is not the usual one.
+    /// Chooses the directory; a message names it unless it is the default.
     pub fn settle(self) -> PathBuf {
         let base = match self {
             Out::Given(path) => return path,
@@ -49,7 +49,7 @@ pub fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {
     Ok(directory)
 }
 
-/// Formats of figures.
+/// Formats of figures. Documents link to those in SVG, which are always written.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Picture {
     Svg,
@@ -62,14 +62,12 @@ pub fn write_report(document: &Document, out: &Path, pictures: &[Picture]) -> Re
     for format in format::REGISTRY {
         files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))?;
     }
-    for figure in document.figures().into_iter().filter(|_| !pictures.is_empty()) {
+    for figure in document.figures() {
         let (folder, svg) = (directory(out, "figures")?, figure.drawing.standalone());
         if pictures.contains(&Picture::Png) {
             files::write(&folder.join(format!("{}.png", figure.name)), png::render(&svg)?)?;
         }
-        if pictures.contains(&Picture::Svg) {
-            files::write(&folder.join(format!("{}.svg", figure.name)), svg)?;
-        }
+        files::write(&folder.join(format!("{}.svg", figure.name)), svg)?;
     }
     Ok(out.join("report.html"))
 }

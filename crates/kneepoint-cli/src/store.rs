@@ -8,9 +8,9 @@ use kneepoint::study::Record;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 
-/// Where runs are kept unless somebody says otherwise.
+/// The default folder of kept runs.
 const USUAL: &str = "out/runs";
-/// The variable that says otherwise.
+/// The environment variable that overrides it.
 const VARIABLE: &str = "KNEE_STORE";
 
 /// A folder of kept runs.

@@ -102,6 +102,14 @@ fn a_misspelt_metric_of_a_claim_is_found_before_anything_is_run() {
     {
         assert!(parse(&checked(check), Pace::Full).is_ok(), "{check}");
     }
+    let drawn = |figure: &str| format!("{text}[figure]\n{figure}\n");
+    assert!(parse(&drawn("x = \"predictor\"\npanels = \"efficiency\""), Pace::Full).is_ok());
+    assert!(
+        faults(&drawn("x = \"predicter\"\npanels = \"efficiency\"")).contains("did you mean `predictor`")
+    );
+    assert!(
+        faults(&drawn("x = \"predictor\"\npanels = \"eficiency\"")).contains("did you mean `efficiency`")
+    );
     // A controller's state is sampled with the series.
     let state = checked("cwnd_gain[group=tagged, time=1] > 0").replace("cc = \"reno\"", "cc = \"bbr\"");
     assert!(faults(&state).contains("no run measures `cwnd_gain`"));

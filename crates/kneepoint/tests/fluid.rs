@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Fluid models against the numbers of "Emulating AQM from End Hosts" (§§5, 6) and of its equations.
 
-use kneepoint::fluid::axis::Axis;
+use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::fluid::boundary::boundary;
 use kneepoint::fluid::design::{Goal, design};
 use kneepoint::fluid::linear::{C64, size};
@@ -61,7 +61,7 @@ fn the_rightmost_modes_of_figure_13_are_known() {
     assert!(!at(100).oscillates() && !at(105).oscillates() && at(110).oscillates());
 }
 
-fn rtt_axis() -> Axis {
+fn rtt_axis() -> ParameterAxis {
     "rtt=20ms..1000ms:40:log".parse().unwrap()
 }
 
@@ -299,7 +299,7 @@ fn a_design_meets_its_goal_at_its_ends_and_not_beyond() {
     let base = config("tcp-pi", "");
     let knob = base.build().knobs()[0];
     let goal = Goal { phase: 45.0, ..Goal::STABLE };
-    let design = design(&base, Axis::of(&knob, 30).unwrap(), goal).unwrap();
+    let design = design(&base, ParameterAxis::of(&knob, 30).unwrap(), goal).unwrap();
     let [(_, most)] = design.exact[..] else { panic!("{design:?}") };
     let phase =
         |gain: f64| design.axis.set(&base, gain).unwrap().build().local().unwrap().margins().phase.unwrap().0;
@@ -315,7 +315,7 @@ fn a_design_meets_its_goal_at_its_ends_and_not_beyond() {
 fn larger_intervals_only_destabilise_equation_14_whatever_the_theorem_asks_for() {
     let base = config("pert", "rtt=165ms");
     let knob = base.build().knobs()[0];
-    let design = design(&base, Axis::of(&knob, 30).unwrap(), Goal::STABLE).unwrap();
+    let design = design(&base, ParameterAxis::of(&knob, 30).unwrap(), Goal::STABLE).unwrap();
     let [(least, most)] = design.exact[..] else { panic!("{design:?}") };
     assert!(least == 0.001 && (0.1..0.2).contains(&most), "{design:?}");
     // (11) holds at 165 ms for every δ; p* <= pmax for none.
@@ -327,7 +327,7 @@ fn larger_intervals_only_destabilise_equation_14_whatever_the_theorem_asks_for()
 fn what_figure_13a_asks_for_at_40_flows_is_unstable() {
     let base = config("pert", "capacity=1000pps rtt=200ms flows=40");
     let knob = base.build().knobs()[0];
-    let design = design(&base, Axis::of(&knob, 30).unwrap(), Goal::STABLE).unwrap();
+    let design = design(&base, ParameterAxis::of(&knob, 30).unwrap(), Goal::STABLE).unwrap();
     close(design.theorem[0].0, 115.14, 0.01, "δ of (13)");
     assert!(design.exact.iter().all(|(_, most)| *most < 115.0), "{design:?}");
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee coexist`: what controllers do to each other on one bottleneck, in many settings.
+//! `knee coexist`: pairs of controllers on one bottleneck, in many settings.
 //!
 //! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
-//! Where both have the same number of flows one run tells about both.
+//! Where both have the same number of flows one run serves both orders.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::report::format::text;
-use kneepoint::report::{Manifest, coexistence, csv, reproduction};
+use kneepoint::report::{Manifest, coexistence, csv, json, reproduction};
 use kneepoint::study::coexist::{Coexistence, Invalid, Question, row_flows};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
 
@@ -19,7 +19,7 @@ use crate::files::{self, tell};
 use crate::outputs::{Picture, numbered, write_report};
 use crate::{manifest, parquet};
 
-/// Who meets whom, and where.
+/// The controllers and the settings.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
 
 OUT/report.html has the verdicts and the matrices, and figures/ has them as SVG and PNG;
 coexistence.csv, .parquet and .json the numbers, scenarios/ what `knee run` repeats.
-Each run is kept the moment it ends; what is kept is not run again, so that more seeds,
+Each run is kept the moment it ends and is not repeated, so that more seeds,
 settings or controllers cost only what they add.")]
 pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon
@@ -62,10 +62,10 @@ pub struct Arguments {
     /// Length of a run in simulated time [default: 200s, or 40s with --quick]
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
-    /// What is measured [default: all but the first quarter, 50s..200s of 200s]
+    /// Measurement window [default: all but the first quarter, 50s..200s of 200s]
     #[arg(long, value_name = "FROM..TO")]
     measure: Option<Interval>,
-    /// When transfers start, each at random within [default: the first twentieth, 0s..10s of 200s]
+    /// Interval of random start times [default: the first twentieth, 0s..10s of 200s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
     /// Runs of each pair in each setting [default: 5, or 3 with --quick]
@@ -87,9 +87,10 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-/// What is deployed, what was, and what is to be.
+/// The controllers by default: a new one, and widely deployed ones.
 const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
-/// Lets them meet.
+
+/// Runs every pair and reports.
 pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let question = question(arguments)?;
     let seeds = question.seeds.clone();
@@ -105,16 +106,14 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let conducted = conductor::conduct(&study, &arguments.means, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
-        return Err(Failure::Interrupted(
-            "stopped before the first run finished; there is nothing to report".into(),
-        ));
+        return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
     }
     let unfinished = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
     let manifest = manifest::of(study.scenarios, seeds, unfinished.into_iter().collect());
     let all = conducted.outcome;
-    let json = format!("{:#}\n", coexistence::json(&all, &manifest));
+    let json = json::render(&coexistence::json(&all, &manifest));
     let document = coexistence::document(&all, &manifest);
-    let page = write_report(&document, out, &[Picture::Svg, Picture::Png])?;
+    let page = write_report(&document, out, &[Picture::Png])?;
     write(&all, &manifest, &json, out)?;
     files::print(if as_json { json } else { text::render(&document) })?;
     let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
@@ -160,7 +159,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
     once("--flows:", &flows, u32::clone)?;
     if arguments.controllers.len() < 2 {
         return Err(Failure::usage(
-            format!("`{}` alone meets nobody", arguments.controllers[0]),
+            format!("`{}` is the only controller", arguments.controllers[0]),
             "name two controllers or more; `knee list controllers` shows what there is",
         ));
     }
@@ -201,7 +200,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
     })
 }
 
-/// Refuses what is named twice, however it is written.
+/// Refuses names with the same meaning.
 fn once<T: std::fmt::Display, M: PartialEq>(
     what: &str,
     all: &[T],
@@ -237,7 +236,7 @@ fn divisible(mix: f64, flows: &[u32]) -> Result<(), Failure> {
     let Some(undivided) = flows.iter().copied().find(|count| !divides(*count)) else { return Ok(()) };
     let (row, _) = row_flows(mix, undivided);
     let message = format!(
-        "--mix {mix} of {undivided} flows is no whole number of them: {row} and {} is the nearest",
+        "--mix {mix} of {undivided} flows is not a whole number: the nearest are {row} and {}",
         undivided - row
     );
     // Half a flow is a twentieth of ten, and one flow a twentieth of twenty.

@@ -12,7 +12,7 @@ use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
 
-use crate::comparison::{self, Plan};
+use crate::comparison::{self, ComparisonPlan};
 use crate::failure::Failure;
 use crate::outputs::Out;
 
@@ -55,10 +55,10 @@ pub struct Arguments {
     /// Length of a run in simulated time
     #[arg(long, default_value = "400s", value_name = "TIME")]
     duration: Span,
-    /// What is measured [default: the middle half, 100s..300s of 400s]
+    /// Measurement window [default: the middle half, 100s..300s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     measure: Option<Interval>,
-    /// When transfers start, each at random within [default: the first eighth, 0s..50s of 400s]
+    /// Interval of random start times [default: the first eighth, 0s..50s of 400s]
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
     /// Runs of each scheme, each with a seed of its own
@@ -77,7 +77,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    settings: comparison::Settings,
+    settings: comparison::ComparisonOptions,
 }
 
 /// Compares.
@@ -105,7 +105,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         rows.extend(plan.cases.drain(..).map(|case| (name.clone(), case.valid)));
         scenarios.push((name.clone(), text));
     }
-    let plan = Plan {
+    let plan = ComparisonPlan {
         title,
         scenarios,
         rows,

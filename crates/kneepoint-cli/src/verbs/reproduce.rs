@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::experiment::{Outcome, Pace};
+use kneepoint::experiment::{Pace, Reproduction};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, reproduction};
 use kneepoint::study::reproduce::Reproduce;
@@ -29,7 +29,7 @@ Examples:
   knee reproduce my-figure.toml
 
 OUT/report.html has each figure with its claims; figures/ and data/ have them one by one.
-Each run is kept the moment it ends; what is kept is not run again.
+Each run is kept the moment it ends and is not repeated.
 A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
     /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default
@@ -80,13 +80,13 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         write(outcome, &out)?;
     }
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
-    let claims = lines(&reproduction::json::claims(&outcomes));
+    let claims = report::json::lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
     let document = reproduction::document(&outcomes, &effort, &manifest);
-    let page = write_report(&document, &out, &[Picture::Svg, Picture::Png])?;
+    let page = write_report(&document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     files::print(if as_json { claims } else { text::render(&document) })?;
-    let judgements: Vec<_> = outcomes.iter().flat_map(Outcome::judgements).collect();
+    let judgements: Vec<_> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary = format!(
         "{}\n{}\nreport: {}",
         reproduction::tally(judgements.iter()),
@@ -98,7 +98,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Every seed that some experiment ran with.
-fn seeds(outcomes: &[Outcome]) -> Vec<u64> {
+fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
     let seeds = outcomes.iter().flat_map(|outcome| &outcome.experiment.seeds);
     seeds.copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -127,15 +127,9 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
 }
 
 /// Writes the observations of an experiment as a table.
-fn write(outcome: &Outcome, out: &Path) -> Result<(), Failure> {
+fn write(outcome: &Reproduction, out: &Path) -> Result<(), Failure> {
     let (id, data) = (&outcome.experiment.id, directory(out, "data")?);
     let records = reproduction::data::estimates(outcome);
     files::write(&data.join(format!("{id}.csv")), report::csv::records(&records))?;
     parquet::save(&data.join(format!("{id}.parquet")), |sink| parquet::write_records(&records, sink))
-}
-
-/// A JSON array with one object on each line: a document for one reader, lines for another.
-fn lines(objects: &[serde_json::Value]) -> String {
-    let objects = objects.iter().map(serde_json::Value::to_string).collect::<Vec<_>>();
-    format!("[\n{}\n]\n", objects.join(",\n"))
 }

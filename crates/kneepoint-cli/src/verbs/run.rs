@@ -8,7 +8,7 @@ use kneepoint::scenario::{self, Case};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::units::Span;
 
-use crate::comparison::{self, Plan};
+use crate::comparison::{self, ComparisonPlan};
 use crate::failure::Failure;
 use crate::files;
 use crate::outputs::{self, Out};
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME")]
     sample: Option<Span>,
     #[command(flatten)]
-    settings: comparison::Settings,
+    settings: comparison::ComparisonOptions,
 }
 
 /// Runs.
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
         Ok((row_name(&title, &case.settings), sampled))
     };
-    let plan = Plan {
+    let plan = ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
         seeds: seeds(arguments, &plan.seeds),
         rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,
@@ -82,7 +82,7 @@ fn usual_sample(valid: &Valid) -> Span {
     Span::from_millis(100).max(Span(valid.schedule().duration.0 / 4000))
 }
 
-/// The scenario's seeds, or as many as asked for from the first asked for.
+/// The requested seeds, or those of the scenario.
 fn seeds(arguments: &Arguments, planned: &[u64]) -> Vec<u64> {
     if arguments.seeds.is_none() && arguments.seed.is_none() {
         return planned.to_vec();
@@ -92,13 +92,13 @@ fn seeds(arguments: &Arguments, planned: &[u64]) -> Vec<u64> {
     (0..count).map(|place| first.saturating_add(place)).collect()
 }
 
-/// What the report calls a case: its place in the sweep, or the scenario's name if there is no sweep.
+/// The name of a case in the report: its place in the sweep, or the scenario's name without one.
 fn row_name(plan: &str, settings: &[(String, String)]) -> String {
     if settings.is_empty() {
         return plan.to_string();
     }
     let setting = |(key, value): &(String, String)| match key.as_str() {
-        // A scheme's name says what it is.
+        // A scheme's name needs no key.
         "scheme" => value.clone(),
         _ => format!("{key}={value}"),
     };

@@ -131,7 +131,7 @@ fn long_settings_make_short_names_and_files_of_their_own() {
 fn what_cannot_meet_is_refused_with_a_remedy() {
     let here = tempfile::tempdir().unwrap();
     for (arguments, sayings) in [
-        (&["cubic"][..], &["`cubic` alone meets nobody", "knee list controllers"][..]),
+        (&["cubic"][..], &["`cubic` is the only controller", "knee list controllers"][..]),
         (&["cubic", "cubic"], &["`cubic` is given twice"]),
         (&["cubic", "pert/red"], &["`pert/red` is a scheme", "--queue red"]),
         (&["cubic", "prt"], &["prt", "pert"]),

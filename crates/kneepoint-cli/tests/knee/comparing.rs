@@ -105,6 +105,7 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
     assert_eq!(
         names(&out),
         [
+            "figures",
             "groups.csv",
             "links.csv",
             "report.html",
@@ -118,6 +119,10 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
         ]
     );
     assert_eq!(names(&out.join("scenarios")), ["reno.toml", "sack-droptail.toml"]);
+    let markdown = std::fs::read_to_string(out.join("report.md")).unwrap();
+    let linked = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let missing: Vec<_> = linked.filter(|path| !out.join(path).exists()).collect();
+    assert!(markdown.contains("](figures/") && missing.is_empty(), "{missing:?}");
     assert_eq!(names(&here.path().join("out/runs")).len(), 4);
     let series = names(&out.join("series"));
     assert_eq!(series.len(), 8, "{series:?}");

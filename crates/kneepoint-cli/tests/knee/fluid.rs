@@ -31,7 +31,9 @@ fn a_run_tells_where_it_rests_and_writes_its_trajectory() {
     }
     let csv = std::fs::read_to_string(here.path().join("out/trajectory.csv")).unwrap();
     assert_eq!(csv.lines().count(), 402);
-    assert!(std::fs::read_to_string(here.path().join("out/trajectory.svg")).unwrap().starts_with("<svg"));
+    assert!(
+        std::fs::read_to_string(here.path().join("out/figures/trajectory.svg")).unwrap().starts_with("<svg")
+    );
     let unstable =
         json(&knee(here.path(), &["fluid", "run", "pert", "--rtt", "171ms", "--end", "40s", "--json"]));
     assert_eq!(unstable["stable"], false);
@@ -49,7 +51,7 @@ fn a_map_counts_what_the_theorem_gets_wrong() {
     assert!(map["unstable_though_allowed_by_theorem"].as_u64().unwrap() > 10, "{map}");
     let csv = std::fs::read_to_string(here.path().join("map/stability.csv")).unwrap();
     assert_eq!(csv.lines().count(), 65);
-    assert!(here.path().join("map/stability.svg").exists());
+    assert!(here.path().join("map/figures/stability.svg").exists());
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_capture_of_a_run_is_read_back_from_two_files() {
     assert!(!text.contains("all drops at the queue"), "{text}");
     let missing =
         knee(here.path(), &[&["predict"], &files[..], &["--flow", "1.2.3.4:5-6.7.8.9:10"]].concat());
-    assert_refuses(&missing, 2, &["nobody sends data", "10.0.0.0:10000"]);
+    assert_refuses(&missing, 2, &["--flow: no flow `1.2.3.4:5-6.7.8.9:10`", "10.0.0.0:10000"]);
     let one_way = [&["predict"], &files[1..]].concat();
     assert_refuses(&knee(here.path(), &one_way), 1, &["both directions"]);
 }

@@ -51,7 +51,7 @@ fn arguments_name_the_value_and_the_allowed_form() {
         (&["compare", "prt"], &["prt", "pert"]),
         (&["compare", "pert", "pert"], &["given twice"]),
         (&["compare", "--duratoin", "1s"], &["--duratoin", "--duration"]),
-        (&["compare", "--pcap", "nowhere", "reno"], &["nowhere", "there is "]),
+        (&["compare", "--pcap", "nowhere", "reno"], &["nowhere", "expected one of "]),
         (&["compare", "tahoe", "--tcp", "recovery=sack"], &["--tcp recovery", "`tahoe`"]),
         (&["cmpare"], &["cmpare", "compare"]),
         (&["list", "controler"], &["controler", "controllers"]),

@@ -162,7 +162,7 @@ fn readable(value: f64) -> bool {
 pub(super) fn tip_number(value: f64) -> String {
     match value {
         _ if !readable(value) && value.is_finite() => format!("{value:.3e}"),
-        _ if value == value.round() => number::count(value),
+        _ if value == value.round() => number::plain(value),
         _ => number::significant(value, 4),
     }
 }

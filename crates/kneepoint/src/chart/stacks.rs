@@ -26,7 +26,7 @@ pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
         let mut left = 0.0;
         for (part, (name, share)) in row.parts.iter().enumerate().filter(|(_, (_, share))| share.is_finite())
         {
-            let (wide, shown) = (share * WIDTH, format!("{} %", number::significant(100.0 * share, 4)));
+            let (wide, shown) = (share * WIDTH, format!("{} %", number::plain(100.0 * share)));
             drawing.with_tip(&format!("{name}: {shown}"), |drawing| {
                 let inner = (wide - 1.0).max(0.0);
                 drawing.rect(&format!("fill {}", scheme_class(part)), (left, top + 19.0), (inner, BAR), 2.0);
@@ -67,7 +67,7 @@ mod tests {
         let body = stacks("", &[Stack { name: "row".into(), parts: parts.to_vec() }]).body;
         assert!(body.contains("<rect class=\"fill s0\" x=\"0\" y=\"19\" width=\"129\""), "{body}");
         assert!(body.contains("<rect class=\"fill s2\" x=\"130\" y=\"19\" width=\"389\""), "{body}");
-        assert!(body.contains("<title>c: 75.00 %</title>") && !body.contains("NaN"));
+        assert!(body.contains("<title>c: 75 %</title>") && !body.contains("NaN"));
     }
 
     #[test]

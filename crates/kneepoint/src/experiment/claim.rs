@@ -70,14 +70,14 @@ pub struct Judgement {
     /// Our numbers: those that the claim asks to show, or else those that it compares.
     pub ours: Vec<(String, Estimate)>,
     /// Every comparison at every point.
-    pub points: Vec<Comparison>,
+    pub points: Vec<CheckResult>,
     /// The missing observation, if one is missing.
     pub missing: Option<String>,
 }
 
 /// One comparison at one point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct CheckResult {
     /// The point: values of the claim's axes.
     pub at: Labels,
     /// As it was written.
@@ -92,7 +92,7 @@ pub struct Comparison {
     pub holds: bool,
 }
 
-impl Comparison {
+impl CheckResult {
     /// Whether the interval of the margin lies on one side of zero.
     fn certain(&self) -> bool {
         self.margin.half_width.is_none_or(|half_width| self.margin.mean.abs() >= half_width)
@@ -116,9 +116,9 @@ impl Claim {
             Err(missing) => untestable(Some(missing.to_string())),
             Ok(compared) if compared.is_empty() => untestable(None),
             Ok(compared) => {
-                let holds = |one: &Comparison| one.holds;
-                let sure = |one: &Comparison| one.holds && one.certain();
-                let maybe = |one: &Comparison| one.holds || !one.certain();
+                let holds = |one: &CheckResult| one.holds;
+                let sure = |one: &CheckResult| one.holds && one.certain();
+                let maybe = |one: &CheckResult| one.holds || !one.certain();
                 let met = self.met(&compared, holds);
                 let certain = met == self.met(&compared, sure) && met == self.met(&compared, maybe);
                 let verdict = if met { Verdict::Holds } else { Verdict::Fails };
@@ -128,7 +128,7 @@ impl Claim {
     }
 
     /// Whether enough points hold, if `holds` says which comparisons do.
-    fn met(&self, compared: &[Comparison], holds: impl Fn(&Comparison) -> bool) -> bool {
+    fn met(&self, compared: &[CheckResult], holds: impl Fn(&CheckResult) -> bool) -> bool {
         // A point holds if all its comparisons do; they stand together.
         let at_points = compared.chunk_by(|a, b| a.at == b.at).map(|point| point.iter().all(&holds));
         let verdicts: Vec<bool> = at_points.collect();
@@ -140,7 +140,7 @@ impl Claim {
         }
     }
 
-    fn compare(&self, frame: &Frame, points: &[Labels]) -> Result<Vec<Comparison>, Reference> {
+    fn compare(&self, frame: &Frame, points: &[Labels]) -> Result<Vec<CheckResult>, Reference> {
         let mut compared = Vec::new();
         if self.need == Need::Mean {
             for check in &self.checks {
@@ -196,7 +196,7 @@ fn points(frame: &Frame, axes: &[String]) -> Vec<Labels> {
 }
 
 /// A comparison of means over `points`.
-fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Result<Comparison, Reference> {
+fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Result<CheckResult, Reference> {
     let mean = |side: &Expression, seed| -> Result<f64, Reference> {
         let values = points.iter().map(|labels| side.value(Scope { frame, labels, seed }));
         let values = values.collect::<Result<Vec<_>, _>>()?;
@@ -211,7 +211,7 @@ fn comparison(check: &Check, frame: &Frame, points: &[Labels], at: Labels) -> Re
         Some(check.sign.margin(mean(&check.left, seed).ok()?, mean(&check.right, seed).ok()?))
     });
     let spread = Estimate::of(&by_seed.collect::<Vec<_>>());
-    Ok(Comparison {
+    Ok(CheckResult {
         at,
         check: check.text.clone(),
         left,

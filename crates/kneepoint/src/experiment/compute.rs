@@ -3,7 +3,7 @@
 
 use super::sections::Words;
 use crate::cc::{self, Ack, Loss, Start};
-use crate::fluid::axis::Axis;
+use crate::fluid::axis::ParameterAxis;
 use crate::fluid::boundary::{Change, boundary};
 use crate::fluid::dde::Trajectory;
 use crate::fluid::theorem::Theorem;
@@ -28,7 +28,7 @@ crate::choice! {
 
 crate::settings! {
     /// A computation.
-    pub struct Settings {
+    pub struct ComputeParams {
         /// What is computed.
         what: What = What::Trajectory;
         /// How long a trajectory is.
@@ -46,14 +46,14 @@ crate::settings! {
     }
 }
 
-/// A computation with what it is about.
+/// A computation with its subject.
 #[derive(Clone, Debug)]
 pub struct Computation {
-    /// What is computed.
-    pub settings: Settings,
-    /// The fluid model, where it is about one.
+    /// Its parameters.
+    pub settings: ComputeParams,
+    /// The fluid model, unless its subject is a controller.
     pub model: fluid::Config,
-    /// The controller, where it is about one.
+    /// The controller, unless its subject is a model.
     pub controller: cc::Config,
 }
 
@@ -71,6 +71,18 @@ impl Computation {
             What::Boundary => self.boundary(),
             What::Response => Ok(vec![self.settings.response(&self.controller)]),
         }
+    }
+
+    /// The metrics of its rows; none if it has no result.
+    pub(super) fn metrics(&self) -> Option<Vec<String>> {
+        if self.settings.what == What::Boundary {
+            return self.settings.along.0.parse().ok().map(|axis| boundaries(&axis).to_vec());
+        }
+        // They depend neither on the length of a trajectory nor on earlier losses.
+        let until = Span::from_millis(1);
+        let settings = ComputeParams { until, samples: 2, losses: 0, ..self.settings.clone() };
+        let rows = Computation { settings, ..self.clone() }.rows().ok()?;
+        Some(rows.into_iter().flat_map(|row| row.values.into_keys()).collect())
     }
 
     fn trajectory(&self) -> Result<Vec<Row>, String> {
@@ -120,24 +132,25 @@ impl Computation {
     }
 
     fn boundary(&self) -> Result<Vec<Row>, String> {
-        let axis: Axis = self.settings.along.0.parse()?;
+        let axis: ParameterAxis = self.settings.along.0.parse()?;
         let found = boundary(&self.model, &axis)?;
-        let column = axis.column();
+        let changes = [found.unstable, found.theorem, found.oscillating];
         let at = |change: Option<Change>| change.map_or(f64::NAN, |change| change.at);
-        Ok(vec![
-            Row::new([])
-                .with(format!("boundary_{column}"), at(found.unstable))
-                .with(format!("theorem_{column}"), at(found.theorem))
-                .with(format!("oscillating_{column}"), at(found.oscillating)),
-        ])
+        let named = boundaries(&axis).into_iter().zip(changes);
+        Ok(vec![named.fold(Row::new([]), |row, (name, change)| row.with(name, at(change)))])
     }
+}
+
+/// The metrics of a boundary along an axis.
+fn boundaries(axis: &ParameterAxis) -> [String; 3] {
+    ["boundary", "theorem", "oscillating"].map(|what| format!("{what}_{}", axis.column()))
 }
 
 /// Acknowledgements between losses, and packets in flight.
 const BETWEEN: u64 = 1000;
 const FLIGHT: u64 = 100;
 
-impl Settings {
+impl ComputeParams {
     /// The controller hears an empty path once, then what came before, then the queue once: its average must not
     /// remember. Its numbers come under the names that it gives them.
     fn response(&self, controller: &cc::Config) -> Row {
@@ -226,7 +239,7 @@ mod tests {
     use crate::settings::Raw;
 
     fn computation(what: What) -> Computation {
-        let settings = Settings { what, ..Settings::default() };
+        let settings = ComputeParams { what, ..ComputeParams::default() };
         Computation {
             settings,
             model: fluid::Config::default(),

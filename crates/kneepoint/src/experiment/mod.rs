@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! [experiment]    id, title, source, and what the figure shows
-//! [[claim]]       a sentence of ours for what is claimed, the comparison that tests it, the published numbers
+//! [[claim]]       the claim in our words, the comparison that tests it, the published numbers
 //! [[reading]]     where the publication is silent: what we took, and what else could have been meant
 //! [quick]         what to shorten for a first look
 //! ```
@@ -30,11 +30,11 @@ mod sections;
 mod vet;
 pub mod work;
 
-pub use claim::{Claim, Comparison, Judgement, Verdict};
+pub use claim::{CheckResult, Claim, Judgement, Verdict};
 pub use compute::Computation;
-pub use outcome::{Effort, Outcome};
+pub use outcome::{Effort, Reproduction};
 pub use read::parse;
-pub use sections::{Figure, Scale};
+pub use sections::{FigureSpec, Scale};
 pub use work::{Packets, Watch, Watched, Yield};
 
 crate::choice! {
@@ -59,7 +59,7 @@ pub struct Experiment {
     /// Publication, section, figure.
     pub source: String,
     /// Its figure, if it has one.
-    pub figure: Option<Figure>,
+    pub figure: Option<FigureSpec>,
     /// The published claims.
     pub claims: Vec<Claim>,
     /// Readings where the publication is silent.

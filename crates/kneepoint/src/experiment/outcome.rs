@@ -6,7 +6,7 @@ use crate::table::Frame;
 
 /// An experiment after its runs.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct Reproduction {
     /// The experiment.
     pub experiment: Experiment,
     /// Its pace.
@@ -26,7 +26,7 @@ pub struct Effort {
     pub cpu_seconds: f64,
 }
 
-impl Outcome {
+impl Reproduction {
     /// The judgement of each claim under the readings taken.
     pub fn judgements(&self) -> Vec<Judgement> {
         self.under(0)

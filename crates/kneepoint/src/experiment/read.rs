@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
-use super::sections::{Alternative, Figure, Head, Names, Predict, Silence, Statement, Words};
+use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
 use super::vet::vet;
 use super::work::{Packets, Watched};
 use super::{Computation, Experiment, Pace, Point, Reading, Variant, Work, compute};
@@ -79,7 +79,9 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
         }
     }
     if faults.is_empty() {
-        vet(&experiment, &tables, faults);
+        let drawn = root.get("figure").filter(|_| !body.entries.is_empty());
+        let drawn = drawn.map(|_| section(root, "figure", faults));
+        vet(&experiment, &tables, drawn.as_ref(), faults);
     }
     Some(experiment)
 }
@@ -108,7 +110,7 @@ fn shorten(body: &mut Table, mut quick: Table, faults: &mut Faults) {
     }
 }
 
-fn figure(root: &Table, faults: &mut Faults) -> Figure {
+fn figure(root: &Table, faults: &mut Faults) -> FigureSpec {
     let shape = Shape { place: "[figure]", besides: &[], required: &["x", "panels"] };
     settings(&section(root, "figure", faults), shape, faults)
 }
@@ -215,8 +217,8 @@ fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     }
     let table = section(tree, "compute", faults);
     let shape = Shape { place: "[compute]", besides: &["model", "controller"], required: &["what"] };
-    let settings: compute::Settings = settings(&table, shape, faults);
-    if let Err(message) = settings.along.0.parse::<fluid::axis::Axis>() {
+    let settings: compute::ComputeParams = settings(&table, shape, faults);
+    if let Err(message) = settings.along.0.parse::<fluid::axis::ParameterAxis>() {
         faults.add(table.place("along"), message);
     }
     let model = table.get("model").and_then(|node| choose(node, "model", Precedence::Members, faults));
@@ -293,14 +295,14 @@ fn claim(table: &Table, faults: &mut Faults) -> Option<Claim> {
     })
 }
 
-/// Says what is wrong with a text at its place: the `place`-th of a list, or the one that is there.
+/// Adds the fault of an expression at its place: the `place`-th of a list, or the only one.
 fn point_at(node: Option<&Node>, place: usize, wrong: &Wrong, faults: &mut Faults) {
     let node = match node.map(|node| (&node.value, node)) {
         Some((Value::List(nodes), whole)) => nodes.get(place).unwrap_or(whole),
         Some((_, alone)) => alone,
         None => return,
     };
-    // The text begins after its quotation mark, and nobody needs escapes to write a comparison.
+    // The text begins after its quotation mark, and a comparison needs no escapes.
     let start = node.span.start + 1 + wrong.span.start;
     let span = start.min(node.span.end)..(start + wrong.span.len()).min(node.span.end);
     faults.add_with_help(&span, &wrong.message, "write it as in `utilization[scheme=pert] >= 0.9`");

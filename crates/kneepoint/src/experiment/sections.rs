@@ -78,7 +78,7 @@ crate::settings! {
 
 crate::settings! {
     /// How the figure of an experiment is drawn.
-    pub struct Figure {
+    pub struct FigureSpec {
         /// The axis of the sweep, or `time`, along which it is drawn; names that are no numbers become bars.
         x: Words = Words::default();
         /// What the reader calls that axis, with its unit.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
-use super::{Experiment, Point, Work};
+use super::{Experiment, FigureSpec, Point, Work};
 use crate::scenario::fault::Faults;
 use crate::scenario::tree::Table;
 use crate::suggest::did_you_mean;
@@ -15,10 +15,19 @@ use crate::table::Labels;
 /// The axes of the rows of a run, besides those of a sweep; their labels are known only after the run.
 const OBSERVED: [&str; 7] = ["link", "group", "class", "predictor", "judge", "bin", "time"];
 
-/// Adds a fault for each axis and label of a claim that no point of the experiment has; `tables` are the claims'.
-pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Faults) {
+/// Adds a fault for each metric, axis and label of a claim or of the figure that no point of the experiment has.
+/// `tables` are the claims', `drawn` is the figure's.
+pub(super) fn vet(experiment: &Experiment, tables: &[&Table], drawn: Option<&Table>, faults: &mut Faults) {
     let axes = swept(experiment);
     let metrics = metrics(experiment);
+    if let Some((figure, table)) = experiment.figure.as_ref().zip(drawn) {
+        for (key, axis) in along(figure, table) {
+            axes.know(axis, table, key, faults);
+        }
+        for metric in &figure.panels.0 {
+            know_metric(&metrics, metric, table, "panels", faults);
+        }
+    }
     for (place, (claim, table)) in experiment.claims.iter().zip(tables).enumerate() {
         if experiment.claims[..place].iter().any(|earlier| earlier.id == claim.id) {
             let message = format!("two claims are called `{}`", claim.id);
@@ -30,17 +39,36 @@ pub(super) fn vet(experiment: &Experiment, tables: &[&Table], faults: &mut Fault
             axes.know(axis, table, "each", faults);
         }
         for (key, metric) in measured(claim) {
-            let known = metrics.as_ref().is_none_or(|metrics| metrics.contains(metric));
-            if !known {
-                let names: Vec<&str> = metrics.iter().flatten().map(String::as_str).collect();
-                let message = format!("{key}: no run measures `{metric}`");
-                faults.add_with_help(table.place(key), message, did_you_mean(metric, &names));
-            }
+            know_metric(&metrics, metric, table, key, faults);
         }
         for (name, labels) in named(claim) {
             axes.have(&name, &labels, table, if claim.checks.is_empty() { "ours" } else { "check" }, faults);
         }
     }
+}
+
+/// The axes that a figure names, with the keys that do. A sweep without schemes has none of the default series.
+fn along<'f>(figure: &'f FigureSpec, table: &Table) -> Vec<(&'static str, &'f str)> {
+    let series = table.get("series").map(|_| ("series", figure.series.0.as_str()));
+    let only = figure.only.0.iter().map(|only| ("only", only.split('=').next().unwrap_or_default()));
+    let mean = figure.mean_over.0.iter().map(|axis| ("mean_over", axis.as_str()));
+    let all = [("x", figure.x.0.as_str())].into_iter().chain(series).chain(only).chain(mean);
+    all.filter(|(_, axis)| !axis.is_empty()).collect()
+}
+
+fn know_metric(
+    metrics: &Option<BTreeSet<String>>,
+    metric: &String,
+    table: &Table,
+    key: &str,
+    faults: &mut Faults,
+) {
+    if metrics.as_ref().is_none_or(|metrics| metrics.contains(metric)) {
+        return;
+    }
+    let names: Vec<&str> = metrics.iter().flatten().map(String::as_str).collect();
+    let message = format!("{key}: no run measures `{metric}`");
+    faults.add_with_help(table.place(key), message, did_you_mean(metric, &names));
 }
 
 /// The axes of the sweep, and of windows, with their labels.
@@ -88,13 +116,15 @@ impl Axes {
     }
 }
 
-/// The keys of all metrics of the runs, where all points are simulations; computations name theirs as they go.
+/// The keys of all metrics of the runs; none if some are not known before.
 fn metrics(experiment: &Experiment) -> Option<BTreeSet<String>> {
     let points = experiment.variants.iter().flat_map(|variant| &variant.points);
     let mut keys = BTreeSet::new();
     for point in points {
-        let Work::Packets(packets) = &point.work else { return None };
-        keys.extend(packets.metrics());
+        keys.extend(match &point.work {
+            Work::Packets(packets) => packets.metrics(),
+            Work::Computation(computation) => computation.metrics()?,
+        });
     }
     (!keys.is_empty()).then_some(keys)
 }

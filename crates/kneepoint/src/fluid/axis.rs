@@ -9,7 +9,7 @@ use crate::units::{Span, number_and_unit};
 
 /// A parameter, its range and the number of steps.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct ParameterAxis {
     /// The parameter's name.
     pub name: String,
     /// The unit its values are written in; empty for plain numbers.
@@ -29,10 +29,10 @@ const POINTS: usize = 40;
 /// More values than this along an axis are a mistake.
 const MOST: usize = 2000;
 
-impl FromStr for Axis {
+impl FromStr for ParameterAxis {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Axis, String> {
+    fn from_str(text: &str) -> Result<ParameterAxis, String> {
         let wrong = |why: &str| {
             format!(
                 "`{text}` is not a range of a parameter: {why}; write it as `rtt=50ms..300ms`, `rtt=50ms..300ms:40` or `delta=1us..1s:40:log`"
@@ -45,7 +45,7 @@ impl FromStr for Axis {
         let number = |end: &str| {
             number_and_unit(end)
                 .map(|(n, unit)| (n, unit.to_string()))
-                .ok_or_else(|| wrong("an end is no number"))
+                .ok_or_else(|| wrong("an end is not a number"))
         };
         let ((mut from, first), (to, unit)) = (number(from)?, number(to)?);
         if !first.is_empty() && first != unit {
@@ -68,7 +68,7 @@ impl FromStr for Axis {
         if from >= to || log && from <= 0.0 {
             return Err(wrong("the first end must be the lesser, and above 0 with `log`"));
         }
-        Ok(Axis { name, unit, from, to, points, log })
+        Ok(ParameterAxis { name, unit, from, to, points, log })
     }
 }
 
@@ -78,9 +78,9 @@ fn in_units_of(other: &str, unit: &str) -> Option<f64> {
     Some(span(other)?.as_secs_f64() / span(unit)?.as_secs_f64())
 }
 
-impl Axis {
+impl ParameterAxis {
     /// All of a knob's range, on a logarithmic axis.
-    pub fn of(knob: &Knob, points: usize) -> Result<Axis, String> {
+    pub fn of(knob: &Knob, points: usize) -> Result<ParameterAxis, String> {
         format!("{}={}..{}:{points}:log", knob.name, knob.range.0, knob.range.1).parse()
     }
 
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn an_axis_reads_its_ends_its_count_and_its_spacing() {
-        let axis: Axis = "rtt=50ms..300ms:6".parse().unwrap();
+        let axis: ParameterAxis = "rtt=50ms..300ms:6".parse().unwrap();
         assert_eq!(axis.values().collect::<Vec<_>>(), [50.0, 100.0, 150.0, 200.0, 250.0, 300.0]);
         assert_eq!((axis.written(150.5), axis.column()), ("150.5ms".into(), "rtt_ms".into()));
-        let log: Axis = "flows=1..100:3:log".parse().unwrap();
+        let log: ParameterAxis = "flows=1..100:3:log".parse().unwrap();
         assert!(log.values().zip([1.0, 10.0, 100.0]).all(|(a, b)| (a - b).abs() < 1e-12));
-        assert_eq!("rtt=50..300ms".parse::<Axis>().unwrap().unit, "ms");
+        assert_eq!("rtt=50..300ms".parse::<ParameterAxis>().unwrap().unit, "ms");
     }
 
     #[test]
@@ -138,21 +138,21 @@ mod tests {
         for (text, why) in [
             ("rtt", "no `=`"),
             ("rtt=5ms", "no `..`"),
-            ("rtt=5ms..x", "no number"),
+            ("rtt=5ms..x", "not a number"),
             ("rtt=5pps..5ms", "different units"),
             ("rtt=9ms..5ms", "the lesser"),
             ("flows=0..5:log", "above 0"),
             ("flows=1..5:1", "between 2 and 2000"),
             ("flows=1..5:ten", "`ten`"),
         ] {
-            let message = text.parse::<Axis>().unwrap_err();
+            let message = text.parse::<ParameterAxis>().unwrap_err();
             assert!(message.contains(why), "{text}: {message}");
         }
     }
 
     #[test]
     fn ends_in_different_units_of_time_are_in_the_last_ones() {
-        let axis: Axis = "delta=1us..1s:40:log".parse().unwrap();
+        let axis: ParameterAxis = "delta=1us..1s:40:log".parse().unwrap();
         assert_eq!((axis.from, axis.to, axis.unit.as_str()), (1e-6, 1.0, "s"));
     }
 
@@ -161,7 +161,7 @@ mod tests {
         for entry in super::super::REGISTRY {
             let config = Config::named(entry.name).unwrap();
             for knob in config.build().knobs() {
-                let axis = Axis::of(knob, 2).unwrap();
+                let axis = ParameterAxis::of(knob, 2).unwrap();
                 // An end that contradicts another parameter is refused with a reason, not for its range.
                 for value in axis.values() {
                     if let Err(why) = axis.set(&config, value) {

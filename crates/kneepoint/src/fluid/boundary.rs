@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The values of a parameter at which stability, oscillation or a theorem's condition changes.
 
-use super::axis::Axis;
+use super::axis::ParameterAxis;
 use super::linear::C64;
 use super::{Config, Local};
 
@@ -31,7 +31,7 @@ pub struct Boundary {
 const BISECTIONS: u32 = 50;
 
 /// The intervals of an axis where `holds`, each with its two ends; points without an answer count as false.
-pub fn intervals(axis: &Axis, holds: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+pub fn intervals(axis: &ParameterAxis, holds: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let shares = (0..axis.points).map(|place| place as f64 / (axis.points - 1) as f64);
     let mut found: Vec<(f64, f64)> = Vec::new();
     let mut last: Option<(f64, bool)> = None;
@@ -60,7 +60,7 @@ pub fn intervals(axis: &Axis, holds: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
 }
 
 /// The shares on both sides of the change between two shares.
-fn edge(axis: &Axis, holds: &impl Fn(f64) -> bool, before: f64, after: f64) -> (f64, f64) {
+fn edge(axis: &ParameterAxis, holds: &impl Fn(f64) -> bool, before: f64, after: f64) -> (f64, f64) {
     let (mut low, mut high) = (before, after);
     let begins = holds(axis.at(low));
     for _ in 0..BISECTIONS {
@@ -71,7 +71,7 @@ fn edge(axis: &Axis, holds: &impl Fn(f64) -> bool, before: f64, after: f64) -> (
 }
 
 /// The smallest value at which `holds`.
-pub fn first(axis: &Axis, holds: impl Fn(f64) -> bool) -> Option<Change> {
+pub fn first(axis: &ParameterAxis, holds: impl Fn(f64) -> bool) -> Option<Change> {
     let mut before = None;
     for place in 0..axis.points {
         let share = place as f64 / (axis.points - 1) as f64;
@@ -87,7 +87,7 @@ pub fn first(axis: &Axis, holds: impl Fn(f64) -> bool) -> Option<Change> {
 }
 
 /// The boundaries of a model along an axis; the error names the fault of the axis.
-pub fn boundary(config: &Config, axis: &Axis) -> Result<Boundary, String> {
+pub fn boundary(config: &Config, axis: &ParameterAxis) -> Result<Boundary, String> {
     axis.set(config, axis.from)?;
     axis.set(config, axis.to)?;
     let model = |value: f64| axis.set(config, value).map(|config| config.build());

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::settings::{Raw, Setting};
 use crate::units::{Bytes, Rate};
 
-/// `100pps`, or `1mbit` of packets whose size is told beside it.
+/// `100pps`, or `1mbit` of packets whose size is a parameter of its own.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Capacity {
     /// Packets per second.
@@ -59,7 +59,7 @@ impl Setting for Capacity {
         if amount > 0.0 && amount <= MOST * 1e3 {
             Ok(capacity)
         } else {
-            Err(format!("{raw} is no capacity to share: it must be above 0 and at most {MOST}pps"))
+            Err(format!("{raw} is not a valid capacity: it must be above 0 and at most {MOST}pps"))
         }
     }
 }

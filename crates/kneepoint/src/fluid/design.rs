@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The settings of a model that are stable with a margin, and those that the published theorem allows.
 
-use super::axis::Axis;
+use serde::Serialize;
+
+use super::axis::ParameterAxis;
 use super::boundary::intervals;
 use super::{Config, Local};
 
 /// The goal of a design.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Goal {
     /// The least phase margin, degrees.
+    #[serde(rename = "phase_margin_degrees")]
     pub phase: f64,
     /// The least gain margin, as a ratio.
+    #[serde(rename = "gain_margin")]
     pub gain: f64,
     /// The least damping ratio of the rightmost mode.
     pub damping: f64,
@@ -38,7 +42,7 @@ impl Goal {
 #[derive(Clone, Debug)]
 pub struct Design {
     /// The parameter and the values tried.
-    pub axis: Axis,
+    pub axis: ParameterAxis,
     /// The intervals that meet the goal, in the axis's unit.
     pub exact: Vec<(f64, f64)>,
     /// The intervals that the published condition allows, whatever the margin.
@@ -48,7 +52,7 @@ pub struct Design {
 }
 
 /// The values of a parameter that meet the goal.
-pub fn design(config: &Config, axis: Axis, goal: Goal) -> Result<Design, String> {
+pub fn design(config: &Config, axis: ParameterAxis, goal: Goal) -> Result<Design, String> {
     let model = |value: f64| axis.set(config, value).map(|config| config.build());
     model(axis.from).or_else(|_| model(axis.to))?;
     let theorem = |value: f64| model(value).map(|model| model.theorem());

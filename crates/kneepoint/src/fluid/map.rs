@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Stability over two parameters, point by point.
 
-use super::axis::Axis;
+use super::axis::ParameterAxis;
 use super::linear::C64;
 use super::theorem::ROUNDING;
 use super::{Config, damping};
 
 /// The behaviour of a model at one point of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct MapPoint {
     /// The value on the first axis.
     pub x: f64,
     /// The value on the second.
@@ -21,16 +21,20 @@ pub struct Cell {
     pub assumptions: bool,
 }
 
-impl Cell {
+impl MapPoint {
     /// The point (x, y) of a map.
-    pub fn at(config: &Config, (x_axis, x): (&Axis, f64), (y_axis, y): (&Axis, f64)) -> Cell {
+    pub fn at(
+        config: &Config,
+        (x_axis, x): (&ParameterAxis, f64),
+        (y_axis, y): (&ParameterAxis, f64),
+    ) -> MapPoint {
         let model =
             x_axis.set(config, x).and_then(|config| y_axis.set(&config, y)).map(|config| config.build());
         let Ok(model) = model else {
-            return Cell { x, y, mode: None, theorem: f64::NAN, assumptions: false };
+            return MapPoint { x, y, mode: None, theorem: f64::NAN, assumptions: false };
         };
         let theorem = model.theorem();
-        Cell {
+        MapPoint {
             x,
             y,
             mode: model.local().ok().map(|local| local.mode()),
@@ -39,7 +43,7 @@ impl Cell {
         }
     }
 
-    /// The damping ratio of the rightmost mode: 1 if it does not swing, negative if it grows.
+    /// The damping ratio of the rightmost mode: 1 if it does not oscillate, negative if it grows.
     pub fn damping(&self) -> Option<f64> {
         self.mode.map(damping)
     }

@@ -6,7 +6,7 @@
 //! gain margin  = 1 / |ℓ(jω)|        where arg ℓ(jω) = -180° - k 360°, the smallest
 //! ```
 //!
-//! The argument is followed from low frequencies, where it lies in (-270°, 90°], so a margin below -180° is told as such.
+//! The argument is followed from low frequencies, where it lies in (-270°, 90°], so a margin below -180° is reported as it is.
 //! A loop whose open equations are stable, as all of these are but for integrators, is stable if its phase margin is
 //! positive and it crosses |ℓ| = 1 once.
 

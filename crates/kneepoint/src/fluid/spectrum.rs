@@ -6,7 +6,7 @@
 //!
 //! The solution as a function on [t - τ, t] is carried forward by d/dθ, with the equations as its boundary condition at
 //! θ = 0. On M + 1 Chebyshev points that is a matrix, whose rightmost eigenvalues approach the rightmost roots of Δ(s);
-//! Newton's method on Δ itself takes them to the last digits. So nothing is approximated but where to look.
+//! Newton's method on Δ itself takes them to the last digits. Only the starting points are approximate.
 //!
 //! Every root with real part >= σ has |s| <= |A0| + |A1| e^(-στ), so few of them can matter, and
 //! [`roots_right_of`] counts them by the argument principle, independently of the matrix.

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The document about a comparison: headline metrics, charts, and the metrics of groups, transfers and links.
+//! The document about a comparison: headline metrics, charts, and the metrics of groups, transfers and links. As JSON:
+//!
+//! ```text
+//! { "schema_version", "title",
+//!   "schemes": [ { "scheme", KEY: { "mean", "half_width" }, …,
+//!                  "links": [ { "link", KEY: { "mean", "half_width" }, … } ], "groups": [ … ], "classes": [ … ],
+//!                  "runs": [ { "seed", …, "rows": [ { "labels", "values" } ] } ] } ],
+//!   "manifest" }
+//! ```
+//!
+//! `KEY` of a scheme is each of [`headlines`]; `KEY` of a link, group or class is each of its defined [metrics](Subject::metrics).
+//! A scheme has `classes` where transfers completed, and `fluid` where a fluid model was requested and describes it.
 
-use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Table};
-use super::grid::{Breakdown, Grid};
-use super::{Comparison, figures, manifest, shares};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::document::{Block, Column, Document, Figure, Layout, Section, Table, TableLine};
+use super::grid::{Breakdown, Grid, Measured, measured};
+use super::{Comparison, SchemeResult, figures, manifest, shares};
 use crate::chart::scheme_class;
-use crate::measure::{Metric, Subject};
+use crate::measure::{Metric, Subject, headlines};
 use crate::table::value;
 
 /// The whole document.
@@ -61,10 +74,17 @@ fn about(comparison: &Comparison) -> String {
 /// A column per metric and a line per scheme.
 fn headline(comparison: &Comparison) -> Vec<Block> {
     let grid = Grid::of(comparison);
-    let line = |(rank, (name, cells))| Line { name, class: Some(scheme_class(rank)), cells };
+    let line = |(rank, (name, cells)): (usize, (String, _))| TableLine {
+        class: Some(scheme_class(rank)),
+        ..TableLine::new(name, cells)
+    };
+    let column = |metric: &&Metric| Column {
+        about: metric.title.clone(),
+        ..Column::number(&metric.short, metric.unit)
+    };
     let table = Table {
         corner: "scheme".into(),
-        columns: grid.metrics.iter().map(|metric| Column::number(&metric.short, metric.unit)).collect(),
+        columns: grid.metrics.iter().map(column).collect(),
         lines: grid.lines.into_iter().enumerate().map(line).collect(),
         linked: false,
     };
@@ -113,17 +133,85 @@ fn breakdown(breakdown: &Breakdown) -> Option<Table> {
         lines: breakdown
             .lines
             .iter()
-            .map(|(metric, cells)| Line::new(with_unit(&metric.short, metric.unit), cells.clone()))
+            .map(|(metric, cells)| TableLine {
+                about: metric.title.clone(),
+                ..TableLine::new(with_unit(&metric.short, metric.unit), cells.clone())
+            })
             .collect(),
         ..Table::default()
     })
 }
 
+impl Serialize for SchemeResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("scheme", &self.scheme)?;
+        for metric in headlines() {
+            map.serialize_entry(&metric.key, &self.estimate(&metric.key))?;
+        }
+        if let Some(Ok(beside)) = &self.theory {
+            map.serialize_entry("fluid", beside)?;
+        }
+        for (key, subject) in
+            [("links", Subject::Link), ("groups", Subject::Group), ("classes", Subject::Class)]
+        {
+            let all: Vec<Measured> = measured(self, subject);
+            if !all.is_empty() {
+                map.serialize_entry(key, &all)?;
+            }
+        }
+        map.serialize_entry("runs", &self.runs)?;
+        map.end()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::super::format::{html, markdown, text};
-    use super::super::{Manifest, example};
+    use super::super::json::render;
+    use super::super::{Manifest, RunResult, example};
     use super::*;
+
+    /// In the order of the alphabet, like `expected`: an object has no order.
+    fn assert_keys(value: &Value, expected: &str) {
+        let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+        keys.sort_unstable();
+        assert_eq!(keys.join(" "), expected);
+    }
+
+    #[test]
+    fn the_keys_are_these_and_no_others() {
+        let document: Value = serde_json::from_str(&render(&example::comparison())).unwrap();
+        assert_keys(&document, "manifest schema_version schemes title");
+        let scheme = &document["schemes"][0];
+        assert_keys(
+            scheme,
+            "drop_ratio goodput_bps groups jain_index links mark_ratio queue_mean_normalized queue_mean_packets \
+             queueing_delay_mean_ms queueing_delay_p99_ms runs scheme utilization",
+        );
+        assert_keys(&scheme["utilization"], "half_width mean");
+        assert_keys(&scheme["runs"][0], "bottleneck_packets cpu_seconds events rows seed");
+        assert_keys(&scheme["runs"][0]["rows"][0], "labels values");
+        assert_eq!(scheme["groups"][1]["group"], "noise");
+        assert!(scheme["groups"][1].get("timeouts").is_none(), "undefined for datagrams");
+        assert_keys(&document["manifest"]["scenario"][0], "name text");
+    }
+
+    #[test]
+    fn numbers_read_back_as_they_were() {
+        let comparison = example::comparison();
+        let document: Value = serde_json::from_str(&render(&comparison)).unwrap();
+        let written = &comparison.schemes[0].runs[1];
+        let read: RunResult = serde_json::from_value(document["schemes"][0]["runs"][1].clone()).unwrap();
+        assert_eq!(&read, written);
+    }
+
+    #[test]
+    fn equal_comparisons_make_equal_bytes() {
+        assert_eq!(render(&example::comparison()), render(&example::comparison()));
+    }
 
     #[test]
     fn every_section_is_there_and_the_scenario_stays_text() {
@@ -141,6 +229,13 @@ mod tests {
         }
         assert!(page.contains("# &lt;a&gt; &amp; b, see https://example.org"));
         assert!(page.contains("<th class=\"s0\"><i></i>"));
+        for metric in [&headlines().next().unwrap(), &&Subject::Group.metrics()[1]] {
+            assert!(
+                page.contains(&format!("<th title=\"{}\">{}", metric.title, metric.short)),
+                "{}",
+                metric.key
+            );
+        }
     }
 
     #[test]

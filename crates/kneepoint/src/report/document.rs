@@ -33,7 +33,7 @@ pub enum Block {
     /// Figures side by side.
     Figures(Layout, Vec<Figure>),
     /// Statements, each with its verdict.
-    Claims(Vec<Claim>),
+    Findings(Vec<Finding>),
     /// The schemes and the classes of their colours.
     Key(Vec<(String, String)>),
     /// Names and values.
@@ -74,7 +74,7 @@ pub struct Table {
     /// The other columns.
     pub columns: Vec<Column>,
     /// The lines, each with a cell for each of these columns.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TableLine>,
     /// Whether the lines' names are headings of sections, to which pages link.
     pub linked: bool,
 }
@@ -86,6 +86,8 @@ pub struct Column {
     pub title: String,
     /// The unit of its numbers.
     pub unit: String,
+    /// The definition behind the title, for a tooltip.
+    pub about: String,
     /// Whether its cells are text, aligned to the left.
     pub text: bool,
     /// The class of its scheme's colour in charts.
@@ -93,9 +95,12 @@ pub struct Column {
 }
 
 /// A line of a table.
-pub struct Line {
+#[derive(Default)]
+pub struct TableLine {
     /// Its name.
     pub name: String,
+    /// The definition behind the name, for a tooltip.
+    pub about: String,
     /// The class of its colour in charts.
     pub class: Option<String>,
     /// A cell for each column.
@@ -136,9 +141,9 @@ pub struct Figure {
     pub drawing: Drawing,
 }
 
-/// A statement and what the runs say of it.
+/// A statement with its verdict.
 #[derive(Default)]
-pub struct Claim {
+pub struct Finding {
     /// Its name.
     pub name: String,
     /// The statement.
@@ -252,10 +257,10 @@ impl Column {
     }
 }
 
-impl Line {
+impl TableLine {
     /// A line without a colour.
-    pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> Line {
-        Line { name: name.into(), class: None, cells }
+    pub fn new(name: impl Into<String>, cells: Vec<Shown>) -> TableLine {
+        TableLine { name: name.into(), cells, ..TableLine::default() }
     }
 }
 

@@ -1,43 +1,247 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Pictures of fluid models: trajectories, and stability over two parameters.
+//! Fluid models: the documents about their solutions, maps, boundaries and designs, and tables for machines.
 
-use crate::chart::{Axis, Colours, Contour, Drawing, Line, Lines, Map, Mark, contour, lines, map, sheet};
-use crate::fluid::map::Cell;
-use crate::fluid::{self, Any, Equilibrium, State};
+use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
+use crate::chart::{self, Axis, Colours, Contour, Drawing, Lines, Map, Mark, contour, lines, map, sheet};
+use crate::fluid;
+use crate::fluid::boundary::Change;
+use crate::fluid::map::MapPoint;
+use crate::fluid::theorem::Theorem;
+use crate::study::fluid::{
+    AsGiven, Designs, GivenModel, Named, RightmostMode, Solution, StabilityBoundary, StabilityMap, settled,
+};
+use crate::table::{Cell, Records};
+
+/// Turning points in the summary of a solution.
+const TURNS: usize = 6;
+
+/// The end of a solution, its range, its turning points, and the stability of the equilibrium.
+pub fn solution(solution: &Solution) -> Document {
+    let Solution { end: (end, state), turns, equilibrium, mode, .. } = solution;
+    let fixed = |value: f64| Shown::from(format!("{value:.6}"));
+    let line = |place: usize| {
+        let (name, least) = solution.least.0[place];
+        let (_, greatest) = solution.greatest.0[place];
+        let rest = equilibrium.as_ref().map_or("none".into(), |Named(values)| fixed(values[place].1));
+        TableLine::new(name, vec![fixed(state[place]), fixed(least), fixed(greatest), rest])
+    };
+    let columns = ["at the end", "minimum", "maximum", "equilibrium"];
+    let table = Table {
+        corner: "state".into(),
+        columns: columns.into_iter().map(|title| Column::number(title, "")).collect(),
+        lines: (0..state.len()).map(line).collect(),
+        linked: false,
+    };
+    let mut facts = Vec::new();
+    if solution.diverged {
+        facts.push(("diverges", format!("the last finite state is at {end:.6} s")));
+    }
+    let shown =
+        turns.iter().take(TURNS).map(|turn| format!("{:.3} at {:.2} s", turn.window_packets, turn.time_s));
+    let more = turns.len().checked_sub(TURNS + 1).map(|more| format!("{} more", more + 1));
+    let all = shown.chain(more).collect::<Vec<_>>().join(", ");
+    let turning = match turns.len() {
+        0 => "The window has no turning points.".to_string(),
+        _ => format!("Turning points of the window: {all}."),
+    };
+    match (mode, &solution.no_equilibrium) {
+        (Some(mode), _) => {
+            let verdict = match (solution.stable == Some(true), mode.imaginary > 0.0) {
+                (true, false) => "stable, without oscillation",
+                (true, true) => "stable, with a decaying oscillation",
+                (false, _) => "unstable",
+            };
+            facts.push(("equilibrium", verdict.into()));
+            facts.push(("rightmost mode", shown_mode(*mode)));
+        }
+        (None, why) => facts.push(("equilibrium", why.clone().unwrap_or_default())),
+    }
+    let range = format!("Minimum and maximum from {:.4} s to {end:.4} s.", settled(*end));
+    let drawn = figure("trajectory", "Trajectory", trajectory(solution));
+    let blocks = vec![Block::Table(table), Block::prose(range), Block::prose(turning), drawn];
+    let stability = vec![facts_of(facts), theorem(&solution.theorem)];
+    document(&solution.subject, vec![("Solution", blocks), ("Stability", stability)])
+}
+
+/// How many points of a map behave in which way, and the map.
+pub fn stability(map: &StabilityMap) -> Document {
+    let StabilityMap { subject, x, y, counts, .. } = map;
+    let count = |name: &'static str, number: usize| TableLine::new(name, vec![number.to_string().into()]);
+    let both = counts.stable_and_allowed_by_theorem;
+    let assumed = counts.unstable_though_allowed_with_assumptions;
+    let table = Table {
+        corner: format!("{} and {}", x.name, y.name),
+        columns: vec![Column::number("points", "")],
+        lines: vec![
+            count("all", counts.points),
+            count("stable", counts.stable),
+            count("unstable", counts.with_equilibrium - counts.stable),
+            count("without an equilibrium", counts.points - counts.with_equilibrium),
+            count("stable, but refused by the theorem", counts.stable - both),
+            count("unstable, but allowed by the theorem", counts.unstable_though_allowed_by_theorem),
+            count("of these, those that satisfy its assumptions", assumed),
+        ],
+        linked: false,
+    };
+    let name = subject.config.build().theorem().name;
+    let blocks = vec![
+        Block::Table(table),
+        Block::prose(format!("The theorem is {name}.")),
+        figure("stability", "Stability", drawn_map(map)),
+    ];
+    document(subject, vec![("Stability", blocks)])
+}
+
+/// The boundary of stability, beside those of the theorem and of oscillation.
+pub fn boundary(boundary: &StabilityBoundary) -> Document {
+    let StabilityBoundary { subject, along, found, theorem } = boundary;
+    let at = |change: Option<Change>| match change {
+        None => "nowhere in this range".to_string(),
+        Some(Change { at, at_begin: true }) => format!("{} or less", along.written(at)),
+        Some(Change { at, .. }) => format!("{at:.4}{}", along.unit),
+    };
+    let mode = found.mode.map_or("none".into(), |mode| shown_mode(mode.into()));
+    let facts = [
+        (format!("smallest unstable {}", along.name), at(found.unstable)),
+        ("mode there".into(), mode),
+        ("oscillates from".into(), at(found.oscillating)),
+        (format!("{} fails from", theorem.name), at(found.theorem)),
+    ];
+    document(subject, vec![("Boundary", vec![Block::Facts(facts.into())])])
+}
+
+/// The values of each parameter that meet the goal, beside those that the theorem allows.
+pub fn designs(designs: &Designs) -> Document {
+    let number = |margin: Option<f64>, unit: &str| {
+        margin.map_or("none".to_string(), |margin| format!("{margin:.2}{unit}"))
+    };
+    let facts = match &designs.as_given {
+        AsGiven::None { error } => vec![("equilibrium", error.clone())],
+        AsGiven::Margins { meets_goal, mode, phase_margin_degrees, gain_margin } => vec![
+            ("goal", if *meets_goal { "met" } else { "missed" }.into()),
+            ("rightmost mode", shown_mode(*mode)),
+            ("phase margin", number(*phase_margin_degrees, "°")),
+            ("gain margin", number(*gain_margin, "")),
+        ],
+    };
+    let given = Section::new("As given", vec![facts_of(facts), theorem(&designs.theorem)]);
+    let section = |design: &fluid::design::Design| {
+        let fluid::design::Design { axis, exact, theorem, assumed } = design;
+        let intervals = |all: &[(f64, f64)]| intervals(all, &axis.unit);
+        let found = vec![
+            ("meets the goal", intervals(exact)),
+            ("the theorem allows", intervals(theorem)),
+            ("with its assumptions", intervals(assumed)),
+        ];
+        let (from, to) = (axis.written(axis.from), axis.written(axis.to));
+        Section::new(format!("{} from {from} to {to}", axis.name), vec![facts_of(found)])
+    };
+    let mut whole = document(&designs.subject, Vec::new());
+    whole.sections = [given].into_iter().chain(designs.designs.iter().map(section)).collect();
+    whole
+}
+
+fn document(subject: &GivenModel, sections: Vec<(&str, Vec<Block>)>) -> Document {
+    let sections = sections.into_iter().map(|(heading, blocks)| Section::new(heading, blocks));
+    Document { title: subject.title(), about: Default::default(), sections: sections.collect() }
+}
+
+fn figure(name: &str, title: &str, drawing: Drawing) -> Block {
+    let drawn = Figure { name: name.into(), title: title.into(), note: "", class: None, drawing };
+    Block::Figures(Layout::Whole, vec![drawn])
+}
+
+fn facts_of(facts: Vec<(&str, String)>) -> Block {
+    Block::Facts(facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+}
+
+/// The published result and its assumptions.
+fn theorem(theorem: &Theorem) -> Block {
+    let Theorem { name, left, right, assumptions } = theorem;
+    let verdict = if theorem.holds() { "holds" } else { "fails" };
+    let assumed = assumptions.iter().map(|(what, holds)| {
+        (format!("assumes that {what}"), if *holds { "holds" } else { "does not hold" }.to_string())
+    });
+    let inequality = (name.to_string(), format!("{left:.6} <= {right:.6} {verdict}"));
+    Block::Facts([inequality].into_iter().chain(assumed).collect())
+}
+
+fn shown_mode(RightmostMode { real, imaginary }: RightmostMode) -> String {
+    if imaginary > 0.0 { format!("{real:.4} ± {imaginary:.4}j") } else { format!("{real:.4}") }
+}
+
+/// Intervals to five significant digits.
+fn intervals(all: &[(f64, f64)], unit: &str) -> String {
+    let shown = |value: f64| {
+        let round = format!("{value:.4e}").parse().unwrap_or(value);
+        format!("{round}{unit}")
+    };
+    match all {
+        [] => "nowhere".into(),
+        all => {
+            let one = |(from, to): &(f64, f64)| format!("{} to {}", shown(*from), shown(*to));
+            all.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// A line for each point of a map: its mode, the fate of a small deviation, and the left side of the published
+/// condition over the right one.
+pub fn records(map: &StabilityMap) -> Records {
+    let columns = ["real_per_s", "imaginary_rad_s", "behaviour", "theorem_ratio", "assumptions_hold"];
+    let columns = [map.x.column(), map.y.column()].into_iter().chain(columns.map(String::from));
+    let row = |point: &MapPoint| {
+        let part =
+            |of: fn(RightmostMode) -> f64| Cell::Number(point.mode.map_or(f64::NAN, |mode| of(mode.into())));
+        vec![
+            point.x.into(),
+            point.y.into(),
+            part(|mode| mode.real),
+            part(|mode| mode.imaginary),
+            point.behaviour().into(),
+            point.theorem.into(),
+            if point.assumptions { "true" } else { "false" }.into(),
+        ]
+    };
+    Records { columns: columns.collect(), rows: map.points.iter().map(row).collect() }
+}
 
 /// A trajectory, one panel for each state, with the equilibrium as a mark.
-pub fn trajectory(title: &str, model: &Any, rows: &[(f64, State)], rest: Option<&Equilibrium>) -> Drawing {
-    let panel = |(place, name): (usize, &str)| {
-        let points = rows.iter().map(|(at, state)| (*at, state[place]));
+fn trajectory(solution: &Solution) -> Drawing {
+    let panel = |place: usize| {
+        let name = &solution.columns[place];
+        let points = solution.trajectory.iter().map(|row| (row[0], row[place]));
+        let rest = solution.equilibrium.iter().map(|Named(values)| values[place - 1].1);
         lines(&Lines {
             title: name.replace('_', " "),
             x: Axis::linear("time, s"),
             y: Axis::linear(name),
-            series: vec![Line::exact("", points)],
-            marks: rest.map(|rest| Mark::y(rest.state[place], "equilibrium")).into_iter().collect(),
+            series: vec![chart::Line::exact("", points)],
+            marks: rest.map(|rest| Mark::y(rest, "equilibrium")).collect(),
         })
     };
-    sheet(title, &model.states().into_iter().enumerate().map(panel).collect::<Vec<_>>(), 1)
+    let panels: Vec<Drawing> = (1..solution.columns.len()).map(panel).collect();
+    sheet(&solution.subject.title(), &panels, 1)
 }
 
 /// A map of the rightmost mode, blue where deviations die out, with its boundary and the theorem's.
-pub fn stability(title: &str, x: &fluid::axis::Axis, y: &fluid::axis::Axis, cells: &[Cell]) -> Drawing {
-    let (columns, rows): (Vec<f64>, Vec<f64>) = (x.values().collect(), y.values().collect());
-    let grid = |of: &dyn Fn(&Cell) -> f64| -> Vec<Vec<f64>> {
-        cells.chunks(columns.len()).map(|row| row.iter().map(of).collect()).collect()
+fn drawn_map(of: &StabilityMap) -> Drawing {
+    let (columns, rows): (Vec<f64>, Vec<f64>) = (of.x.values().collect(), of.y.values().collect());
+    let grid = |value: &dyn Fn(&MapPoint) -> f64| -> Vec<Vec<f64>> {
+        of.points.chunks(columns.len()).map(|row| row.iter().map(value).collect()).collect()
     };
-    let growth = grid(&|cell| -cell.damping().unwrap_or(f64::NAN));
-    let swings = grid(&|cell| cell.mode.map_or(f64::NAN, |mode| if mode.im > 0.0 { 1.0 } else { 0.0 }));
-    let theorem = grid(&|cell| libm::log(cell.theorem));
+    let growth = grid(&|point| -point.damping().unwrap_or(f64::NAN));
+    let swings = grid(&|point| point.mode.map_or(f64::NAN, |mode| if mode.im > 0.0 { 1.0 } else { 0.0 }));
+    let theorem = grid(&|point| libm::log(point.theorem));
     let curve = |name: &str, dashed, values: &[Vec<f64>], level| Contour {
         name: name.into(),
         lines: contour(&columns, &rows, values, level),
         dashed,
     };
     map(&Map {
-        title: title.into(),
-        x: axis(x),
-        y: axis(y),
+        title: of.subject.title(),
+        x: axis(&of.x),
+        y: axis(&of.y),
         contours: vec![
             curve("stable within", false, &growth, 0.0),
             curve("the theorem's bound", true, &theorem, 0.0),
@@ -52,7 +256,7 @@ pub fn stability(title: &str, x: &fluid::axis::Axis, y: &fluid::axis::Axis, cell
 }
 
 /// An axis of a parameter as one of a chart.
-fn axis(axis: &fluid::axis::Axis) -> Axis {
+fn axis(axis: &fluid::axis::ParameterAxis) -> Axis {
     let unit = if axis.unit.is_empty() { String::new() } else { format!(", {}", axis.unit) };
     let label = format!("{}{unit}", axis.name);
     if axis.log { Axis::log(label) } else { Axis::linear(label) }
@@ -60,27 +264,40 @@ fn axis(axis: &fluid::axis::Axis) -> Axis {
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::{html, text};
     use super::*;
     use crate::fluid::Config;
+    use crate::study::fluid::Plane;
+
+    fn pert() -> GivenModel {
+        let config = Config::named("pert").unwrap_or_default();
+        GivenModel { model: "pert", parameters: Named(Vec::new()), config }
+    }
 
     #[test]
-    fn a_map_shows_its_three_boundaries_and_a_trajectory_its_three_states() {
-        let pert = Config::named("pert").unwrap_or_default();
+    fn a_map_shows_its_three_boundaries_and_every_point_has_a_record() {
         let (x, y) = ("rtt=80ms..220ms:12".parse().unwrap(), "delta=0.1ms..10ms:8:log".parse().unwrap());
-        let cells: Vec<Cell> = fluid::axis::Axis::values(&y)
-            .flat_map(|row| fluid::axis::Axis::values(&x).map(move |at| (at, row)))
-            .map(|(at, row)| Cell::at(&pert, (&x, at), (&y, row)))
-            .collect();
-        let chart = stability("PERT", &x, &y, &cells).standalone();
-        for part in ["stable within", "theorem", "oscillates beyond", "rtt, ms", "delta, ms"] {
-            assert!(chart.contains(part), "{part}");
+        let plane = Plane { subject: pert(), x, y };
+        let rows = plane.y.values().map(|at| plane.row(at)).collect();
+        let map = plane.map(rows);
+        assert_eq!(records(&map).rows.len(), 12 * 8);
+        let page = html::render(&stability(&map));
+        html::tests::check(&page);
+        for part in ["stable within", "theorem", "oscillates beyond", "rtt, ms", "delta, ms", "<td>96</td>"] {
+            assert!(page.contains(part), "{part}");
         }
-        let model = pert.build();
-        let path = model.run(model.start(), 2.0).unwrap();
-        let rows: Vec<_> = path.steps().map(|(at, state)| (at, *state)).collect();
-        let rest = model.local().unwrap().equilibrium;
-        let svg = trajectory("PERT", &model, &rows, Some(&rest)).standalone();
+    }
+
+    #[test]
+    fn a_solution_shows_its_three_states_with_their_equilibrium() {
+        let document = solution(&Solution::of(pert(), None, 2.0, 0.1).unwrap());
+        let svg = document.figures()[0].drawing.standalone();
         assert_eq!(svg.matches("equilibrium").count(), 3, "{svg}");
         assert!(!svg.contains("NaN"));
+        let said = text::render(&document);
+        assert!(
+            said.contains("window_packets") && said.contains("stable, with a decaying oscillation"),
+            "{said}"
+        );
     }
 }

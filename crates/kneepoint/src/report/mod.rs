@@ -26,7 +26,7 @@ use crate::table::{Estimate, Labels, Row, Table, number, value};
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// Schemes that ran the same scenario with the same seeds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The title of the report.
     pub title: String,

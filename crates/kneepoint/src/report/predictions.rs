@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The accuracy of congestion predictors: the document, and JSON and records for machines.
+//! The accuracy of congestion predictors: the document, and records for machines.
 
 use serde::Serialize;
 
-use super::SCHEMA_VERSION;
-use super::document::{Block, Column, Document, Figure, Layout, Line, Section, Shown, Table};
+use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use crate::chart::{Bar, bars, scheme_class};
 use crate::predict::{Judge, Score};
 use crate::table::{Cell, Estimate, Records, number};
@@ -12,30 +11,30 @@ use crate::table::{Cell, Estimate, Records, number};
 /// Predictors that watched flows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Predictions {
-    /// What was watched.
+    /// The scenario or the capture.
     pub title: String,
     /// One flow in each.
-    pub cases: Vec<Watched>,
-    /// What else a reader should know.
+    pub cases: Vec<WatchedFlow>,
+    /// Remarks for readers.
     pub notes: Vec<String>,
 }
 
 /// Predictors that watched one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Watched {
-    /// Which case of a sweep; empty if there is no sweep.
+pub struct WatchedFlow {
+    /// The case of a sweep; empty without one.
     pub case: String,
     /// The flow.
     pub flow: String,
     /// Whose losses were known.
     pub judges: Vec<Judge>,
     /// One for each time that it was watched.
-    pub runs: Vec<Watch>,
+    pub runs: Vec<WatchedRun>,
 }
 
 /// One flow watched once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Watch {
+pub struct WatchedRun {
     /// The seed of a simulation.
     pub seed: Option<u64>,
     /// Of each predictor before each judge.
@@ -58,7 +57,7 @@ const MEASURES: [Measure; 3] = [
 /// Percent.
 const SCALE: f64 = 100.0;
 
-impl Watched {
+impl WatchedFlow {
     /// The predictors in order.
     fn predictors(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -70,7 +69,7 @@ impl Watched {
         names
     }
 
-    /// A mean over the runs in which there is such a number.
+    /// A mean over the runs in which it is defined.
     fn estimate(&self, predictor: &str, judge: Judge, of: fn(&Score) -> f64) -> Estimate {
         let scores = self.runs.iter().flat_map(|run| &run.scores);
         let scores = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
@@ -158,11 +157,11 @@ pub fn document(predictions: &Predictions) -> Document {
     Document { title: predictions.title.clone(), about: about.into(), sections }
 }
 
-fn table(watched: &Watched, judge: Judge) -> Table {
+fn table(watched: &WatchedFlow, judge: Judge) -> Table {
     let line = |(rank, name): (usize, &str)| {
         let cells =
             MEASURES.iter().map(|measure| Shown::of(&watched.estimate(name, judge, measure.of), SCALE));
-        Line { name: name.to_string(), class: Some(scheme_class(rank)), cells: cells.collect() }
+        TableLine { class: Some(scheme_class(rank)), ..TableLine::new(name, cells.collect()) }
     };
     Table {
         corner: "predictor".into(),
@@ -172,7 +171,7 @@ fn table(watched: &Watched, judge: Judge) -> Table {
     }
 }
 
-fn figure(watched: &Watched, place: usize, judge: Judge, measure: &Measure) -> Figure {
+fn figure(watched: &WatchedFlow, place: usize, judge: Judge, measure: &Measure) -> Figure {
     let bar = |(rank, name): (usize, &str)| {
         let estimate = watched.estimate(name, judge, measure.of);
         let (low, high) = estimate.interval();
@@ -201,21 +200,6 @@ fn named(judge: Judge) -> &'static str {
         Judge::Flow => "flow",
         Judge::Queue => "queue",
     }
-}
-
-/// One JSON object, indented. Numbers that do not exist are `null`.
-pub fn render_json(predictions: &Predictions) -> String {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema_version: u32,
-        #[serde(flatten)]
-        predictions: &'a Predictions,
-    }
-    let document = Document { schema_version: SCHEMA_VERSION, predictions };
-    // It fails for maps whose keys are no strings; there are none.
-    let mut text = serde_json::to_string_pretty(&document).expect("predictions have string keys only");
-    text.push('\n');
-    text
 }
 
 /// A row for each flow, run, predictor and judge.
@@ -247,7 +231,9 @@ pub fn records(predictions: &Predictions) -> Records {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SCHEMA_VERSION;
     use super::super::format::{html, text};
+    use super::super::json;
     use super::*;
     use crate::predict::{Laboratory, Sample, parse};
     use crate::units::{Span, Time};
@@ -263,8 +249,8 @@ mod tests {
             }
         }
         let scores = laboratory.finish();
-        let watch = |seed| Watch { seed: Some(seed), scores: scores.clone() };
-        let watched = Watched {
+        let watch = |seed| WatchedRun { seed: Some(seed), scores: scores.clone() };
+        let watched = WatchedFlow {
             case: "rate=<1>".into(),
             flow: "long/0".into(),
             judges: vec![Judge::Flow, Judge::Queue],
@@ -279,11 +265,11 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
         assert!(text.contains("balance 1.00"), "{text}");
         assert!(text.contains("all drops at the queue, no predictor foresaw"), "{text}");
-        assert!(text.contains("100.0 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
+        assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
     }
 
     #[test]
-    fn what_is_high_all_the_time_is_not_the_best() {
+    fn a_predictor_that_is_always_high_is_not_the_best() {
         let mut predictions = predictions();
         let watched = &mut predictions.cases[0];
         assert!(watched.best(Judge::Flow).0.contains(&"rtt"));
@@ -318,7 +304,7 @@ mod tests {
 
     #[test]
     fn json_reads_back() {
-        let document: serde_json::Value = serde_json::from_str(&render_json(&predictions())).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&json::render(&predictions())).unwrap();
         assert_eq!(document["schema_version"], SCHEMA_VERSION);
         let score = &document["cases"][0]["runs"][1]["scores"][0];
         assert_eq!((&score["predictor"], &score["judged_by"]), (&"rtt".into(), &"flow".into()));

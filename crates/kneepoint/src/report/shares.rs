@@ -95,7 +95,7 @@ mod tests {
         let comparison = example::comparison();
         let text = super::super::format::text::render(&document(&comparison));
         assert!(
-            text.contains("share, %") && text.contains("20.00 ± 0") && text.contains("forward (reno)"),
+            text.contains("share, %") && text.contains("20 ± 0") && text.contains("forward (reno)"),
             "{text}"
         );
         let json = super::super::json::render(&comparison);
@@ -104,6 +104,6 @@ mod tests {
         assert_eq!(second["group"], "noise");
         assert!(second["share"]["mean"].as_f64().is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
         let page = super::super::format::html::render(&document(&comparison));
-        assert!(page.contains(">Throughput shares</h2>") && page.contains("noise: 20.00 %"));
+        assert!(page.contains(">Throughput shares</h2>") && page.contains("noise: 20 %"));
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Coexist: what controllers do to each other on one bottleneck, in many settings.
+//! Coexist: pairs of controllers on one bottleneck, in many settings.
 //!
 //! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
-//! Where both have the same number of flows one run tells about both.
+//! Where both have the same number of flows one run serves both orders.
 
 pub mod coexistence;
 mod conduct;
@@ -22,7 +22,7 @@ use crate::units::{Interval, Rate, Span, Time};
 /// What scenarios call the two groups: a controller may meet itself.
 const GROUPS: [&str; 2] = ["row", "column"];
 
-/// Who meets whom, and where.
+/// The controllers and the settings.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Controllers, as they were named.
@@ -43,15 +43,15 @@ pub struct Question {
     pub buffers: Vec<String>,
     /// Numbers of flows, of both together.
     pub flows: Vec<u32>,
-    /// Which part of the flows is the row's.
+    /// The fraction of the flows that is the row's.
     pub mix: f64,
-    /// Which part of a fair share is enough.
+    /// The fraction of a fair share that is enough.
     pub enough: f64,
     /// Length of a run.
     pub duration: Span,
-    /// What is measured; all but the first quarter if nothing is said.
+    /// The measurement window; by default all but the first quarter.
     pub measure: Option<Interval>,
-    /// When transfers start; within the first twentieth if nothing is said.
+    /// The interval of start times; by default the first twentieth.
     pub start: Option<Interval>,
     /// One run of each pair in each setting for each.
     pub seeds: Vec<u64>,
@@ -69,11 +69,11 @@ pub struct Coexist {
 /// A scenario that is not valid.
 #[derive(Clone, Debug)]
 pub struct Invalid {
-    /// Which encounter it was made for.
+    /// The encounter.
     pub name: String,
     /// Its text.
     pub text: String,
-    /// What is wrong with it.
+    /// Its faults.
     pub faults: Vec<Fault>,
 }
 
@@ -116,7 +116,7 @@ impl Question {
         [row, flows - row]
     }
 
-    /// Whether a run of a pair tells about both of its orders.
+    /// Whether the run of the pair in the other order serves this one.
     fn is_mirror(&self, square: Square) -> bool {
         let [row, column] = self.sides(self.flows[square.flows]);
         row == column && square.row > square.column
@@ -158,7 +158,7 @@ impl Question {
     fn about(&self) -> String {
         let Question { rate, rtt, queue, mix, tcp, .. } = self;
         let exact = self.flows.iter().all(|flows| row_flows(*mix, *flows).1 < 1e-9 * f64::from(*flows));
-        let whose = match *mix {
+        let divided = match *mix {
             _ if !exact => {
                 let counts = self.flows.iter().map(|flows| format!("{} of {flows}", self.sides(*flows)[0]));
                 format!("{} flows the row's", counts.collect::<Vec<_>>().join(" and "))
@@ -171,7 +171,7 @@ impl Question {
             value => format!(", {name}={value}"),
         };
         let tcp: String = tcp.iter().map(option).collect();
-        format!("{rate}, {rtt}, {queue}, {whose}{tcp}, runs of {}", self.duration)
+        format!("{rate}, {rtt}, {queue}, {divided}{tcp}, runs of {}", self.duration)
     }
 }
 
@@ -182,7 +182,7 @@ impl Study for Coexist {
         seed_by_seed(&self.question.seeds, self.encounters.iter().map(|(_, work)| work))
     }
 
-    /// What is known of every square; a pair that was run in the other order is what the other saw.
+    /// Every square; a pair that was run in the other order is read from the other side.
     fn outcome(&self, records: &Records) -> Coexistence {
         let Question { controllers, buffers, flows, mix, enough, seeds, .. } = &self.question;
         let meetings = |square: Square| -> Vec<Meeting> {

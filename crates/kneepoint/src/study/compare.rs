@@ -20,12 +20,12 @@ struct Case {
     work: Work,
 }
 
-/// What became of one case.
+/// The results of one case.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// What the report calls it.
+    /// Its name in the report.
     pub name: String,
-    /// What was run.
+    /// Its spec.
     pub valid: Valid,
     /// The runs that are known, in the order of the seeds.
     pub runs: Vec<Record>,

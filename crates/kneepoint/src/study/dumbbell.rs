@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One bottleneck with its traffic, written as a scenario: what the arguments of `knee compare` and `knee coexist` say.
+//! One bottleneck with its traffic, written as a scenario: the arguments of `knee compare` and `knee coexist`.
 
 use std::fmt::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::units::{Interval, Rate, Span};
 
 /// Long transfers that share a scheme.
 pub struct Party<'a> {
-    /// What the scenario calls them.
+    /// Their name in the scenario.
     pub name: &'a str,
     /// Their sender, and the queue of the bottleneck.
     pub scheme: &'a Scheme,
@@ -17,7 +17,7 @@ pub struct Party<'a> {
     pub flows: u32,
 }
 
-/// A bottleneck and its traffic. The first party's scheme says the queue, and what else travels beside the parties.
+/// A bottleneck and its traffic. The first party's scheme sets the queue and the background traffic.
 pub struct Dumbbell<'a> {
     /// The name of the scenario.
     pub title: &'a str,
@@ -39,15 +39,15 @@ pub struct Dumbbell<'a> {
     pub web: u32,
     /// Length of the run.
     pub duration: Span,
-    /// What is measured.
+    /// The measurement window.
     pub measure: Interval,
     /// When transfers start.
     pub start: Interval,
-    /// How many seeds.
+    /// The number of seeds.
     pub seeds: u32,
     /// The first seed.
     pub seed: u32,
-    /// How often the state is sampled, if it is.
+    /// The sampling interval, if any.
     pub sample: Option<Span>,
 }
 

@@ -57,7 +57,7 @@ pub fn used(valid: &Valid) -> BTreeSet<Used> {
     groups.chain(links).collect()
 }
 
-/// The fingerprints of these algorithms, and of all in families that nobody asks a run about.
+/// The fingerprints of these algorithms, and of all in families that a run does not list.
 fn prints(used: &BTreeSet<Used>) -> Vec<&'static str> {
     let counts = |family, name| used.contains(&(family, name)) || !KNOWN.contains(&family);
     ALGORITHMS.iter().filter(|(family, name, _)| counts(*family, *name)).map(|(.., print)| *print).collect()

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Studies: what is to be run, and what becomes of what the runs yield.
+//! Studies: the runs that answer a question, and the outcome that their rows amount to.
 //!
 //! ```text
 //! Study ─wanted→ Wanted (work, seed) ─conductor→ Record (rows, series) ─outcome→ tables, figures, claims
 //! ```
 //!
-//! A study is pure: it knows no clock, no disk and no thread. A conductor, one for each surface, makes the runs that
-//! are wanted and keeps each under its [name](fingerprint::name), so that no run is made twice, whichever study
-//! wants it.
+//! A study is pure: it has no clock, disk or threads. A conductor, one for each surface, executes the runs and keeps
+//! each under its [name](fingerprint::name), so that studies share runs and none is executed twice.
 
 pub mod coexist;
 pub mod compare;
 pub mod dumbbell;
 pub mod fingerprint;
+pub mod fluid;
 pub mod hash;
 pub mod predict;
 mod record;
@@ -20,15 +20,15 @@ pub mod reproduce;
 
 pub use record::{Record, Records, Wanted};
 
-/// What is to be run, and what becomes of the rows.
+/// The runs of a study and the outcome of their rows.
 pub trait Study {
-    /// What the study finds out.
+    /// The result of the study.
     type Outcome;
 
-    /// The runs in the order of their use: of an interrupted study the first part is the most telling.
+    /// The runs, the most informative first: a study may be interrupted.
     fn wanted(&self) -> Vec<Wanted<'_>>;
 
-    /// What the runs amount to. Runs that are missing are left out.
+    /// The result of the known runs; missing runs are left out.
     fn outcome(&self, records: &Records) -> Self::Outcome;
 }
 

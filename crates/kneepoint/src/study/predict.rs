@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Predict: which congestion predictor foresees the losses of a flow, case by case and seed by seed.
+//! Predict: the accuracy of congestion predictors on a flow, case by case and seed by seed.
 
 use super::{Record, Records, Study, Wanted, seed_by_seed};
 use crate::experiment::Work;
@@ -30,7 +30,7 @@ impl Predict {
         seeds: Vec<u64>,
     ) -> Result<Predict, String> {
         let work = |(valid, flow): (Valid, FlowId)| {
-            // Scores are all that is wanted.
+            // Only scores are needed.
             let valid = valid.with_sample(None).map_err(|invalid| invalid.to_string())?;
             let watched = Watched::flow(&valid, flow, predictors, hold_off, BINS)?;
             Ok(Work::Packets(Box::new(Packets { watched: Some(watched), ..Packets::from(valid) })))

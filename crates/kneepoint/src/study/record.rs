@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is kept of a run, and the runs that a study can read.
+//! Records of runs, and the collection of them that a study reads.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::table::{Row, Table};
 /// A run that a study wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'w> {
-    /// What is run.
+    /// The work.
     pub work: &'w Work,
-    /// With which randomness.
+    /// The seed.
     pub seed: u64,
     /// Whether the outcome needs the sampled series; if not, it need not stay in memory.
     pub series: bool,
@@ -29,7 +29,7 @@ impl Wanted<'_> {
     }
 }
 
-/// What is kept of a run.
+/// The kept results of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The seed.

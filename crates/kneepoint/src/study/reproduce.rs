@@ -2,30 +2,30 @@
 //! Reproduce: published figures and tables, every point of every experiment with every seed.
 
 use super::{Records, Study, Wanted, seed_by_seed};
-use crate::experiment::{Experiment, Outcome, Pace, Variant};
+use crate::experiment::{Experiment, Pace, Reproduction, Variant};
 use crate::table::Frame;
 
 /// Experiments that are to be run.
 #[derive(Clone, Debug)]
 pub struct Reproduce {
-    /// What is to be shown.
+    /// The experiments to run.
     pub experiments: Vec<Experiment>,
-    /// How long each may take.
+    /// Their durations.
     pub pace: Pace,
     /// Whether alternative readings are run too.
     pub alternatives: bool,
 }
 
 impl Reproduce {
-    /// How many variants of an experiment are run. An alternative that was not asked for shares runs with those that
-    /// were, and has still not been run.
+    /// The number of variants to run. An alternative that is not requested has no results, even if it shares runs with one
+    /// that is.
     fn asked(&self, experiment: &Experiment) -> usize {
         if self.alternatives { experiment.variants.len() } else { 1 }
     }
 }
 
 impl Study for Reproduce {
-    type Outcome = Vec<Outcome>;
+    type Outcome = Vec<Reproduction>;
 
     fn wanted(&self) -> Vec<Wanted<'_>> {
         let mut wanted = Vec::new();
@@ -38,7 +38,7 @@ impl Study for Reproduce {
         wanted
     }
 
-    fn outcome(&self, records: &Records) -> Vec<Outcome> {
+    fn outcome(&self, records: &Records) -> Vec<Reproduction> {
         let frame = |variant: &Variant, seeds: &[u64]| {
             let mut frame = Frame::default();
             for seed in seeds {
@@ -54,7 +54,7 @@ impl Study for Reproduce {
             let asked = experiment.variants.iter().take(self.asked(experiment));
             let mut frames: Vec<Frame> = asked.map(|variant| frame(variant, &experiment.seeds)).collect();
             frames.resize(experiment.variants.len(), Frame::default());
-            Outcome { frames, pace: self.pace, experiment: experiment.clone() }
+            Reproduction { frames, pace: self.pace, experiment: experiment.clone() }
         };
         self.experiments.iter().map(outcome).collect()
     }

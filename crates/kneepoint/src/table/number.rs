@@ -11,13 +11,14 @@ pub(crate) fn significant(value: f64, digits: i32) -> String {
     if value.is_finite() { fixed(value, decimals(value, digits)) } else { NONE.into() }
 }
 
-/// A number of things, or the mean of several such numbers.
-pub(crate) fn count(value: f64) -> String {
-    if value == value.round() { fixed(value, 0) } else { significant(value, 4) }
+/// A whole number without decimals, but for the rounding of a sum; any other to four significant digits.
+pub(crate) fn plain(value: f64) -> String {
+    let whole = (value - value.round()).abs() <= 1e-9 * value.abs();
+    if whole { fixed(value, 0) } else { significant(value, 4) }
 }
 
-/// A mean and its half width, both to the last decimal that the half width leaves any meaning: two significant
-/// digits of it, and five of the mean at most. Four of the mean if there is no half width or none to speak of.
+/// A mean and its half width, both to the last significant decimal of the half width: two significant
+/// digits of it, and five of the mean at most. Without a half width, or with a negligible one, the mean is [`plain`].
 pub(crate) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     let mean = estimate.mean * scale;
     match estimate.half_width.map(|half_width| half_width * scale) {
@@ -26,8 +27,8 @@ pub(crate) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<Strin
             (fixed(mean, places), Some(fixed(half_width, places)))
         }
         // Equal runs differ by nothing but the rounding of their sum.
-        Some(_) if mean.is_finite() => (significant(mean, 4), Some("0".into())),
-        _ => (significant(mean, 4), None),
+        Some(_) if mean.is_finite() => (plain(mean), Some("0".into())),
+        _ => (plain(mean), None),
     }
 }
 
@@ -42,7 +43,7 @@ fn decimals(value: f64, digits: i32) -> usize {
 
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    // A rounded -0.04 is no less than nothing.
+    // A rounded -0.04 is 0.0, without the sign.
     if text.starts_with('-') && !text.contains(|digit| ('1'..='9').contains(&digit)) {
         text[1..].into()
     } else {
@@ -66,16 +67,18 @@ mod tests {
         assert_eq!(shown(18_750.4, 312.0), "18750 ± 312");
         assert_eq!(shown(99.98, 0.000123), "99.980 ± 0.000");
         assert_eq!(shown(0.0, 0.0), "0 ± 0");
-        assert_eq!(shown(1.0, 1e-17), "1.000 ± 0");
+        assert_eq!(shown(1.0, 1e-17), "1 ± 0");
     }
 
     #[test]
-    fn a_number_alone_shows_four_digits_and_none_a_dash() {
+    fn a_number_alone_shows_four_digits_a_whole_one_no_decimals_and_none_a_dash() {
+        let alone = |mean| estimate(&Estimate { mean, half_width: None }, 1.0).0;
+        assert_eq!([3.0, 2.999_999_999_999_9, 3.5, 18_750.4].map(alone), ["3", "3", "3.500", "18750"]);
         assert_eq!(estimate(&Estimate { mean: 2.0 / 3.0, half_width: None }, 100.0), ("66.67".into(), None));
         assert_eq!(estimate(&Estimate { mean: f64::NAN, half_width: None }, 1.0), (NONE.into(), None));
         assert_eq!(significant(-0.000_000_04, 3), "0.000000");
         assert_eq!(
-            (count(420.0), count(1.0 / 3.0), count(f64::NAN)),
+            (plain(420.0), plain(1.0 / 3.0), plain(f64::NAN)),
             ("420".into(), "0.3333".into(), NONE.into())
         );
     }

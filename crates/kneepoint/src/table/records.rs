@@ -17,7 +17,7 @@ pub struct Records {
 pub enum Cell {
     /// A name.
     Text(String),
-    /// A number; NaN where there is no observation.
+    /// A number; NaN without an observation.
     Number(f64),
 }
 

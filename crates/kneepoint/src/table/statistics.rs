@@ -42,7 +42,7 @@ impl Estimate {
 /// What 97.5 % of Student's distribution with `freedom` degrees of freedom do not exceed.
 fn student_t(freedom: f64) -> f64 {
     let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |student| student.inverse_cdf(0.975));
-    // The search for it ends where it likes in the last digits; nobody needs them, and equal bytes need equality.
+    // The last digits of the root search vary between machines; equal bytes need them equal.
     (quantile * 1e9).round() / 1e9
 }
 

@@ -2,14 +2,13 @@
 //! `knee fluid boundary`: the exact stability boundary of a model beside the one of the published theorem.
 
 use clap::Args;
-use kneepoint::fluid::axis::Axis;
-use kneepoint::fluid::boundary::{self, Change};
-use serde_json::{Map, Value};
+use kneepoint::fluid::axis::ParameterAxis;
+use kneepoint::report;
+use kneepoint::study::fluid::StabilityBoundary;
 
 use super::parameters::Chosen;
-use super::{axis, mode_text, refused};
+use super::{axis, print, refused};
 use crate::failure::Failure;
-use crate::files;
 
 /// Arguments of `knee fluid boundary`.
 #[derive(Args)]
@@ -26,57 +25,20 @@ pub struct Arguments {
     chosen: Chosen,
     /// The parameter to vary: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "rtt=1ms..1000ms:60:log", value_parser = axis)]
-    along: Axis,
+    along: ParameterAxis,
 }
 
 /// Computes and prints the boundary.
 pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Arguments { chosen, along } = arguments;
-    if chosen.has(&along.name) {
+    let subject = chosen.subject()?;
+    if subject.has(&along.name) {
         let name = &along.name;
         return Err(Failure::usage(
             format!("--{name} is the parameter to search along"),
             format!("omit --{name}, or vary another parameter with --along, as in `--along flows=1..100`"),
         ));
     }
-    let config = chosen.config()?;
-    let found = boundary::boundary(&config, along).map_err(refused)?;
-    let column = along.column();
-    if as_json {
-        let at = |change: Option<Change>| change.map_or(Value::Null, |change| change.at.into());
-        let mut answer = Map::new();
-        answer.insert("model".into(), chosen.name().into());
-        answer.insert("parameters".into(), chosen.json());
-        answer.insert(format!("boundary_{column}"), at(found.unstable));
-        answer.insert(format!("theorem_{column}"), at(found.theorem));
-        answer.insert(format!("oscillation_{column}"), at(found.oscillating));
-        answer.insert("frequency_rad_s".into(), found.mode.map_or(Value::Null, |mode| mode.im.into()));
-        answer.insert(
-            "period_s".into(),
-            found
-                .mode
-                .filter(|mode| mode.im > 0.0)
-                .map_or(Value::Null, |mode| (std::f64::consts::TAU / mode.im).into()),
-        );
-        answer.insert(
-            "unstable_from_the_start".into(),
-            found.unstable.is_some_and(|change| change.at_begin).into(),
-        );
-        return files::print_json(&answer.into());
-    }
-    let said = |change: Option<Change>, none: &str| match change {
-        None => none.to_string(),
-        Some(Change { at, at_begin: true }) => format!("{} or less", along.written(at)),
-        Some(Change { at, .. }) => format!("{at:.4}{}", along.unit),
-    };
-    let none = "nowhere in this range";
-    let theorem = config.build().theorem();
-    let mut text = format!("{}\n", chosen.title());
-    text += &format!("smallest unstable {:<12} {}\n", along.name, said(found.unstable, none));
-    if let Some(mode) = found.mode {
-        text += &format!("  mode there                   {}\n", mode_text(mode));
-    }
-    text += &format!("oscillates from                {}\n", said(found.oscillating, none));
-    text += &format!("{} fails from {}\n", theorem.name, said(found.theorem, none));
-    files::print(text)
+    let found = StabilityBoundary::of(subject, along.clone()).map_err(refused)?;
+    print(&report::fluid::boundary(&found), &found, as_json)
 }

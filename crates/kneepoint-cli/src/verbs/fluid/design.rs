@@ -2,14 +2,14 @@
 //! `knee fluid design`: parameter values for which a model is stable with a margin.
 
 use clap::Args;
-use kneepoint::fluid::axis::Axis;
-use kneepoint::fluid::design::{self, Design, Goal};
-use serde_json::{Value, json};
+use kneepoint::fluid::axis::ParameterAxis;
+use kneepoint::fluid::design::Goal;
+use kneepoint::report;
+use kneepoint::study::fluid::Designs;
 
 use super::parameters::Chosen;
-use super::{axis, mode_json, mode_text, refused, theorem_json, theorem_text};
+use super::{axis, print, refused};
 use crate::failure::Failure;
-use crate::files;
 
 /// Arguments of `knee fluid design`.
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub struct Arguments {
     chosen: Chosen,
     /// The parameter to vary: NAME=FROM..TO[:POINTS][:log] [default: each that the model declares for design]
     #[arg(long, value_name = "AXIS", value_parser = axis)]
-    vary: Vec<Axis>,
+    vary: Vec<ParameterAxis>,
     /// Minimum phase margin
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = margin(0.0, 180.0))]
     phase_margin: f64,
@@ -46,110 +46,10 @@ fn margin(least: f64, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone
     }
 }
 
-/// Values tested along each parameter.
-const POINTS: usize = 60;
-
 /// Computes and prints the designs.
 pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let chosen = &arguments.chosen;
-    let config = chosen.config()?;
-    let model = config.build();
-    let goal =
-        Goal { phase: arguments.phase_margin, gain: arguments.gain_margin, damping: arguments.damping };
-    let axes = if arguments.vary.is_empty() {
-        model
-            .knobs()
-            .iter()
-            .map(|knob| Axis::of(knob, POINTS))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(refused)?
-    } else {
-        arguments.vary.clone()
-    };
-    let designs = axes
-        .into_iter()
-        .map(|axis| design::design(&config, axis, goal).map_err(refused))
-        .collect::<Result<Vec<_>, _>>()?;
-    let local = model.local();
-    let theorem = model.theorem();
-    if as_json {
-        let as_is = local.as_ref().map_or_else(
-            |why| json!({"error": why}),
-            |local| {
-                let margins = local.margins();
-                json!({
-                    "meets_goal": goal.met(local),
-                    "mode": mode_json(local.mode()),
-                    "phase_margin_degrees": margins.phase.map(|(phase, _)| phase),
-                    "gain_margin": margins.gain.map(|(gain, _)| gain),
-                })
-            },
-        );
-        return files::print_json(&json!({
-            "model": chosen.name(),
-            "parameters": chosen.json(),
-            "goal": {"phase_margin_degrees": goal.phase, "gain_margin": goal.gain, "damping": goal.damping},
-            "as_given": as_is,
-            "theorem": theorem_json(&theorem),
-            "designs": designs.iter().map(design_json).collect::<Vec<_>>(),
-        }));
-    }
-    let mut text = format!("{}\n", chosen.title());
-    text += &match &local {
-        Err(why) => format!("as given: {why}\n"),
-        Ok(local) => {
-            let margins = local.margins();
-            let number = |margin: Option<(f64, f64)>, unit: &str| {
-                margin.map_or("none".to_string(), |(margin, _)| format!("{margin:.2}{unit}"))
-            };
-            format!(
-                "as given: {}, mode {}, phase margin {}, gain margin {}\n",
-                if goal.met(local) { "meets the goal" } else { "misses the goal" },
-                mode_text(local.mode()),
-                number(margins.phase, "°"),
-                number(margins.gain, "")
-            )
-        }
-    };
-    text += &theorem_text(&theorem);
-    for design in &designs {
-        text += &format!(
-            "\n{} from {} to {}\n",
-            design.axis.name,
-            design.axis.written(design.axis.from),
-            design.axis.written(design.axis.to)
-        );
-        text += &format!("  meets the goal        {}\n", stretches_text(design, &design.exact));
-        text += &format!("  the theorem allows    {}\n", stretches_text(design, &design.theorem));
-        text += &format!("  and its assumptions   {}\n", stretches_text(design, &design.assumed));
-    }
-    files::print(text)
-}
-
-/// Intervals as text.
-fn stretches_text(design: &Design, stretches: &[(f64, f64)]) -> String {
-    if stretches.is_empty() {
-        return "nowhere".into();
-    }
-    let shown = |value: f64| {
-        // Five significant digits.
-        let round = format!("{value:.4e}").parse().unwrap_or(value);
-        format!("{round}{}", design.axis.unit)
-    };
-    let one = |(from, to): &(f64, f64)| format!("{} to {}", shown(*from), shown(*to));
-    stretches.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-fn design_json(design: &Design) -> Value {
-    let list = |stretches: &[(f64, f64)]| {
-        stretches.iter().map(|(from, to)| json!({"from": from, "to": to})).collect::<Vec<_>>()
-    };
-    json!({
-        "parameter": design.axis.name,
-        "unit": design.axis.unit,
-        "searched": {"from": design.axis.from, "to": design.axis.to},
-        "exact": list(&design.exact),
-        "theorem": list(&design.theorem),
-        "theorem_with_assumptions": list(&design.assumed),
-    })
+    let Arguments { chosen, vary, phase_margin: phase, gain_margin: gain, damping } = arguments;
+    let goal = Goal { phase: *phase, gain: *gain, damping: *damping };
+    let designs = Designs::of(chosen.subject()?, vary.clone(), goal).map_err(refused)?;
+    print(&report::fluid::designs(&designs), &designs, as_json)
 }

@@ -8,12 +8,14 @@ mod run;
 mod stability;
 
 use clap::{Args, Subcommand};
-use kneepoint::fluid::axis::Axis;
-use kneepoint::fluid::linear::C64;
-use kneepoint::fluid::theorem::Theorem;
-use serde_json::{Value, json};
+use kneepoint::fluid::axis::ParameterAxis;
+use kneepoint::report::document::Document;
+use kneepoint::report::format::text;
+use kneepoint::report::json;
+use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Examples at the end of `knee fluid --help`.
 pub const EXAMPLES: &str = "\
@@ -60,37 +62,11 @@ fn refused(why: String) -> Failure {
 }
 
 /// Parses the range of a parameter.
-fn axis(text: &str) -> Result<Axis, String> {
+fn axis(text: &str) -> Result<ParameterAxis, String> {
     text.parse()
 }
 
-/// A mode as text.
-fn mode_text(mode: C64) -> String {
-    if mode.im > 0.0 { format!("{:.4} ± {:.4}j", mode.re, mode.im) } else { format!("{:.4}", mode.re) }
-}
-
-fn mode_json(mode: C64) -> Value {
-    json!({"real": mode.re, "imaginary": mode.im})
-}
-
-/// The published result, in a few lines.
-fn theorem_text(theorem: &Theorem) -> String {
-    let verdict = |holds: bool| if holds { "holds" } else { "fails" };
-    let Theorem { name, left, right, assumptions } = theorem;
-    let mut text = format!("{name}: {left:.6} <= {right:.6} {}\n", verdict(theorem.holds()));
-    for (what, holds) in assumptions {
-        text += &format!("  assumes that {what}: {}\n", if *holds { "holds" } else { "does not hold" });
-    }
-    text
-}
-
-fn theorem_json(theorem: &Theorem) -> Value {
-    let assumption = |(what, holds): &(String, bool)| json!({"what": what, "holds": holds});
-    json!({
-        "name": theorem.name,
-        "left": theorem.left,
-        "right": theorem.right,
-        "holds": theorem.holds(),
-        "assumptions": theorem.assumptions.iter().map(assumption).collect::<Vec<_>>(),
-    })
+/// Prints what was found out, for people or for programs.
+fn print(document: &Document, outcome: &impl Serialize, as_json: bool) -> Result<(), Failure> {
+    files::print(if as_json { json::render(outcome) } else { text::render(document) })
 }

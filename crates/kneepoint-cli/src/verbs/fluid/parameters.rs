@@ -5,8 +5,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kneepoint::fluid::{Config, REGISTRY};
 use kneepoint::settings::{Field, Raw, Refusal};
+use kneepoint::study::fluid::{GivenModel, Named};
 use kneepoint::suggest::did_you_mean;
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
@@ -77,33 +77,13 @@ impl FromArgMatches for Chosen {
 }
 
 impl Chosen {
-    /// The name of the model.
-    pub fn name(&self) -> &str {
-        &self.model
-    }
-
-    /// The parameters given, for a title.
-    pub fn title(&self) -> String {
-        let given = self.given.iter().map(|(name, value)| format!(" {name}={value}"));
-        format!("{}{}", self.model, given.collect::<String>())
-    }
-
-    /// The parameters given, as JSON.
-    pub fn json(&self) -> Value {
-        self.given
-            .iter()
-            .map(|(name, value)| ((*name).to_string(), Value::from(value.clone())))
-            .collect::<Map<_, _>>()
-            .into()
-    }
-
-    /// Whether this parameter was given.
-    pub fn has(&self, name: &str) -> bool {
-        self.given.iter().any(|(given, _)| *given == name)
-    }
-
     /// The model with the parameters given.
-    pub fn config(&self) -> Result<Config, Failure> {
+    pub fn subject(&self) -> Result<GivenModel, Failure> {
+        let config = self.config()?;
+        Ok(GivenModel { model: config.name(), parameters: Named(self.given.clone()), config })
+    }
+
+    fn config(&self) -> Result<Config, Failure> {
         let entry = REGISTRY.iter().find(|entry| entry.name == self.model);
         let explain = format!("`knee explain {}` shows every parameter with its range", self.model);
         let Some((mut config, entry)) = Config::named(&self.model).zip(entry) else {

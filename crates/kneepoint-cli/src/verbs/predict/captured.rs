@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kneepoint::capture::{self, Capture, Direction, Transfer, Vantage};
 use kneepoint::predict::Judge;
-use kneepoint::report::predictions::{Predictions, Watch, Watched};
+use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
 use kneepoint::units::Span;
 
 use super::Arguments;
@@ -45,7 +45,7 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     let transfer =
         capture.transfer(direction).filter(|transfer| !transfer.samples.is_empty()).ok_or_else(|| {
             Failure::run(
-                format!("no round trip of {flow} can be told: nothing acknowledges its data"),
+                format!("no round trips of {flow}: its data is not acknowledged"),
                 "capture both directions, in one file or in several that are all given",
             )
         })?;
@@ -53,11 +53,11 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
     Ok(Predictions {
         title: names.join(", "),
-        cases: vec![Watched {
+        cases: vec![WatchedFlow {
             case: String::new(),
             flow,
             judges: vec![Judge::Flow],
-            runs: vec![Watch { seed: None, scores }],
+            runs: vec![WatchedRun { seed: None, scores }],
         }],
         notes: notes(&transfer, capture.others()),
     })
@@ -67,11 +67,11 @@ fn shown((from, to): Direction) -> String {
     format!("{from}-{to}")
 }
 
-/// The flow asked for, or the one that carried most.
+/// The requested flow, or the one with the most data.
 fn direction(capture: &Capture, asked: Option<&str>) -> Result<Direction, Failure> {
     let senders = capture.senders();
     let Some(&(busiest, _)) = senders.first() else {
-        let message = format!("there is no TCP data in it, but {} other packets", capture.others());
+        let message = format!("the capture has no TCP data, only {} other packets", capture.others());
         return Err(Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet"));
     };
     let Some(asked) = asked else { return Ok(busiest) };
@@ -82,42 +82,39 @@ fn direction(capture: &Capture, asked: Option<&str>) -> Result<Direction, Failur
         let more = senders.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         Failure::usage(
-            format!("--flow: nobody sends data as `{asked}` says"),
-            format!("there is {}{more}", flows.collect::<Vec<_>>().join(", ")),
+            format!("--flow: no flow `{asked}` in the capture"),
+            format!("expected one of {}{more}", flows.collect::<Vec<_>>().join(", ")),
         )
     })
 }
 
-/// What a reader should know of how this was read.
+/// Remarks on the capture for readers.
 fn notes(transfer: &Transfer, others: u64) -> Vec<String> {
     let Transfer { samples, losses, packets, needless, holes, mss, vantage, clock } = transfer;
     let mut notes = vec![format!(
-        "{packets} data packets, segments of {mss} bytes; {} round trips; {} packets lost, by what was sent again; \
-         {needless} sent again needlessly.",
+        "{packets} data packets, segments of {mss} bytes; {} round trips; {} packets lost, as counted by retransmissions; \
+         {needless} spurious retransmissions.",
         samples.len(),
         losses.len(),
     )];
     notes.push(place(*vantage));
     if *holes > 0 {
         notes.push(format!(
-            "{holes} packets came after later ones and had not been seen before: reordered, or lost before they came \
-             here. They count as no loss; a capture at the sender has none of them."
+            "{holes} packets arrived out of order for the first time: reordered, or lost before the capture and repaired. \
+             They do not count as losses; a capture at the sender has none of them."
         ));
     }
     notes.push(match clock {
         Some(clock) => {
-            format!("One-way delay from the receiver's timestamps, which tick {clock} times a second.")
+            format!("One-way delay from the receiver's timestamps, with {clock} ticks per second.")
         }
-        None => "No one-way delay can be told from timestamps; sync-tcp was given round trips.".to_string(),
+        None => "The timestamps give no one-way delay; sync-tcp was given round trips.".to_string(),
     });
     if losses.is_empty() {
-        notes.push(
-            "Nothing was lost, so no prediction could come true: all that was said is a false positive."
-                .into(),
-        );
+        notes.push("No packet was lost, so every prediction is a false positive.".into());
     }
     if others > 0 {
-        notes.push(format!("{others} other packets were left alone."));
+        notes.push(format!("{others} other packets were ignored."));
     }
     notes
 }
@@ -125,7 +122,7 @@ fn notes(transfer: &Transfer, others: u64) -> Vec<String> {
 /// Where the capture was taken.
 fn place(vantage: Option<Vantage>) -> String {
     let Some(Vantage { to_sender, to_receiver }) = vantage else {
-        return "The handshake is not in it: taken to be captured at the sender, where round trips are whole.".into();
+        return "The capture lacks the handshake; assumed to be taken at the sender, where round trips are complete.".into();
     };
     let millis = |span: Span| format!("{:.3} ms", span.as_millis_f64());
     let here = format!(
@@ -136,10 +133,10 @@ fn place(vantage: Option<Vantage>) -> String {
     let whole = (to_sender.0 + to_receiver.0).max(1) as f64;
     let unseen = to_sender.0 as f64 / whole;
     if unseen <= UNSEEN || to_sender <= HOST {
-        format!("{here}: taken to be captured at the sender.")
+        format!("{here}: captured at the sender.")
     } else if unseen < 1.0 - UNSEEN {
         format!(
-            "{here}: captured in the middle. The round trips are those from here to the receiver; what waits before is unseen."
+            "{here}: captured in the middle. The round trips are those from here to the receiver; queues before are not in them."
         )
     } else {
         format!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee predict`: which congestion predictor foresees losses, in a simulation or on somebody's own path.
+//! `knee predict`: which congestion predictor foresees losses, in a simulation or on a captured path.
 
 mod captured;
 mod simulation;
@@ -8,14 +8,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::predict::{self, Config};
-use kneepoint::report::csv;
 use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
+use kneepoint::report::{csv, json};
 
 use crate::conductor::Means;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, Picture, write_report};
+use crate::outputs::{Out, write_report};
 
 /// What to watch.
 #[derive(Args)]
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The flow to watch: GROUP/PLACE of a scenario, its place from 0 [default: the first]; or of a capture
-    /// ADDRESS:PORT-ADDRESS:PORT, the sender first [default: who sent most]
+    /// ADDRESS:PORT-ADDRESS:PORT, the sender first [default: the flow with the most data]
     #[arg(long)]
     flow: Option<String>,
     /// Predictors, each with settings after a colon [default: all]
@@ -103,8 +103,8 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle();
     let document = predictions::document(&predictions);
-    let page = write_report(&document, &out, &[Picture::Svg])?;
-    let json = predictions::render_json(&predictions);
+    let page = write_report(&document, &out, &[])?;
+    let json = json::render(&predictions);
     files::write(&out.join("scores.json"), &json)?;
     files::write(&out.join("scores.csv"), csv::records(&predictions::records(&predictions)))?;
     files::print(if as_json { json } else { text::render(&document) })?;

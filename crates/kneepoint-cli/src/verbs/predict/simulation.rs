@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use kneepoint::predict::Judge;
-use kneepoint::report::predictions::{Predictions, Watch, Watched};
+use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
 use kneepoint::scenario::{self, Case, Plan};
 use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
@@ -102,24 +102,24 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
         return Err(Failure::Interrupted(message));
     }
     let cases = plan.cases.iter().zip(tagged).zip(conducted.outcome);
-    let cases = cases.map(|((case, (_, flow)), runs)| Watched {
+    let cases = cases.map(|((case, (_, flow)), runs)| WatchedFlow {
         case: name(case),
         flow,
         judges: Judge::ALL.to_vec(),
-        runs: runs.into_iter().map(|(seed, scores)| Watch { seed: Some(seed), scores }).collect(),
+        runs: runs.into_iter().map(|(seed, scores)| WatchedRun { seed: Some(seed), scores }).collect(),
     });
     let cases = cases.collect();
     Ok(Predictions { title: plan.name, cases, notes })
 }
 
-/// The scenario's seeds, or as many as asked for from the first asked for.
+/// The requested seeds, or those of the scenario.
 fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
     let first = arguments.seed.map(u64::from).or(plan.seeds.first().copied()).unwrap_or(1);
     let count = arguments.seeds.unwrap_or(plan.seeds.len() as u64);
     (0..count).map(|place| first.saturating_add(place)).collect()
 }
 
-/// The flow asked for, and what to call it.
+/// The requested flow and its name.
 fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
     let listed = || valid.groups().iter().filter(|group| group.kind().listed());
     let groups = || {
@@ -136,7 +136,7 @@ fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failur
         };
     };
     let wrong =
-        || Failure::usage(format!("--flow: there is no flow `{asked}`"), format!("there is {}", groups()));
+        || Failure::usage(format!("--flow: unknown flow `{asked}`"), format!("expected one of {}", groups()));
     let (group, place) = asked.rsplit_once('/').unwrap_or((asked, "0"));
     let place: usize = place.parse().map_err(|_| wrong())?;
     let mut before = 0;

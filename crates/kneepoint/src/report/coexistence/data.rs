@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Manifest, SCHEMA_VERSION};
+use super::super::Manifest;
 use crate::study::coexist::{Coexistence, Extreme, Meeting, Square};
 use crate::table::{Cell as Field, Estimate, Records};
 
@@ -86,7 +86,6 @@ pub fn json(all: &Coexistence, manifest: &Manifest) -> Value {
         })
     };
     json!({
-        "schema_version": SCHEMA_VERSION,
         "title": all.title,
         "about": all.about,
         "mix": all.mix,

@@ -47,9 +47,9 @@ pub fn overview(all: &Coexistence) -> Drawing {
 }
 
 /// The places of flows and of buffers that a picture shows.
-type Settings = (Vec<usize>, Vec<usize>);
+type ShownSettings = (Vec<usize>, Vec<usize>);
 
-fn every(all: &Coexistence) -> Settings {
+fn every(all: &Coexistence) -> ShownSettings {
     ((0..all.flows.len()).collect(), (0..all.buffers.len()).collect())
 }
 
@@ -77,7 +77,7 @@ fn loss_legend() -> Vec<(f64, String)> {
 fn chart(
     all: &Coexistence,
     title: &str,
-    (flows, buffers): &Settings,
+    (flows, buffers): &ShownSettings,
     tone: fn(&Encounter) -> f64,
     words: &dyn Fn(&Encounter) -> Vec<String>,
     legend: Vec<(f64, String)>,

@@ -6,7 +6,7 @@ mod figure;
 
 pub use data::{json, records};
 
-use super::document::{Block, Claim, Column, Document, Figure, Layout, Line, Section, Shown, Table};
+use super::document::{Block, Column, Document, Figure, Finding, Layout, Section, Shown, Table, TableLine};
 use super::{Manifest, manifest, number};
 use crate::chart::Drawing;
 use crate::study::coexist::{Coexistence, Conduct, Encounter, Square, shown};
@@ -39,7 +39,7 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     let overview = figures("overview", glance, "Shares and losses", figure::overview(all));
     let shares = figures("shares", tiles, "Share of the row over its fair share", figure::shares(all));
     let losses = figures("losses", ratios, "Drop ratio of the row over the column's", figure::losses(all));
-    let mut verdicts = vec![Block::Claims((0..all.controllers.len()).map(|row| claim(all, row)).collect())];
+    let mut verdicts = vec![Block::Findings((0..all.controllers.len()).map(|row| claim(all, row)).collect())];
     verdicts.push(Block::prose(all.rule()));
     verdicts.extend(all.control().into_iter().map(Block::prose));
     verdicts.extend(origin.notes.iter().map(Block::prose));
@@ -64,14 +64,14 @@ fn figure(name: &str, title: &str, drawing: Drawing) -> Figure {
     Figure { name: name.into(), title: title.into(), note: "", class: None, drawing }
 }
 
-fn claim(all: &Coexistence, row: usize) -> Claim {
+fn claim(all: &Coexistence, row: usize) -> Finding {
     let verdict = all.verdict(row);
-    Claim {
+    Finding {
         name: all.controllers[row].clone(),
         verdict: verdict.to_string(),
         stands_out: matches!(verdict, Conduct::CrowdsOut | Conduct::Depends),
         why: all.grounds(row),
-        ..Claim::default()
+        ..Finding::default()
     }
 }
 
@@ -83,7 +83,7 @@ fn matrix(all: &Coexistence, number: &dyn Fn(&Encounter) -> String) -> Table {
     let cells = |row: usize| -> Vec<Shown> { places.clone().map(|column| cell(row, column)).collect() };
     Table {
         columns: all.controllers.iter().map(|name| Column::number(name, "")).collect(),
-        lines: places.clone().map(|row| Line::new(&all.controllers[row], cells(row))).collect(),
+        lines: places.clone().map(|row| TableLine::new(&all.controllers[row], cells(row))).collect(),
         ..Table::default()
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn who_alone_loses_loses_infinitely_more() {
+    fn a_row_that_alone_loses_has_an_infinite_ratio() {
         let mut cell = example().cells[3].clone();
         cell.meetings.iter_mut().for_each(|meeting| meeting.drop_ratio = [0.1, 0.0]);
         assert_eq!(ratio(&cell), ("∞".into(), None));

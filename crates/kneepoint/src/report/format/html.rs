@@ -3,7 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::super::document::{Block, Claim, Document, Figure, Inline, Layout, Line, Prose, Shown, Table};
+use super::super::document::{
+    Block, Document, Figure, Finding, Inline, Layout, Prose, Shown, Table, TableLine,
+};
 use super::Format;
 use crate::chart::{Escaped, style};
 
@@ -66,7 +68,7 @@ fn block(page: &mut String, one: &Block) -> fmt::Result {
         }
         Block::Table(table) => lines(page, table),
         Block::Figures(layout, all) => figures(page, *layout, all),
-        Block::Claims(of) => claims(page, of),
+        Block::Findings(of) => claims(page, of),
         Block::Key(schemes) => {
             let entry = |(name, class): &(String, String)| {
                 format!("<span class=\"{class}\"><i></i>{}</span>", Escaped(name))
@@ -94,23 +96,25 @@ fn lines(page: &mut String, table: &Table) -> fmt::Result {
     write!(page, "<div class=\"scroll\"><table>\n<thead><tr><th>{}</th>", Escaped(&table.corner))?;
     for column in &table.columns {
         let side = if column.text { " class=\"text\"" } else { "" };
-        let (title, unit) = (Escaped(&column.title), Escaped(&column.unit));
+        let (title, unit, tip) = (Escaped(&column.title), Escaped(&column.unit), tip(&column.about));
         let title = match &column.class {
             Some(class) => format!("<span class=\"{class}\"><i></i>{title}</span>"),
             None => title.to_string(),
         };
         match column.unit.is_empty() {
-            true => write!(page, "<th{side}>{title}</th>")?,
-            false => write!(page, "<th{side}>{title}<small>{unit}</small></th>")?,
+            true => write!(page, "<th{side}{tip}>{title}</th>")?,
+            false => write!(page, "<th{side}{tip}>{title}<small>{unit}</small></th>")?,
         }
     }
     page.push_str("</tr></thead>\n<tbody>\n");
-    for Line { name, class, cells } in &table.lines {
-        let shown = Escaped(name);
+    for TableLine { name, about, class, cells } in &table.lines {
+        let (shown, tip) = (Escaped(name), tip(about));
         match class {
-            Some(class) => write!(page, "<tr><th class=\"{class}\"><i></i>{shown}</th>")?,
-            None if table.linked => write!(page, "<tr><th><a href=\"#{}\">{shown}</a></th>", anchor(name))?,
-            None => write!(page, "<tr><th>{shown}</th>")?,
+            Some(class) => write!(page, "<tr><th class=\"{class}\"{tip}><i></i>{shown}</th>")?,
+            None if table.linked => {
+                write!(page, "<tr><th{tip}><a href=\"#{}\">{shown}</a></th>", anchor(name))?
+            }
+            None => write!(page, "<tr><th{tip}>{shown}</th>")?,
         }
         for (Shown { mean, half_width }, column) in cells.iter().zip(&table.columns) {
             let side = if column.text { " class=\"text\"" } else { "" };
@@ -121,6 +125,11 @@ fn lines(page: &mut String, table: &Table) -> fmt::Result {
     }
     page.push_str("</tbody></table></div>\n");
     Ok(())
+}
+
+/// The attribute of a tooltip; none without a text.
+fn tip(about: &str) -> String {
+    if about.is_empty() { String::new() } else { format!(" title=\"{}\"", Escaped(about)) }
 }
 
 fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result {
@@ -149,7 +158,7 @@ fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result
 }
 
 /// A table of the statements; the columns of numbers only if some statement has any.
-fn claims(page: &mut String, claims: &[Claim]) -> fmt::Result {
+fn claims(page: &mut String, claims: &[Finding]) -> fmt::Result {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let heads = if numbers { "<th>ours</th><th>published</th>" } else { "" };
     writeln!(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Markdown for repositories and comments. Figures are linked as `figures/NAME.svg`.
 
-use super::super::document::{Block, Claim, Document, Figure, Inline, Prose, Shown, Table};
+use super::super::document::{Block, Document, Figure, Finding, Inline, Prose, Shown, Table};
 use super::Format;
 
 /// Markdown with tables.
@@ -27,7 +27,7 @@ fn block(block: &Block) -> Vec<String> {
         Block::List(items) => vec![items.iter().map(|item| format!("* {}", paragraph(item))).collect()],
         Block::Table(table) => vec![lines(table)],
         Block::Figures(_, figures) => figures.iter().map(figure).collect(),
-        Block::Claims(of) => vec![claims(of)],
+        Block::Findings(of) => vec![claims(of)],
         Block::Key(_) => Vec::new(),
         Block::Facts(facts) => {
             let fact = |(name, value): &(String, String)| format!("| {} | {} |\n", cell(name), cell(value));
@@ -66,7 +66,7 @@ fn lines(table: &Table) -> String {
 }
 
 /// A table of the statements; the columns of numbers only if some statement has any.
-fn claims(claims: &[Claim]) -> String {
+fn claims(claims: &[Finding]) -> String {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let (heads, marks) = if numbers { (" ours | published |", "---|---|") } else { ("", "") };
     let mut text = format!("| claim | verdict |{heads} why |\n|---|---|{marks}---|\n");

@@ -38,7 +38,7 @@ pub(super) mod tests {
         let table = Table {
             corner: "scheme".into(),
             columns: vec![Column::number("share", "%"), Column::text("remark")],
-            lines: vec![Line::new("a|<b>", vec![Shown::of(&estimate, 100.0), "fine".into()])],
+            lines: vec![TableLine::new("a|<b>", vec![Shown::of(&estimate, 100.0), "fine".into()])],
             linked: false,
         };
         let figure = Figure {
@@ -48,7 +48,7 @@ pub(super) mod tests {
             class: None,
             drawing: crate::chart::sheet("nothing", &[], 1),
         };
-        let claim = Claim {
+        let claim = Finding {
             name: "c1".into(),
             text: "It is <used>.".into(),
             verdict: "fails".into(),
@@ -56,7 +56,7 @@ pub(super) mod tests {
             ours: Some("0.5".into()),
             published: Some("0.9".into()),
             why: vec!["short by 0.4".into()],
-            ..Claim::default()
+            ..Finding::default()
         };
         let prose = Prose::from("Plain, ").strong("strong").then(", ").emphasis("stressed").then(" and ");
         let blocks = vec![
@@ -64,7 +64,7 @@ pub(super) mod tests {
             Block::List(vec!["one".into(), "two".into()]),
             Block::Table(table),
             Block::Figures(Layout::Grid, vec![figure]),
-            Block::Claims(vec![claim]),
+            Block::Findings(vec![claim]),
             Block::Facts(vec![("seeds".into(), "1, 2".into())]),
             Block::pages(vec![Block::Listing("a.toml".into(), "# a < b".into())]),
         ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Plain text for terminals: lines of 80 columns, wider only where a cell is.
 
-use super::super::document::{Block, Claim, Document, Prose, Shown, Table};
+use super::super::document::{Block, Document, Finding, Prose, Shown, Table};
 use super::Format;
 
 /// Plain text.
@@ -34,7 +34,7 @@ fn block(block: &Block) -> String {
         Block::Prose(prose) => wrapped(&prose.plain(), 0),
         Block::List(items) => items.iter().map(item).collect(),
         Block::Table(table) => lines(table),
-        Block::Claims(claims) => claims.iter().map(claim).collect(),
+        Block::Findings(claims) => claims.iter().map(claim).collect(),
         Block::Facts(facts) => {
             let facts = facts.iter().map(|(name, value)| vec![name.clone(), value.clone()]);
             aligned(&facts.collect::<Vec<_>>(), &[true, true])
@@ -50,7 +50,7 @@ fn item(prose: &Prose) -> String {
 }
 
 /// The name and the verdict, and below them the statement, the numbers and the grounds.
-fn claim(claim: &Claim) -> String {
+fn claim(claim: &Finding) -> String {
     let mut text = format!("{}: {}\n", claim.name, claim.verdict);
     let mut sentences: Vec<String> = Vec::new();
     sentences.extend((!claim.text.is_empty()).then(|| claim.text.clone()));
@@ -143,7 +143,7 @@ fn aligned(lines: &[Vec<String>], left: &[bool]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::document::{Column, Line};
+    use super::super::super::document::{Column, TableLine};
     use super::*;
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let table = Table {
             corner: "name".into(),
             columns: columns.collect(),
-            lines: vec![Line::new("one", (0..12).map(|place| place.to_string().into()).collect())],
+            lines: vec![TableLine::new("one", (0..12).map(|place| place.to_string().into()).collect())],
             linked: false,
         };
         let text = lines(&table);

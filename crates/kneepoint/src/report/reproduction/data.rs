@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What an experiment observed, as a table for machines: one line for each metric under each combination of labels.
 
-use crate::experiment::Outcome;
+use crate::experiment::Reproduction;
 use crate::table::Labels;
 use crate::table::{Cell, Records};
 
 /// Means over seeds with their intervals. `variant` is empty for the readings taken; an axis that says nothing of a
 /// number is empty in its line.
-pub fn estimates(outcome: &Outcome) -> Records {
+pub fn estimates(outcome: &Reproduction) -> Records {
     let mut axes: Vec<&str> = Vec::new();
     for axis in outcome.frames.iter().flat_map(|frame| frame.axes()) {
         if !axes.contains(&axis) {

@@ -2,18 +2,20 @@
 //! The document about a reproduction: every claim with its verdict, our number and the published one, and how the
 //! verdicts depend on what the publication leaves open.
 
-use super::super::document::{Block, Claim, Column, Document, Figure, Layout, Line, Prose, Section, Table};
+use super::super::document::{
+    Block, Column, Document, Figure, Finding, Layout, Prose, Section, Table, TableLine,
+};
 use super::{effort, figure, number, reason, shown, tally};
-use crate::experiment::{self, Effort, Judgement, Outcome, Pace, Verdict};
+use crate::experiment::{self, Effort, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
 
 /// More numbers than this are left to the table of data.
 const MOST_NUMBERS: usize = 4;
 
 /// An overview, and a section for each experiment.
-pub fn document(outcomes: &[Outcome], taken: &Effort, manifest: &Manifest) -> Document {
+pub fn document(outcomes: &[Reproduction], taken: &Effort, manifest: &Manifest) -> Document {
     let about = Prose::from("Published figures and tables, run again, and the verdict on each claim. ");
-    let judgements: Vec<Judgement> = outcomes.iter().flat_map(Outcome::judgements).collect();
+    let judgements: Vec<Judgement> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary = Prose::default().strong(format!("{}.", tally(judgements.iter()))).then(format!(
         " {}. A verdict is that of the means over seeds; ± is a 95 % confidence interval over them, seed by seed for \
          differences. A claim that fails keeps its row.",
@@ -48,9 +50,9 @@ pub fn document(outcomes: &[Outcome], taken: &Effort, manifest: &Manifest) -> Do
     }
 }
 
-fn overview(outcomes: &[Outcome]) -> Table {
+fn overview(outcomes: &[Reproduction]) -> Table {
     let verdicts = [Verdict::Holds, Verdict::Fails, Verdict::Untestable];
-    let line = |outcome: &Outcome| {
+    let line = |outcome: &Reproduction| {
         let judgements = outcome.judgements();
         let list = |verdict: Verdict| {
             let claims = outcome.experiment.claims.iter().zip(&judgements);
@@ -58,7 +60,7 @@ fn overview(outcomes: &[Outcome]) -> Table {
             ids.map(|(claim, _)| claim.id.as_str()).collect::<Vec<_>>().join(", ")
         };
         let cells = [outcome.experiment.title.clone()].into_iter().chain(verdicts.map(list));
-        Line::new(outcome.experiment.name(), cells.map(Into::into).collect())
+        TableLine::new(outcome.experiment.name(), cells.map(Into::into).collect())
     };
     let columns = ["subject"].into_iter().chain(verdicts.map(Verdict::name)).map(Column::text);
     Table {
@@ -69,7 +71,7 @@ fn overview(outcomes: &[Outcome]) -> Table {
     }
 }
 
-fn section(outcome: &Outcome) -> Section {
+fn section(outcome: &Reproduction) -> Section {
     let experiment = &outcome.experiment;
     let about = format!("{}. {}.", experiment.title, experiment.source);
     let mut blocks = vec![Block::prose(about)];
@@ -79,7 +81,7 @@ fn section(outcome: &Outcome) -> Section {
         blocks.push(Block::Figures(Layout::Whole, vec![drawn]));
     }
     let claims = experiment.claims.iter().zip(outcome.judgements());
-    blocks.push(Block::Claims(claims.map(|(claim, judgement)| judged(claim, &judgement)).collect()));
+    blocks.push(Block::Findings(claims.map(|(claim, judgement)| judged(claim, &judgement)).collect()));
     if !experiment.readings.is_empty() {
         let reading = |reading: &experiment::Reading| {
             Prose::from(format!("{} ", reading.about)).emphasis("Taken:").then(format!(" {}", reading.taken))
@@ -91,8 +93,8 @@ fn section(outcome: &Outcome) -> Section {
     Section::new(experiment.name(), blocks)
 }
 
-fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Claim {
-    Claim {
+fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Finding {
+    Finding {
         name: claim.id.clone(),
         text: claim.text.clone(),
         verdict: judgement.verdict.to_string(),
@@ -105,7 +107,7 @@ fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Claim {
 }
 
 /// The verdicts that change under other readings of the publication; none if no other reading was run.
-fn alternatives(outcome: &Outcome) -> Option<Table> {
+fn alternatives(outcome: &Reproduction) -> Option<Table> {
     let experiment = &outcome.experiment;
     let base = outcome.judgements();
     let named = experiment.variants.iter().enumerate().skip(1);
@@ -117,9 +119,9 @@ fn alternatives(outcome: &Outcome) -> Option<Table> {
             .map(|(claim, (_, other))| format!("{}: {}", claim.id, other.verdict))
             .collect();
         let changed = if changed.is_empty() { "none".to_string() } else { changed.join(", ") };
-        Line::new(variant.name.clone().unwrap_or_default(), vec![changed.into()])
+        TableLine::new(variant.name.clone().unwrap_or_default(), vec![changed.into()])
     };
-    let lines: Vec<Line> = run.map(line).collect();
+    let lines: Vec<TableLine> = run.map(line).collect();
     (!lines.is_empty()).then(|| Table {
         corner: "other reading".into(),
         columns: vec![Column::text("verdicts that change")],

@@ -3,35 +3,35 @@
 
 use crate::chart::{self, Axis, Drawing, Group, Groups, Line, Lines};
 use crate::experiment::expression::{self, Expression, Fold, Part, Reference};
-use crate::experiment::{Figure, Outcome, Scale, claim};
+use crate::experiment::{FigureSpec, Reproduction, Scale, claim};
 use crate::measure::headlines;
 use crate::table::Estimate;
 use crate::table::{Frame, Labels, quantity};
 
 /// The figure; none if the experiment has none, or nothing was observed.
-pub fn render(outcome: &Outcome) -> Option<Drawing> {
+pub fn render(outcome: &Reproduction) -> Option<Drawing> {
     let experiment = &outcome.experiment;
     let figure = experiment.figure.as_ref()?;
-    let plan = Plan::new(figure, &outcome.frames[0])?;
+    let plan = FigureView::new(figure, &outcome.frames[0])?;
     let panels: Vec<Drawing> = figure.panels.0.iter().map(|metric| plan.panel(metric)).collect();
     let title = format!("{}: {}", experiment.name(), experiment.title);
     Some(chart::sheet(&title, &panels, if panels.len() > 1 { 2 } else { 1 }))
 }
 
-/// What is shown along which axis.
-struct Plan<'o> {
-    figure: &'o Figure,
+/// The axes and series of a figure.
+struct FigureView<'o> {
+    figure: &'o FigureSpec,
     frame: &'o Frame,
     /// Labels that are the same for everything shown.
     fixed: Labels,
     xs: Vec<String>,
-    /// One without a name if nothing tells series apart.
+    /// A single one without a name if no axis distinguishes series.
     series: Vec<Option<String>>,
 }
 
-impl<'o> Plan<'o> {
-    fn new(figure: &'o Figure, frame: &'o Frame) -> Option<Plan<'o>> {
-        let mut plan = Plan {
+impl<'o> FigureView<'o> {
+    fn new(figure: &'o FigureSpec, frame: &'o Frame) -> Option<FigureView<'o>> {
+        let mut plan = FigureView {
             figure,
             frame,
             fixed: Labels::new(),

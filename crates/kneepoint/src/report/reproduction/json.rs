@@ -13,20 +13,20 @@
 use serde_json::{Value, json};
 
 use super::reason;
-use crate::experiment::{Claim, Judgement, Outcome};
+use crate::experiment::{Claim, Judgement, Reproduction};
 
 /// Every claim of every outcome.
-pub fn claims(outcomes: &[Outcome]) -> Vec<Value> {
+pub fn claims(outcomes: &[Reproduction]) -> Vec<Value> {
     outcomes.iter().flat_map(of).collect()
 }
 
 /// Every claim of an outcome.
-pub fn of(outcome: &Outcome) -> Vec<Value> {
+pub fn of(outcome: &Reproduction) -> Vec<Value> {
     let claims = outcome.experiment.claims.iter().enumerate().zip(outcome.judgements());
     claims.map(|((place, claim), judgement)| one(outcome, place, claim, &judgement)).collect()
 }
 
-fn one(outcome: &Outcome, place: usize, claim: &Claim, judgement: &Judgement) -> Value {
+fn one(outcome: &Reproduction, place: usize, claim: &Claim, judgement: &Judgement) -> Value {
     let alternatives = outcome.alternatives(place).into_iter();
     let alternatives: serde_json::Map<_, _> =
         alternatives.map(|(name, verdict)| (name.to_string(), verdict.name().into())).collect();

@@ -9,11 +9,11 @@ pub mod json;
 pub use document::document;
 
 use super::number;
-use crate::experiment::{Claim, Comparison, Effort, Judgement, Verdict};
+use crate::experiment::{CheckResult, Claim, Effort, Judgement, Verdict};
 use crate::table::Estimate;
 use crate::table::Labels;
 
-/// Why the verdict is what it is, in a sentence or two.
+/// The grounds of a verdict, in a sentence or two.
 pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
     let believed = claim.reason.as_deref();
     match judgement.verdict {
@@ -36,7 +36,7 @@ fn evidence(judgement: &Judgement) -> String {
         .map(|point| point.iter().all(|comparison| comparison.holds))
         .collect();
     let good = points.iter().filter(|good| **good).count();
-    let by_margin = |a: &&Comparison, b: &&Comparison| relative(a).total_cmp(&relative(b));
+    let by_margin = |a: &&CheckResult, b: &&CheckResult| relative(a).total_cmp(&relative(b));
     let Some(worst) = judgement.points.iter().min_by(by_margin) else { return String::new() };
     let place = match worst.at.is_empty() {
         true => String::new(),
@@ -66,7 +66,7 @@ fn distance(margin: &Estimate) -> String {
 }
 
 /// A margin as a fraction of what is compared, so that comparisons of different things can be ordered.
-fn relative(comparison: &Comparison) -> f64 {
+fn relative(comparison: &CheckResult) -> f64 {
     comparison.margin.mean / comparison.left.abs().max(comparison.right.abs()).max(1e-12)
 }
 
@@ -95,7 +95,7 @@ pub fn tally<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> String {
     )
 }
 
-/// What it took: `96 runs of 1300 M packets, 210 s of CPU`.
+/// The cost: `96 runs of 1300 M packets, 210 s of CPU`.
 pub fn effort(effort: &Effort) -> String {
     let packets = number::significant(effort.packets as f64 / 1e6, 3);
     let seconds = number::significant(effort.cpu_seconds, 3);

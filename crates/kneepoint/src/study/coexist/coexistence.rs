@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What controllers do to each other where their flows share a queue, for every pair in every setting.
+//! Throughput and loss shares of controllers whose flows share a queue, for every pair in every setting.
 //!
 //! ```text
 //! fair share    the row's flows / all flows
@@ -16,17 +16,17 @@ use crate::table::Estimate;
 /// Controllers that met each other in every setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coexistence {
-    /// Who met whom.
+    /// The title: the controllers.
     pub title: String,
-    /// On which network.
+    /// The network.
     pub about: String,
     /// Rows and columns.
     pub controllers: Vec<String>,
     /// The buffers in which they met.
     pub buffers: Vec<String>,
-    /// How many flows met.
+    /// Numbers of flows, of both sides together.
     pub flows: Vec<u32>,
-    /// Which part of them was the row's.
+    /// The fraction of them that is the row's.
     pub mix: f64,
     /// The part of a fair share that is enough, both to take and to leave.
     pub enough: f64,
@@ -46,7 +46,7 @@ pub struct Encounter {
 /// Two controllers that met once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Meeting {
-    /// What the row got of the bytes served.
+    /// The fraction of the bytes served that is the row's.
     pub share: f64,
     /// Packets that the queue dropped per packet that arrived, of the row and of the column.
     pub drop_ratio: [f64; 2],
@@ -67,13 +67,13 @@ impl Meeting {
 /// A place in the matrix, by the places of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Square {
-    /// Who is measured.
+    /// The controller that is measured.
     pub row: usize,
-    /// Beside whom.
+    /// The controller beside it.
     pub column: usize,
-    /// With how many flows.
+    /// The number of flows.
     pub flows: usize,
-    /// In which buffer.
+    /// The buffer.
     pub buffer: usize,
 }
 
@@ -89,19 +89,19 @@ impl Encounter {
         f64::from(self.flows[0]) / f64::from(self.flows[0] + self.flows[1])
     }
 
-    /// What the row got of its fair share.
+    /// The share of the row over its fair share.
     pub fn taken(&self) -> Estimate {
         let fair = self.fair_share();
         self.estimate(|meeting| meeting.share / fair)
     }
 
-    /// What it left to the column of the column's.
+    /// The share of the column over its fair share.
     pub fn left(&self) -> Estimate {
         let fair = 1.0 - self.fair_share();
         self.estimate(|meeting| (1.0 - meeting.share) / fair)
     }
 
-    /// Half where both lost alike; NaN where nobody lost anything.
+    /// Half where both lost alike; NaN without losses.
     pub fn loss_balance(&self) -> Estimate {
         self.estimate(|Meeting { drop_ratio: [row, column], .. }| row / (row + column))
     }
@@ -120,7 +120,7 @@ impl Coexistence {
         places(self.controllers.len(), self.flows.len(), self.buffers.len())
     }
 
-    /// What happened at a place.
+    /// The encounter at a place.
     pub fn cell(&self, place: Square) -> &Encounter {
         let pair = place.row * self.controllers.len() + place.column;
         &self.cells[(pair * self.flows.len() + place.flows) * self.buffers.len() + place.buffer]
@@ -136,7 +136,7 @@ impl Coexistence {
         format!("{}, {} flows", self.buffers[buffer], self.flows[flows])
     }
 
-    /// Over how many runs the numbers are.
+    /// The number of runs behind the numbers.
     pub fn extent(&self) -> String {
         let runs = || self.cells.iter().map(|cell| cell.meetings.len());
         match (runs().min().unwrap_or(0), runs().max().unwrap_or(0)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a controller can be deployed: does it get its due beside everyone, and leave everyone theirs?
+//! Whether a controller can be deployed: does it get its fair share beside each other one, and leave them theirs?
 
 use super::coexistence::{Coexistence, Encounter, Square};
 use crate::table::{Estimate, number};
@@ -15,17 +15,17 @@ crate::choice! {
         CrowdsOut = "crowds out",
         /// Somewhere it does not get enough, and elsewhere it does not leave enough.
         Depends = "yields and crowds out",
-        /// There is no run of it beside another.
+        /// No run has it beside another.
         Unknown = "unknown",
     }
 }
 
-/// The least of something over all settings, and where that is.
+/// The least value over all settings, with its setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extreme {
-    /// Where.
+    /// The setting.
     pub place: Square,
-    /// How much.
+    /// The value.
     pub estimate: Estimate,
 }
 
@@ -39,12 +39,12 @@ pub fn shown(estimate: &Estimate) -> String {
 }
 
 impl Coexistence {
-    /// Where a controller gets the least of its fair share.
+    /// The setting in which a controller gets the least of its fair share.
     pub fn takes_least(&self, row: usize) -> Option<Extreme> {
         self.least(row, Encounter::taken)
     }
 
-    /// Where it leaves the least of theirs to others.
+    /// The setting in which it leaves others the least of theirs.
     pub fn leaves_least(&self, row: usize) -> Option<Extreme> {
         self.least(row, Encounter::left)
     }
@@ -68,7 +68,7 @@ impl Coexistence {
         }
     }
 
-    /// What the runs of controllers beside themselves say about all others; nothing if there are none.
+    /// The noise, measured by controllers beside themselves; none without such a run.
     pub fn control(&self) -> Option<String> {
         let own = self.places().filter(|place| place.row == place.column);
         let means = own.map(|place| self.cell(place).taken().mean).filter(|mean| mean.is_finite());
@@ -76,13 +76,13 @@ impl Coexistence {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (mean.min(low), mean.max(high)));
         (least <= most).then(|| {
             format!(
-                "Beside itself a controller got {least:.2} to {most:.2} of its fair share: that much is chance, such as \
-                 who came first."
+                "Beside itself a controller got {least:.2} to {most:.2} of its fair share: the noise of start times \
+                 and other chance."
             )
         })
     }
 
-    /// How verdicts come about.
+    /// The rule behind the verdicts.
     pub fn rule(&self) -> String {
         format!(
             "A controller coexists if in every setting it takes at least {0} of its fair share beside each other one and \
@@ -92,7 +92,7 @@ impl Coexistence {
         )
     }
 
-    /// What a verdict rests on: the least that it takes anywhere, and the least that it leaves.
+    /// The grounds of a verdict: the least share that the controller takes in any setting, and the least that it leaves.
     pub fn grounds(&self, row: usize) -> Vec<String> {
         let said = |Extreme { place, estimate }: Extreme| {
             let noisy = estimate.half_width.is_some_and(|half| (estimate.mean - self.enough).abs() < half);
@@ -115,7 +115,7 @@ mod tests {
     use crate::study::coexist::coexistence::tests::example;
 
     #[test]
-    fn who_gets_half_yields_to_who_leaves_half() {
+    fn a_controller_that_gets_half_yields_to_one_that_leaves_half() {
         let all = example();
         assert_eq!([0, 1].map(|row| all.verdict(row)), [Conduct::Yields, Conduct::CrowdsOut]);
         let bold = "gets as little as 0.50 ± 0.05 of its fair share, beside bold (0.5bdp, 10 flows)";
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_met_nobody_is_unknown() {
+    fn a_controller_without_encounters_is_unknown() {
         let mut all = example();
         all.cells.iter_mut().for_each(|cell| cell.meetings.clear());
         assert_eq!(all.verdict(0), Conduct::Unknown);
