@@ -20,6 +20,7 @@ const GREATEST_GROUPS: usize = 1000;
 pub(super) struct Built {
     pub valid: Valid,
     pub seeds: Vec<u64>,
+    pub objects: bool,
 }
 
 /// The names of the sections that are not traffic.
@@ -75,7 +76,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         }
     };
     let seeds = (0..u64::from(run.seeds)).map(|replication| run.seed + replication).collect();
-    Some(Built { valid, seeds })
+    Some(Built { valid, seeds, objects: run.objects })
 }
 
 /// A section that chooses one of a family.

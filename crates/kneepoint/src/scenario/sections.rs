@@ -40,6 +40,8 @@ crate::settings! {
         seed: u64 = 1, 0..=(1 << 53);
         /// How often the state is sampled for plots.
         sample: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+        /// Whether `knee run` writes each completed transfer to a file, as with `--objects`: group, begin, size, completion time.
+        objects: bool = false;
     } check |run| {
         let (measure, duration) = (run.measured(), run.duration);
         if measure.to > duration.after_start() {
