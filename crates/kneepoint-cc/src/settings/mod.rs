@@ -11,7 +11,7 @@ mod choice;
 mod forms;
 mod registry;
 
-pub use forms::{Auto, Inline, List, Never, Or, Timed, Unlimited, Word, increasing};
+pub use forms::{Auto, Inline, List, Never, Or, Path, Timed, Unlimited, Word, increasing};
 pub use registry::Entry;
 
 use alloc::string::{String, ToString};

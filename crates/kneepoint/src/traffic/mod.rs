@@ -8,9 +8,10 @@
 //! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
 //! fields, its schema, its place in the example and its laws follow from these two.
 
+mod csv;
 mod size;
 
-pub use size::{Law, Size};
+pub use size::{Law, Sample, Size};
 
 use crate::rng::Rng;
 use crate::settings::{Entry, Settings};

@@ -10,7 +10,7 @@
 //! so the last time is the trace's period.
 
 use super::Capacity;
-use crate::settings::{Inline, List, Or, Raw, Setting};
+use crate::settings::{Inline, List, Or, Path, Raw, Setting};
 use crate::units::{Interval, Rate, Time};
 use std::fmt;
 
@@ -88,26 +88,6 @@ impl Setting for Times {
         match times.values().windows(2).find(|two| two[0] > two[1]) {
             Some(two) => Err(format!("{} comes after {}: let the times not decrease", two[1], two[0])),
             None => Ok(Times(times)),
-        }
-    }
-}
-
-/// The path of a file, which the core itself cannot open.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Path(pub String);
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl Setting for Path {
-    const KIND: &'static str = "path";
-    const JSON: &'static [&'static str] = &["string"];
-    fn read(raw: &Raw) -> Result<Path, String> {
-        match raw {
-            Raw::Text(text) if !text.is_empty() => Ok(Path(text.clone())),
-            _ => Err(format!("{raw} is not a path: put it in quotes")),
         }
     }
 }
