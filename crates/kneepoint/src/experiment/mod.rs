@@ -33,7 +33,7 @@ pub mod work;
 pub use claim::{Claim, Comparison, Judgement, Verdict};
 pub use compute::Computation;
 pub use outcome::{Effort, Outcome};
-pub use read::parse;
+pub use read::{parse, parse_with};
 pub use sections::{Figure, Scale};
 pub use work::{Packets, Watch, Yield};
 
