@@ -27,7 +27,7 @@ pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
     parse_with(text, pace, &scenario::files::none)
 }
 
-/// Reads an experiment, and what it needs of the texts of the files that it names.
+/// Reads an experiment with the files that it names.
 pub fn parse_with(text: &str, pace: Pace, files: Files) -> Result<Experiment, Vec<Fault>> {
     let mut faults = Faults::default();
     let root = scenario::root(text, &mut faults);

@@ -7,7 +7,7 @@ use super::choose::unfold;
 use super::fault::Faults;
 use super::tree::{Key, Node, Table, Value};
 use crate::link::capacity;
-use crate::settings::{Assign, Inline, Path, Raw, Refusal, Setting, Word};
+use crate::settings::{Assign, FilePath, Inline, Raw, Refusal, Setting, Word};
 use crate::traffic::sources;
 
 /// The text of a file by its path as written in the scenario, or why there is none.
@@ -73,7 +73,7 @@ impl Reader<'_, '_> {
     /// Reads the files that a table names for the fields of `target`; whether there were any.
     fn fields(&mut self, table: &mut Table, target: &mut dyn Assign) -> bool {
         let before = table.entries.len();
-        for pair in target.declared().windows(2).filter(|pair| pair[1].kind == Path::KIND) {
+        for pair in target.declared().windows(2).filter(|pair| pair[1].kind == FilePath::KIND) {
             let (data, path) = (pair[0].name, pair[1].name);
             let Some(node) = table.get(path) else { continue };
             let Some(file) = node.as_text().filter(|file| !file.is_empty() && *file != Inline::WORD) else {

@@ -69,7 +69,7 @@ pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
     parse_with(text, &files::none)
 }
 
-/// Reads a scenario, and what it needs of the texts of the files that it names.
+/// Reads a scenario with the files that it names.
 pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::default();
     let plan = read(text, files, &mut faults);

@@ -24,7 +24,7 @@ use super::csv::{SIZE, TIME, is_csv, rows};
 use super::size::SIZES;
 use super::{Cue, Kind, Nature, Request, Site, Size, Source, Streams};
 use crate::rng::Rng;
-use crate::settings::{Inline, Or, Path, Raw, Setting};
+use crate::settings::{FilePath, Inline, Or, Raw, Setting};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// A flow that is to arrive: its time after the start, and its size unless that is drawn.
@@ -99,7 +99,7 @@ crate::settings! {
         /// place of the process.
         list: Timetable = Timetable::default();
         /// The CSV file to take them from: a column `time_s`, and `size_bytes` unless all sizes are drawn.
-        file: Or<Path, Inline> = Or::WORD;
+        file: Or<FilePath, Inline> = Or::WORD;
     } check |params| {
         if params.per_second() > 1e6 {
             return Err(format!(

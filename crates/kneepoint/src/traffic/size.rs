@@ -17,7 +17,7 @@ use std::ops::RangeInclusive;
 
 use super::csv::{SIZE, is_csv, rows};
 use crate::rng::Rng;
-use crate::settings::{Auto, Inline, List, Or, Path, Raw, Setting};
+use crate::settings::{Auto, FilePath, Inline, List, Or, Raw, Setting};
 use crate::units::{Bytes, Span};
 
 /// The sizes of transfers.
@@ -67,7 +67,7 @@ impl Law {
 }
 
 crate::settings! {
-    /// The size of what is transferred.
+    /// Sizes of transfers.
     pub struct Size {
         /// Mean size before clamping.
         size: Bytes = Bytes(12_000), SIZES;
@@ -82,7 +82,7 @@ crate::settings! {
         /// Sizes to draw from, all equally likely, as a list or as the text of a CSV file; `auto` draws from the distribution.
         sizes: Or<Sample, Auto> = Or::WORD;
         /// The CSV file to take them from: a column `size_bytes`, `size_kb` or `size_mb`.
-        sizes_file: Or<Path, Inline> = Or::WORD;
+        sizes_file: Or<FilePath, Inline> = Or::WORD;
     } check |size| {
         if size.least > size.greatest {
             return Err(format!(
