@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kneepoint's congestion controls and their foundations.
 //!
-//! | room | what it does |
+//! | room | purpose |
 //! |---|---|
 //! | [`units`] | instants, spans, bytes, rates: the only unit system |
 //! | [`rng`] | one seed, many named streams |

@@ -89,6 +89,8 @@ pub struct ComparisonPlan {
     pub rows: Vec<(String, Valid)>,
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
+    /// Whether the scenario wants a file of each run's completed transfers, as `--objects` does.
+    pub objects: bool,
     /// The directory of its files.
     pub out: Out,
 }
@@ -99,6 +101,7 @@ const MOST_SAMPLES: u64 = 2_000_000;
 /// The files that belong to single runs.
 struct Files<'a> {
     settings: &'a ComparisonOptions,
+    objects: bool,
     rows: &'a [(String, Valid)],
     /// The row and the seed of each run that is wanted.
     runs: Vec<(usize, u64)>,
@@ -118,7 +121,7 @@ impl Aside for Files<'_> {
     type Listener = (Captures, Option<Objects>);
 
     fn listens(&self) -> bool {
-        self.settings.captures() || self.settings.objects
+        self.settings.captures() || self.objects
     }
 
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure> {
@@ -126,7 +129,7 @@ impl Aside for Files<'_> {
         let captures = Captures::create(&self.settings.pcap, valid, |link| {
             Ok(directory(self.out, "captures")?.join(format!("{}-{}.pcapng", self.label(place), slug(link))))
         })?;
-        Ok((captures, self.settings.objects.then(|| Objects::new(valid))))
+        Ok((captures, self.objects.then(|| Objects::new(valid))))
     }
 
     fn heard(&self, place: usize, (captures, objects): Self::Listener) -> Result<(), Failure> {
@@ -148,14 +151,15 @@ impl ComparisonPlan {
         self.check()?;
         self.open(&settings.pcap)?;
         let study = Compare::new(self.rows.iter().cloned(), self.seeds.clone());
-        let ComparisonPlan { title, scenarios, rows, seeds, out } = self;
+        let ComparisonPlan { title, scenarios, rows, seeds, objects, out } = self;
         let out = out.settle();
         let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let folder = directory(&out, "scenarios")?;
         for (place, (_, text)) in scenarios.iter().enumerate() {
             files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
         }
-        let files = Files { settings, rows: &rows, runs: study.places().collect(), out: &out };
+        let objects = objects || settings.objects;
+        let files = Files { settings, objects, rows: &rows, runs: study.places().collect(), out: &out };
         let Conducted { outcome, records, planned } = conductor::conduct(&study, &settings.means, &files)?;
         let done = records.len();
         if done == 0 {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use kneepoint::experiment::{self, Experiment, Pace};
+use kneepoint::scenario::Fault;
 use kneepoint::suggest::closest;
 
 use crate::failure::Failure;
@@ -58,7 +59,10 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
 }
 
 fn carried(pace: Pace) -> Result<Vec<Volume>, Failure> {
-    let mut all = CARRIED.iter().map(|(path, text)| read(path, text, pace)).collect::<Result<Vec<_>, _>>()?;
+    let mut all = CARRIED
+        .iter()
+        .map(|(path, text)| read(path, text, experiment::parse(text, pace)))
+        .collect::<Result<Vec<_>, _>>()?;
     for volume in &mut all {
         volume.experiment.paper.clone_from(&volume.paper);
     }
@@ -74,9 +78,9 @@ fn place(id: &str) -> (String, u32, String) {
     (id[..start].to_string(), id[start..end].parse().unwrap_or(0), id[end..].to_string())
 }
 
-fn read(path: &str, text: &str, pace: Pace) -> Result<Volume, Failure> {
+fn read(path: &str, text: &str, parsed: Result<Experiment, Vec<Fault>>) -> Result<Volume, Failure> {
     let paper = Path::new(path).parent().and_then(Path::file_name);
-    match experiment::parse(text, pace) {
+    match parsed {
         Ok(experiment) => Ok(Volume {
             origin: path.to_string(),
             text: text.to_string(),
@@ -100,9 +104,11 @@ fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> 
         ));
     }
     let text = files::read_text(path)?;
+    let beside = |named: &str| files::beside(path, named);
+    let parse = |at| read(name, &text, experiment::parse_with(&text, at, &beside));
     // Report errors of the other pace now rather than when it is used.
-    read(name, &text, if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
-    read(name, &text, pace)
+    parse(if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
+    parse(pace)
 }
 
 impl Volume {

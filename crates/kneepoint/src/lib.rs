@@ -4,7 +4,7 @@
 //! The library has no clock, no entropy and no I/O, and compiles to wasm32. A room imports only from rooms above it in
 //! this list:
 //!
-//! | room | what it does |
+//! | room | purpose |
 //! |---|---|
 //! | [`units`] | instants, spans, bytes, rates: the only unit system |
 //! | [`rng`] | one seed, many named streams |
@@ -23,11 +23,11 @@
 //! | [`spec`] | a valid network with its traffic |
 //! | [`run`] | a spec to events |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
-//! | [`predict`] | congestion predictors, one file each, and what they are worth |
+//! | [`predict`] | congestion predictors, one file each, and their scores |
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
-//! | [`experiment`] | a published figure or table: what to run, what was claimed, what became of it |
+//! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`study`] | what a study wants run, and what becomes of the rows |
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | outcomes to documents and data, and these to bytes |

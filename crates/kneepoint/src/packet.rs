@@ -23,7 +23,7 @@ pub struct Packet {
     pub size: u16,
     /// The incarnation of the flow: a flow slot that serves many transfers ignores packets of past ones.
     pub epoch: u16,
-    /// Its header bits, which say what it carries, too.
+    /// Its header bits, which also give the type of its body.
     pub flags: Flags,
     /// Acknowledgement: how far the receiver's clock was past `sent` when it answered (RFC 7323 TSval − TSecr).
     pub lag: Lag,
@@ -96,7 +96,7 @@ impl Flags {
 /// A run of segments received out of order, [first, end); empty where `end` is 0 (RFC 2018).
 pub type Block = (u32, u32);
 
-/// What a sender tells queues of itself in each data packet.
+/// Information for queues that a sender puts into each data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hint {
     /// Its congestion window in packets.
@@ -105,7 +105,7 @@ pub struct Hint {
     pub rtt: Span,
 }
 
-/// What a packet carries besides its header: 24 bytes in either case.
+/// The body of a packet: 24 bytes in either case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// Of a data packet.
@@ -164,7 +164,7 @@ impl Packet {
         Bytes(u64::from(self.size))
     }
 
-    /// What it carries.
+    /// Its body.
     #[inline]
     pub fn body(&self) -> Body {
         let rate = self.rate();

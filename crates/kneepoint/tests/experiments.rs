@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kneepoint::experiment::{Experiment, Pace, Work, parse};
+use kneepoint::experiment::{Experiment, Pace, Work, parse, parse_with};
 use kneepoint::run::run;
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
@@ -72,6 +72,15 @@ fn what_cannot_be_run_has_reasons_and_no_checks() {
     let experiment = parse(&format!("{head}reason = \"because\"\n"), Pace::Full).unwrap();
     assert!(experiment.variants[0].points.is_empty());
     assert!(faults(&format!("{head}check = \"1 < 2\"\n")).contains("nothing to run"));
+}
+
+#[test]
+fn files_of_an_experiment_are_read_through_the_caller() {
+    let text = predicted("\"rtt:absolute=65ms\"") + "[[arrivals]]\ncc = \"reno\"\nfile = \"a.csv\"\n";
+    let read = |file: &'static str| parse_with(&text, Pace::Full, &move |_| Ok(file.to_string()));
+    assert!(read("time_s,size_bytes\n0.5,1000\n").is_ok());
+    assert!(read("time_s\nsoon\n").unwrap_err()[0].message.contains("`a.csv`, line 2"));
+    assert!(faults(&text).contains("files cannot be opened here"));
 }
 
 #[test]

@@ -47,12 +47,12 @@ fn tape(valid: &Valid) -> Tape {
     run::run(valid, 1, Ordered::new(Tape::default())).0.finish()
 }
 
-/// What happened before the end of the run; a queue that computes departures tells of later ones too.
+/// Events before the end of the run; a queue that computes departures reports later ones too.
 fn before_the_end(valid: &Valid) -> Tape {
     let (mut tape, end) = (tape(valid), valid.schedule().duration);
     tape.services.retain(|(_, at, _)| *at <= end);
     tape.delays.retain(|(at, _)| *at <= end);
-    // Which instants are told depends on how departures are found.
+    // The instants reported depend on how departures are found.
     tape.times.clear();
     tape
 }
@@ -153,7 +153,7 @@ fn a_delay_that_changes_is_what_packets_then_take() {
 }
 
 #[test]
-fn a_file_is_read_through_whoever_reads_the_scenario_and_its_faults_name_its_lines() {
+fn a_file_is_read_through_the_caller_and_its_faults_name_its_lines() {
     let text = "[topology]\nrate = \"6mbit\"\n[capacity]\nkind = \"trace\"\nfile = \"x.trace\"\n[[flows]]\ncc = \"reno\"\n";
     let read = |content: &'static str| {
         parse_with(text, &move |path| {

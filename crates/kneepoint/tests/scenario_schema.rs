@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The schema agrees with the reader.
 
-use kneepoint::scenario::{example, parse, schema};
+use std::path::Path;
+
+use kneepoint::scenario::{example, parse, parse_with, schema};
 use serde_json::{Map, Number, Value, json};
 use toml::de::{DeTable, DeValue};
 
@@ -56,7 +58,9 @@ fn the_schema_takes_the_example_and_every_scenario() {
 #[test]
 fn every_scenario_is_read() {
     for (name, text) in scenarios() {
-        let plan = parse(&text).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
+        let folder = Path::new(&name).parent().unwrap();
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+        let plan = parse_with(&text, &read).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
         assert!(!plan.cases.is_empty() && plan.name != "untitled", "{name}");
     }
 }

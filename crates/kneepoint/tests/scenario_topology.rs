@@ -128,7 +128,7 @@ fn data_that_goes_back_needs_acknowledgements_to_meet() {
 }
 
 #[test]
-fn losses_strike_the_bottleneck_forward_only() {
+fn losses_occur_on_the_forward_bottleneck_only() {
     let text =
         "[topology]\nrate = \"1mbit\"\n[loss]\nkind = \"uniform\"\np = 0.1\n[[flows]]\ncc = \"reno\"\n";
     let losses: Vec<loss::Config> =

@@ -63,64 +63,32 @@ const GROUP: &str = "crates/kneepoint/src/measure/group.rs";
 /// The registry of formats.
 const FORMATS: &str = "crates/kneepoint/src/report/format/mod.rs";
 
+/// A newcomer with a file of its own and a line in the registry of its folder.
+macro_rules! registers {
+    ($kind:literal: $folder:literal, $name:literal, $line:literal) => {
+        (
+            $kind,
+            &[
+                Own(
+                    concat!("crates/", $folder, "/", $name, ".rs"),
+                    include_str!(concat!("stranger/", $name, ".rs.txt")),
+                ),
+                Line(concat!("crates/", $folder, "/mod.rs"), $line),
+            ],
+        )
+    };
+}
+
 /// Newcomers: the kind as the table of `CONTRIBUTING.md` calls it, and all edits that add one.
 const NEWCOMERS: [(&str, &[Edit]); 13] = [
-    (
-        "a controller",
-        &[
-            Own("crates/kneepoint-cc/src/cc/toy.rs", include_str!("stranger/toy.rs.txt")),
-            Line("crates/kneepoint-cc/src/cc/mod.rs", "        toy::Toy,"),
-        ],
-    ),
-    (
-        "a router law",
-        &[
-            Own("crates/kneepoint-cc/src/law/step.rs", include_str!("stranger/step.rs.txt")),
-            Line("crates/kneepoint-cc/src/law/mod.rs", "        step::Step,"),
-        ],
-    ),
-    (
-        "a FIFO discipline",
-        &[
-            Own("crates/kneepoint/src/queue/coin.rs", include_str!("stranger/coin.rs.txt")),
-            Line("crates/kneepoint/src/queue/mod.rs", "        coin::Coin,"),
-        ],
-    ),
-    (
-        "a discipline with several queues, push-out or stamps",
-        &[
-            Own("crates/kneepoint/src/queue/turns.rs", include_str!("stranger/turns.rs.txt")),
-            Line("crates/kneepoint/src/queue/mod.rs", "        turns::Turns,"),
-        ],
-    ),
-    (
-        "a loss model",
-        &[
-            Own("crates/kneepoint/src/link/loss/nth.rs", include_str!("stranger/nth.rs.txt")),
-            Line("crates/kneepoint/src/link/loss/mod.rs", "        nth::Nth,"),
-        ],
-    ),
-    (
-        "a capacity model",
-        &[
-            Own("crates/kneepoint/src/link/capacity/rest.rs", include_str!("stranger/rest.rs.txt")),
-            Line("crates/kneepoint/src/link/capacity/mod.rs", "        rest::Rest,"),
-        ],
-    ),
-    (
-        "a source of traffic",
-        &[
-            Own("crates/kneepoint/src/traffic/drip.rs", include_str!("stranger/drip.rs.txt")),
-            Line("crates/kneepoint/src/traffic/mod.rs", "        drip::Drip,"),
-        ],
-    ),
-    (
-        "a predictor",
-        &[
-            Own("crates/kneepoint/src/predict/peak.rs", include_str!("stranger/peak.rs.txt")),
-            Line("crates/kneepoint/src/predict/mod.rs", "        peak::Peak,"),
-        ],
-    ),
+    registers!("a controller": "kneepoint-cc/src/cc", "toy", "        toy::Toy,"),
+    registers!("a router law": "kneepoint-cc/src/law", "step", "        step::Step,"),
+    registers!("a FIFO discipline": "kneepoint/src/queue", "coin", "        coin::Coin,"),
+    registers!("a discipline with several queues, push-out or stamps": "kneepoint/src/queue", "turns", "        turns::Turns,"),
+    registers!("a loss model": "kneepoint/src/link/loss", "nth", "        nth::Nth,"),
+    registers!("a capacity model": "kneepoint/src/link/capacity", "rest", "        rest::Rest,"),
+    registers!("a source of traffic": "kneepoint/src/traffic", "drip", "        drip::Drip,"),
+    registers!("a predictor": "kneepoint/src/predict", "peak", "        peak::Peak,"),
     (
         "a metric",
         &[
@@ -137,20 +105,8 @@ const NEWCOMERS: [(&str, &[Edit]); 13] = [
             },
         ],
     ),
-    (
-        "a study",
-        &[
-            Own("crates/kneepoint/src/study/range.rs", include_str!("stranger/range.rs.txt")),
-            Line("crates/kneepoint/src/study/mod.rs", "pub mod range;"),
-        ],
-    ),
-    (
-        "a document",
-        &[
-            Own("crates/kneepoint/src/report/note.rs", include_str!("stranger/note.rs.txt")),
-            Line("crates/kneepoint/src/report/mod.rs", "pub mod note;"),
-        ],
-    ),
+    registers!("a study": "kneepoint/src/study", "range", "pub mod range;"),
+    registers!("a document": "kneepoint/src/report", "note", "pub mod note;"),
     (
         "a format of documents",
         &[

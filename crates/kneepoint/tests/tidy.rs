@@ -29,7 +29,7 @@ const BANNED: [&str; 13] = [
 ];
 
 /// Phrases that read as translated, and the plain term.
-const PHRASES: [(&str, &str); 9] = [
+const PHRASES: [(&str, &str); 10] = [
     ("by who ", "name the noun"),
     ("for who ", "name the noun"),
     ("what is no ", "invalid …"),
@@ -39,6 +39,7 @@ const PHRASES: [(&str, &str); 9] = [
     ("unit and all", "with its unit"),
     ("comes by", "arrives"),
     ("come to rest", "reach equilibrium"),
+    ("/ What waits", "the queue, the backlog"),
 ];
 
 /// Folders with a registry.

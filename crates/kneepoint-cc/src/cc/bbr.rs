@@ -26,7 +26,7 @@
 //! Readings: the allowance of three send quanta is three packets, for hosts here send one at a time; packets lost
 //! are counted when they are sent again; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
 //! first RTT corrects it (as Linux does).
-//! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host tells of
+//! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host reports
 //! sending. Linux's detector of token buckets, which the draft leaves out, is left out here. Without selective
 //! acknowledgements B is less certain.
 

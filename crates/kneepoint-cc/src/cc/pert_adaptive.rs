@@ -48,7 +48,7 @@
 //! * Once per round trip, no early response in slow start, losses count as responses: as [`pert`](super::pert) reads the
 //!   paper before. α adapts in slow start, too, and is not used there.
 //!
-//! Beyond the thesis, and off unless asked for:
+//! Beyond the thesis, and off by default:
 //! * `probe`: when TCP has left, PERTs keep the queue full for one another. So they stand still together now and then
 //!   and see whether others fill it: [`probe`]. Every 10 s ends it within half a minute, and costs some of
 //!   the share beside flows that do fill it.

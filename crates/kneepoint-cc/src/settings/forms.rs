@@ -171,6 +171,26 @@ impl<T: Setting> Setting for Timed<T> {
     }
 }
 
+/// The path of a file, which the library itself does not open: its text takes the place of the field declared before.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub struct FilePath(pub String);
+
+impl fmt::Display for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl Setting for FilePath {
+    const KIND: &'static str = "path";
+    const JSON: &'static [&'static str] = &["string"];
+    fn read(raw: &Raw) -> Result<FilePath, String> {
+        match raw {
+            Raw::Text(text) if !text.is_empty() => Ok(FilePath(text.clone())),
+            _ => Err(format!("{raw} is not a path: put it in quotes")),
+        }
+    }
+}
+
 /// Whether the instants of `steps` increase; the sentence names the first that does not.
 pub fn increasing<T>(name: &str, steps: &[Timed<T>]) -> Result<(), String> {
     match steps.windows(2).find(|two| two[0].at >= two[1].at) {

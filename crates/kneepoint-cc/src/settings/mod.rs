@@ -11,7 +11,7 @@ mod choice;
 mod forms;
 mod registry;
 
-pub use forms::{Auto, Inline, List, Never, Or, Timed, Unlimited, Word, increasing};
+pub use forms::{Auto, FilePath, Inline, List, Never, Or, Timed, Unlimited, Word, increasing};
 pub use registry::Entry;
 
 use alloc::string::{String, ToString};
@@ -109,31 +109,20 @@ impl Setting for f64 {
     }
 }
 
-impl Setting for u64 {
-    const KIND: &'static str = "whole number";
-    const JSON: &'static [&'static str] = &["integer"];
-    const LISTED: &'static [&'static str] = &["integer", "array"];
-    fn read(raw: &Raw) -> Result<u64, String> {
-        match raw {
-            Raw::Integer(value) => u64::try_from(*value).map_err(|_| format!("{raw} is below 0")),
-            _ => Err(format!("{raw} is not a whole number")),
-        }
-    }
-}
-
-impl Setting for u32 {
-    const KIND: &'static str = "whole number";
-    const JSON: &'static [&'static str] = &["integer"];
-    const LISTED: &'static [&'static str] = &["integer", "array"];
-    fn read(raw: &Raw) -> Result<u32, String> {
-        match raw {
-            Raw::Integer(value) => {
-                u32::try_from(*value).map_err(|_| format!("{raw} is not a whole number from 0 up"))
+macro_rules! whole_settings {
+    ($($type:ty),*) => { $(
+        impl Setting for $type {
+            const KIND: &'static str = "whole number";
+            const JSON: &'static [&'static str] = &["integer"];
+            const LISTED: &'static [&'static str] = &["integer", "array"];
+            fn read(raw: &Raw) -> Result<$type, String> {
+                let value = if let Raw::Integer(value) = raw { (*value).try_into().ok() } else { None };
+                value.ok_or_else(|| format!("{raw} is not a whole number from 0 up"))
             }
-            _ => Err(format!("{raw} is not a whole number")),
         }
-    }
+    )* };
 }
+whole_settings! { u32, u64 }
 
 macro_rules! text_settings {
     ($($type:ty: $kind:literal,)*) => { $(

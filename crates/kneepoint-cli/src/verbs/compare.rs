@@ -110,6 +110,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         scenarios,
         rows,
         seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
+        objects: false,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out/compare")),
     };
     plan.conduct(&arguments.settings, as_json)

@@ -70,6 +70,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let plan = ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
         seeds: seeds(arguments, &plan.seeds),
+        objects: plan.objects,
         rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,

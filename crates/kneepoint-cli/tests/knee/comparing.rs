@@ -317,6 +317,10 @@ fn completion_times_of_web_objects_are_in_every_format() {
     assert_eq!(read("classes.csv").lines().count(), 1 + classes.len());
     assert_eq!(read("objects/web-seed1.csv").lines().count() as f64, 1.0 + completed(group));
     assert!(read("report.html").contains("Transfers by size"));
+    let own = scenario.replace("[run]\n", "[run]\nobjects = true\n");
+    std::fs::write(here.path().join("own.toml"), own).unwrap();
+    stdout(&knee(here.path(), &["run", "own.toml", "--out", "q"]));
+    assert_eq!(read("../q/objects/own-seed1.csv"), read("objects/web-seed1.csv"));
     let told = stdout(&knee(here.path(), &["run", "web.toml", "--out", "p"]));
     assert!(told.contains("Transfers by size") && told.contains("p99 completion"), "{told}");
 }

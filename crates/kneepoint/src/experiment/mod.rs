@@ -33,7 +33,7 @@ pub mod work;
 pub use claim::{CheckResult, Claim, Judgement, Verdict};
 pub use compute::Computation;
 pub use outcome::{Effort, Reproduction};
-pub use read::parse;
+pub use read::{parse, parse_with};
 pub use sections::{FigureSpec, Scale};
 pub use work::{Packets, Watch, Watched, Yield};
 

@@ -14,7 +14,7 @@ use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Node, Table, Value};
-use crate::scenario::{self, Fault};
+use crate::scenario::{self, Fault, Files};
 use crate::settings::{Raw, Setting};
 use crate::units::{Interval, Span};
 use crate::{fluid, predict};
@@ -22,17 +22,23 @@ use crate::{fluid, predict};
 /// The sections that a scenario does not have.
 const OWN: [&str; 5] = ["experiment", "figure", "claim", "reading", "quick"];
 
-/// Reads an experiment. The error holds every fault found, in order of place.
+/// Reads an experiment that names no files. The error holds every fault found, in order of place.
 pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
+    parse_with(text, pace, &scenario::files::none)
+}
+
+/// Reads an experiment with the files that it names.
+pub fn parse_with(text: &str, pace: Pace, files: Files) -> Result<Experiment, Vec<Fault>> {
     let mut faults = Faults::default();
-    let experiment = scenario::root(text, &mut faults).and_then(|root| experiment(&root, pace, &mut faults));
+    let root = scenario::root(text, &mut faults);
+    let experiment = root.and_then(|root| experiment(&root, pace, files, &mut faults));
     match experiment {
         Some(experiment) if faults.is_empty() => Ok(experiment),
         _ => Err(faults.finish(text)),
     }
 }
 
-fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experiment> {
+fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Option<Experiment> {
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
     let head: Head = settings(&section(root, "experiment", faults), shape, faults);
     if !is_name(&head.id.0) {
@@ -56,11 +62,11 @@ fn experiment(root: &Table, pace: Pace, faults: &mut Faults) -> Option<Experimen
     if pace == Pace::Quick {
         shorten(&mut body, quick, faults);
     }
-    let (taken, seeds) = variant(None, &body, faults)?;
+    let (taken, seeds) = variant(None, &body, files, faults)?;
     let mut variants = vec![taken];
     for silence in silences {
         for table in silence.tables("alternative", faults) {
-            variants.extend(alternative(table, &body, faults));
+            variants.extend(alternative(table, &body, files, faults));
         }
     }
     let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
@@ -92,12 +98,12 @@ fn is_name(id: &str) -> bool {
     (1..=100).contains(&id.len()) && id.chars().all(inside) && id.starts_with(|c| c != '-')
 }
 
-fn alternative(table: &Table, body: &Table, faults: &mut Faults) -> Option<Variant> {
+fn alternative(table: &Table, body: &Table, files: Files, faults: &mut Faults) -> Option<Variant> {
     let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
     let Alternative { name: Words(name) } = settings(table, shape, faults);
     let mut changed = body.clone();
     write_all(&mut changed, &section(table, "set", faults), faults);
-    variant(Some(name), &changed, faults).map(|(variant, _)| variant)
+    variant(Some(name), &changed, files, faults).map(|(variant, _)| variant)
 }
 
 /// Writes what `[quick]` says into the fields; seeds apart, which a scenario does not let be written from outside.
@@ -127,7 +133,12 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 }
 
 /// The points of one variant, and its seeds.
-fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(Variant, Vec<u64>)> {
+fn variant(
+    name: Option<String>,
+    body: &Table,
+    files: Files,
+    faults: &mut Faults,
+) -> Option<(Variant, Vec<u64>)> {
     if body.get("compute").is_some() {
         let points = computations(body, faults);
         return Some((Variant { name, points }, vec![1]));
@@ -140,7 +151,7 @@ fn variant(name: Option<String>, body: &Table, faults: &mut Faults) -> Option<(V
     let windows = windows(body, faults);
     let mut network = body.clone();
     network.entries.retain(|(key, _)| key.text != "predict" && key.text != "windows");
-    let plan = scenario::plan(&network, &scenario::files::none, faults)?;
+    let plan = scenario::plan(&network, files, faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
         let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule().duration;

@@ -6,7 +6,7 @@ use crate::rng::Rng;
 use crate::settings::Timed;
 use crate::units::{Bytes, Span, Time};
 
-/// What a packet crosses after its transmission.
+/// The path of a packet after its transmission.
 #[derive(Clone, Debug)]
 pub struct Line {
     delay: Span,

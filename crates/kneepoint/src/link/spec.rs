@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Nodes and links as they are described: what a scenario builds and a run sets to work.
+//! Descriptions of nodes and links, from which a run makes links at work.
 
 use super::{capacity, loss};
 use crate::queue::{self, Limit};
@@ -42,7 +42,7 @@ pub struct LinkSpec {
     pub queue: queue::Config,
     /// How much may wait.
     pub limit: Limit,
-    /// What the channel loses.
+    /// The loss model.
     pub loss: loss::Config,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
     pub measured: bool,

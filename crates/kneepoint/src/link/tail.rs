@@ -23,12 +23,12 @@ impl Tail {
         Tail { limit, backlog: Backlog::default(), starts: VecDeque::new() }
     }
 
-    /// What waits, once everything due by now has left.
+    /// The queue after all departures due by now.
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// What waits at `now`, which need not be the present.
+    /// The queue at `now`, which may be in the past.
     pub fn backlog_at(&self, now: Time) -> Backlog {
         let waiting = self.starts.iter().rev().take_while(|(start, _)| *start > now);
         waiting.fold(Backlog::default(), |sum, (_, size)| Backlog {

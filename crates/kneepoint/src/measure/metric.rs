@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Metrics: a key with its unit, a title, and a function of what was counted, registered by subject.
+//! Metrics: a key with its unit, a title, and a function of the counters, registered by subject.
 //!
 //! Each subject has a file with its counters, the events that change them, and the table of its metrics. Rows, reports,
 //! CSV, JSON and claims take metrics from these tables, so a new metric is one counter and one line.
@@ -33,7 +33,7 @@ pub struct Metric {
 }
 
 crate::choice! {
-    /// What a row of results is about. Its axes are the labels of the row.
+    /// The subject of a row of results. Its axes are the labels of the row.
     pub enum Subject {
         /// The whole run: no label.
         Run = "run",

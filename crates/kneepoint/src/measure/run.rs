@@ -8,7 +8,7 @@ use super::metric::{Entry, MBIT, PLAIN, SECONDS, number};
 use crate::table::jain_index;
 use crate::units::Span;
 
-/// What a run is summed up from, besides its bottleneck.
+/// The inputs of a run's row besides its bottleneck.
 pub(super) struct Run {
     /// The length of the measurement window.
     pub(super) window: Span,

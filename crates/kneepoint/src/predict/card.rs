@@ -15,7 +15,7 @@
 //! paper, §2.4, samples once per round trip. RTT_i is the sample that ends the round, not a mean.
 
 use super::round::Round;
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -31,7 +31,7 @@ crate::settings! {
 pub struct Card {
     round: Round,
     before: Option<(Span, f64)>,
-    state: State,
+    state: Congestion,
 }
 
 /// Normalised delay gradient between two rounds; none if the window did not change.
@@ -45,15 +45,15 @@ impl Predictor for Card {
     type Params = Params;
 
     fn new(params: Params) -> Card {
-        Card { round: Round::new(params.rounds), before: None, state: State::Low }
+        Card { round: Round::new(params.rounds), before: None, state: Congestion::Low }
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         if self.round.observe(sample).is_some() {
             let now = (sample.rtt, sample.window);
             if let Some(gradient) = self.before.and_then(|before| gradient(now, before)) {
-                self.state = State::high(gradient > 0.0);
+                self.state = Congestion::high(gradient > 0.0);
             }
             self.before = Some(now);
         }
@@ -63,7 +63,7 @@ impl Predictor for Card {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::rounds;
     use super::*;
 

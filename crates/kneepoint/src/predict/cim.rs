@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -49,7 +49,7 @@ impl Predictor for Cim {
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         let (short, long) = (self.params.short as usize, self.params.long as usize);
         if self.samples.len() >= short {
             self.short_sum = self.short_sum.saturating_sub(self.samples[self.samples.len() - short]);
@@ -64,13 +64,13 @@ impl Predictor for Cim {
         self.long_sum = self.long_sum + sample.rtt;
         let count = self.samples.len();
         // Compares the means without division.
-        State::high(self.short_sum * count as u64 > self.long_sum * short.min(count) as u64)
+        Congestion::high(self.short_sum * count as u64 > self.long_sum * short.min(count) as u64)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::trips;
     use super::*;
 

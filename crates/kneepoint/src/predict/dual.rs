@@ -13,7 +13,7 @@
 //! per round trip. RTT is the sample that ends the round.
 
 use super::round::Round;
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -30,22 +30,27 @@ pub struct Dual {
     round: Round,
     least: Span,
     greatest: Span,
-    state: State,
+    state: Congestion,
 }
 
 impl Predictor for Dual {
     type Params = Params;
 
     fn new(params: Params) -> Dual {
-        Dual { round: Round::new(params.rounds), least: Span::MAX, greatest: Span::ZERO, state: State::Low }
+        Dual {
+            round: Round::new(params.rounds),
+            least: Span::MAX,
+            greatest: Span::ZERO,
+            state: Congestion::Low,
+        }
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         self.least = self.least.min(sample.rtt);
         self.greatest = self.greatest.max(sample.rtt);
         if self.round.observe(sample).is_some() {
-            self.state = State::high(sample.rtt * 2 > self.least + self.greatest);
+            self.state = Congestion::high(sample.rtt * 2 > self.least + self.greatest);
         }
         self.state
     }
@@ -53,7 +58,7 @@ impl Predictor for Dual {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::trips;
     use super::*;
 

@@ -11,7 +11,7 @@
 //! `h` weight of the history: 7/8 as for TCP's timeout (`ewma-7/8`), 0.99 for the paper's srtt_0.99 (`srtt-0.99`).
 //! Reading: the paper gives no threshold for averages; this is the one of the [instantaneous RTT](super::rtt).
 
-use super::{Predictor, Sample, State, Threshold};
+use super::{Congestion, Predictor, Sample, Threshold};
 use crate::cc::delay::Delay;
 use crate::units::Span;
 
@@ -43,7 +43,7 @@ impl Predictor for Ewma {
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         self.delay.observe(sample.rtt);
         self.threshold.judge(self.delay.smoothed(), self.delay.least().unwrap_or(sample.rtt))
     }
@@ -51,7 +51,7 @@ impl Predictor for Ewma {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::High;
+    use super::super::Congestion::High;
     use super::super::tests::trips;
     use super::*;
 

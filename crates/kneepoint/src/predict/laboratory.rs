@@ -66,7 +66,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 
 /// One predictor before one judge.
 #[derive(Clone, Debug)]
-struct Case {
+struct Trial {
     machine: Machine,
     /// False positives by bin of the queue length.
     lengths: Vec<u64>,
@@ -77,7 +77,7 @@ struct Subject {
     name: String,
     predictor: Any,
     /// In the order of [`Judge::ALL`].
-    cases: [Case; 2],
+    cases: [Trial; 2],
 }
 
 /// Several predictors on one flow.
@@ -96,7 +96,7 @@ impl Laboratory {
     /// Creates fresh predictors under their names. A loss episode ends `hold_off` round trips after its last drop; queue
     /// lengths are counted in `bins` bins up to `buffer_packets`.
     pub fn new(configs: &[(String, Config)], hold_off: f64, buffer_packets: f64, bins: usize) -> Laboratory {
-        let case = Case { machine: Machine::new(hold_off), lengths: vec![0; bins] };
+        let case = Trial { machine: Machine::new(hold_off), lengths: vec![0; bins] };
         let subject = |(name, config): &(String, Config)| Subject {
             name: name.clone(),
             predictor: config.build(),

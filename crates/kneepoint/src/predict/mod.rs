@@ -36,18 +36,18 @@ pub struct Sample {
 
 /// Answer of a predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum Congestion {
     /// No congestion.
     Low,
     /// Congestion: a loss is imminent.
     High,
 }
 
-impl State {
+impl Congestion {
     /// High if the condition holds.
     #[inline]
-    fn high(so: bool) -> State {
-        if so { State::High } else { State::Low }
+    fn high(so: bool) -> Congestion {
+        if so { Congestion::High } else { Congestion::Low }
     }
 }
 
@@ -59,7 +59,7 @@ pub trait Predictor: Clone + std::fmt::Debug {
     /// Creates the predictor in its initial state.
     fn new(params: Self::Params) -> Self;
     /// Processes a sample and returns the answer that holds from now on.
-    fn observe(&mut self, sample: &Sample) -> State;
+    fn observe(&mut self, sample: &Sample) -> Congestion;
 }
 
 crate::registry! {
@@ -82,7 +82,7 @@ crate::registry! {
 impl Any {
     /// [`Predictor::observe`] of the variant.
     #[inline]
-    pub fn observe(&mut self, sample: &Sample) -> State {
+    pub fn observe(&mut self, sample: &Sample) -> Congestion {
         each!(self, one => one.observe(sample))
     }
 }
@@ -191,9 +191,9 @@ struct Threshold {
 
 impl Threshold {
     #[inline]
-    fn judge(self, signal: Span, least: Span) -> State {
+    fn judge(self, signal: Span, least: Span) -> Congestion {
         let limit = if self.absolute > Span::ZERO { self.absolute } else { least + self.above };
-        State::high(signal > limit)
+        Congestion::high(signal > limit)
     }
 }
 
@@ -202,7 +202,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// The answers to samples of round-trip time in milliseconds and window, each a round of its own.
-    pub(crate) fn rounds<P: Predictor>(params: P::Params, samples: &[(f64, f64)]) -> Vec<State> {
+    pub(crate) fn rounds<P: Predictor>(params: P::Params, samples: &[(f64, f64)]) -> Vec<Congestion> {
         let mut predictor = P::new(params);
         let mut now = Time::ZERO;
         let mut observe = |&(millis, window): &(f64, f64)| {
@@ -214,7 +214,7 @@ pub(crate) mod tests {
     }
 
     /// The same for round-trip times alone.
-    pub(crate) fn trips<P: Predictor>(params: P::Params, millis: &[f64]) -> Vec<State> {
+    pub(crate) fn trips<P: Predictor>(params: P::Params, millis: &[f64]) -> Vec<Congestion> {
         rounds::<P>(params, &millis.iter().map(|one| (*one, 10.0)).collect::<Vec<_>>())
     }
 

@@ -11,7 +11,7 @@
 //! the mean covers those available. The paper gives no threshold for averages; this is the one of the
 //! [instantaneous RTT](super::rtt).
 
-use super::{Predictor, Sample, State, Threshold};
+use super::{Congestion, Predictor, Sample, Threshold};
 use crate::units::Span;
 
 crate::settings! {
@@ -53,7 +53,7 @@ impl Predictor for MovingAverage {
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         self.least = self.least.min(sample.rtt);
         if self.ring.len() < self.samples {
             self.ring.push(sample.rtt);
@@ -69,7 +69,7 @@ impl Predictor for MovingAverage {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::trips;
     use super::*;
 

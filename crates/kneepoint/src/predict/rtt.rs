@@ -11,7 +11,7 @@
 //! P + 5 ms: the same number. Here it is relative and so applies to any path; `absolute=65ms` is the paper's threshold
 //! to the letter, which differs if the path was never seen empty.
 
-use super::{Predictor, Sample, State, Threshold};
+use super::{Congestion, Predictor, Sample, Threshold};
 use crate::units::Span;
 
 crate::settings! {
@@ -40,7 +40,7 @@ impl Predictor for Rtt {
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         self.least = self.least.min(sample.rtt);
         self.threshold.judge(sample.rtt, self.least)
     }
@@ -48,7 +48,7 @@ impl Predictor for Rtt {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::trips;
     use super::*;
 

@@ -17,7 +17,7 @@
 //! Readings: most of the three comparisons of medians show growth exactly if m3 > m1; the nine samples slide with each
 //! ACK. Departure: without one-way delays, the round-trip time takes their place and includes the return path.
 
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -77,7 +77,7 @@ impl Predictor for SyncTcp {
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         let transit = sample.one_way.unwrap_or(sample.rtt);
         self.least = self.least.min(transit);
         self.greatest = self.greatest.max(transit);
@@ -88,13 +88,13 @@ impl Predictor for SyncTcp {
         self.count += 1;
         let queueing = smoothed - self.least.0 as f64;
         let most = self.greatest.saturating_sub(self.least).0 as f64;
-        State::high(self.growing() && queueing > self.params.share * most)
+        Congestion::high(self.growing() && queueing > self.params.share * most)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::trips;
     use super::*;
     use crate::units::Time;

@@ -16,7 +16,7 @@
 //! disable = 0. Departure: the original also clears the flag when a loss reduces the window; here the draining queue
 //! clears it, as srv turns negative.
 
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -49,27 +49,27 @@ pub struct TcpBfa {
     /// In nanoseconds; none before the first sample.
     smoothed: Option<f64>,
     variance: f64,
-    state: State,
+    state: Congestion,
 }
 
 impl Predictor for TcpBfa {
     type Params = Params;
 
     fn new(params: Params) -> TcpBfa {
-        TcpBfa { params, smoothed: None, variance: 0.0, state: State::Low }
+        TcpBfa { params, smoothed: None, variance: 0.0, state: Congestion::Low }
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         let rtt = sample.rtt.0 as f64;
         let smoothed = self.smoothed.get_or_insert(rtt);
         let error = rtt - *smoothed;
         *smoothed += SMOOTHING * error;
         self.variance += self.params.gain * (error - self.variance);
         if self.variance > self.params.enable.0 as f64 {
-            self.state = State::High;
+            self.state = Congestion::High;
         } else if self.variance < self.params.disable.0 as f64 {
-            self.state = State::Low;
+            self.state = Congestion::Low;
         }
         self.state
     }
@@ -77,7 +77,7 @@ impl Predictor for TcpBfa {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::trips;
     use super::*;
 

@@ -18,7 +18,7 @@
 //! ends with the first sample later than one round-trip time (its own) after the last of them (`hold_off` round
 //! trips). Samples are not shifted in time: an end host knows only what it has received.
 
-use super::State;
+use super::Congestion;
 use crate::units::{Span, Time};
 
 /// State of a flow.
@@ -46,16 +46,16 @@ impl Machine {
 
     /// Processes an answer of the predictor; returns whether it completes a false positive, transition 5.
     #[inline]
-    pub fn hear(&mut self, now: Time, rtt: Span, state: State) -> bool {
+    pub fn hear(&mut self, now: Time, rtt: Span, state: Congestion) -> bool {
         let (next, transition) = match (self.phase, state) {
-            (Phase::Low, State::High) => (Phase::High, 1),
-            (Phase::High, State::Low) => (Phase::Low, 5),
+            (Phase::Low, Congestion::High) => (Phase::High, 1),
+            (Phase::High, Congestion::Low) => (Phase::Low, 5),
             (Phase::Loss(last), _) if now.since(last).0 as f64 <= self.hold_off * rtt.0 as f64 => {
                 return false;
             }
-            (Phase::Loss(_), State::Low) => (Phase::Low, 3),
-            (Phase::Loss(_), State::High) => (Phase::High, 6),
-            (Phase::Low, State::Low) | (Phase::High, State::High) => return false,
+            (Phase::Loss(_), Congestion::Low) => (Phase::Low, 3),
+            (Phase::Loss(_), Congestion::High) => (Phase::High, 6),
+            (Phase::Low, Congestion::Low) | (Phase::High, Congestion::High) => return false,
         };
         self.phase = next;
         self.counts[transition - 1] += 1;
@@ -92,11 +92,11 @@ pub(super) fn share(part: u64, rest: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use State::{High, Low};
+    use Congestion::{High, Low};
 
     const RTT: Span = Span(100);
 
-    fn heard(machine: &mut Machine, says: &[(u64, State)]) -> Vec<bool> {
+    fn heard(machine: &mut Machine, says: &[(u64, Congestion)]) -> Vec<bool> {
         says.iter().map(|(at, state)| machine.hear(Time(*at), RTT, *state)).collect()
     }
 

@@ -15,7 +15,7 @@
 //! Readings: the formula and the one half are from memory of the publication. RTT_i is the sample that ends the round.
 
 use super::round::Round;
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -33,7 +33,7 @@ pub struct TriS {
     round: Round,
     base_rtt: Span,
     before: Option<(Span, f64)>,
-    state: State,
+    state: Congestion,
 }
 
 impl TriS {
@@ -55,16 +55,16 @@ impl Predictor for TriS {
             round: Round::new(1),
             base_rtt: Span::MAX,
             before: None,
-            state: State::Low,
+            state: Congestion::Low,
         }
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         self.base_rtt = self.base_rtt.min(sample.rtt);
         if self.round.observe(sample).is_some() {
             if let Some(gradient) = self.gradient(sample.rtt, sample.window) {
-                self.state = State::high(gradient < self.least_gradient);
+                self.state = Congestion::high(gradient < self.least_gradient);
             }
             self.before = Some((sample.rtt, sample.window));
         }
@@ -74,7 +74,7 @@ impl Predictor for TriS {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::rounds;
     use super::*;
 

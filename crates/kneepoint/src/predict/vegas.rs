@@ -13,7 +13,7 @@
 //! The window is the controller's, whereas Vegas itself counts the packets sent.
 
 use super::round::Round;
-use super::{Predictor, Sample, State};
+use super::{Congestion, Predictor, Sample};
 use crate::units::Span;
 
 crate::settings! {
@@ -30,22 +30,22 @@ pub struct Vegas {
     beta: f64,
     round: Round,
     base_rtt: Span,
-    state: State,
+    state: Congestion,
 }
 
 impl Predictor for Vegas {
     type Params = Params;
 
     fn new(params: Params) -> Vegas {
-        Vegas { beta: params.beta, round: Round::new(1), base_rtt: Span::MAX, state: State::Low }
+        Vegas { beta: params.beta, round: Round::new(1), base_rtt: Span::MAX, state: Congestion::Low }
     }
 
     #[inline]
-    fn observe(&mut self, sample: &Sample) -> State {
+    fn observe(&mut self, sample: &Sample) -> Congestion {
         self.base_rtt = self.base_rtt.min(sample.rtt);
         if let Some(rtt) = self.round.observe(sample) {
             let diff = sample.window * (1.0 - self.base_rtt.0 as f64 / rtt.0 as f64);
-            self.state = State::high(diff > self.beta);
+            self.state = Congestion::high(diff > self.beta);
         }
         self.state
     }
@@ -53,7 +53,7 @@ impl Predictor for Vegas {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State::{High, Low};
+    use super::super::Congestion::{High, Low};
     use super::super::tests::rounds;
     use super::*;
 

@@ -29,7 +29,7 @@ crate::settings! {
         interval: Span = Span::from_millis(500), Span::from_millis(1)..=Span::from_secs(1000);
         /// The most that is added to max_p at once; never more than a quarter of it.
         increase: f64 = 0.01, 0.0001..=1.0;
-        /// What a reduction leaves of max_p.
+        /// The factor of a reduction of max_p.
         decrease: f64 = 0.9, 0.1..=0.9999;
         /// The max_p from which it no longer grows.
         top: f64 = 0.5, 0.0001..=1.0;

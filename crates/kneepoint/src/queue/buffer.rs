@@ -21,7 +21,7 @@ pub struct Departed {
     pub packet: Packet,
     /// When it arrived.
     pub arrived: Time,
-    /// What became of it; unless dropped, it is the link's now.
+    /// Its fate; unless dropped, it now belongs to the link.
     pub fate: Fate,
 }
 
@@ -31,7 +31,7 @@ impl Buffer {
         Buffer { discipline, limit, waiting: Waiting::default() }
     }
 
-    /// What waits.
+    /// The backlog.
     pub fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
@@ -115,7 +115,7 @@ fn depart<D: Discipline>(
     Some(Departed { packet, arrived, fate })
 }
 
-/// Does to a packet what was decided. A packet that cannot carry a mark is dropped instead.
+/// Applies a decision to a packet. A packet that cannot carry a mark is dropped instead.
 #[inline]
 fn carry_out(decision: Decision, packet: &mut Packet, reason: Reason) -> Fate {
     match decision {

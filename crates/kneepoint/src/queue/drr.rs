@@ -29,7 +29,7 @@ use crate::units::{Bytes, Time};
 crate::settings! {
     /// Deficit round robin's parameters.
     pub struct Params {
-        /// What a flow may send in each round; `0b` is a full packet of this network.
+        /// Bytes that a flow may send in each round; `0b` is a full packet of this network.
         quantum: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);
     }
 }

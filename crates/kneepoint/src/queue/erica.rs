@@ -95,7 +95,7 @@ mod tests {
         Bench::new(Any::Erica(Erica::new(Params::default(), link(10, 0.06))), Limit::Unlimited)
     }
 
-    /// What a packet of a flow with this rate leaves with.
+    /// The rate stamped into a packet of a flow with this rate.
     fn stamped(bench: &mut Bench, flow: u32, rate: Rate) -> Rate {
         let mut packet = packet().with_rate(rate);
         packet.flow = flow;

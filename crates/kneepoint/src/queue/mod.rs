@@ -145,7 +145,7 @@ pub trait Discipline: Clone + std::fmt::Debug {
     fn on_departure(&mut self, _: &Departure, _: &mut Rng) -> Decision {
         Decision::Pass
     }
-    /// The link asked for a packet and none waited.
+    /// The link requested a packet and the queue was empty.
     #[inline]
     fn on_idle(&mut self, _now: Time) {}
     /// How often [`on_tick`](Discipline::on_tick) is wanted.

@@ -11,8 +11,8 @@
 //!
 //! `q` backlog in packets, without the arriving packet and the one in transmission.
 //!
-//! Readings, as ns-2: the clock is 170 Hz, although a and b are for 160 Hz, and it strikes while the queue is empty;
-//! p is constant between its strikes; a packet that finds no room is dropped whatever p is.
+//! Readings, as ns-2: the clock is 170 Hz, although a and b are for 160 Hz, and it ticks while the queue is empty;
+//! p is constant between ticks; a packet that finds the buffer full is dropped whatever p is.
 //! Departure: no length in bytes.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
@@ -80,14 +80,14 @@ mod tests {
     use super::*;
     use crate::units::Bytes;
 
-    /// The probability after each strike at these queues, in packets.
+    /// The probability after each tick at these queues, in packets.
     fn follow(params: Params, queues: &[u32]) -> Vec<f64> {
         let mut pi = Pi::new(params, link(10, 0.06));
-        let strike = |packets: &u32| {
+        let tick = |packets: &u32| {
             pi.on_tick(Backlog { packets: *packets, bytes: Bytes(u64::from(*packets) * 1040) }, Time::ZERO);
             pi.law.probability()
         };
-        queues.iter().map(strike).collect()
+        queues.iter().map(tick).collect()
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn between_strikes_packets_are_taken_at_random_with_that_probability() {
+    fn between_ticks_packets_are_taken_at_random_with_that_probability() {
         let mut pi = Pi::new(Params { a: 0.001, b: 0.001, ..Params::default() }, link(10, 0.06));
         assert_eq!(pi.interval(), Some(Span(5_882_353)));
         let (packet, mut rng) = (packet(), Rng::stream(1, "pi", 0));

@@ -31,7 +31,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
-    /// What a queue is measured in.
+    /// The unit of a queue.
     pub enum Unit {
         /// Packets of whatever size.
         Packets = "packets",
@@ -63,7 +63,7 @@ crate::settings! {
         wait: bool = true;
         /// The probability above which packets are dropped, not marked.
         mark_limit: f64 = 0.1, 0.0..=1.0;
-        /// What the queue is measured in.
+        /// The unit of the queue.
         unit: Unit = Unit::Packets;
         /// The mean size of packets; `0b` is a full packet of this network.
         mean_packet: Bytes = Bytes(0), Bytes(0)..=Bytes(65535);

@@ -57,7 +57,7 @@ impl Longest {
 #[derive(Clone, Debug)]
 pub struct Step {
     longest: Longest,
-    /// What a packet's header must say for the step to concern it.
+    /// The ECN codepoints to which the step applies.
     concerns: Flags,
 }
 

@@ -11,7 +11,7 @@ use crate::units::Time;
 
 const NONE: u32 = u32::MAX;
 
-/// Stands for one packet that waits in a buffer and is in none of its lines.
+/// A handle on one packet that is in the buffer but in none of its lines.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a packet whose ticket is lost waits for ever"]
 pub struct Ticket(u32);
@@ -39,7 +39,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// What waits in it.
+    /// Its length in packets and bytes.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog
@@ -72,7 +72,7 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    /// What waits in all.
+    /// The length of all lines together.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog

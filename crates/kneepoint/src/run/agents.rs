@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sources at work: each member of a group with the hosts it uses, cued by the run and granted what it asks for.
+//! Sources at work: each member of a group with its hosts. The run cues the members and grants their requests.
 
 use std::sync::Arc;
 
 use super::hosts::{Load, News, Owner, Paths, Task};
-use super::{Cue, Setup, State, draw};
+use super::{Cue, Engine, Setup, draw};
 use crate::event::Entity;
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
@@ -65,7 +65,7 @@ impl Setup<'_> {
 }
 
 /// Setting up.
-impl State<'_> {
+impl Engine<'_> {
     /// Opens the slots known before the run, in the order of the roster: those of transfers go to the agenda, the others
     /// wait for their agents.
     pub(super) fn open_slots(&mut self, setup: &mut Setup) -> Vec<Known> {
@@ -165,8 +165,8 @@ impl State<'_> {
 }
 
 /// Running.
-impl State<'_> {
-    /// Tells an agent something, and grants what it asks for.
+impl Engine<'_> {
+    /// Cues an agent and grants its requests.
     pub(super) fn cue<O: Observer>(&mut self, number: u32, cue: traffic::Cue, now: Time, watch: &mut O) {
         let mut requests = std::mem::take(&mut self.requests);
         let agent = &mut self.agents[number as usize];

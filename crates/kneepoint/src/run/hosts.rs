@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hosts at work: senders and receivers, their timers, and what they put on the network.
+//! Hosts at work: senders and receivers, their timers and their packets.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Paths {
     pub backward: u32,
 }
 
-/// What a flow slot is to carry next.
+/// The next transfer of a flow slot.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
     /// The options of both ends.
@@ -34,7 +34,7 @@ pub struct Task<'a> {
     pub paths: Paths,
     /// The group it belongs to.
     pub group: u32,
-    /// The agent that asked for it, and the number that the agent gave it.
+    /// The agent that requested it, and the agent's number for it.
     pub owner: Option<Owner>,
 }
 
@@ -45,7 +45,7 @@ pub enum Load {
     Endless,
     /// This much.
     Sized(Bytes),
-    /// What is written while it runs.
+    /// Data written while it runs.
     Written,
 }
 
@@ -102,7 +102,7 @@ impl Hosts {
         Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed }
     }
 
-    /// Opens a slot that carries nothing before it is told to [`start`](Hosts::start).
+    /// Opens a slot that stays idle until [`start`](Hosts::start).
     pub fn open(&mut self, task: Task, events: &mut EventQueue) -> FlowId {
         let id = self.flows.len();
         let flow = Flow::new(task, Rng::stream(self.seed, "flow", id as u64), self.noise(id));
@@ -137,7 +137,7 @@ impl Hosts {
         self.flows[flow.0 as usize].sender.window()
     }
 
-    /// What a flow's controller remembers.
+    /// The state of a flow's controller.
     pub fn controller(&self, flow: FlowId) -> Vec<(&'static str, f64)> {
         self.flows[flow.0 as usize].sender.controller().state()
     }
@@ -174,7 +174,7 @@ impl Hosts {
         }
     }
 
-    /// More data to send. What was delivered so far is no longer all there is.
+    /// More data to send: data delivered so far is no longer all data.
     pub fn write<O: Observer>(
         &mut self,
         flow: FlowId,

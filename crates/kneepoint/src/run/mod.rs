@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs a [`Valid`] scenario for one seed and tells an observer what happens.
+//! Runs a [`Valid`] scenario for one seed and reports events to an observer.
 //!
 //! One run is single-threaded, and the same seed gives the same events on every machine. Everything that waits
 //! is an entity with at most one pending event: a link's transmission, its first arrival, its discipline's
@@ -23,7 +23,7 @@ use crate::units::{Interval, Span, Time};
 use agents::{Agent, Pool};
 use hosts::{Hosts, Paths};
 
-/// What a run amounted to.
+/// The size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Events handled.
@@ -44,11 +44,11 @@ type Jitters = std::vec::IntoIter<Option<u32>>;
 
 /// A run in progress.
 pub struct Simulation<'a, O> {
-    state: State<'a>,
+    state: Engine<'a>,
     watch: O,
 }
 
-struct State<'a> {
+struct Engine<'a> {
     valid: &'a Valid,
     events: EventQueue,
     network: Links,
@@ -69,7 +69,7 @@ struct State<'a> {
 impl<'a, O: Observer> Simulation<'a, O> {
     /// Sets the scenario up for a seed.
     pub fn new(valid: &'a Valid, seed: u64, watch: O) -> Simulation<'a, O> {
-        Simulation { state: State::new(valid, seed), watch }
+        Simulation { state: Engine::new(valid, seed), watch }
     }
 
     /// Runs until `until`, or the end of the scenario if that is earlier.
@@ -122,15 +122,15 @@ struct Setup<'a> {
 }
 
 /// Setting up.
-impl<'a> State<'a> {
-    fn new(valid: &'a Valid, seed: u64) -> State<'a> {
+impl<'a> Engine<'a> {
+    fn new(valid: &'a Valid, seed: u64) -> Engine<'a> {
         let (links, jitters) = links_with_jitter(valid);
         let base = Links::entities(links.len());
         let acting = valid.groups().iter().filter(|group| group.kind() != Kind::Transfers);
         let fixed = base + 2 + acting.map(|group| group.members.len()).sum::<usize>();
         let mut events = EventQueue::new(fixed, resolution(valid));
         let network = Links::new(&links, valid.full_packet(), seed, &mut events);
-        let mut state = State {
+        let mut state = Engine {
             valid,
             events,
             network,
@@ -171,7 +171,7 @@ impl<'a> State<'a> {
 }
 
 /// Running.
-impl State<'_> {
+impl Engine<'_> {
     #[inline]
     fn handle<O: Observer>(&mut self, entity: Entity, now: Time, watch: &mut O) {
         if entity < self.base {
@@ -217,7 +217,7 @@ impl State<'_> {
     }
 }
 
-impl View for State<'_> {
+impl View for Engine<'_> {
     fn backlog(&self, link: LinkId) -> Backlog {
         self.network.backlog(link, self.now)
     }

@@ -6,7 +6,7 @@ use super::fault::Faults;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
-use super::traffic::{Frame, Group, connecting, group, sections};
+use super::traffic::{Context, Group, connecting, group, sections};
 use super::tree::{Node, Table, Value};
 use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
@@ -16,10 +16,11 @@ use crate::{queue, tcp};
 /// More groups than anybody reads in a table.
 const GREATEST_GROUPS: usize = 1000;
 
-/// What a tree says.
+/// The result of a tree.
 pub(super) struct Built {
     pub valid: Valid,
     pub seeds: Vec<u64>,
+    pub objects: bool,
 }
 
 /// The names of the sections that are not traffic.
@@ -43,7 +44,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
     let loss = discipline(root, "loss", faults).unwrap_or_default();
     let capacity = discipline(root, "capacity", faults).unwrap_or_default();
 
-    let frame = Frame { run: &run, tcp: &tcp };
+    let frame = Context { run: &run, tcp: &tcp };
     let (groups, wishes) = traffic(root, &frame, faults);
     let site = Site {
         root,
@@ -75,7 +76,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         }
     };
     let seeds = (0..u64::from(run.seeds)).map(|replication| run.seed + replication).collect();
-    Some(Built { valid, seeds })
+    Some(Built { valid, seeds, objects: run.objects })
 }
 
 /// A section that chooses one of a family.
@@ -84,7 +85,7 @@ fn discipline<F: Family>(root: &Table, key: &str, faults: &mut Faults) -> Option
     choose(node, &format!("[{key}]"), Precedence::Members, faults).map(|chosen| chosen.config)
 }
 
-fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Group>, Vec<Wish<'t>>) {
+fn traffic<'t>(root: &'t Table, frame: &Context, faults: &mut Faults) -> (Vec<Group>, Vec<Wish<'t>>) {
     let mut groups: Vec<Group> = Vec::new();
     let mut wishes = Vec::new();
     let mut population = 0;
@@ -111,7 +112,7 @@ fn traffic<'t>(root: &'t Table, frame: &Frame, faults: &mut Faults) -> (Vec<Grou
             wishes.push(wish);
         }
     }
-    // A group that could not be read has told why already.
+    // An unreadable group has its own fault already.
     if population == 0 && faults.len() == before {
         let control = |section| if connecting().any(|one| one == section) { " with a `cc`" } else { "" };
         let kinds = sections().map(|section| format!("`[[{section}]]`{}", control(section)));
@@ -154,7 +155,7 @@ fn capacities(root: &Table, laid: &Laid, faults: &mut Faults) {
 }
 
 /// No flow may run out of sequence numbers, even if it has the fastest link for itself.
-fn sequence(root: &Table, frame: &Frame, groups: &[Group], laid: &Laid, faults: &mut Faults) {
+fn sequence(root: &Table, frame: &Context, groups: &[Group], laid: &Laid, faults: &mut Faults) {
     let Some(rate) =
         laid.network.links.iter().filter(|link| link.measured).filter_map(|link| link.rate).max()
     else {

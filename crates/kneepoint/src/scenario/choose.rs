@@ -18,7 +18,7 @@ pub(crate) enum Precedence {
     Presets,
 }
 
-/// What was chosen, and the recovery that came with it.
+/// A choice, and the recovery of its preset.
 pub(crate) struct Chosen<F> {
     pub config: F,
     pub recovery: Option<tcp::Recovery>,

@@ -31,7 +31,7 @@ const SWEEP: &str = "
 #\"flows.long.count\" = [1, 5, 25]
 ";
 
-/// What the example's group is made of, where that is no default.
+/// Fields of the example's group that differ from the defaults.
 const LONG: &str = "name = \"long\"\ncount = 5\n";
 
 struct Page {
@@ -140,7 +140,7 @@ fn header(section: &Section) -> String {
     if section.repeated { format!("[[{}]]", section.name) } else { format!("[{}]", section.name) }
 }
 
-/// What a field does and may be.
+/// A field's sentence and range.
 fn remark(field: &Field) -> String {
     match (field.range)() {
         Some(range) => format!("{} [{range}]", sentence(field)),

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub struct Fault {
     /// Byte range of the text.
     pub span: Range<usize>,
-    /// The problem: the value and what is allowed.
+    /// The problem: the value and the allowed range.
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
@@ -36,7 +36,7 @@ impl Faults {
         self.0.push(Fault { span: span.clone(), message, help });
     }
 
-    /// Whether there are so many that parsing may stop.
+    /// Whether the parser should give up: further faults would not be read.
     pub(crate) fn enough(&self) -> bool {
         self.0.len() >= 100
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that a scenario names: their texts take the place of the fields that they stand for.
+//! Files that a scenario names: the text of each takes the place of the field that is declared before the path's.
 //!
-//! The core opens no files. Whoever reads a scenario hands it their texts.
+//! The core opens no files: the caller hands it their texts.
 
 use super::choose::unfold;
 use super::fault::Faults;
 use super::tree::{Key, Node, Table, Value};
-use crate::link::capacity::trace::Times;
-use crate::settings::{Inline, Raw, Word};
+use crate::link::capacity;
+use crate::settings::{Assign, FilePath, Inline, Raw, Refusal, Setting, Word};
+use crate::traffic::sources;
 
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
@@ -17,55 +18,99 @@ const LONGEST: usize = 16 << 20;
 
 /// The files of a text that was read by itself.
 pub(crate) fn none(_: &str) -> Result<String, String> {
-    Err("files cannot be opened here: write the `opportunities` in the scenario".into())
+    Err("files cannot be opened here: write the data in the scenario".into())
 }
 
-/// Reads the files that the capacities of a tree name. About how many bytes they will take in memory.
+/// Reads the files that the capacities and sources of a tree name. About how many bytes they will take in memory.
 pub(super) fn fill(tree: &mut Table, files: Files, faults: &mut Faults) -> usize {
-    let mut bytes = tree.get_mut("capacity").map_or(0, |node| capacity(node, files, faults));
-    let links = match tree.get_mut("link").map(|node| &mut node.value) {
-        Some(Value::List(nodes)) => nodes.as_mut_slice(),
-        _ => &mut [],
-    };
-    for link in links {
-        if let Value::Table(link) = &mut link.value
-            && let Some(node) = link.get_mut("capacity")
-        {
-            bytes += capacity(node, files, faults);
+    let mut reader = Reader { files, faults, bytes: 0 };
+    if let Some(node) = tree.get_mut("capacity") {
+        reader.capacity(node);
+    }
+    for link in tables(tree, "link") {
+        if let Some(node) = link.get_mut("capacity") {
+            reader.capacity(node);
         }
     }
-    bytes
+    for (section, _, mut source) in sources() {
+        for table in tables(tree, section) {
+            reader.fields(table, &mut source);
+        }
+    }
+    reader.bytes
 }
 
-fn capacity(node: &mut Node, files: Files, faults: &mut Faults) -> usize {
-    // A fault in the choice itself is found again when it is read.
-    let Some(mut table) = unfold(node, "capacity", &mut Faults::default()) else { return 0 };
-    let Some(file) = table.get("file") else { return 0 };
-    let (span, swept) = (file.span.clone(), file.swept);
-    let Some(path) = file.as_text().filter(|path| !path.is_empty() && *path != Inline::WORD) else {
-        return 0;
+/// The tables under a key: one, or a list.
+fn tables<'t>(tree: &'t mut Table, key: &str) -> impl Iterator<Item = &'t mut Table> {
+    let nodes = match tree.get_mut(key) {
+        Some(Node { value: Value::List(nodes), .. }) => nodes.as_mut_slice(),
+        Some(node) => std::slice::from_mut(node),
+        None => &mut [],
     };
-    if table.get("opportunities").is_some() {
-        faults.add_with_help(&span, "a trace has both `file` and `opportunities`", "leave one of them out");
-        return 0;
-    }
-    let read = files(path).map_err(|why| format!("file: `{path}`: {why}")).and_then(|text| {
-        if text.len() > LONGEST {
-            return Err(format!("file: `{path}` is larger than {} MB", LONGEST >> 20));
-        }
-        Times::parse(&text).map(|_| text).map_err(|wrong| format!("file: `{path}`, {wrong}"))
-    });
-    match read {
-        Ok(text) => {
-            let bytes = 4 * text.len();
-            let key = Key { text: "opportunities".into(), span: span.clone() };
-            table.entries.push((key, Node { span, swept, value: Value::Scalar(Raw::Text(text)) }));
+    nodes.iter_mut().filter_map(|node| match &mut node.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    })
+}
+
+struct Reader<'r, 'f> {
+    files: Files<'f>,
+    faults: &'r mut Faults,
+    bytes: usize,
+}
+
+impl Reader<'_, '_> {
+    /// A fault in the choice itself is found when the choice is read.
+    fn capacity(&mut self, node: &mut Node) {
+        let Some(mut table) = unfold(node, "capacity", &mut Faults::default()) else { return };
+        let kind = table.get("kind").and_then(Node::as_text);
+        let Some(mut config) = kind.and_then(capacity::Config::named) else { return };
+        if self.fields(&mut table, &mut config) {
             node.value = Value::Table(table);
-            bytes
         }
-        Err(message) => {
-            faults.add(&span, message);
-            0
+    }
+
+    /// Reads the files that a table names for the fields of `target`; whether there were any.
+    fn fields(&mut self, table: &mut Table, target: &mut dyn Assign) -> bool {
+        let before = table.entries.len();
+        for pair in target.declared().windows(2).filter(|pair| pair[1].kind == FilePath::KIND) {
+            let (data, path) = (pair[0].name, pair[1].name);
+            let Some(node) = table.get(path) else { continue };
+            let Some(file) = node.as_text().filter(|file| !file.is_empty() && *file != Inline::WORD) else {
+                continue;
+            };
+            if table.get(data).is_some() {
+                let message = format!("both `{path}` and `{data}` are given");
+                self.faults.add_with_help(&node.span, message, "leave one of them out");
+                continue;
+            }
+            match self.text(file, data, target) {
+                Ok(text) => {
+                    self.bytes += 4 * text.len();
+                    let (key, value) =
+                        (Key { text: data.into(), span: node.span.clone() }, Value::Scalar(Raw::Text(text)));
+                    let node = Node { value, ..node.clone() };
+                    table.entries.push((key, node));
+                }
+                Err(wrong) => self.faults.add(&node.span, format!("{path}: `{file}`{wrong}")),
+            }
+        }
+        table.entries.len() > before
+    }
+
+    /// The text of a file that the field `data` accepts.
+    fn text(&self, file: &str, data: &str, target: &mut dyn Assign) -> Result<String, String> {
+        let mut text = (self.files)(file).map_err(|why| format!(": {why}"))?;
+        if text.len() > LONGEST {
+            return Err(format!(" is larger than {} MB", LONGEST >> 20));
+        }
+        // A single line would be read as a value of the scenario.
+        if !text.is_empty() && !text.contains('\n') {
+            text.push('\n');
+        }
+        match target.assign(data, &Raw::Text(text.clone())) {
+            Err(Refusal::Value(wrong)) => Err(format!(", {wrong}")),
+            _ => Ok(text),
         }
     }
 }

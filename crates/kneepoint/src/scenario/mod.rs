@@ -45,6 +45,8 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// Cases of the sweep; a single one without a sweep.
     pub cases: Vec<Case>,
+    /// Whether each completed transfer is to be written to a file.
+    pub objects: bool,
 }
 
 /// One combination of a sweep.
@@ -67,7 +69,7 @@ pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
     parse_with(text, &files::none)
 }
 
-/// Reads a scenario, and what it needs of the texts of the files that it names.
+/// Reads a scenario with the files that it names.
 pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::default();
     let plan = read(text, files, &mut faults);
@@ -108,15 +110,17 @@ pub(crate) fn plan(root: &tree::Table, files: Files, faults: &mut Faults) -> Opt
         if faults.enough() {
             break;
         }
-        let Some(build::Built { valid, seeds }) = built else { continue };
+        let Some(build::Built { valid, seeds, objects }) = built else { continue };
         bytes += valid.footprint();
         if bytes > GREATEST_PLAN {
             let help = "sweep fewer values, or split the scenario";
             faults.add_with_help(&(0..0), "all cases together have too many links and flows to hold", help);
             break;
         }
-        let plan =
-            plan.get_or_insert_with(|| Plan { name: valid.name().to_string(), seeds, cases: Vec::new() });
+        let plan = plan.get_or_insert_with(|| {
+            let (name, cases) = (valid.name().to_string(), Vec::new());
+            Plan { name, seeds, cases, objects }
+        });
         plan.cases.push(Case { settings, valid });
     }
     plan

@@ -41,7 +41,7 @@ impl Section {
     }
 }
 
-/// What is chosen or nested.
+/// A choice or a nested table.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     /// One of a family.
@@ -78,7 +78,7 @@ pub(super) const PLAIN: Section = Section {
     choice: None,
 };
 
-/// What stands before all sections.
+/// Fields before all sections.
 pub(super) const HEAD: Fields = Head::fields;
 
 /// The sections that are not traffic, without `[sweep]`, whose keys are paths to the fields of the others.

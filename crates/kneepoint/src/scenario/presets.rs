@@ -17,7 +17,7 @@ pub enum Of {
 pub struct Preset {
     /// The name.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
     /// The family of its algorithm.
     pub family: Of,

@@ -20,9 +20,9 @@ crate::choice! {
 }
 
 crate::settings! {
-    /// What stands before all sections.
+    /// Fields before all sections.
     pub struct Head {
-        /// What the run is called.
+        /// The run's name.
         name: Name = Name("untitled".into());
     }
 }
@@ -32,14 +32,16 @@ crate::settings! {
     pub struct Run {
         /// The end of the run.
         duration: Span = Span::from_secs(60), Span::from_millis(1)..=LONGEST;
-        /// What is measured; `auto` leaves out the first quarter, in which flows start.
+        /// The measurement interval; `auto` leaves out the first quarter, in which flows start.
         measure: Or<Interval, Auto> = Or::WORD;
-        /// How many times to run, each with the seed after.
+        /// Number of runs, with consecutive seeds.
         seeds: u32 = 1, 1..=10_000;
         /// The first seed.
         seed: u64 = 1, 0..=(1 << 53);
         /// How often the state is sampled for plots.
         sample: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+        /// Whether `knee run` writes each completed transfer to a file, as with `--objects`: group, begin, size, completion time.
+        objects: bool = false;
     } check |run| {
         let (measure, duration) = (run.measured(), run.duration);
         if measure.to > duration.after_start() {
@@ -58,7 +60,7 @@ crate::settings! {
 }
 
 impl Run {
-    /// What is measured.
+    /// The measurement interval.
     pub fn measured(&self) -> Interval {
         let end = self.duration.after_start();
         self.measure.get().copied().unwrap_or(Interval { from: Time(end.0 / 4), to: end })
@@ -67,7 +69,7 @@ impl Run {
 
 crate::settings! {
     /// Where a group of hosts is in the network.
-    pub struct Place {
+    pub struct Endpoints {
         /// Which way data travels.
         direction: Direction = Direction::Forward;
         /// Base round-trip time in a dumbbell, or a list that the members take in turn; `auto` is the topology's.
@@ -82,7 +84,7 @@ crate::settings! {
 crate::settings! {
     /// Transfers that share a description.
     pub struct Flows {
-        /// What tables call the group; `auto` is its congestion control.
+        /// The group's name in tables; `auto` is its congestion control.
         name: Or<Name, Auto> = Or::WORD;
         /// How many transfers; a mix may be without those of one group.
         count: u32 = 1, 0..=GREATEST_POPULATION;
@@ -111,7 +113,7 @@ impl Flows {
 crate::settings! {
     /// Sessions that open connections between many hosts.
     pub struct Sessions {
-        /// What tables call the group; `auto` is its section.
+        /// The group's name in tables; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
         /// How many sessions.
         sessions: u32 = 10, 1..=GREATEST_POPULATION;
@@ -125,7 +127,7 @@ crate::settings! {
 crate::settings! {
     /// Sources that each have hosts of their own.
     pub struct Members {
-        /// What tables call the group; `auto` is its section.
+        /// The group's name in tables; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
         /// How many sources.
         count: u32 = 1, 1..=GREATEST_POPULATION;
@@ -139,7 +141,7 @@ crate::settings! {
 crate::settings! {
     /// One process that opens connections between many hosts.
     pub struct Process {
-        /// What tables call the group; `auto` is its section.
+        /// The group's name in tables; `auto` is its section.
         name: Or<Name, Auto> = Or::WORD;
         /// How many servers, and how many clients; each connection draws a pair.
         nodes: u32 = 10, 1..=10_000;

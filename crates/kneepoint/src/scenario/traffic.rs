@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Groups of traffic: from the sections of sources to what the network has to place and the engine to run.
+//! Groups of traffic: from the sections of sources to wishes for the topology and groups for the engine.
 
 use super::choose::{Precedence, choose};
 use super::fault::Faults;
 use super::forms::{Name, Start};
 use super::outline::{Fields, PLAIN, Part, Section};
 use super::reader::{Shape, fill};
-use super::sections::{Flows, Members, Place, Process, Run, Sessions};
+use super::sections::{Endpoints, Flows, Members, Process, Run, Sessions};
 use super::topology::Wish;
 use super::tree::{Node, Table, Value};
 use crate::link::NodeId;
@@ -32,10 +32,10 @@ pub(super) fn outline() -> impl Iterator<Item = Section> {
     sources().enumerate().map(|(place, (name, entry, source))| {
         let kind = source.nature().kind;
         let fields: &[Fields] = match kind {
-            Kind::Transfers => &[Flows::fields, Place::fields],
-            Kind::Sessions => &[Sessions::fields, Place::fields],
-            Kind::Process => &[Process::fields, Place::fields],
-            Kind::Streams | Kind::Datagrams => &[Members::fields, Place::fields],
+            Kind::Transfers => &[Flows::fields, Endpoints::fields],
+            Kind::Sessions => &[Sessions::fields, Endpoints::fields],
+            Kind::Process => &[Process::fields, Endpoints::fields],
+            Kind::Streams | Kind::Datagrams => &[Members::fields, Endpoints::fields],
         };
         let parts: &[_] = match kind.connects() {
             true => &[("cc", Part::CONTROL), ("tcp", Part::Options)],
@@ -49,8 +49,8 @@ pub(super) fn outline() -> impl Iterator<Item = Section> {
     })
 }
 
-/// What every group is held against.
-pub(super) struct Frame<'f> {
+/// Sections against which every group is checked.
+pub(super) struct Context<'f> {
     pub run: &'f Run,
     /// The options of `[tcp]`.
     pub tcp: &'f tcp::Options,
@@ -79,7 +79,7 @@ pub(super) struct Group {
     hosts: u32,
 }
 
-/// What the fields of a section of any kind say.
+/// The fields of a section, by kind.
 enum Given {
     Flows(Flows),
     Sessions(Sessions),
@@ -140,14 +140,14 @@ pub(super) fn group<'t>(
     section: &str,
     mut source: traffic::Config,
     table: &'t Table,
-    frame: &Frame,
+    frame: &Context,
     faults: &mut Faults,
 ) -> Option<(Group, Wish<'t>)> {
     let name = label(table, section);
     let label = format!("[[{section}]] `{name}`");
     let before = faults.len();
     let kind = source.nature().kind;
-    let (mut given, mut place) = (Given::of(kind), Place::default());
+    let (mut given, mut place) = (Given::of(kind), Endpoints::default());
     let besides: &[&str] = if kind.connects() { &["cc", "tcp"] } else { &[] };
     let shape = Shape { place: &label, besides, required: &[] };
     fill(table, shape, &mut [given.target(), &mut place, &mut source], faults);
@@ -196,7 +196,7 @@ fn named(table: &Table, name: &Or<Name, Auto>, faults: &mut Faults) {
 fn times(
     table: &Table,
     place: &str,
-    frame: &Frame,
+    frame: &Context,
     start: &Start,
     stop: &Or<Span, Never>,
     faults: &mut Faults,
@@ -214,7 +214,7 @@ fn times(
 }
 
 /// Where members start or stop in turn, the last of them has to fit into the run, too.
-fn turns(table: &Table, place: &str, frame: &Frame, fields: &Flows, faults: &mut Faults) {
+fn turns(table: &Table, place: &str, frame: &Context, fields: &Flows, faults: &mut Faults) {
     let (first, last) = (fields.times(0), fields.times(fields.count.saturating_sub(1) as usize));
     let end: Time = frame.run.duration.after_start();
     if last.0.to > end && first.0.to <= end {
@@ -236,11 +236,11 @@ fn turns(table: &Table, place: &str, frame: &Frame, fields: &Flows, faults: &mut
     }
 }
 
-/// A group's congestion control and options: `[tcp]`, then what the control's name brings, then its own.
+/// A group's congestion control and options: `[tcp]`, then the preset's, then its own.
 fn sender(
     table: &Table,
     place: &str,
-    frame: &Frame,
+    frame: &Context,
     faults: &mut Faults,
 ) -> Option<(cc::Config, tcp::Options)> {
     let chosen = match table.get("cc") {
@@ -295,7 +295,7 @@ impl Group {
     }
 }
 
-impl Frame<'_> {
+impl Context<'_> {
     /// When things happen.
     pub(super) fn schedule(&self) -> Schedule {
         Schedule {

@@ -42,7 +42,7 @@ use crate::units::{Interval, Span, Time};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Builder {
-    /// What the run is called.
+    /// The run's name.
     pub name: String,
     /// When things happen.
     pub schedule: Schedule,
@@ -73,7 +73,7 @@ impl Builder {
         self
     }
 
-    /// What is measured.
+    /// The measurement interval.
     #[must_use]
     pub fn measure(mut self, window: Interval) -> Builder {
         self.schedule.measure = window;

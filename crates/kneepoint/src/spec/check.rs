@@ -28,7 +28,7 @@ const GREATEST_PACKET: Bytes = Bytes(65_535);
 /// Why parts make no spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// The problem: the place, the value and what is allowed.
+    /// The problem: the place, the value and the allowed range.
     pub message: String,
     /// The remedy.
     pub help: String,

@@ -25,7 +25,7 @@ use crate::{cc, tcp};
 pub struct Valid(Builder);
 
 impl Valid {
-    /// What the run is called.
+    /// The run's name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -94,7 +94,7 @@ impl Valid {
 pub struct Schedule {
     /// The end of the run.
     pub duration: Time,
-    /// What is measured: inside the run.
+    /// The measurement interval, inside the run.
     pub measure: Interval,
     /// How often the state is sampled, if it is.
     pub sample: Option<Span>,

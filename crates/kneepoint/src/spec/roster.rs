@@ -7,7 +7,7 @@ use super::Valid;
 use crate::trace::FlowId;
 use crate::traffic::Kind;
 
-/// What a flow slot serves: a member of a group.
+/// The user of a flow slot: a member of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Index of the group.
@@ -37,7 +37,7 @@ impl Roster {
         &self.fixed
     }
 
-    /// What a slot serves, if it was known before the run.
+    /// The user of a slot, if known before the run.
     #[inline]
     pub fn slot(&self, flow: FlowId) -> Option<Slot> {
         self.fixed.get(flow.0 as usize).copied()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a TCP host can be told.
+//! Options of a TCP host.
 
 use crate::units::{Bytes, Span};
 
@@ -66,7 +66,7 @@ crate::settings! {
         impatient: bool = true;
         /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
-        /// The mean of what is added, uniform from zero to twice that, to each round-trip time the sender measures.
+        /// Mean error added to each measured round-trip time, uniform from zero to twice this mean.
         rtt_noise: Span = Span::ZERO, Span::ZERO..=Span::from_secs(10);
     } check |options| {
         if options.rto_min > options.rto_max {

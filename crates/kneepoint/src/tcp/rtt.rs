@@ -25,7 +25,7 @@ pub struct RttEstimator {
     floor: Span,
     ceiling: Span,
     granularity: Span,
-    /// What a noisy clock may add, and from where it draws.
+    /// The mean error of a noisy clock, and its random stream.
     noise: Option<Box<(Span, Rng)>>,
 }
 
@@ -49,7 +49,7 @@ impl RttEstimator {
         RttEstimator { noise: (most > Span::ZERO).then(|| Box::new((most, stream()))), ..self }
     }
 
-    /// Learns a sample; what the clock made of it.
+    /// Processes a sample and returns it with the clock's error.
     #[inline]
     pub fn sample(&mut self, exact: Span) -> Span {
         let rtt = match &mut self.noise {

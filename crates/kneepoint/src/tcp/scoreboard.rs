@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::segments::SegmentSet;
 
-/// What the receiver holds out of order, and what was sent again.
+/// Segments received out of order, and segments retransmitted.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: SegmentSet,
@@ -75,7 +75,7 @@ impl Scoreboard {
         self.retransmitted = una;
     }
 
-    /// Forgets what was held: after a timeout the receiver may have let it go (RFC 2018 §8).
+    /// Forgets the segments received out of order: after a timeout the receiver may have discarded them (RFC 2018 §8).
     pub fn clear(&mut self) {
         self.sacked.clear();
         self.top = 0;

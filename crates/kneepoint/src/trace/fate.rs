@@ -12,7 +12,7 @@ pub struct Backlog {
     pub bytes: Bytes,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It waits, or was sent.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run tells those who watch it. With nobody watching it costs nothing.
+//! Events of a run, and the observers of them. Without an observer they cost nothing.
 //!
 //! Events of one kind come in the order of their times for each link and each flow. Different kinds and different
-//! links need not: a drop-tail link tells of a packet's service when the packet arrives, and a link whose only
+//! links need not: a drop-tail link reports a packet's service when the packet arrives, and a link whose only
 //! source is another link computes its packets ahead. Every event carries its time, and [`Ordered`] hands an
 //! observer all of them in order.
 //!
-//! Links that are not measured tell of nothing but the packets they drop.
+//! Links that are not measured report drops only.
 
 mod fate;
 mod ordered;
@@ -59,7 +59,7 @@ pub enum Event<'a> {
     Queue {
         /// The link.
         link: LinkId,
-        /// What waits from now on.
+        /// The queue from now on.
         backlog: Backlog,
     },
     /// A packet reached the host at the end of its path.
@@ -116,13 +116,13 @@ pub enum Event<'a> {
 
 /// A look at the state of a run, at a sampling instant.
 pub trait View {
-    /// What waits at a link.
+    /// The queue of a link.
     fn backlog(&self, link: LinkId) -> Backlog;
     /// The congestion window of a flow in packets.
     fn window(&self, flow: FlowId) -> f64;
-    /// What a flow's controller remembers.
+    /// The state of a flow's controller.
     fn controller(&self, flow: FlowId) -> Vec<(&'static str, f64)>;
-    /// What a link's discipline remembers.
+    /// The state of a link's discipline.
     fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)>;
 }
 
@@ -135,7 +135,7 @@ pub trait Observer {
     fn clock(&self) -> bool {
         false
     }
-    /// The run's clock is at `now`: whatever happened before has been told, and whatever is told from now on happens at `now` or
+    /// The run's clock is at `now`: all earlier events have been reported, and all further ones happen at `now` or
     /// later.
     fn advance(&mut self, _now: Time) {}
 }

@@ -76,7 +76,7 @@ impl<O: Observer> Ordered<O> {
         self.watch
     }
 
-    /// Hands over what waits for a time up to `until`.
+    /// Delivers all events up to `until`.
     #[inline]
     fn pass(&mut self, until: Time) {
         while let Some(next) = self.waiting.peek()
@@ -110,7 +110,7 @@ impl<O: Observer> Observer for Ordered<O> {
 }
 
 impl Kept {
-    /// A copy. A view of the state cannot be kept and is told at its time.
+    /// A copy. A view of the state cannot be kept and is delivered at once.
     fn of(event: &Event) -> Option<Kept> {
         Some(match *event {
             Event::Arrival { link, packet, fate } => Kept::Arrival(link, *packet, fate),

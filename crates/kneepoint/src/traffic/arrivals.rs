@@ -6,9 +6,12 @@
 //!
 //! ```text
 //! gaps      exponential with mean 1/λ seconds, λ = rate, or λ = load · capacity / (8 · size) where load > 0
-//! sizes     constant, exponential, Pareto or log-normal with mean `size` bytes, at least one byte
+//! sizes     constant, exponential, Pareto or log-normal with mean `size` bytes, at least one byte; or one of `sizes`
 //! list      each flow at its time after the start of the group, with its own size or one drawn
 //! ```
+//!
+//! A list may be a CSV file with a column for the time (`time_s`, `time_ms`, `time_us`, `time_ns`) and, if not every size
+//! is drawn, one for the size (`size_bytes`, `size_kb`, `size_mb`), whose empty cells are drawn.
 //!
 //! Each flow is a connection between a server and a client drawn at random. After `stop` no flow arrives, and those that
 //! have arrived go on. Departures: the load is that of payload, without headers, and that of `size` before clamping.
@@ -17,23 +20,24 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::csv::{SIZE, TIME, is_csv, rows};
+use super::size::SIZES;
 use super::{Cue, Kind, Nature, Request, Site, Size, Source, Streams};
 use crate::rng::Rng;
-use crate::settings::{Raw, Setting};
+use crate::settings::{FilePath, Inline, Or, Raw, Setting};
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// A flow that is to arrive: when after the start, and of what size if that is not drawn.
+/// A flow that is to arrive: its time after the start, and its size unless that is drawn.
 type Flow = (Span, Option<Bytes>);
+
+/// The times of a list.
+const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::from_secs(1_000_000);
 
 /// Flows that are to arrive, in the order of their times.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
 pub struct Timetable(Arc<[Flow]>);
 
 impl Timetable {
-    fn one(at: Span, size: Bytes) -> Timetable {
-        Timetable(Arc::new([(at, Some(size))]))
-    }
-
     /// A flow as it is written: `2s 100kb`, or `2s` with a size to be drawn.
     fn flow(raw: &Raw) -> Result<Flow, String> {
         let wrong =
@@ -42,7 +46,12 @@ impl Timetable {
         let (at, size) =
             text.trim().split_once(' ').map_or((text.trim(), None), |(at, size)| (at, Some(size)));
         let at = at.parse().map_err(|_| wrong())?;
-        Ok((at, size.map(|size| size.trim().parse()).transpose().map_err(|_| wrong())?))
+        let size = size.map(|size| size.trim().parse()).transpose().map_err(|_| wrong())?;
+        if !TIMES.contains(&at) || size.is_some_and(|size| !SIZES.contains(&size)) {
+            let (times, sizes) = (Span::describe(&TIMES), Bytes::describe(&SIZES));
+            return Err(format!("{raw} is outside the allowed range: times {times}, sizes {sizes}"));
+        }
+        Ok((at, size))
     }
 }
 
@@ -65,20 +74,14 @@ impl Setting for Timetable {
     fn read(raw: &Raw) -> Result<Timetable, String> {
         let mut flows = match raw {
             Raw::Text(text) if text == "none" => Vec::new(),
+            Raw::Text(text) if is_csv(text) => {
+                rows(text, &[TIME, SIZE], |cells| Ok((cells.first(TIMES)?, cells.get(1, SIZES)?)))?
+            }
             Raw::List(flows) => flows.iter().map(Timetable::flow).collect::<Result<_, _>>()?,
             one => vec![Timetable::flow(one)?],
         };
         flows.sort_by_key(|(at, _)| *at);
         Ok(Timetable(flows.into()))
-    }
-    fn within(&self, range: &RangeInclusive<Timetable>) -> bool {
-        let (Some(least), Some(greatest)) = (range.start().0.first(), range.end().0.first()) else {
-            return true;
-        };
-        self.0.iter().all(|(at, size)| {
-            (least.0..=greatest.0).contains(at)
-                && size.is_none_or(|size| (least.1..=greatest.1).contains(&Some(size)))
-        })
     }
 }
 
@@ -92,9 +95,11 @@ crate::settings! {
         load: f64 = 0.0, 0.0..=10.0;
         /// The capacity of which `load` is a fraction.
         capacity: Rate = Rate::from_mbit(10), Rate(8)..=Rate::from_mbit(1_000_000);
-        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"`, in the place of the process.
-        list: Timetable = Timetable::default(),
-            Timetable::one(Span::ZERO, Bytes(1))..=Timetable::one(Span::from_secs(1_000_000), Bytes(1_000_000_000));
+        /// Flows that arrive at given times after the start, as `"2s 100kb"` or `"2s"` or as the text of a CSV file, in the
+        /// place of the process.
+        list: Timetable = Timetable::default();
+        /// The CSV file to take them from: a column `time_s`, and `size_bytes` unless all sizes are drawn.
+        file: Or<FilePath, Inline> = Or::WORD;
     } check |params| {
         if params.per_second() > 1e6 {
             return Err(format!(
@@ -110,7 +115,7 @@ impl Params {
     /// Flows that arrive in a second on the average.
     fn per_second(&self) -> f64 {
         match self.load > 0.0 {
-            true => self.load * self.capacity.as_f64() / (8.0 * self.sizes.size.0 as f64),
+            true => self.load * self.capacity.as_f64() / (8.0 * self.sizes.mean()),
             false => self.rate,
         }
     }
@@ -120,6 +125,8 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     params: Params,
+    /// Mean time between arrivals in seconds.
+    gap: f64,
     site: Site,
     /// Flows that have arrived.
     arrived: u32,
@@ -132,7 +139,7 @@ impl Source for Arrivals {
 
     fn new(params: Params, site: Site) -> Arrivals {
         let wakeup = if site.start < site.stop { site.start } else { Time::NEVER };
-        Arrivals { params, site, arrived: 0, begun: false, wakeup }
+        Arrivals { gap: 1.0 / params.per_second(), params, site, arrived: 0, begun: false, wakeup }
     }
 
     fn nature(&self) -> Nature {
@@ -158,7 +165,7 @@ impl Source for Arrivals {
         }
         self.begun = true;
         let next = match self.params.list.0.len() {
-            0 => now + Span::from_secs_f64(rng.exponential(1.0 / self.params.per_second())),
+            0 => now + Span::from_secs_f64(rng.exponential(self.gap)),
             _ => {
                 let next = self.params.list.0.get(self.arrived as usize);
                 next.map_or(Time::NEVER, |(after, _)| self.site.start + *after)
@@ -219,9 +226,12 @@ mod tests {
         let mut params = Params::default();
         let list = ["2s 100kb", "500ms", "2000s 1kb"].map(|flow| Raw::Text(flow.into()));
         assert_eq!(params.set("list", &Raw::List(list.to_vec())), Ok(()));
-        assert_eq!(params.get("list").as_deref(), Some("[500ms, 2s 100kb, 2000s 1kb]"));
+        let shown = Some("[500ms, 2s 100kb, 2000s 1kb]");
+        assert_eq!(params.get("list").as_deref(), shown);
         let flows = arrivals(params.clone());
         assert_eq!(flows, [(Time(5_500_000_000), Bytes(12_000)), (Time(7_000_000_000), Bytes(100_000))]);
+        assert_eq!(params.set("list", &Raw::Text("time_s,size_kb\n2000,1\n2,100\n0.5,\n".into())), Ok(()));
+        assert_eq!((params.get("list").as_deref(), arrivals(params.clone())), (shown, flows));
         assert!(params.set("list", &Raw::Text("soon".into())).is_err());
         assert!(params.set("list", &Raw::Text("1s 0b".into())).is_err());
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Traffic: the sources that put load on a network, and their registry.
 //!
-//! A group of traffic has members, and each member is a source: a machine without I/O that is told of time and of
-//! what became of its connections, and asks to open connections, to write into them, to close them, or to send
-//! datagrams. It knows no hosts and no network. Its time and its random numbers are arguments.
+//! A group of traffic has members, and each member is a source: a machine without I/O. Its inputs are the time and
+//! the progress of its connections; its outputs are requests to open, write and close connections and to send datagrams. It knows no hosts and no network. Its time and its random numbers are arguments.
 //!
 //! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
 //! fields, its schema, its place in the example and its laws follow from these two.
 
+mod csv;
 mod size;
 
-pub use size::{Law, Size};
+pub use size::{Law, Sample, Size};
 
 use crate::rng::Rng;
 use crate::settings::{Entry, Settings};
@@ -19,7 +19,7 @@ use crate::units::{Bytes, Rate, Time};
 /// How the members of a group use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One transfer each, which starts, stops and ends by the run's own agenda: the machine is never asked.
+    /// One transfer each, scheduled by the run's own agenda without the machine.
     Transfers,
     /// One connection each, known before the run, which the machine opens, writes into and closes.
     Streams,
@@ -59,7 +59,7 @@ pub struct Streams {
     pub draws: &'static str,
 }
 
-/// What the rest of the laboratory has to know of a source.
+/// Properties of a source that the rest of the laboratory uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nature {
     /// The section of a scenario that describes a group.
@@ -70,11 +70,11 @@ pub struct Nature {
     pub streams: Streams,
     /// The size of its datagrams on the wire, if it sends any.
     pub packet: Option<Bytes>,
-    /// The rate at which each member sends whatever happens, if there is one.
+    /// The rate of each member, if it ignores congestion.
     pub pressing: Option<Rate>,
 }
 
-/// What a member is told when it is made.
+/// The initial conditions of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
     /// When it starts.
@@ -85,10 +85,10 @@ pub struct Site {
     pub pairs: u32,
 }
 
-/// Something that a member is told.
+/// An input of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cue {
-    /// The time it asked for has come.
+    /// Its timer expired.
     Time,
     /// Everything written into a connection so far is acknowledged.
     Delivered {
@@ -104,7 +104,7 @@ pub enum Cue {
     },
 }
 
-/// Something that a member asks for.
+/// A request of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Open a connection.
@@ -140,13 +140,13 @@ pub trait Source: Clone + std::fmt::Debug {
     /// The parameters of its group.
     type Params: Settings;
 
-    /// A member that has done nothing.
+    /// A fresh member.
     fn new(params: Self::Params, site: Site) -> Self;
-    /// What the rest of the laboratory has to know of it; it depends on the parameters alone.
+    /// Its properties, which depend on the parameters alone.
     fn nature(&self) -> Nature;
-    /// Something happened: what it asks for goes to the end of `requests`.
+    /// Handles an input; requests are appended to `requests`.
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>);
-    /// When [`Cue::Time`] is wanted; [`Time::NEVER`] if it is not.
+    /// The expiry of its timer; [`Time::NEVER`] if none is set.
     fn next_wakeup(&self) -> Time;
 }
 
@@ -176,7 +176,7 @@ impl Any {
 }
 
 impl Config {
-    /// What the rest of the laboratory has to know of a source with these parameters.
+    /// The properties of a source with these parameters.
     pub fn nature(&self) -> Nature {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.nature())

@@ -20,7 +20,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
 crate::choice! {
-    /// What is written when.
+    /// When data is written, and how much.
     pub enum Model {
         /// Chunks at a rate during on-periods.
         Paced = "paced",
@@ -34,7 +34,7 @@ crate::choice! {
 crate::settings! {
     /// A source of bursts.
     pub struct Params {
-        /// What is written when.
+        /// When data is written, and how much.
         model: Model = Model::Paced;
         /// Mean length of an on-period.
         on: Span = Span::from_secs(1), Span::from_micros(1)..=Span::from_secs(1_000_000);
@@ -123,7 +123,7 @@ impl Source for OnOff {
 }
 
 impl OnOff {
-    /// Writes what is due, and knows when the next is.
+    /// Writes the data that is due and sets the timer for the next.
     fn write(&mut self, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
         let params = &self.params;
         let size = if params.model == Model::Paced { params.chunk } else { params.burst };

@@ -9,10 +9,19 @@
 //! lognormal     X = exp(μ + σ Z), Z normal, σ = shape, μ = ln m − σ²/2
 //! ```
 //!
-//! Each has the mean m. A shape k below 2 gives Pareto's laws an infinite variance.
+//! Each has the mean m. A shape k below 2 gives Pareto's laws an infinite variance. An empirical distribution of sizes is a
+//! list of them, each with the same probability.
 
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use super::csv::{SIZE, is_csv, rows};
 use crate::rng::Rng;
+use crate::settings::{Auto, FilePath, Inline, List, Or, Raw, Setting};
 use crate::units::{Bytes, Span};
+
+/// The sizes of transfers.
+pub(super) const SIZES: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_000_000_000);
 
 crate::choice! {
     /// A distribution, apart from its mean.
@@ -58,18 +67,22 @@ impl Law {
 }
 
 crate::settings! {
-    /// The size of what is transferred.
+    /// Sizes of transfers.
     pub struct Size {
         /// Mean size before clamping.
-        size: Bytes = Bytes(12_000), Bytes(1)..=Bytes(1_000_000_000);
+        size: Bytes = Bytes(12_000), SIZES;
         /// The distribution of sizes.
         law: Law = Law::Constant;
         /// Shape of a Pareto law, above 1, or standard deviation of a log-normal law's logarithm.
         shape: f64 = 1.2, 0.01..=100.0;
         /// Smallest size.
-        least: Bytes = Bytes(1), Bytes(1)..=Bytes(1_000_000_000);
+        least: Bytes = Bytes(1), SIZES;
         /// Greatest size.
-        greatest: Bytes = Bytes(1_000_000_000), Bytes(1)..=Bytes(1_000_000_000);
+        greatest: Bytes = Bytes(1_000_000_000), SIZES;
+        /// Sizes to draw from, all equally likely, as a list or as the text of a CSV file; `auto` draws from the distribution.
+        sizes: Or<Sample, Auto> = Or::WORD;
+        /// The CSV file to take them from: a column `size_bytes`, `size_kb` or `size_mb`.
+        sizes_file: Or<FilePath, Inline> = Or::WORD;
     } check |size| {
         if size.least > size.greatest {
             return Err(format!(
@@ -87,14 +100,52 @@ crate::settings! {
 impl Size {
     /// A size: at least a byte, rounded up, clamped.
     pub fn draw(&self, rng: &mut Rng) -> Bytes {
-        let size = self.law.draw(self.size.0 as f64, self.shape, rng).ceil();
-        Bytes((size as u64).clamp(self.least.0, self.greatest.0))
+        let size = match self.sizes.get().map(|Sample(sizes)| sizes.values()) {
+            Some(sizes) => sizes[rng.below(sizes.len() as u64) as usize].0,
+            None => self.law.draw(self.size.0 as f64, self.shape, rng).ceil() as u64,
+        };
+        Bytes(size.clamp(self.least.0, self.greatest.0))
+    }
+
+    /// The mean in bytes before clamping.
+    pub fn mean(&self) -> f64 {
+        match self.sizes.get().map(|Sample(sizes)| sizes.values()) {
+            Some(sizes) => sizes.iter().map(|size| size.0 as f64).sum::<f64>() / sizes.len() as f64,
+            None => self.size.0 as f64,
+        }
+    }
+}
+
+/// Observed sizes, at least one.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub struct Sample(List<Bytes>);
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Setting for Sample {
+    const KIND: &'static str = "list of sizes";
+    const JSON: &'static [&'static str] = &["string", "array"];
+
+    fn read(raw: &Raw) -> Result<Sample, String> {
+        let sizes = match raw {
+            Raw::Text(text) if is_csv(text) => rows(text, &[SIZE], |cells| cells.first(SIZES))?.into(),
+            _ => List::<Bytes>::read(raw)?,
+        };
+        match sizes.values().iter().find(|size| !SIZES.contains(size)) {
+            Some(size) => Err(format!("{size} is outside the allowed range, {}", Bytes::describe(&SIZES))),
+            None => Ok(Sample(sizes)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Settings;
 
     #[test]
     fn every_law_has_its_mean() {
@@ -104,6 +155,19 @@ mod tests {
             let mean = (0..400_000).map(|_| law.draw(5.0, shape, &mut rng)).sum::<f64>() / 400_000.0;
             assert!((mean / 5.0 - 1.0).abs() < 0.02, "{law}: {mean}");
         }
+    }
+
+    #[test]
+    fn a_sample_gives_each_of_its_sizes_equally_often() {
+        let mut size = Size { greatest: Bytes(5_000), ..Size::default() };
+        let csv = Raw::Text("size_kb\n1\n2\n2\n9\n".into());
+        assert_eq!(size.set("sizes", &csv), Ok(()));
+        assert_eq!((size.mean(), size.get("sizes").as_deref()), (3_500.0, Some("[1kb, 2kb, 2kb, 9kb]")));
+        let mut rng = Rng::stream(1, "law", 0);
+        let mut counts = [0_u32; 6];
+        (0..40_000).for_each(|_| counts[size.draw(&mut rng).0 as usize / 1000] += 1);
+        assert!([10_000, 20_000, 10_000].iter().zip([1, 2, 5]).all(|(n, at)| counts[at].abs_diff(*n) < 400));
+        assert!(size.set("sizes", &Raw::List(vec![Raw::Text("0b".into())])).is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! request, and asks for the next, whether the first has arrived or not.
 //! *Readers* (ns-2's PagePool/WebTraf since November 2001): a session asks for a page, waits until all of it has
 //! arrived and an exponential time more, and asks for the next. Where pages are slow the load falls.
-//! *Slots* (HTTP/1.0 in the PISA thesis): a slot transfers one object, rests, and transfers the next.
+//! *Slots* (HTTP/1.0 in the PISA thesis): a slot transfers one object, pauses, and transfers the next.
 //! Object sizes are Pareto of the second kind, clamped to `least` and `greatest`, rounded up to `multiple`.
 
 use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
@@ -32,7 +32,7 @@ crate::settings! {
     pub struct Params {
         /// What starts the next page.
         model: Model = Model::Pages;
-        /// Mean time between a session's pages or of reading one (exponential), or a slot's rest (constant).
+        /// Mean time between a session's pages or of reading one (exponential), or a slot's pause (constant).
         gap: Span = Span::from_secs(15), Span::from_millis(1)..=Span::from_secs(100_000);
         /// Objects in a page.
         objects: u32 = 1, 1..=1000;
@@ -62,11 +62,11 @@ pub struct Web {
     params: Params,
     site: Site,
     wakeup: Time,
-    /// Objects of the page that are still to be asked for.
+    /// Objects of the page not yet requested.
     left: u32,
-    /// Objects asked for that have not arrived.
+    /// Objects requested but not yet complete.
     awaited: u32,
-    /// Objects asked for.
+    /// Objects requested.
     asked: u32,
 }
 
@@ -170,7 +170,7 @@ mod tests {
             one.next_wakeup() < Time::NEVER
         };
         for _ in 0..2 {
-            // The first object arrives while the last is still to be asked for.
+            // The first object arrives before the last is requested.
             assert!(wakes(&mut session, Cue::Time));
             assert!(wakes(&mut session, Cue::Time));
             assert!(wakes(&mut session, Cue::Completed { connection: 0 }));

@@ -187,7 +187,7 @@ impl LinkBook {
         let dropped = |fate: &Fate| matches!(fate, Fate::Dropped(_));
         let taken: Vec<_> = self.arrivals.iter().filter(|(_, _, fate)| !dropped(fate)).collect();
         if taken.is_empty() && self.departed.is_empty() {
-            return; // It is not measured: it tells of its drops only.
+            return; // An unmeasured link reports drops only.
         }
         let pushed_out: BTreeSet<_> = self.pushed_out.iter().map(|(_, packet)| packet.id).collect();
         let line = |packet: &Packet| if order == Order::Flow { packet.flow } else { 0 };

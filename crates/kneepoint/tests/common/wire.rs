@@ -77,7 +77,7 @@ pub struct Transfer<F> {
 }
 
 impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
-    /// A transfer of `packets` full packets over 50 ms each way; `law` is told of each packet's number that way.
+    /// A transfer of `packets` full packets over 50 ms each way; `law` receives the number of each packet.
     pub fn new(options: &Options, controller: &cc::Config, packets: u32, law: F) -> Transfer<F> {
         Transfer::of(options, controller, Bytes(u64::from(packets) * options.payload.0), law)
     }

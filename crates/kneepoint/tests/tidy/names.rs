@@ -11,7 +11,7 @@ use kneepoint::{cc, fluid, law, predict, queue, traffic};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 13] = [
     (
         "scenario/presets.rs",
         &["cc", "queue"],
@@ -19,7 +19,6 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
     ),
     ("scenario/example.rs", &["cc"], "a scenario to start from"),
     ("scenario/build.rs", &["scenario/topology"], "only a graph has sections for its nodes and links"),
-    ("scenario/files.rs", &["link/capacity"], "reads the file of a trace"),
     (
         "study/dumbbell.rs",
         &["scenario/topology", "traffic"],

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::setting::{self, Setup};
 
 /// A scenario to time.
-pub struct Case {
+pub struct Benchmark {
     /// Its name in tables.
     pub name: &'static str,
     /// Its description.
@@ -39,7 +39,7 @@ pub const SECONDS: u32 = 100;
 /// Flows start in the first so many seconds.
 const START: u32 = 5;
 
-const D100: Case = Case {
+const D100: Benchmark = Benchmark {
     name: "d100",
     about: "100 SACK flows over 150 Mbit/s and 60 ms, every link serialised, with a meter",
     rate: 150e6,
@@ -54,9 +54,9 @@ const D100: Case = Case {
 };
 
 /// Every case, in the order of tables.
-pub const CASES: [Case; 7] = [
+pub const BENCHMARKS: [Benchmark; 7] = [
     D100,
-    Case {
+    Benchmark {
         name: "d100-unwatched",
         about: "`d100` without a meter",
         watched: false,
@@ -64,7 +64,7 @@ pub const CASES: [Case; 7] = [
         goal: None,
         ..D100
     },
-    Case {
+    Benchmark {
         name: "d100-minimal",
         about: "the round trips of `d100` with the fewest links and no meter",
         minimal: true,
@@ -74,7 +74,7 @@ pub const CASES: [Case; 7] = [
         goal: Some(80.0),
         ..D100
     },
-    Case {
+    Benchmark {
         name: "d1000",
         about: "1000 SACK flows over 1 Gbit/s and 60 ms, every link serialised, with a meter",
         rate: 1e9,
@@ -84,7 +84,7 @@ pub const CASES: [Case; 7] = [
         goal: Some(260.0),
         ..D100
     },
-    Case {
+    Benchmark {
         name: "d1000-quiet",
         about: "`d1000` without the jitter of hosts: flows of equal round trips lock their phases",
         rate: 1e9,
@@ -95,7 +95,7 @@ pub const CASES: [Case; 7] = [
         goal: None,
         ..D100
     },
-    Case {
+    Benchmark {
         name: "d1000-minimal",
         about: "1000 flows with the fewest links and no meter",
         rate: 1e9,
@@ -108,7 +108,7 @@ pub const CASES: [Case; 7] = [
         goal: None,
         ..D100
     },
-    Case {
+    Benchmark {
         name: "web1000",
         about: "50 SACK flows and 1000 web sessions with a page gap of 1 s over 150 Mbit/s and 60 ms",
         flows: 50,
@@ -120,10 +120,10 @@ pub const CASES: [Case; 7] = [
     },
 ];
 
-impl Case {
+impl Benchmark {
     /// The case of this name.
-    pub fn named(name: &str) -> Option<&'static Case> {
-        CASES.iter().find(|case| case.name == name)
+    pub fn named(name: &str) -> Option<&'static Benchmark> {
+        BENCHMARKS.iter().find(|case| case.name == name)
     }
 
     /// The settings for a run of `seconds`, as the script takes them.
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_case_is_a_scenario() {
-        for case in &CASES {
+        for case in &BENCHMARKS {
             let valid = case.scenario(SECONDS).unwrap();
             let flows: usize = valid
                 .groups()

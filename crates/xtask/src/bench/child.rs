@@ -7,7 +7,7 @@ use kneepoint::run::run;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
+use super::case::Benchmark;
 
 /// The arguments of the child process.
 #[derive(Args)]
@@ -40,7 +40,8 @@ impl Timing {
 
 /// Runs a case once and prints its timing.
 pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
-    let case = Case::named(&arguments.case).ok_or_else(|| format!("no case is called {}", arguments.case))?;
+    let case =
+        Benchmark::named(&arguments.case).ok_or_else(|| format!("no case is called {}", arguments.case))?;
     let valid = case.scenario(arguments.seconds)?;
     let before = cpu_ns();
     let outcome = if case.watched { run(&valid, 1, Meter::new(&valid)).1 } else { run(&valid, 1, ()).1 };

@@ -6,11 +6,11 @@
 
 use std::process::Command;
 
-use super::case::Case;
+use super::case::Benchmark;
 use super::child::Timing;
 
 /// Instructions per packet that the bottleneck served; the error says why they cannot be counted.
-pub fn per_packet(case: &Case) -> Result<f64, String> {
+pub fn per_packet(case: &Benchmark) -> Result<f64, String> {
     let (short, long) = case.counted;
     let run = |seconds: u32| -> Result<(u64, Timing), String> {
         let (count, output) = counted(&["bench-child", case.name, &seconds.to_string()])?;

@@ -19,7 +19,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::ns2;
-use case::{CASES, Case, SECONDS};
+use case::{BENCHMARKS, Benchmark, SECONDS};
 use child::Timing;
 
 /// The options of a benchmark.
@@ -83,8 +83,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         }
         return Ok(true);
     }
-    let wanted = |case: &&Case| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
-    let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
+    let wanted =
+        |case: &&Benchmark| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
+    let cases: Vec<&Benchmark> = BENCHMARKS.iter().filter(wanted).collect();
     let beside = !arguments.quick && !arguments.no_ns2;
     if beside && !ns2::installed() {
         eprintln!("{}", ns2::missing("NO COMPARISON"));
@@ -120,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 
 /// The runs of a case.
 struct Timed {
-    case: &'static Case,
+    case: &'static Benchmark,
     ours: Vec<Timing>,
     theirs: Vec<f64>,
 }
@@ -146,7 +147,7 @@ impl Timed {
     }
 }
 
-fn timing(case: &Case, seconds: u32) -> Result<Timing, String> {
+fn timing(case: &Benchmark, seconds: u32) -> Result<Timing, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
         .args(["bench-child", case.name, &seconds.to_string()])
@@ -157,14 +158,14 @@ fn timing(case: &Case, seconds: u32) -> Result<Timing, String> {
 }
 
 /// User time of ns-2 for each packet that its bottleneck served.
-fn ns2_ns_per_packet(case: &Case, seconds: u32) -> Result<f64, String> {
+fn ns2_ns_per_packet(case: &Benchmark, seconds: u32) -> Result<f64, String> {
     let run = ns2::run(&case.setup(seconds), 1)?;
     let packets = run.row["departures_total"].as_f64().ok_or("ns printed no departures")?;
     Ok(1e9 * run.user_seconds / packets)
 }
 
 /// Instructions per packet; says so if nothing can count them.
-fn instructions(case: &Case) -> Option<f64> {
+fn instructions(case: &Benchmark) -> Option<f64> {
     eprintln!("counting instructions: {}", case.name);
     instructions::per_packet(case).inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}")).ok()
 }

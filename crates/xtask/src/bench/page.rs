@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Figures;
 use super::acks::{self, Cost};
-use super::case::{CASES, SECONDS};
+use super::case::{BENCHMARKS, SECONDS};
 use super::machine;
 
 /// The figures as a Markdown table, which a terminal shows as well.
@@ -79,7 +79,7 @@ pub fn write(figures: &[Figures], costs: &[Cost]) -> Result<(), String> {
     );
     text.push_str(&table(figures));
     let _ = write!(text, "\nEach case simulates {SECONDS} s:\n\n");
-    for case in &CASES {
+    for case in &BENCHMARKS {
         let _ = writeln!(text, "* `{}`: {}.", case.name, case.about);
     }
     text.push('\n');

@@ -11,7 +11,7 @@ use kneepoint::cc;
 use rayon::prelude::*;
 
 use super::acks;
-use super::case::Case;
+use super::case::Benchmark;
 use super::instructions;
 use super::machine;
 use super::record::{Build, FILE, Figure, Per, Record, TOLERANCE};
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 /// Every figure, the longest runs first.
 fn measure() -> Result<Vec<Figure>, String> {
     let packet = |name: &'static str| {
-        let case = Case::named(name).ok_or_else(|| format!("no case is called {name}"))?;
+        let case = Benchmark::named(name).ok_or_else(|| format!("no case is called {name}"))?;
         Ok(Figure { per: Per::Packet, name, count: instructions::per_packet(case)? })
     };
     let walk = acks::instructions(acks::NOTHING)?;
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn held_cases_exist() {
         for name in HELD {
-            assert!(Case::named(name).is_some(), "{name}");
+            assert!(Benchmark::named(name).is_some(), "{name}");
         }
     }
 }

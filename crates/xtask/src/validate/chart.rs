@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::table::Row;
+use super::table::MetricPairs;
 
 /// Size of a panel and its margins, in pixels.
 const SIDE: f64 = 260.0;
@@ -17,15 +17,15 @@ const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 const PANELS: [(usize, &str); 2] = [(0, "queue / buffer"), (5, "Jain index")];
 
 /// The chart of each group.
-pub fn charts(rows: &[&Row]) -> BTreeMap<String, String> {
-    let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
+pub fn charts(rows: &[&MetricPairs]) -> BTreeMap<String, String> {
+    let mut groups: BTreeMap<String, Vec<&MetricPairs>> = BTreeMap::new();
     for row in rows {
         groups.entry(row.group.clone()).or_default().push(row);
     }
     groups.into_iter().map(|(group, own)| (group, chart(&own))).collect()
 }
 
-fn chart(rows: &[&Row]) -> String {
+fn chart(rows: &[&MetricPairs]) -> String {
     let mut schemes: Vec<&str> = rows.iter().map(|row| row.scheme.as_str()).collect();
     schemes.sort_unstable();
     schemes.dedup();
@@ -48,7 +48,7 @@ fn chart(rows: &[&Row]) -> String {
     svg + "</svg>\n"
 }
 
-fn panel(svg: &mut String, left: f64, metric: usize, title: &str, rows: &[&Row], schemes: &[&str]) {
+fn panel(svg: &mut String, left: f64, metric: usize, title: &str, rows: &[&MetricPairs], schemes: &[&str]) {
     let (top, bottom) = (24.0, 24.0 + SIDE);
     // Both axes from 0 to 1.
     let at = |theirs: f64, ours: f64| (left + theirs.min(1.0) * SIDE, bottom - ours.min(1.0) * SIDE);

@@ -79,12 +79,12 @@ pub struct Pair {
     /// That of ns-2.
     pub theirs: f64,
     /// Result of the comparison.
-    pub verdict: Verdict,
+    pub verdict: Agreement,
 }
 
 /// Results of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Agreement {
     /// No figure from ns-2, or too few packets in both.
     Silent,
     /// Within tolerance.
@@ -99,11 +99,11 @@ impl Metric {
         let ((ours, our_packets), (theirs, their_packets)) = ((self.of)(ours), (self.of)(theirs));
         let few = our_packets.unwrap_or(f64::INFINITY).max(their_packets.unwrap_or(f64::INFINITY)) < FEWEST;
         let verdict = if few || ours.is_nan() || theirs.is_nan() {
-            Verdict::Silent
+            Agreement::Silent
         } else if self.tolerance.admits(ours, theirs) {
-            Verdict::Agrees
+            Agreement::Agrees
         } else {
-            Verdict::Differs
+            Agreement::Differs
         };
         Pair { ours, theirs, verdict }
     }
@@ -160,12 +160,12 @@ mod tests {
     #[test]
     fn a_handful_of_drops_or_an_unknown_figure_is_no_ground_for_comparison() {
         let pair = metric("drops").compare(&dropped(29.0, 1e-5), &dropped(3.0, 1e-6));
-        assert_eq!(pair.verdict, Verdict::Silent);
+        assert_eq!(pair.verdict, Agreement::Silent);
         let several = metric("drops").compare(&dropped(31.0, 1e-5), &dropped(0.0, 0.0));
-        assert_eq!(several.verdict, Verdict::Differs);
+        assert_eq!(several.verdict, Agreement::Differs);
         assert_eq!(
             metric("goodput").compare(&dropped(0.0, 0.0), &dropped(0.0, 0.0)).verdict,
-            Verdict::Silent
+            Agreement::Silent
         );
     }
 }

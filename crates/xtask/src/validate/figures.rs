@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::setting::{self, Setup};
 
 /// Where figures were measured: the bottleneck, a hop, or the flows over all hops.
-pub type Place = String;
+pub type Location = String;
 
 /// Figures of one run at one place; NaN where the simulator does not report them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ const ALL_HOPS: &str = "all hops";
 
 impl Figures {
     /// The figures of a recorded row.
-    pub fn recorded(row: &Value, setup: &Setup) -> BTreeMap<Place, Figures> {
+    pub fn recorded(row: &Value, setup: &Setup) -> BTreeMap<Location, Figures> {
         let number = |value: &Value, key: &str| value[key].as_f64().unwrap_or(f64::NAN);
         let ratio = |value: &Value, count: &str, rate: &str| Ratio {
             packets: number(value, count),
@@ -91,14 +91,14 @@ impl Figures {
             };
             (format!("hop {}", place + 1), figures)
         };
-        let mut places: BTreeMap<Place, Figures> = links.iter().enumerate().map(hop).collect();
+        let mut places: BTreeMap<Location, Figures> = links.iter().enumerate().map(hop).collect();
         let goodput = number(row, "goodput_long_mbps") / rate;
         places.insert(ALL_HOPS.into(), Figures { goodput, jain: number(row, "jain_long"), ..NOTHING });
         places
     }
 
     /// The figures of a run of ours at the same places.
-    pub fn ours(rows: &[Row], setup: &Setup) -> BTreeMap<Place, Figures> {
+    pub fn ours(rows: &[Row], setup: &Setup) -> BTreeMap<Location, Figures> {
         let rate = setup.number("bw", 150e6);
         let buffer = setting::buffer(setup);
         // ns-2's Vegas counts the header as payload.
@@ -118,7 +118,7 @@ impl Figures {
             return BTreeMap::from([("bottleneck".into(), at(links[0], groups[0]))]);
         }
         let hops = links.iter().zip(&groups).enumerate();
-        let mut places: BTreeMap<Place, Figures> =
+        let mut places: BTreeMap<Location, Figures> =
             hops.map(|(place, (link, group))| (format!("hop {}", place + 1), at(link, group))).collect();
         if let Some(long) = groups.last() {
             places.insert(ALL_HOPS.into(), flows(long, rate / payload));

@@ -29,7 +29,7 @@ use crate::setting;
 use compare::METRICS;
 use explanations::Explanations;
 use record::Point;
-use table::Row;
+use table::MetricPairs;
 
 const RESULTS: &str = include_str!("../../../../validation/ns2/results.jsonl");
 const EXPLANATIONS: &str = include_str!("../../../../validation/explanations.toml");
@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     let rows = table::rows(&points, &measured, &explanations);
     print(&rows);
     if !arguments.quick && arguments.only.is_none() {
-        let recorded: Vec<&Row> = rows.iter().filter(|row| row.group != live::GROUP).collect();
+        let recorded: Vec<&MetricPairs> = rows.iter().filter(|row| row.group != live::GROUP).collect();
         write(&recorded, &trajectories, &explanations, seeds)?;
         warn_of_stale(&recorded, &trajectories, &explanations);
     }
@@ -125,17 +125,17 @@ fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
 }
 
 /// Prints a line per place.
-fn print(rows: &[Row]) {
+fn print(rows: &[MetricPairs]) {
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     for row in rows {
         print!("{:width$}  {:10}", row.name, row.place);
         for ((metric, pair), because) in METRICS.iter().zip(&row.pairs).zip(row.because) {
             let mark = match (pair.verdict, because) {
-                (compare::Verdict::Differs, Some(reason)) => format!("[{}]", reason + 1),
-                (compare::Verdict::Differs, None) => "!".into(),
+                (compare::Agreement::Differs, Some(reason)) => format!("[{}]", reason + 1),
+                (compare::Agreement::Differs, None) => "!".into(),
                 _ => String::new(),
             };
-            if pair.verdict != compare::Verdict::Silent {
+            if pair.verdict != compare::Agreement::Silent {
                 print!("  {} {:.3e} {}{mark}", metric.key, pair.ours, pair.difference());
             }
         }
@@ -144,8 +144,8 @@ fn print(rows: &[Row]) {
 }
 
 fn write(
-    rows: &[&Row],
-    trajectories: &[trajectory::Row],
+    rows: &[&MetricPairs],
+    trajectories: &[trajectory::PairedWindows],
     explanations: &Explanations,
     seeds: u64,
 ) -> Result<(), String> {
@@ -166,7 +166,11 @@ fn write(
 }
 
 /// Reports explanations of differences that no longer exist.
-fn warn_of_stale(rows: &[&Row], trajectories: &[trajectory::Row], explanations: &Explanations) {
+fn warn_of_stale(
+    rows: &[&MetricPairs],
+    trajectories: &[trajectory::PairedWindows],
+    explanations: &Explanations,
+) {
     for number in 0..explanations.len() {
         let used = rows.iter().any(|row| row.because.contains(&Some(number)))
             || trajectories.iter().any(|row| row.because.contains(&Some(number)));
@@ -177,7 +181,7 @@ fn warn_of_stale(rows: &[&Row], trajectories: &[trajectory::Row], explanations: 
 }
 
 /// Reports unexplained differences; returns whether there are none.
-fn report(rows: &[Row]) -> bool {
+fn report(rows: &[MetricPairs]) -> bool {
     for (place, metric) in METRICS.iter().enumerate() {
         let (agree, all) = table::agreement(rows.iter(), place);
         println!("{:22} {agree:3} of {all:3} within tolerance", metric.title);

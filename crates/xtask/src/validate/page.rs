@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use super::compare::{METRICS, Pair, Tolerance, Verdict};
+use super::compare::{Agreement, METRICS, Pair, Tolerance};
 use super::explanations::Explanations;
-use super::table::{Row, agreement};
+use super::table::{MetricPairs, agreement};
 use super::trajectory;
 
 /// The parameter varied in each group.
@@ -52,15 +52,15 @@ difference makes `make validate` fail. No constant of ours is tuned to agree.
 
 /// The page.
 pub fn page(
-    rows: &[&Row],
-    trajectories: &[trajectory::Row],
+    rows: &[&MetricPairs],
+    trajectories: &[trajectory::PairedWindows],
     explanations: &Explanations,
     seeds: u64,
 ) -> String {
     let mut page = METHOD.to_string();
     summary(&mut page, rows, seeds);
     for (group, title) in GROUPS {
-        let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.group == group).collect();
+        let rows: Vec<&MetricPairs> = rows.iter().copied().filter(|row| row.group == group).collect();
         if !rows.is_empty() {
             let _ =
                 write!(page, "\n## {group}. {title}\n\n![queue and fairness](validation-{group}.svg)\n\n");
@@ -72,8 +72,8 @@ pub fn page(
     page
 }
 
-fn summary(page: &mut String, rows: &[&Row], seeds: u64) {
-    let differing = |row: &&&Row| row.pairs.iter().any(|pair| pair.verdict == Verdict::Differs);
+fn summary(page: &mut String, rows: &[&MetricPairs], seeds: u64) {
+    let differing = |row: &&&MetricPairs| row.pairs.iter().any(|pair| pair.verdict == Agreement::Differs);
     let _ = write!(
         page,
         "\n## Agreement\n\n{} places of {} runs of ns-2's settings, {seeds} seeds each; {} have a figure beyond tolerance.\n\n",
@@ -95,13 +95,13 @@ fn summary(page: &mut String, rows: &[&Row], seeds: u64) {
 
 /// Median relative difference, in percent.
 fn median<'a>(pairs: impl Iterator<Item = &'a Pair>) -> f64 {
-    let told = pairs.filter(|pair| pair.verdict != Verdict::Silent && pair.theirs != 0.0);
+    let told = pairs.filter(|pair| pair.verdict != Agreement::Silent && pair.theirs != 0.0);
     let mut apart: Vec<f64> = told.map(|pair| 100.0 * (pair.ours / pair.theirs - 1.0).abs()).collect();
     apart.sort_by(f64::total_cmp);
     apart.get(apart.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn table(page: &mut String, rows: &[&Row]) {
+fn table(page: &mut String, rows: &[&MetricPairs]) {
     page.push_str("Each cell: ours, ns-2's, the difference; bold with the number of its reason if beyond tolerance.\n\n");
     let hops = rows.iter().any(|row| row.place != "bottleneck");
     page.push_str(if hops { "| point | scheme | place |" } else { "| point | scheme |" });
@@ -129,12 +129,12 @@ fn cell(pair: &Pair, because: Option<usize>) -> String {
     }
     let numbers = format!("{} / {}", number(pair.ours), number(pair.theirs));
     match (pair.verdict, because) {
-        (Verdict::Silent, _) => numbers,
-        (Verdict::Agrees, _) => format!("{numbers} {}", pair.difference()),
-        (Verdict::Differs, Some(reason)) => {
+        (Agreement::Silent, _) => numbers,
+        (Agreement::Agrees, _) => format!("{numbers} {}", pair.difference()),
+        (Agreement::Differs, Some(reason)) => {
             format!("{numbers} **{}** [{}](#reason-{})", pair.difference(), reason + 1, reason + 1)
         }
-        (Verdict::Differs, None) => format!("{numbers} **{}** (unexplained)", pair.difference()),
+        (Agreement::Differs, None) => format!("{numbers} **{}** (unexplained)", pair.difference()),
     }
 }
 
@@ -148,7 +148,12 @@ fn number(value: f64) -> String {
     }
 }
 
-fn reasons(page: &mut String, rows: &[&Row], trajectories: &[trajectory::Row], explanations: &Explanations) {
+fn reasons(
+    page: &mut String,
+    rows: &[&MetricPairs],
+    trajectories: &[trajectory::PairedWindows],
+    explanations: &Explanations,
+) {
     let used = |number: usize| {
         rows.iter().any(|row| row.because.contains(&Some(number)))
             || trajectories.iter().any(|row| row.because.contains(&Some(number)))

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::figures::{Figures, Place};
+use super::figures::{Figures, Location};
 use crate::setting::Setup;
 
 /// A point: rows that differ only in their seed.
@@ -20,7 +20,7 @@ pub struct Point {
     /// Settings of the runs.
     pub setup: Setup,
     /// Results of ns-2, one per seed.
-    pub measured: Vec<BTreeMap<Place, Figures>>,
+    pub measured: Vec<BTreeMap<Location, Figures>>,
 }
 
 impl Point {

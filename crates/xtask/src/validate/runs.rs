@@ -9,12 +9,12 @@ use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use rayon::prelude::*;
 
-use super::figures::{Figures, Place};
+use super::figures::{Figures, Location};
 use super::record::Point;
 use crate::setting;
 
 /// Our results for one point, one per seed.
-pub type Measured = Vec<BTreeMap<Place, Figures>>;
+pub type Measured = Vec<BTreeMap<Location, Figures>>;
 
 /// Runs every point with `seeds` seeds.
 pub fn run(points: &[Point], seeds: u64) -> Result<Vec<Measured>, String> {
@@ -23,7 +23,7 @@ pub fn run(points: &[Point], seeds: u64) -> Result<Vec<Measured>, String> {
         (0..points.len()).flat_map(|place| (1..=seeds).map(move |seed| (place, seed))).collect();
     tasks.sort_by_key(|(place, _)| std::cmp::Reverse(work(&valids[*place])));
     let bar = progress(tasks.iter().map(|(place, _)| work(&valids[*place])).sum());
-    let mut done: Vec<(usize, u64, BTreeMap<Place, Figures>)> = tasks
+    let mut done: Vec<(usize, u64, BTreeMap<Location, Figures>)> = tasks
         .into_par_iter()
         // One at a time, so that work is taken in the order of the queue.
         .by_uniform_blocks(1)

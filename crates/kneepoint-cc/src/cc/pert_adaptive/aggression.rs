@@ -187,7 +187,7 @@ impl Aggression {
         self.alpha = alpha;
     }
 
-    /// Takes in an acknowledgement's measurements; `fair` is asked for 1 + p'/p when a step needs it.
+    /// Processes the measurements of an acknowledgement; `fair` is called for 1 + p'/p only if a step needs it.
     #[inline]
     pub fn look(&mut self, view: &View, fair: impl FnOnce() -> f64, params: &Params) {
         self.mode = match Mode::of(view.q, view.qm, params) {

@@ -30,7 +30,7 @@ impl Kind {
 }
 
 /// A captured frame.
-pub(super) struct Frame<'a> {
+pub(super) struct CapturedFrame<'a> {
     pub(super) at: Time,
     /// Link-layer type, a number of the tcpdump.org registry.
     pub(super) link: i32,
@@ -40,7 +40,7 @@ pub(super) struct Frame<'a> {
 }
 
 /// Calls `take` for every frame of a file.
-pub(super) fn frames(bytes: &[u8], take: impl FnMut(&Frame)) -> Result<(), Malformed> {
+pub(super) fn frames(bytes: &[u8], take: impl FnMut(&CapturedFrame)) -> Result<(), Malformed> {
     match Kind::of(bytes) {
         Some(Kind::Pcap) => pcap(bytes, take),
         Some(Kind::Pcapng) => pcapng(bytes, take),
@@ -60,7 +60,7 @@ fn unreadable(offset: usize, what: &str, error: &nom::Err<PcapError<&[u8]>>) -> 
     }
 }
 
-fn pcap(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
+fn pcap(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malformed> {
     let (mut rest, header) =
         parse_pcap_header(bytes).map_err(|error| unreadable(0, "a file header of 24 bytes", &error))?;
     let parse = match (header.is_bigendian(), header.is_modified_format()) {
@@ -76,7 +76,7 @@ fn pcap(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
         let at = Time(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * tick);
         // The upper half describes the frame check sequence.
         let link = header.network.0 & 0xffff;
-        take(&Frame { at, link, bytes: packet.data, length: packet.origlen });
+        take(&CapturedFrame { at, link, bytes: packet.data, length: packet.origlen });
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ fn is_big_endian(section: &[u8]) -> bool {
     section.get(8..12) == Some(&[0x1a, 0x2b, 0x3c, 0x4d])
 }
 
-fn pcapng(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
+fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malformed> {
     let (mut rest, mut big_endian, mut interfaces) = (bytes, false, Vec::new());
     while !rest.is_empty() {
         let offset = bytes.len() - rest.len();
@@ -141,7 +141,7 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(&Frame)) -> Result<(), Malformed> {
                     return Err(fault(offset, &message));
                 };
                 let at = interface.time(packet.ts_high, packet.ts_low);
-                take(&Frame {
+                take(&CapturedFrame {
                     at,
                     link: interface.link,
                     bytes: packet.packet_data(),

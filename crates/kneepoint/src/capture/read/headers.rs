@@ -7,7 +7,7 @@ use etherparse::{
     IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement,
 };
 
-use super::file::Frame;
+use super::file::CapturedFrame;
 use super::{Direction, Segment};
 
 const IPV4: u16 = 0x0800;
@@ -15,7 +15,7 @@ const IPV6: u16 = 0x86dd;
 const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// The TCP segment in a frame, if its header was captured.
-pub(super) fn segment(frame: &Frame) -> Option<(Direction, Segment)> {
+pub(super) fn segment(frame: &CapturedFrame) -> Option<(Direction, Segment)> {
     let network = network(frame.link, frame.bytes)?;
     let before = frame.bytes.len() - network.len();
     let on_wire = (frame.length as usize).saturating_sub(before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads pcap and pcapng files into TCP segments, and derives from these what the sender could have observed.
+//! Reads pcap and pcapng files into TCP segments, and derives the signals of the sender from these.
 //!
 //! Link layers: Ethernet with or without VLAN tags, raw IP, BSD loopback, Linux cooked; IPv4 and IPv6. The two
 //! directions may come from several files, such as one per interface. Packets other than TCP are counted and skipped;

@@ -12,7 +12,7 @@ crate::settings! {
     pub struct Params {}
 }
 
-/// What a packet's bits take: whole nanoseconds and `fraction / rate` of one more.
+/// The transmission time of a packet: whole nanoseconds and `fraction / rate` of one more.
 #[derive(Clone, Copy, Debug)]
 struct Duration {
     size: u16,

@@ -5,12 +5,12 @@
 //! Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013.
 //!
 //! At each opportunity the link delivers up to 1500 bytes of packets that were offered before it: the rest of a packet begun at
-//! an earlier opportunity, then whole packets, then the beginning of one. An opportunity that finds no packet, and what is left of
-//! one when the queue runs empty, is lost. Several opportunities may have one time. After the last the trace begins again,
+//! an earlier opportunity, then whole packets, then the beginning of one. An opportunity that finds no packet is lost, and so is the
+//! rest of one when the queue runs empty. Several opportunities may have one time. After the last the trace begins again,
 //! so the last time is the trace's period.
 
 use super::Capacity;
-use crate::settings::{Inline, List, Or, Raw, Setting};
+use crate::settings::{FilePath, Inline, List, Or, Raw, Setting};
 use crate::units::{Interval, Rate, Time};
 use std::fmt;
 
@@ -28,7 +28,7 @@ crate::settings! {
         /// Times of delivery opportunities of 1500 bytes in milliseconds, as a list or as the text of a Mahimahi trace, one a line.
         opportunities: Times = Times(List::one(1));
         /// The file of a Mahimahi trace to take them from.
-        file: Or<Path, Inline> = Or::WORD;
+        file: Or<FilePath, Inline> = Or::WORD;
     } check |params| {
         let times = params.opportunities.0.values();
         if times.len() > MOST {
@@ -88,26 +88,6 @@ impl Setting for Times {
         match times.values().windows(2).find(|two| two[0] > two[1]) {
             Some(two) => Err(format!("{} comes after {}: let the times not decrease", two[1], two[0])),
             None => Ok(Times(times)),
-        }
-    }
-}
-
-/// The path of a file, which the core itself cannot open.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Path(pub String);
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl Setting for Path {
-    const KIND: &'static str = "path";
-    const JSON: &'static [&'static str] = &["string"];
-    fn read(raw: &Raw) -> Result<Path, String> {
-        match raw {
-            Raw::Text(text) if !text.is_empty() => Ok(Path(text.clone())),
-            _ => Err(format!("{raw} is not a path: put it in quotes")),
         }
     }
 }

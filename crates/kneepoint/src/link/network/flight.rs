@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 /// A packet and when it arrives, in a cache line of its own.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Place {
+struct InFlight {
     arrival: Time,
     packet: Packet,
 }
@@ -33,7 +33,7 @@ impl Flight {
 /// The places of all lines.
 #[derive(Clone, Debug)]
 pub struct Pool {
-    places: Vec<Place>,
+    places: Vec<InFlight>,
     /// The place behind each on its line, or the next free one.
     behind: Vec<u32>,
     free: u32,
@@ -49,7 +49,7 @@ impl Pool {
     /// Puts a packet at the end of a line. Whether it is the first there.
     #[inline(always)]
     pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: &Packet) -> bool {
-        let place = Place { arrival, packet: *packet };
+        let place = InFlight { arrival, packet: *packet };
         let index = self.free;
         let index = if index == NONE {
             self.places.push(place);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_packet_on_its_way_fills_one_cache_line() {
-        assert_eq!(size_of::<Place>(), 64);
+        assert_eq!(size_of::<InFlight>(), 64);
     }
 
     #[test]

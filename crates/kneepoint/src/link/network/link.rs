@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A link at work: its queue, kept in the cheapest way that answers what is asked of it.
+//! A link at work, with its queue in the cheapest form that suffices.
 
 use super::flight::Flight;
 use crate::link::LinkSpec;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Links at work: what becomes of a packet between two hosts.
+//! Links at work: the path of a packet between two hosts.
 //!
 //! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
 //! arrival of the first. A link that only carries what one other link delivers needs not even that. Its arrivals
 //! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a
 //! receiver that answers each packet, on a link that nobody else uses, may do so as soon as the packet's arrival
-//! is known (`Step::Reach`). Both are exact, for nothing else can come between; measured links stay out of it, so
-//! that what they tell is in order.
+//! is known (`Step::Reach`). Both are exact, for nothing else can come between; measured links are excluded, so
+//! that their events are in order.
 
 mod flight;
 mod link;
@@ -29,7 +29,7 @@ pub struct Links {
     links: Vec<Link>,
     /// Capacities that are not constant; the directions of a shared one have the same.
     capacities: Vec<capacity::Any>,
-    /// Measured links that compute departures, whose queues are told late.
+    /// Measured links that compute departures, whose queue events are reported late.
     tails: Vec<u32>,
     pool: Pool,
     hops: Vec<Hop>,
@@ -172,7 +172,7 @@ impl Links {
         None
     }
 
-    /// Tells of the departures from measured queues up to `end` that were not told yet.
+    /// Reports the outstanding departures from measured queues up to `end`.
     pub fn settle<O: Observer>(&mut self, end: Time, watch: &mut O) {
         for &index in &self.tails {
             if let Queue::Tail(tail) = &mut self.links[index as usize].queue {
@@ -183,7 +183,7 @@ impl Links {
         }
     }
 
-    /// What waits at a link.
+    /// The queue of a link.
     pub fn backlog(&self, link: LinkId, now: Time) -> Backlog {
         match &self.links[link.0 as usize].queue {
             Queue::Free => Backlog::default(),
@@ -192,7 +192,7 @@ impl Links {
         }
     }
 
-    /// What a link's discipline remembers.
+    /// The state of a link's discipline.
     pub fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
         match &self.links[link.0 as usize].queue {
             Queue::Ruled(ruled) => ruled.buffer.discipline().state(),

@@ -48,7 +48,7 @@ impl Topology for Chain {
 }
 
 fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
-    let row = Row {
+    let row = Backbone {
         routers: params.hops + 1,
         rate: params.rate,
         delay: params.hop_delay,
@@ -65,7 +65,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
 }
 
 /// Routers in a row, `r1` first, with a bottleneck between each and the next.
-pub(super) struct Row {
+pub(super) struct Backbone {
     pub routers: u32,
     pub rate: Rate,
     pub delay: Span,
@@ -76,7 +76,7 @@ pub(super) struct Row {
     pub floor: u32,
 }
 
-impl Row {
+impl Backbone {
     /// The routers, which are the first nodes, their links, and where each wish enters and leaves.
     pub(super) fn lay(
         &self,

@@ -2,7 +2,7 @@
 //! Dumbbell: two routers and the bottleneck between them; each flow has its own hosts and round-trip time.
 //!
 //! ```text
-//! s1 ── r1 ═══ b ═══ r2 ── d1      access delays: what is left of each flow's round trip,
+//! s1 ── r1 ═══ b ═══ r2 ── d1      access delays: the rest of each flow's round trip,
 //! s2 ──╯              ╰─── d2      rtt − 2·b, over its four access links
 //! ```
 //!
@@ -208,7 +208,7 @@ impl Hosts<'_> {
         if wish.crossed { super::cross(&pairs) } else { pairs }
     }
 
-    /// Four access links share what the bottleneck leaves of the round trip, to the nanosecond.
+    /// Four access links share the rest of the round trip, to the nanosecond.
     fn full(&mut self, near: NodeId, far: NodeId, rtt: Span) -> (NodeId, NodeId) {
         let rest = rtt.0 - 2 * self.delay.0;
         let rate = &self.params.access_rate;

@@ -24,7 +24,7 @@ crate::settings! {
 crate::settings! {
     /// A node of a graph.
     pub struct NodeFields {
-        /// What the node is called.
+        /// The node's name.
         name: Name = Name("a".into());
     }
 }

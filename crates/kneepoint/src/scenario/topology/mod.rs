@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::fault::Faults;
 use super::forms::{Buffer, Pace};
-use super::sections::{Direction, Place};
+use super::sections::{Direction, Endpoints};
 use super::tree::Table;
 use crate::link::{Network, NodeId, capacity, loss};
 use crate::queue;
@@ -80,7 +80,7 @@ fn steps(delays: &DelaySteps) -> Vec<Timed<Span>> {
     delays.get().map_or(Vec::new(), |steps| steps.values().to_vec())
 }
 
-/// What a topology is built from, apart from its own fields.
+/// The inputs of a topology besides its own fields.
 pub struct Site<'s> {
     /// The whole scenario.
     pub root: &'s Table,
@@ -112,10 +112,10 @@ pub struct Wish<'s> {
     pub packet: Bytes,
     /// Whether any of its senders may use any of its receivers.
     pub crossed: bool,
-    /// A rate at which each sender sends whatever happens.
+    /// The rate of each sender, if it ignores congestion.
     pub pressing: Option<Rate>,
     /// Where they are.
-    pub place: Place,
+    pub place: Endpoints,
 }
 
 /// A network with the pairs of nodes that each wish was given.
@@ -130,7 +130,7 @@ impl Site<'_> {
         if self.capacity.build(None).shared() { self.capacity.clone() } else { capacity::Config::default() }
     }
 
-    /// What a buffer of `rate` and `rtt` is measured by.
+    /// The units of a buffer at `rate` and `rtt`.
     fn pipe<'p>(&self, rate: Rate, rtt: Span, span: &'p Range<usize>) -> Pipe<'p> {
         let smallest = self.wishes.iter().map(|wish| wish.packet).min().unwrap_or(self.packet);
         Pipe { rate, rtt, payload: self.payload, packet: self.packet, smallest, span }
@@ -172,7 +172,7 @@ impl Wish<'_> {
     }
 }
 
-/// What a buffer is measured by.
+/// The units of a buffer.
 struct Pipe<'p> {
     rate: Rate,
     rtt: Span,

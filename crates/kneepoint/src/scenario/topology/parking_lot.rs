@@ -9,7 +9,7 @@
 use super::super::fault::Faults;
 use super::super::forms::{Buffer, Pace};
 use super::super::tree::Table;
-use super::chain::Row;
+use super::chain::Backbone;
 use super::{DelaySteps, Laid, Site, Topology, delay_range, delays_increase, steps};
 use crate::link::NodeId;
 use crate::settings::Or;
@@ -57,7 +57,7 @@ fn lay(params: &Params, site: &Site, table: &Table, faults: &mut Faults) -> Opti
     for wish in &site.wishes {
         wish.hold_under(&params.access_rate, faults);
     }
-    let row = Row {
+    let row = Backbone {
         routers: params.routers,
         rate: params.rate,
         delay: params.hop_delay,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A TCP sender: what it may send, what it must repair, and when it gives up waiting.
+//! A TCP sender: window, loss recovery and timeouts.
 //!
 //! RFC 5681 (fast retransmit and recovery), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 6298 (timer),
 //! RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 7323 (timestamps).
@@ -34,14 +34,14 @@ use data::Data;
 
 const ENDLESS: u32 = u32::MAX - 1;
 
-/// What a sender is doing.
+/// The phase of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// It waits for the answer to its SYN; whether that is on its way, and the round trips to come with it.
     Opening { sent: bool, rounds: u32 },
     /// Nothing is missing.
     Open,
-    /// It repairs what was outstanding below the point.
+    /// It repairs the segments outstanding below the point.
     Recovery,
     /// It sends again all that was outstanding below the point.
     Restart,
@@ -60,7 +60,7 @@ pub struct Segment {
     pub flags: Flags,
 }
 
-/// What an acknowledgement told.
+/// The news in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// Payload newly acknowledged in order.
@@ -95,7 +95,7 @@ pub struct Sender {
     inflation: i64,
     /// A repair ends when everything below it is acknowledged.
     point: u32,
-    /// Duplicates mean nothing until something above it is acknowledged: they may answer what was sent twice.
+    /// Duplicates mean nothing until something above it is acknowledged: they may answer segments sent twice.
     guard: u32,
     /// The segment at whose retransmission the timer expired last.
     expired: Option<u32>,
@@ -181,7 +181,7 @@ impl Sender {
         Hint { window: self.control.window, rtt: self.rtt.smoothed() }
     }
 
-    /// What the controller remembers.
+    /// The controller's state.
     pub fn controller(&self) -> &cc::Any {
         &self.controller
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a sender learns what arrived and what is missing, what it sends again, and how it answers marks.
+//! Loss detection, retransmission, and the response to marks.
 
 use super::{Phase, Sender};
 use crate::cc::{Ecn, Loss, Marks, Timeout};

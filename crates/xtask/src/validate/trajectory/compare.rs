@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Distance measures between two windows over time.
 
-use super::pair::{Path, STEP};
+use super::pair::{LossyLink, STEP};
 
 /// Tolerance.
 ///
@@ -17,7 +17,7 @@ pub struct Measure {
     /// Title in tables.
     pub title: &'static str,
     /// The function.
-    pub of: fn(&Path, &[f64], &[f64]) -> Measured,
+    pub of: fn(&LossyLink, &[f64], &[f64]) -> Measured,
 }
 
 /// Result of a measure.
@@ -71,23 +71,23 @@ fn worst(pairs: impl Iterator<Item = (f64, f64, f64)>) -> Measured {
 }
 
 /// The last sample before each loss except the first.
-fn before(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+fn before(path: &LossyLink, ours: &[f64], theirs: &[f64]) -> Measured {
     worst(path.losses.iter().skip(1).map(|at| (*at, ours[place(*at)], theirs[place(*at)])))
 }
 
 /// The first sample after each recovery.
-fn after(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+fn after(path: &LossyLink, ours: &[f64], theirs: &[f64]) -> Measured {
     worst(settled(path).into_iter().map(|(at, from, _)| (at, ours[from], theirs[from])))
 }
 
 /// The means between losses.
-fn mean(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+fn mean(path: &LossyLink, ours: &[f64], theirs: &[f64]) -> Measured {
     let of = |windows: &[f64]| windows.iter().sum::<f64>() / windows.len() as f64;
     worst(settled(path).into_iter().map(|(at, from, to)| (at, of(&ours[from..to]), of(&theirs[from..to]))))
 }
 
 /// The area between the curves relative to the area below ns-2's.
-fn distance(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
+fn distance(path: &LossyLink, ours: &[f64], theirs: &[f64]) -> Measured {
     let (mut between, mut below) = (0.0, 0.0);
     for (_, from, to) in settled(path) {
         for (one, other) in ours[from..to].iter().zip(&theirs[from..to]) {
@@ -100,18 +100,18 @@ fn distance(path: &Path, ours: &[f64], theirs: &[f64]) -> Measured {
 
 /// The intervals of samples without recovery, from one loss to the next, each with its start time; none if the next
 /// loss precedes the end of recovery.
-fn settled(path: &Path) -> Vec<(f64, usize, usize)> {
+fn settled(path: &LossyLink) -> Vec<(f64, usize, usize)> {
     let begins = path.losses.iter().map(|at| at + path.settle);
     let ends = path.losses.iter().skip(1).chain([&path.duration]);
-    let stretches = begins.zip(ends).map(|(begin, end)| (begin, place(begin), place(*end) + 1));
-    stretches.filter(|(_, from, to)| from < to).collect()
+    let intervals = begins.zip(ends).map(|(begin, end)| (begin, place(begin), place(*end) + 1));
+    intervals.filter(|(_, from, to)| from < to).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn path(losses: &[f64]) -> Path {
+    fn path(losses: &[f64]) -> LossyLink {
         let text =
             format!("rate = 1e9\nrtt = 0.1\nwindow = 9\nduration = 10.0\nsettle = 0.5\nlosses = {losses:?}");
         toml::from_str(&text).expect("a path")
@@ -148,8 +148,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_before_the_last_is_repaired_has_no_stretch_of_its_own() {
-        let stretches = settled(&path(&[2.0, 2.3, 5.0]));
-        assert_eq!(stretches, [(2.8, 27, 50), (5.5, 54, 100)]);
+    fn a_loss_before_the_last_is_repaired_has_no_interval_of_its_own() {
+        let intervals = settled(&path(&[2.0, 2.3, 5.0]));
+        assert_eq!(intervals, [(2.8, 27, 50), (5.5, 54, 100)]);
     }
 }

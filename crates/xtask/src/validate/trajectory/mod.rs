@@ -26,7 +26,7 @@ const GROUP: &str = "K";
 pub type Windows = Vec<f64>;
 
 /// A pair of runs with its results.
-pub struct Row {
+pub struct PairedWindows {
     pair: Pair,
     ours: Windows,
     theirs: Windows,
@@ -53,13 +53,17 @@ pub fn record() -> Result<bool, String> {
 }
 
 /// Runs and compares the pairs whose name contains `only`; with `live`, ns-2 runs now.
-pub fn run(only: Option<&str>, live: bool, explanations: &Explanations) -> Result<Vec<Row>, String> {
+pub fn run(
+    only: Option<&str>,
+    live: bool,
+    explanations: &Explanations,
+) -> Result<Vec<PairedWindows>, String> {
     let pairs = pairs(only)?;
     let theirs = recorded::theirs(&pairs, live)?;
     pairs.into_par_iter().zip(theirs).map(|(pair, theirs)| row(pair, theirs, explanations)).collect()
 }
 
-fn row(pair: Pair, theirs: Windows, explanations: &Explanations) -> Result<Row, String> {
+fn row(pair: Pair, theirs: Windows, explanations: &Explanations) -> Result<PairedWindows, String> {
     let ours = ours(&pair)?;
     if ours.len() != theirs.len() {
         return Err(format!("{}: {} samples of ours, {} of ns-2's", pair.name(), ours.len(), theirs.len()));
@@ -70,7 +74,7 @@ fn row(pair: Pair, theirs: Windows, explanations: &Explanations) -> Result<Row, 
         let found = || explanations.find(&pair.name(), MEASURES[place].key);
         differs.then(found).flatten().map(|(number, _)| number)
     });
-    Ok(Row { pair, ours, theirs, measured, because })
+    Ok(PairedWindows { pair, ours, theirs, measured, because })
 }
 
 /// Our window at each step.
@@ -89,7 +93,7 @@ fn ours(pair: &Pair) -> Result<Windows, String> {
 }
 
 /// Prints a line per pair.
-pub fn print(rows: &[Row]) {
+pub fn print(rows: &[PairedWindows]) {
     let width = rows.iter().map(|row| row.pair.name().chars().count()).max().unwrap_or(0);
     for row in rows {
         print!("{:width$}", row.pair.name());
@@ -106,7 +110,7 @@ pub fn print(rows: &[Row]) {
 }
 
 /// Reports unexplained differences; returns whether there are none.
-pub fn report(rows: &[Row]) -> bool {
+pub fn report(rows: &[PairedWindows]) -> bool {
     let mut explained = true;
     for row in rows {
         for ((measure, measured), because) in MEASURES.iter().zip(&row.measured).zip(row.because) {

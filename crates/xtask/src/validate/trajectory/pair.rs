@@ -17,14 +17,14 @@ pub const STEP: f64 = 0.1;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
-    path: BTreeMap<String, Path>,
+    path: BTreeMap<String, LossyLink>,
     pair: Vec<Line>,
 }
 
 /// A link with its times of loss.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Path {
+pub struct LossyLink {
     rate: f64,
     rtt: f64,
     /// Initial window; there is no slow start.
@@ -51,7 +51,7 @@ pub struct Pair {
     /// Name of the path.
     pub place: String,
     /// The path.
-    pub path: Path,
+    pub path: LossyLink,
     /// Our controller with its parameters, as on the command line.
     pub ours: String,
     theirs: Map<String, Value>,
@@ -126,7 +126,7 @@ impl Pair {
 
     /// The settings of ns-2's run.
     pub fn setup(&self) -> Setup {
-        let Path { rate, rtt, window, duration, losses, .. } = &self.path;
+        let LossyLink { rate, rtt, window, duration, losses, .. } = &self.path;
         let losses: Vec<String> = losses.iter().map(f64::to_string).collect();
         let mut args = self.theirs.clone();
         let given = json!({
@@ -138,7 +138,7 @@ impl Pair {
 
     /// Our scenario.
     pub fn scenario(&self) -> Result<String, String> {
-        let Path { rate, rtt, window, duration, losses, .. } = &self.path;
+        let LossyLink { rate, rtt, window, duration, losses, .. } = &self.path;
         let (name, ours) = (self.name(), &self.ours);
         let host = HOSTS.iter().find(|(agent, _)| *agent == self.agent());
         let (_, host) = host.ok_or_else(|| format!("{FILE}: no host is like {}", self.agent()))?;

@@ -7,7 +7,7 @@ use kneepoint::chart::{Axis, Drawing, Line, Lines, Mark, lines, sheet};
 
 use super::compare::{MEASURES, TOLERANCE};
 use super::pair::STEP;
-use super::{GROUP, Row};
+use super::{GROUP, PairedWindows};
 
 const TEXT: &str = "\
 One flow, one link, and one packet lost at each of the given times; the window every 100 ms, ours over ns-2's.
@@ -24,7 +24,7 @@ more: a decrease of 0.7 instead of 0.8 is an eighth.
 ";
 
 /// The section.
-pub fn section(rows: &[Row]) -> String {
+pub fn section(rows: &[PairedWindows]) -> String {
     let mut page = format!("\n## {GROUP}. Window trajectories\n\n{TEXT}");
     let agree = rows.iter().filter(|row| !row.measured.iter().any(|measured| measured.differs())).count();
     let _ = write!(
@@ -57,7 +57,7 @@ pub fn section(rows: &[Row]) -> String {
     page
 }
 
-fn places(rows: &[Row]) -> Vec<&str> {
+fn places(rows: &[PairedWindows]) -> Vec<&str> {
     let mut places: Vec<&str> = rows.iter().map(|row| row.pair.place.as_str()).collect();
     places.dedup();
     places
@@ -68,7 +68,7 @@ fn file(place: &str) -> String {
 }
 
 /// A chart per path, with its file name.
-pub fn figures(rows: &[Row]) -> Vec<(String, String)> {
+pub fn figures(rows: &[PairedWindows]) -> Vec<(String, String)> {
     let figure = |place: &str| {
         let panels: Vec<Drawing> = rows.iter().filter(|row| row.pair.place == place).map(panel).collect();
         (file(place), sheet(&format!("Windows on the path {place}"), &panels, 2).standalone())
@@ -77,7 +77,7 @@ pub fn figures(rows: &[Row]) -> Vec<(String, String)> {
 }
 
 /// Draws ns-2's curve below ours, and the times of loss.
-fn panel(row: &Row) -> Drawing {
+fn panel(row: &PairedWindows) -> Drawing {
     let points = |windows: &[f64]| -> Vec<(f64, f64)> {
         windows.iter().enumerate().map(|(place, window)| ((place + 1) as f64 * STEP, *window)).collect()
     };

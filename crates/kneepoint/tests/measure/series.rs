@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Sampled series.
+
+use kneepoint::cc;
+use kneepoint::measure::Series;
+use kneepoint::queue::Backlog;
+use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
+use kneepoint::units::{Bytes, Span};
+
+use super::{secs, valid};
+
+struct Still;
+
+impl View for Still {
+    fn backlog(&self, _: LinkId) -> Backlog {
+        Backlog { packets: 3, bytes: Bytes(3000) }
+    }
+    fn window(&self, flow: FlowId) -> f64 {
+        10.0 + f64::from(flow.0)
+    }
+    fn controller(&self, _: FlowId) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+    fn discipline(&self, _: LinkId) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
+    let mut series = Series::new(&valid(&[]), 2);
+    series.on(secs(1), &Event::Sample { view: &Still });
+    series.on(
+        secs(2),
+        &Event::Acked { flow: FlowId(1), acked: Bytes(1000), rtt: None, one_way: None, window: 1.0 },
+    );
+    series.on(secs(3), &Event::Sample { view: &Still });
+    let table = series.table();
+    assert_eq!(
+        table.columns,
+        [
+            "time_s",
+            "queue_packets[b-c]",
+            "throughput_bps[forward]",
+            "throughput_bps[reverse]",
+            "rtt_ms[forward]",
+            "rtt_ms[reverse]",
+            "window_packets[forward/0]",
+            "window_packets[forward/1]",
+            "window_packets[reverse/0]",
+        ]
+    );
+    // A thousand bytes in two seconds.
+    assert_eq!(table.rows[1][..4], [3.0, 3.0, 4000.0, 0.0]);
+    assert_eq!(table.rows[1][6..], [10.0, 11.0, 12.0]);
+}
+
+/// Controllers that remember the number of their flow, and what no other does.
+struct Remembering;
+
+impl View for Remembering {
+    fn controller(&self, flow: FlowId) -> Vec<(&'static str, f64)> {
+        vec![("srtt_ms", 100.0 + f64::from(flow.0)), ("odd", 7.0)]
+    }
+    fn backlog(&self, link: LinkId) -> Backlog {
+        Still.backlog(link)
+    }
+    fn window(&self, flow: FlowId) -> f64 {
+        Still.window(flow)
+    }
+    fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
+        Still.discipline(link)
+    }
+}
+
+#[test]
+fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
+    let mut watched = valid(&[]).into_builder();
+    watched.groups[0].cc = cc::Config::named("pert");
+    let watched = watched.build().unwrap();
+    let mut series = Series::new(&watched, 0);
+    let sample = |one: &mut Series, at| one.on(secs(at), &Event::Sample { view: &Remembering });
+    sample(&mut series, 1);
+    for flow in [FlowId(0), FlowId(1)] {
+        series.on(secs(1), &Event::Started { flow, group: 0 });
+        let rtt = Some(Span::from_millis(60 + 20 * u64::from(flow.0)));
+        series.on(secs(2), &Event::Acked { flow, acked: Bytes(1000), rtt, one_way: None, window: 1.0 });
+    }
+    sample(&mut series, 3);
+    let (began, delivered, size) = (secs(1), secs(4), Bytes(1000));
+    series.on(secs(4), &Event::Completed { flow: FlowId(0), group: 0, began, delivered, size });
+    sample(&mut series, 5);
+    let table = series.table();
+    let of = |quantity: &str| -> Vec<f64> { table.values(table.columns_of(quantity)[0]).collect() };
+    let (rtt, smoothed) = (of("rtt_ms"), of("srtt_ms"));
+    assert!(rtt[0].is_nan() && smoothed[0].is_nan());
+    assert_eq!((&rtt[1..], &smoothed[1..]), (&[70.0, 80.0][..], &[100.5, 101.0][..]));
+    // PERT remembers something else in this place.
+    assert!(of("min_rtt_ms").iter().all(|value| value.is_nan()));
+    assert!(table.columns_of("odd").is_empty());
+}
