@@ -15,6 +15,8 @@
 //!            min = max(5, target C / 2),  max = 3 min
 //! ```
 //!
+//! SA and MC adjust p_b by the window that the packet carries, before p_a is made of it.
+//!
 //! `q` backlog, without the arriving packet and the one in transmission; `count` arrivals since the last drop or
 //! mark; `C` link rate in packets/s; q, avg, min, max: packets, or bytes (min and max times the mean packet).
 //!
@@ -25,8 +27,9 @@
 //! Departures: with bytes, ns-2 spares packets only when none waits; its threshold for gentle uses the first max_p.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
+use crate::law::sparing::{self, Sparing};
 use crate::law::spread::Spread;
-use crate::law::{Adjusted, Law, red as law};
+use crate::law::{Adjusted, Adjustment, Law, red as law};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -43,6 +46,7 @@ crate::choice! {
 crate::settings! {
     /// RED's parameters; zero is automatic where the sentence says so.
     pub struct Params {
+        ..sparing: sparing::Params;
         /// Mark packets of senders that understand marks, instead of dropping them.
         ecn: bool = false;
         /// The average queue, in packets, at which dropping begins; 0 is half the target delay's packets, at least 5.
@@ -85,6 +89,7 @@ fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
 #[derive(Clone, Debug)]
 pub struct Red {
     law: Adjusted<law::Red, Spread>,
+    sparing: Sparing,
     average: f64,
     /// p_b.
     probability: f64,
@@ -144,6 +149,7 @@ impl Red {
                 self.average *= libm::pow(1.0 - self.weight, missed);
             }
         }
+        self.sparing.observe(arrival.window());
         self.average += self.weight * (self.length(arrival.backlog) - self.average);
         self.count += 1;
         self.count_bytes += arrival.packet.bytes().0;
@@ -155,9 +161,9 @@ impl Red {
             Unit::Packets => (self.count as f64, 1.0),
             Unit::Bytes => ((self.count_bytes as f64 / self.mean_packet).floor(), size),
         };
-        self.law.sample(self.average, now);
+        self.law.law.sample(self.average, now);
         self.probability = self.law.law.probability();
-        self.law.probability()
+        self.law.adjustment.adjust(self.sparing.adjust(self.probability))
     }
 
     fn restart_count(&mut self, count: u64, bytes: u64) {
@@ -215,6 +221,7 @@ impl Discipline for Red {
         let spread = Spread { wait: params.wait, count: 0.0, size: 1.0, mean_size: per_packet };
         Red {
             law: Adjusted { law: curve.into(), adjustment: spread },
+            sparing: Sparing::new(params.sparing),
             average: 0.0,
             probability: 0.0,
             weight: if params.weight > 0.0 { params.weight } else { automatic },
@@ -249,21 +256,23 @@ impl Discipline for Red {
             Unit::Packets => threshold,
             Unit::Bytes => threshold / self.mean_packet,
         };
-        vec![
+        let own = [
             (average, self.average),
             ("probability", self.probability),
             ("max_p", self.max_p()),
             ("min_threshold_packets", packets(self.thresholds().0)),
             ("max_threshold_packets", packets(self.thresholds().1)),
             ("weight", self.weight),
-        ]
+        ];
+        own.into_iter().chain(self.sparing.state()).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{agrees, arrival, link, packet};
+    use super::super::tests::{agrees, arrival, link, packet, packet_of};
     use super::*;
+    use crate::law::sparing::Rule;
     use crate::settings::Settings;
 
     #[test]
@@ -374,6 +383,25 @@ mod tests {
         assert!((800..=900).contains(&high.0) && high.1 == 0, "{high:?}");
         // Certainty drops, whatever the limit.
         assert_eq!(fate(Params { mark_limit: 1.0, ..ecn }, 40, 1000), (999, 0));
+    }
+
+    #[test]
+    fn the_senders_window_adjusts_the_laws_probability_before_drops_are_spaced() {
+        let chance = |spare, window| {
+            let sparing = sparing::Params { spare, ..Default::default() };
+            let params = Params { sparing, wait: false, weight: 1.0, ..Params::default() };
+            let mut red = Red { count: 24, ..red(params) };
+            for sent in [10.0, window] {
+                red.sparing.observe(arrival(&packet_of(sent), 7, Time::ZERO).window());
+            }
+            (red.average, red.count) = (7.0, 25);
+            red.uniform_probability(1040.0, Time::ZERO)
+        };
+        // The law says 0.02. SA makes it 0.06 · 5 / 9.9 and p_a of that; MC spares 5 and leaves 10.
+        let adjusted = 0.06 * 5.0 / 9.9;
+        assert!((chance(Rule::Proportional, 5.0) - adjusted / (1.0 - 25.0 * adjusted)).abs() < 1e-12);
+        assert_eq!(chance(Rule::Threshold, 5.0), 0.0);
+        assert!((chance(Rule::Threshold, 10.0) - 0.04).abs() < 1e-12);
     }
 
     #[test]
