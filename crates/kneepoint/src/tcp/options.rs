@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a TCP host can be told.
 
+use super::Encoding;
 use crate::units::{Bytes, Span};
 
 crate::choice! {
@@ -64,6 +65,8 @@ crate::settings! {
         window_validation: bool = true;
         /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
         impatient: bool = true;
+        /// How exactly packets tell queues the window.
+        hint: Encoding = Encoding::Exact;
         /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
         /// The mean of what is added, uniform from zero to twice that, to each round-trip time the sender measures.
