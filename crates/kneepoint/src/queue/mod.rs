@@ -179,6 +179,8 @@ crate::registry! {
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
         pi::Pi,
+        rem::Rem,
+        avq::Avq,
         step::Step,
         drr::Drr,
         lqd::Lqd,
