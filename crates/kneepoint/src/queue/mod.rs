@@ -178,6 +178,7 @@ crate::registry! {
         droptail::DropTail,
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
+        self_configuring_red::SelfConfiguringRed as "self-configuring-red",
         pi::Pi,
         rem::Rem,
         avq::Avq,
