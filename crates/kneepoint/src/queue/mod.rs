@@ -179,6 +179,7 @@ crate::registry! {
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
         self_configuring_red::SelfConfiguringRed as "self-configuring-red",
+        shred::Shred,
         pi::Pi,
         rem::Rem,
         avq::Avq,

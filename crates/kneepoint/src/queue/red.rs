@@ -134,6 +134,13 @@ impl Red {
         self.law.law = law::Curve::factored(points, self.width).into();
     }
 
+    /// Sets the minimum threshold, in the queue's unit, and the probability at the maximum threshold.
+    pub fn set_curve(&mut self, min: f64, max_p: f64) {
+        let points = law::Params { min, max_p, ..self.law.law.curve.points().clone() };
+        self.width = points.max - min;
+        self.law.law = law::Curve::factored(points, self.width).into();
+    }
+
     fn length(&self, backlog: Backlog) -> f64 {
         match self.unit {
             Unit::Packets => f64::from(backlog.packets),
@@ -141,18 +148,23 @@ impl Red {
         }
     }
 
-    /// Takes an arrival into the average.
+    /// Takes an arrival that it will judge into the average.
     pub fn observe(&mut self, arrival: &Arrival) {
+        self.follow(arrival);
+        self.sparing.observe(arrival.window());
+        self.count += 1;
+        self.count_bytes += arrival.packet.bytes().0;
+    }
+
+    /// Takes an arrival that another judges into the average.
+    pub fn follow(&mut self, arrival: &Arrival) {
         if let Some(since) = self.idle_since.take() {
             let missed = (arrival.now.since(since).as_secs_f64() * self.capacity).floor();
             if missed > 0.0 && self.average > 0.0 {
                 self.average *= libm::pow(1.0 - self.weight, missed);
             }
         }
-        self.sparing.observe(arrival.window());
         self.average += self.weight * (self.length(arrival.backlog) - self.average);
-        self.count += 1;
-        self.count_bytes += arrival.packet.bytes().0;
     }
 
     /// p_a, for a packet of `size` bytes; leaves p_b in `probability`.
@@ -173,9 +185,14 @@ impl Red {
 
     /// Decides on an arrival that the average has taken in.
     pub fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
+        self.judge_from(self.thresholds().0, arrival, rng)
+    }
+
+    /// Decides on an arrival; those that find the average below `least` are not counted.
+    pub fn judge_from(&mut self, least: f64, arrival: &Arrival, rng: &mut Rng) -> Decision {
         let size = arrival.packet.bytes().0;
         let mut decision = Decision::Pass;
-        if self.average < self.thresholds().0 || arrival.backlog.packets <= 1 {
+        if self.average < least || arrival.backlog.packets <= 1 {
             self.judging = false;
             self.probability = 0.0;
         } else if !self.judging {
