@@ -180,6 +180,8 @@ crate::registry! {
         adaptive_red::AdaptiveRed as "adaptive-red",
         self_configuring_red::SelfConfiguringRed as "self-configuring-red",
         shred::Shred,
+        rio::Rio,
+        rio_ps::RioPs as "rio-ps",
         pi::Pi,
         rem::Rem,
         avq::Avq,
