@@ -8,6 +8,7 @@
 //!
 //! To add one: write `law/NAME.rs` like `law/pi.rs` and add its line to the registry below.
 
+pub mod sparing;
 pub mod spread;
 
 use crate::settings::Settings;

@@ -41,6 +41,15 @@ pub struct Pi {
     probability: f64,
 }
 
+impl Pi {
+    /// The probability if the signal were sampled now.
+    #[inline]
+    pub fn at(&self, signal: f64) -> f64 {
+        let change = self.a * (signal - self.target) - self.b * self.before;
+        (self.probability + change).clamp(0.0, 1.0)
+    }
+}
+
 impl Law for Pi {
     type Params = Params;
 
@@ -51,10 +60,8 @@ impl Law for Pi {
 
     #[inline]
     fn sample(&mut self, signal: f64, _: Time) {
-        let error = signal - self.target;
-        let change = self.a * error - self.b * self.before;
-        self.probability = (self.probability + change).clamp(0.0, 1.0);
-        self.before = error;
+        self.probability = self.at(signal);
+        self.before = signal - self.target;
     }
 
     #[inline]

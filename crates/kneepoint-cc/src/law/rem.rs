@@ -12,7 +12,8 @@
 //! numbers. The probabilities of several links add up as their prices do: 1 - phi^-(price + price').
 //!
 //! Departure: the published price has the rate mismatch, arrivals less capacity, for x - x'. They are the same while
-//! the link is busy; an idle link has a mismatch below zero and a queue that does not change.
+//! the link is busy; an idle link has a mismatch below zero and a queue that does not change. A router samples the rates
+//! themselves: [`Rem::sample_rates`].
 
 use super::Law;
 use crate::units::Time;
@@ -44,6 +45,21 @@ pub struct Rem {
     price: f64,
 }
 
+impl Rem {
+    /// The price.
+    #[inline]
+    pub fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// Takes in the queue and the rate mismatch of an interval: what arrived, and what the link could serve.
+    #[inline]
+    pub fn sample_rates(&mut self, signal: f64, arrived: f64, served: f64) {
+        let mismatch = self.alpha * (signal - self.target) + arrived - served;
+        self.price = (self.price + self.gamma * mismatch).max(0.0);
+    }
+}
+
 impl Law for Rem {
     type Params = Params;
 
@@ -54,8 +70,7 @@ impl Law for Rem {
 
     #[inline]
     fn sample(&mut self, signal: f64, _: Time) {
-        let mismatch = self.alpha * (signal - self.target) + signal - self.before;
-        self.price = (self.price + self.gamma * mismatch).max(0.0);
+        self.sample_rates(signal, signal, self.before);
         self.before = signal;
     }
 

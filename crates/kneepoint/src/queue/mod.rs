@@ -15,7 +15,7 @@ mod waiting;
 pub use buffer::{Buffer, Departed};
 pub use waiting::{Line, Ticket, Waiting};
 
-use crate::packet::Packet;
+use crate::packet::{Body, Packet};
 use crate::rng::Rng;
 use crate::settings::Settings;
 pub use crate::trace::{Backlog, Fate, Reason};
@@ -68,6 +68,17 @@ pub struct Arrival<'a> {
     pub backlog: Backlog,
     /// Whether the limit leaves no room: unless another is pushed out, it is dropped whatever the decision.
     pub full: bool,
+}
+
+impl Arrival<'_> {
+    /// The congestion window, in packets, that the sender of a data packet tells queues; a datagram tells none.
+    #[inline]
+    pub fn window(&self) -> Option<f64> {
+        match self.packet.body() {
+            Body::Data { hint, .. } if hint.window > 0.0 => Some(hint.window),
+            _ => None,
+        }
+    }
 }
 
 /// The next packet leaves.
@@ -167,7 +178,13 @@ crate::registry! {
         droptail::DropTail,
         red::Red,
         adaptive_red::AdaptiveRed as "adaptive-red",
+        self_configuring_red::SelfConfiguringRed as "self-configuring-red",
+        shred::Shred,
+        rio::Rio,
+        rio_ps::RioPs as "rio-ps",
         pi::Pi,
+        rem::Rem,
+        avq::Avq,
         step::Step,
         drr::Drr,
         lqd::Lqd,
@@ -204,7 +221,7 @@ impl Any {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::packet::Flags;
+    use crate::packet::{Flags, Hint};
 
     /// The bottleneck of the reference runs: 1040 bytes a packet, a third of the round trip as its delay.
     pub fn link(mbit: u64, rtt: f64) -> Facts {
@@ -214,6 +231,11 @@ pub(crate) mod tests {
 
     pub fn packet() -> Packet {
         Packet::data(0, 0, 1040, Flags::default(), Time::ZERO)
+    }
+
+    /// A packet of a sender with this window.
+    pub fn packet_of(window: f64) -> Packet {
+        packet().with_hint(Hint { window, rtt: Span::ZERO })
     }
 
     /// A buffer to try a discipline on: packets are numbered as they arrive.

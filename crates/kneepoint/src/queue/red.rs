@@ -15,6 +15,8 @@
 //!            min = max(5, target C / 2),  max = 3 min
 //! ```
 //!
+//! SA and MC adjust p_b by the window that the packet carries, before p_a is made of it.
+//!
 //! `q` backlog, without the arriving packet and the one in transmission; `count` arrivals since the last drop or
 //! mark; `C` link rate in packets/s; q, avg, min, max: packets, or bytes (min and max times the mean packet).
 //!
@@ -25,8 +27,9 @@
 //! Departures: with bytes, ns-2 spares packets only when none waits; its threshold for gentle uses the first max_p.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
+use crate::law::sparing::{self, Sparing};
 use crate::law::spread::Spread;
-use crate::law::{Adjusted, Law, red as law};
+use crate::law::{Adjusted, Adjustment, Law, red as law};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -43,6 +46,7 @@ crate::choice! {
 crate::settings! {
     /// RED's parameters; zero is automatic where the sentence says so.
     pub struct Params {
+        ..sparing: sparing::Params;
         /// Mark packets of senders that understand marks, instead of dropping them.
         ecn: bool = false;
         /// The average queue, in packets, at which dropping begins; 0 is half the target delay's packets, at least 5.
@@ -85,6 +89,7 @@ fn check_thresholds(min: f64, max: f64) -> Result<(), String> {
 #[derive(Clone, Debug)]
 pub struct Red {
     law: Adjusted<law::Red, Spread>,
+    sparing: Sparing,
     average: f64,
     /// p_b.
     probability: f64,
@@ -129,6 +134,13 @@ impl Red {
         self.law.law = law::Curve::factored(points, self.width).into();
     }
 
+    /// Sets the minimum threshold, in the queue's unit, and the probability at the maximum threshold.
+    pub fn set_curve(&mut self, min: f64, max_p: f64) {
+        let points = law::Params { min, max_p, ..self.law.law.curve.points().clone() };
+        self.width = points.max - min;
+        self.law.law = law::Curve::factored(points, self.width).into();
+    }
+
     fn length(&self, backlog: Backlog) -> f64 {
         match self.unit {
             Unit::Packets => f64::from(backlog.packets),
@@ -136,8 +148,16 @@ impl Red {
         }
     }
 
-    /// Takes an arrival into the average.
+    /// Takes an arrival that it will judge into the average.
     pub fn observe(&mut self, arrival: &Arrival) {
+        self.follow(arrival);
+        self.sparing.observe(arrival.window());
+        self.count += 1;
+        self.count_bytes += arrival.packet.bytes().0;
+    }
+
+    /// Takes an arrival that another judges into the average.
+    pub fn follow(&mut self, arrival: &Arrival) {
         if let Some(since) = self.idle_since.take() {
             let missed = (arrival.now.since(since).as_secs_f64() * self.capacity).floor();
             if missed > 0.0 && self.average > 0.0 {
@@ -145,8 +165,6 @@ impl Red {
             }
         }
         self.average += self.weight * (self.length(arrival.backlog) - self.average);
-        self.count += 1;
-        self.count_bytes += arrival.packet.bytes().0;
     }
 
     /// p_a, for a packet of `size` bytes; leaves p_b in `probability`.
@@ -155,9 +173,9 @@ impl Red {
             Unit::Packets => (self.count as f64, 1.0),
             Unit::Bytes => ((self.count_bytes as f64 / self.mean_packet).floor(), size),
         };
-        self.law.sample(self.average, now);
+        self.law.law.sample(self.average, now);
         self.probability = self.law.law.probability();
-        self.law.probability()
+        self.law.adjustment.adjust(self.sparing.adjust(self.probability))
     }
 
     fn restart_count(&mut self, count: u64, bytes: u64) {
@@ -167,9 +185,14 @@ impl Red {
 
     /// Decides on an arrival that the average has taken in.
     pub fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
+        self.judge_from(self.thresholds().0, arrival, rng)
+    }
+
+    /// Decides on an arrival; those that find the average below `least` are not counted.
+    pub fn judge_from(&mut self, least: f64, arrival: &Arrival, rng: &mut Rng) -> Decision {
         let size = arrival.packet.bytes().0;
         let mut decision = Decision::Pass;
-        if self.average < self.thresholds().0 || arrival.backlog.packets <= 1 {
+        if self.average < least || arrival.backlog.packets <= 1 {
             self.judging = false;
             self.probability = 0.0;
         } else if !self.judging {
@@ -215,6 +238,7 @@ impl Discipline for Red {
         let spread = Spread { wait: params.wait, count: 0.0, size: 1.0, mean_size: per_packet };
         Red {
             law: Adjusted { law: curve.into(), adjustment: spread },
+            sparing: Sparing::new(params.sparing),
             average: 0.0,
             probability: 0.0,
             weight: if params.weight > 0.0 { params.weight } else { automatic },
@@ -249,21 +273,23 @@ impl Discipline for Red {
             Unit::Packets => threshold,
             Unit::Bytes => threshold / self.mean_packet,
         };
-        vec![
+        let own = [
             (average, self.average),
             ("probability", self.probability),
             ("max_p", self.max_p()),
             ("min_threshold_packets", packets(self.thresholds().0)),
             ("max_threshold_packets", packets(self.thresholds().1)),
             ("weight", self.weight),
-        ]
+        ];
+        own.into_iter().chain(self.sparing.state()).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{agrees, arrival, link, packet};
+    use super::super::tests::{agrees, arrival, link, packet, packet_of};
     use super::*;
+    use crate::law::sparing::Rule;
     use crate::settings::Settings;
 
     #[test]
@@ -374,6 +400,25 @@ mod tests {
         assert!((800..=900).contains(&high.0) && high.1 == 0, "{high:?}");
         // Certainty drops, whatever the limit.
         assert_eq!(fate(Params { mark_limit: 1.0, ..ecn }, 40, 1000), (999, 0));
+    }
+
+    #[test]
+    fn the_senders_window_adjusts_the_laws_probability_before_drops_are_spaced() {
+        let chance = |spare, window| {
+            let sparing = sparing::Params { spare, ..Default::default() };
+            let params = Params { sparing, wait: false, weight: 1.0, ..Params::default() };
+            let mut red = Red { count: 24, ..red(params) };
+            for sent in [10.0, window] {
+                red.sparing.observe(arrival(&packet_of(sent), 7, Time::ZERO).window());
+            }
+            (red.average, red.count) = (7.0, 25);
+            red.uniform_probability(1040.0, Time::ZERO)
+        };
+        // The law says 0.02. SA makes it 0.06 · 5 / 9.9 and p_a of that; MC spares 5 and leaves 10.
+        let adjusted = 0.06 * 5.0 / 9.9;
+        assert!((chance(Rule::Proportional, 5.0) - adjusted / (1.0 - 25.0 * adjusted)).abs() < 1e-12);
+        assert_eq!(chance(Rule::Threshold, 5.0), 0.0);
+        assert!((chance(Rule::Threshold, 10.0) - 0.04).abs() < 1e-12);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! is nothing, and calls back at the next wake-up. Data is counted in segments: packets of the size that the
 //! options give, the last one shorter where the transfer ends inside it.
 
+mod hint;
 mod options;
 mod receiver;
 mod rtt;
@@ -12,6 +13,7 @@ mod scoreboard;
 mod segments;
 mod sender;
 
+pub use hint::Encoding;
 pub use options::{Options, Recovery};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Heard, Segment, Sender};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Options of a TCP host.
 
+use super::Encoding;
 use crate::units::{Bytes, Span};
 
 crate::choice! {
@@ -64,6 +65,8 @@ crate::settings! {
         window_validation: bool = true;
         /// NewReno restarts the timer at the first partial acknowledgement only (RFC 6582 §4).
         impatient: bool = true;
+        /// How exactly packets tell queues the window.
+        hint: Encoding = Encoding::Exact;
         /// Packets leave up to this much later, at random: a host's own noise, which breaks phase effects.
         jitter: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
         /// Mean error added to each measured round-trip time, uniform from zero to twice this mean.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws of the laws that make probabilities from signals.
 
+use kneepoint::law::sparing::{Params, Rule, Sparing};
 use kneepoint::law::spread::Spread;
 use kneepoint::law::{self, Adjustment};
 use kneepoint::rng::Rng;
@@ -67,6 +68,16 @@ fn an_adjusted_probability_of_any_law_lies_between_0_and_1() {
             let spread = Spread { wait: script.chance(0.5), count, size, mean_size: 1040.0 };
             let adjusted = spread.adjust(law.probability());
             assert!((0.0..=1.0).contains(&adjusted), "{config:?} with {spread:?}: {adjusted}");
+        }
+        for spare in Rule::ALL {
+            let mut sparing = Sparing::new(Params { spare: *spare, ..Params::default() });
+            for _ in 0..1_000 {
+                law.sample(signal(&mut script), Time::ZERO);
+                let window = pick(&mut script, &[f64::MIN_POSITIVE, 0.5, 7.0, 100.0, 1e300]);
+                sparing.observe(script.chance(0.8).then_some(window));
+                let adjusted = sparing.adjust(law.probability());
+                assert!((0.0..=1.0).contains(&adjusted), "{config:?} with {sparing:?}: {adjusted}");
+            }
         }
     }
 }

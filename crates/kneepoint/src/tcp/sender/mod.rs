@@ -178,7 +178,7 @@ impl Sender {
     /// What its packets tell queues of it.
     #[inline]
     pub fn hint(&self) -> Hint {
-        Hint { window: self.control.window, rtt: self.rtt.smoothed() }
+        Hint { window: self.options.hint.carries(self.control.window), rtt: self.rtt.smoothed() }
     }
 
     /// The controller's state.
