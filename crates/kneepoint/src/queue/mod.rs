@@ -172,6 +172,7 @@ crate::registry! {
         drr::Drr,
         lqd::Lqd,
         erica::Erica,
+        codel::CoDel,
     }
 }
 
@@ -221,18 +222,25 @@ pub(crate) mod tests {
         buffer: Buffer,
         rng: Rng,
         arrivals: u32,
+        pub now: Time,
         pub pushed_out: Vec<u32>,
         pub refused: Vec<u32>,
+        pub dropped_late: Vec<u32>,
     }
 
     impl Bench {
         pub fn new(discipline: Any, limit: Limit) -> Bench {
             let (buffer, rng) = (Buffer::new(discipline, limit), Rng::stream(1, "bench", 0));
-            Bench { buffer, rng, arrivals: 0, pushed_out: Vec::new(), refused: Vec::new() }
+            let (pushed_out, refused, dropped_late) = (Vec::new(), Vec::new(), Vec::new());
+            Bench { buffer, rng, arrivals: 0, now: Time::ZERO, pushed_out, refused, dropped_late }
         }
 
         pub fn arrive(&mut self, flow: u32, size: u16) {
-            let mut packet = Packet::data(flow, 0, size, Flags::default(), Time::ZERO);
+            self.arrive_with(flow, size, Flags::default());
+        }
+
+        pub fn arrive_with(&mut self, flow: u32, size: u16, flags: Flags) {
+            let mut packet = Packet::data(flow, 0, size, flags, Time::ZERO);
             packet.id = self.arrivals;
             self.enqueue(packet);
         }
@@ -240,18 +248,36 @@ pub(crate) mod tests {
         pub fn enqueue(&mut self, packet: Packet) {
             self.arrivals += 1;
             let pushed_out = |victim: &Packet| self.pushed_out.push(victim.id);
-            match self.buffer.enqueue(packet, Time::ZERO, &mut self.rng, pushed_out) {
+            match self.buffer.enqueue(packet, self.now, &mut self.rng, pushed_out) {
                 Fate::Dropped(_) => self.refused.push(packet.id),
                 Fate::Passed | Fate::Marked => {}
             }
         }
 
+        /// The next packet that is not dropped at the head.
         pub fn serve(&mut self) -> Option<Packet> {
-            self.buffer.dequeue(Time::ZERO, &mut self.rng).map(|departed| departed.packet)
+            loop {
+                let departed = self.buffer.dequeue(self.now, &mut self.rng)?;
+                match departed.fate {
+                    Fate::Dropped(_) => self.dropped_late.push(departed.packet.id),
+                    Fate::Passed | Fate::Marked => return Some(departed.packet),
+                }
+            }
         }
 
         pub fn tick(&mut self) {
-            self.buffer.tick(Time::ZERO);
+            self.buffer.tick(self.now);
+        }
+
+        /// Each millisecond these packets arrive, by flow, size and flags, and one is served; the packets served.
+        pub fn run(&mut self, millis: u64, flows: &[(u32, u16, Flags)]) -> Vec<Packet> {
+            let mut served = Vec::new();
+            for _ in 0..millis {
+                flows.iter().for_each(|(flow, size, flags)| self.arrive_with(*flow, *size, *flags));
+                self.now += Span::from_millis(1);
+                served.extend(self.serve());
+            }
+            served
         }
 
         pub fn state(&self) -> Vec<(&'static str, f64)> {
