@@ -10,6 +10,7 @@
 //! [`next`](Discipline::next); one that makes room for arrivals (`queue/lqd.rs`) answers
 //! [`push_out`](Discipline::push_out). Add its line to the registry below.
 
+mod flows;
 mod waiting;
 
 pub use buffer::{Buffer, Departed};
@@ -173,6 +174,7 @@ crate::registry! {
         lqd::Lqd,
         erica::Erica,
         codel::CoDel,
+        fq_codel::FqCoDel as "fq-codel",
     }
 }
 
@@ -283,6 +285,15 @@ pub(crate) mod tests {
         pub fn state(&self) -> Vec<(&'static str, f64)> {
             self.buffer.discipline().state()
         }
+    }
+
+    /// Jain's index of the bytes served to flows 0 to `flows` - 1.
+    pub fn jain(served: &[Packet], flows: u32) -> f64 {
+        let bytes = |flow| served.iter().filter(|one| one.flow == flow).map(|one| f64::from(one.size)).sum();
+        let shares: Vec<f64> = (0..flows).map(bytes).collect();
+        let (sum, squares) =
+            (shares.iter().sum::<f64>(), shares.iter().map(|share| share * share).sum::<f64>());
+        sum * sum / (f64::from(flows) * squares)
     }
 
     pub fn arrival(packet: &Packet, packets: u32, now: Time) -> Arrival<'_> {
