@@ -175,6 +175,7 @@ crate::registry! {
         erica::Erica,
         codel::CoDel,
         fq_codel::FqCoDel as "fq-codel",
+        pie::Pie,
     }
 }
 
