@@ -86,6 +86,11 @@ impl<S: Clone> Flows<S> {
         (queue.line.backlog(), &mut queue.state)
     }
 
+    /// The states of all queues.
+    pub fn states(&mut self) -> impl Iterator<Item = &mut S> {
+        self.queues.iter_mut().map(|queue| &mut queue.state)
+    }
+
     /// Without room, the first packet of the longest queue; an arrival alone in the longest queue has to go itself.
     pub fn push_out(&mut self, arrival: &Arrival, waiting: &mut Waiting) -> Option<Ticket> {
         if !arrival.full {

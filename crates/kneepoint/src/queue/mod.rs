@@ -176,6 +176,7 @@ crate::registry! {
         codel::CoDel,
         fq_codel::FqCoDel as "fq-codel",
         pie::Pie,
+        fq_pie::FqPie as "fq-pie",
     }
 }
 
