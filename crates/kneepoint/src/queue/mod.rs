@@ -177,6 +177,7 @@ crate::registry! {
         fq_codel::FqCoDel as "fq-codel",
         pie::Pie,
         fq_pie::FqPie as "fq-pie",
+        cake::Cake,
     }
 }
 
