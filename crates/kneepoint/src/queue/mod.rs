@@ -16,7 +16,7 @@ mod waiting;
 pub use buffer::{Buffer, Departed};
 pub use waiting::{Line, Ticket, Waiting};
 
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::settings::Settings;
 pub use crate::trace::{Backlog, Fate, Reason};
@@ -104,6 +104,19 @@ pub enum Order {
     Arrival,
     /// That of their arrivals within each flow.
     Flow,
+    /// That of their arrivals within each flow among packets that are scalable, ECT(1), and among all others.
+    Class,
+}
+
+impl Order {
+    /// Packets of which this is the same leave in the order of their arrivals.
+    pub fn line(self, packet: &Packet) -> (u32, bool) {
+        match self {
+            Order::Arrival => (0, false),
+            Order::Flow => (packet.flow, false),
+            Order::Class => (packet.flow, packet.flags.has(Flags::SCALABLE)),
+        }
+    }
 }
 
 /// A queue discipline.
@@ -178,6 +191,7 @@ crate::registry! {
         pie::Pie,
         fq_pie::FqPie as "fq-pie",
         cake::Cake,
+        dualpi2::DualPi2,
     }
 }
 
@@ -210,7 +224,6 @@ impl Any {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::packet::Flags;
 
     /// The bottleneck of the reference runs: 1040 bytes a packet, a third of the round trip as its delay.
     pub fn link(mbit: u64, rtt: f64) -> Facts {
