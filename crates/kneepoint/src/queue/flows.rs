@@ -14,6 +14,7 @@ use crate::units::Bytes;
 pub struct Places {
     /// How many queues there are; 0 is one for each flow.
     queues: u32,
+    salt: u64,
     /// By flow.
     known: Vec<u32>,
 }
@@ -21,7 +22,7 @@ pub struct Places {
 impl Places {
     /// Places in this many queues; 0 is one for each flow.
     pub fn new(queues: u32) -> Places {
-        Places { queues, known: Vec::new() }
+        Places { queues, salt: 0, known: Vec::new() }
     }
 
     /// The queue of a flow.
@@ -32,10 +33,16 @@ impl Places {
         }
         while self.known.len() <= flow as usize {
             let next = self.known.len() as u64;
-            // A stream for each flow is as good a hash as any, and is computed once.
-            self.known.push(Rng::stream(0, "flows", next).below(u64::from(self.queues)) as u32);
+            // A stream for each flow and salt is as good a hash as any, and is computed once.
+            self.known.push(Rng::stream(self.salt, "flows", next).below(u64::from(self.queues)) as u32);
         }
         self.known[flow as usize]
+    }
+
+    /// Hashes all flows anew.
+    pub fn shuffle(&mut self) {
+        self.salt += 1;
+        self.known.clear();
     }
 }
 
@@ -171,6 +178,8 @@ mod tests {
         assert!((600..=676).contains(&used.len()), "{}", used.len());
         assert!(first.iter().all(|place| *place < 1024));
         assert_eq!((0..1000).rev().map(|flow| places.of(flow)).rev().collect::<Vec<_>>(), first);
+        places.shuffle();
+        assert_ne!((0..1000).map(|flow| places.of(flow)).collect::<Vec<_>>(), first);
         assert_eq!(Places::new(0).of(77), 77);
     }
 }

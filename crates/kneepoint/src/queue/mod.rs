@@ -192,6 +192,7 @@ crate::registry! {
         fq_pie::FqPie as "fq-pie",
         cake::Cake,
         dualpi2::DualPi2,
+        sfq::Sfq,
     }
 }
 
