@@ -60,10 +60,81 @@ fn deficit_round_robin_gives_max_min_shares_to_flows_that_do_not_ask() {
 }
 
 #[test]
+fn a_queue_for_each_flow_shares_the_link_whatever_rules_in_it() {
+    for queue in ["fq-codel", "cake"] {
+        let got = shares(queue, "rate = \"8mbit\"\nsize = \"1000b\"");
+        assert!(about(got, [5.0, 5.0], 0.5), "{queue}: {got:?}");
+    }
+    for queue in ["fq-codel", "fq-pie", "cake", "sfq"] {
+        let got = shares(queue, "rate = \"2mbit\"\nsize = \"1000b\"");
+        assert!(about(got, [8.0, 2.0], 0.5), "{queue}: {got:?}");
+    }
+}
+
+#[test]
 fn longest_queue_drop_keeps_room_for_who_holds_less() {
     let greedy = "rate = \"20mbit\"\nsize = \"1000b\"";
     let (tail, pushed) = (shares("droptail", greedy), shares("lqd", greedy));
     assert!(tail[0] < 0.5 && pushed[0] > 3.0, "{tail:?} {pushed:?}");
+}
+
+/// The bytes that a link carried from the tenth second on, and how long they waited, by flow.
+struct Waits(LinkId, [(f64, f64); 8]);
+
+impl Observer for Waits {
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Service { link, packet, waited }
+                if *link == self.0 && at >= Span::from_secs(10).after_start() =>
+            {
+                let (bytes, seconds) = &mut self.1[packet.flow as usize];
+                *bytes += f64::from(packet.size);
+                *seconds += f64::from(packet.size) * waited.as_secs_f64();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Mbit/s and mean wait in milliseconds of flows with these controllers at 20 Mbit/s over 40 ms, 500 packets of buffer.
+fn waits(queue: &str, controllers: &[&str]) -> Vec<(f64, f64)> {
+    let flow = |(number, cc): (usize, &&str)| format!("[[flows]]\nname = \"flow {number}\"\ncc = \"{cc}\"\n");
+    let flows: String = controllers.iter().enumerate().map(flow).collect();
+    let text = format!(
+        "queue = \"{queue}\"\n[run]\nduration = \"50s\"\nmeasure = \"10s..50s\"\n\
+         [topology]\nkind = \"dumbbell\"\nrate = \"20mbit\"\nbuffer = \"500pkt\"\nrtt = \"40ms\"\n{flows}"
+    );
+    let plan = scenario::parse(&text).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let valid = &plan.cases[0].valid;
+    let link = valid.network().links.iter().position(|link| link.measured).expect("a bottleneck");
+    let (waits, _) = run::run(valid, 1, Waits(LinkId(link as u32), [(0.0, 0.0); 8]));
+    let means = waits.1.iter().map(|(bytes, seconds)| (8.0 * bytes / 40.0 / 1e6, 1e3 * seconds / bytes));
+    means.take(controllers.len()).collect()
+}
+
+#[test]
+fn a_controlled_delay_stays_near_its_target_and_the_link_busy() {
+    for (queue, least, most) in
+        [("droptail", 60.0, 300.0), ("codel", 2.0, 15.0), ("pie", 8.0, 25.0), ("fq-codel", 2.0, 15.0)]
+    {
+        let got = waits(queue, &["reno"; 4]);
+        let carried: f64 = got.iter().map(|(rate, _)| rate).sum();
+        // Under fq-codel each flow halves a window that fills its share alone: 17.5.
+        assert!(carried > 17.0, "{queue}: {got:?}");
+        assert!(got.iter().all(|(_, wait)| (least..most).contains(wait)), "{queue}: {got:?}");
+    }
+}
+
+#[test]
+fn coupled_queues_give_scalable_flows_short_waits_and_shares_like_those_of_classic_ones() {
+    let got = waits("dualpi2", &["prague", "prague", "prague", "prague", "reno", "reno", "reno", "reno"]);
+    let (scalable, classic) = got.split_at(4);
+    assert!(scalable.iter().all(|(_, wait)| *wait < 1.0), "{got:?}");
+    assert!(classic.iter().all(|(_, wait)| (10.0..20.0).contains(wait)), "{got:?}");
+    let carried = |flows: &[(f64, f64)]| flows.iter().map(|(rate, _)| rate).sum::<f64>();
+    let rates = (carried(scalable), carried(classic));
+    // 10.7 and 9.3 Mbit/s.
+    assert!(rates.0 + rates.1 > 19.0 && (0.8..1.5).contains(&(rates.0 / rates.1)), "{got:?}");
 }
 
 #[test]

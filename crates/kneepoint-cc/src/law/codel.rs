@@ -12,7 +12,7 @@
 //!
 //! `q` queueing delay, `target interval`: time. The signal of [`Law`] is `q` in seconds.
 //!
-//! Reading: instants that pass between two samples are one.
+//! Reading: instants that pass between two samples are one; a queue takes each of them ([`each_due`](CoDel::each_due)).
 
 use super::Law;
 use crate::units::{Span, Time};
@@ -48,6 +48,16 @@ pub struct CoDel {
 }
 
 impl CoDel {
+    /// Instants since responses began, with those remembered.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether the delay has stood for an interval.
+    pub fn responding(&self) -> bool {
+        self.responding
+    }
+
     /// interval / sqrt(n).
     fn spacing(&self) -> Span {
         Span((self.interval.0 as f64 / libm::sqrt(f64::from(self.count))) as u64)
@@ -62,12 +72,28 @@ impl CoDel {
         self.next = now + self.spacing();
     }
 
+    /// Ends responses, as a delay below the target does.
+    #[inline]
+    pub fn rest(&mut self) {
+        self.patience = None;
+        self.responding = false;
+    }
+
     /// Takes in the queueing delay at `now`; whether this is an instant to respond.
     #[inline]
     pub fn due(&mut self, delay: Span, now: Time) -> bool {
+        let due = self.each_due(delay, now);
+        if due {
+            self.next = self.next.max(now);
+        }
+        due
+    }
+
+    /// Like [`due`](CoDel::due), but instants that have passed are due one after the other, as packets leave.
+    #[inline]
+    pub fn each_due(&mut self, delay: Span, now: Time) -> bool {
         if delay < self.target {
-            self.patience = None;
-            self.responding = false;
+            self.rest();
             return false;
         }
         let patience = *self.patience.get_or_insert(now + self.interval);
@@ -76,7 +102,7 @@ impl CoDel {
             true
         } else if self.responding && now >= self.next {
             self.count = self.count.saturating_add(1);
-            self.next = (self.next + self.spacing()).max(now);
+            self.next += self.spacing();
             true
         } else {
             false
@@ -129,6 +155,19 @@ mod tests {
     fn instants_come_closer_with_the_root_of_their_number() {
         // 100, and 100 more, then 70.7, 57.7, 50 and 44.7 ms, seen at the next millisecond.
         assert_eq!(instants([0.008; 450].into_iter()), [100, 200, 271, 329, 379, 424]);
+    }
+
+    #[test]
+    fn instants_missed_between_samples_lapse_or_come_one_after_the_other() {
+        let late = |due: fn(&mut CoDel, Span, Time) -> bool| {
+            let mut codel = CoDel::new(Params::default());
+            let mut at =
+                |milli| due(&mut codel, Span::from_millis(8), Span::from_millis(milli).after_start());
+            assert!(!at(0) && at(100));
+            (0..50).filter(|_| at(1000)).count()
+        };
+        // Since 100 ms: 100 (1 + 1/sqrt(2) + ... + 1/sqrt(n)) <= 900 up to n = 26. The second of two is due at 1000 ms.
+        assert_eq!((late(CoDel::each_due), late(CoDel::due)), (26, 2));
     }
 
     #[test]

@@ -62,6 +62,23 @@ pub struct Pie {
     allowance: Span,
 }
 
+impl Pie {
+    /// The probability without the exceptions for short delays and bursts.
+    pub fn base(&self) -> f64 {
+        self.probability
+    }
+
+    /// The latest sample, in seconds.
+    pub fn delay(&self) -> f64 {
+        self.before
+    }
+
+    /// Changes the base probability, held to [0, 1], beyond what the law did at the latest sample.
+    pub fn correct(&mut self, factor: f64, addend: f64) {
+        self.probability = (self.probability * factor + addend).clamp(0.0, 1.0);
+    }
+}
+
 impl Law for Pie {
     type Params = Params;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! SA and MC: a probability adjusted by the window of the sender whose packet is judged, so that short flows lose less.
 //!
-//! The adjustments of PISA and PIMC, M.S. thesis, Worcester Polytechnic Institute, §3.2 and §3.3; SA is of M. Hartling, M. Claypool, R. Kinicki, "Active Queue Management for Web Traffic", 2002.
+//! M. Kim, "Proportional Integrator with Short-lived flows Adjustment", M.S. thesis, Worcester Polytechnic Institute 2004, §3.2 and §3.3 (PISA and PIMC); SA is of M. Hartling, M. Claypool, R. Kinicki, "Active Queue Management for Web Traffic", 2002.
 //!
 //! ```text
 //! avg <- (1 - w) avg + w cwnd                      every arrival with a hint; the first one sets avg

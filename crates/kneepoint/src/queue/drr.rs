@@ -20,9 +20,8 @@
 //! dropped at a time, not half of the queue. The 1995 paper sends only what the deficit covers; RFC 8290 sends while it
 //! is positive, so a flow may be ahead by a packet, and its quantum need not be a full packet for constant work.
 
-use std::collections::VecDeque;
-
-use super::{Arrival, Decision, Discipline, Facts, Line, Order, Ticket, Waiting};
+use super::flows::{Flows, Places};
+use super::{Arrival, Decision, Discipline, Facts, Order, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::{Bytes, Time};
 
@@ -34,23 +33,10 @@ crate::settings! {
     }
 }
 
-/// One flow's queue.
-#[derive(Clone, Debug, Default)]
-struct Flow {
-    line: Line,
-    deficit: i64,
-    /// Whether it is among the new or old flows.
-    active: bool,
-}
-
 /// A queue for each flow, served in turn.
 #[derive(Clone, Debug)]
 pub struct Drr {
-    quantum: i64,
-    /// By flow.
-    flows: Vec<Flow>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    flows: Flows<()>,
 }
 
 impl Discipline for Drr {
@@ -58,23 +44,11 @@ impl Discipline for Drr {
     const ORDER: Order = Order::Flow;
 
     fn new(params: Params, facts: Facts) -> Drr {
-        let quantum = if params.quantum > Bytes(0) { params.quantum } else { facts.packet };
-        Drr { quantum: quantum.0 as i64, flows: Vec::new(), new: VecDeque::new(), old: VecDeque::new() }
+        Drr { flows: Flows::new(params.quantum, Places::new(0), (), &facts) }
     }
 
     fn push_out(&mut self, arrival: &Arrival, waiting: &mut Waiting, _: &mut Rng) -> Option<Ticket> {
-        if !arrival.full {
-            return None;
-        }
-        let own = arrival.packet.flow;
-        let length = |flow: &u32| {
-            let queued = self.flows.get(*flow as usize).map_or(Bytes(0), |flow| flow.line.backlog().bytes);
-            if *flow == own { queued + arrival.packet.bytes() } else { queued }
-        };
-        // The last of equals is the longest: another flow before the arrival's.
-        let longest =
-            [own].iter().chain(&self.new).chain(&self.old).max_by_key(|flow| length(flow)).copied()?;
-        waiting.pop_from(&mut self.flows.get_mut(longest as usize)?.line)
+        self.flows.push_out(arrival, waiting)
     }
 
     fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
@@ -82,43 +56,18 @@ impl Discipline for Drr {
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
-        let number = waiting.packet(&ticket).flow;
-        if self.flows.len() <= number as usize {
-            self.flows.resize_with(number as usize + 1, Flow::default);
-        }
-        let flow = &mut self.flows[number as usize];
-        waiting.push_to(&mut flow.line, ticket);
-        if !flow.active {
-            flow.active = true;
-            flow.deficit = self.quantum;
-            self.new.push_back(number);
-        }
+        self.flows.join(ticket, waiting);
     }
 
     fn next(&mut self, waiting: &mut Waiting, _: Time) -> Option<Ticket> {
-        loop {
-            let new = !self.new.is_empty();
-            let list = if new { &mut self.new } else { &mut self.old };
-            let number = *list.front()?;
-            let flow = &mut self.flows[number as usize];
-            if flow.deficit > 0 {
-                if let Some(ticket) = waiting.pop_from(&mut flow.line) {
-                    flow.deficit -= i64::from(waiting.packet(&ticket).size);
-                    return Some(ticket);
-                }
-                flow.active = new;
-            } else {
-                flow.deficit += self.quantum;
-            }
-            list.pop_front();
-            if flow.active {
-                self.old.push_back(number);
-            }
-        }
+        let ticket = self.flows.next(waiting, |()| {})?;
+        let packet = waiting.packet(&ticket);
+        self.flows.charge(packet.flow, packet.bytes());
+        Some(ticket)
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        vec![("new_flows", self.new.len() as f64), ("old_flows", self.old.len() as f64)]
+        self.flows.counts()
     }
 }
 

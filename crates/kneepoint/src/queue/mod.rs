@@ -10,12 +10,13 @@
 //! [`next`](Discipline::next); one that makes room for arrivals (`queue/lqd.rs`) answers
 //! [`push_out`](Discipline::push_out). Add its line to the registry below.
 
+mod flows;
 mod waiting;
 
 pub use buffer::{Buffer, Departed};
 pub use waiting::{Line, Ticket, Waiting};
 
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Flags, Packet};
 use crate::rng::Rng;
 use crate::settings::Settings;
 pub use crate::trace::{Backlog, Fate, Reason};
@@ -114,6 +115,19 @@ pub enum Order {
     Arrival,
     /// That of their arrivals within each flow.
     Flow,
+    /// That of their arrivals within each flow among packets that are scalable, ECT(1), and among all others.
+    Class,
+}
+
+impl Order {
+    /// Packets of which this is the same leave in the order of their arrivals.
+    pub fn line(self, packet: &Packet) -> (u32, bool) {
+        match self {
+            Order::Arrival => (0, false),
+            Order::Flow => (packet.flow, false),
+            Order::Class => (packet.flow, packet.flags.has(Flags::SCALABLE)),
+        }
+    }
 }
 
 /// A queue discipline.
@@ -189,6 +203,13 @@ crate::registry! {
         drr::Drr,
         lqd::Lqd,
         erica::Erica,
+        codel::CoDel,
+        fq_codel::FqCoDel as "fq-codel",
+        pie::Pie,
+        fq_pie::FqPie as "fq-pie",
+        cake::Cake,
+        dualpi2::DualPi2,
+        sfq::Sfq,
     }
 }
 
@@ -221,7 +242,7 @@ impl Any {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::packet::{Flags, Hint};
+    use crate::packet::Hint;
 
     /// The bottleneck of the reference runs: 1040 bytes a packet, a third of the round trip as its delay.
     pub fn link(mbit: u64, rtt: f64) -> Facts {
@@ -243,18 +264,25 @@ pub(crate) mod tests {
         buffer: Buffer,
         rng: Rng,
         arrivals: u32,
+        pub now: Time,
         pub pushed_out: Vec<u32>,
         pub refused: Vec<u32>,
+        pub dropped_late: Vec<u32>,
     }
 
     impl Bench {
         pub fn new(discipline: Any, limit: Limit) -> Bench {
             let (buffer, rng) = (Buffer::new(discipline, limit), Rng::stream(1, "bench", 0));
-            Bench { buffer, rng, arrivals: 0, pushed_out: Vec::new(), refused: Vec::new() }
+            let (pushed_out, refused, dropped_late) = (Vec::new(), Vec::new(), Vec::new());
+            Bench { buffer, rng, arrivals: 0, now: Time::ZERO, pushed_out, refused, dropped_late }
         }
 
         pub fn arrive(&mut self, flow: u32, size: u16) {
-            let mut packet = Packet::data(flow, 0, size, Flags::default(), Time::ZERO);
+            self.arrive_with(flow, size, Flags::default());
+        }
+
+        pub fn arrive_with(&mut self, flow: u32, size: u16, flags: Flags) {
+            let mut packet = Packet::data(flow, 0, size, flags, Time::ZERO);
             packet.id = self.arrivals;
             self.enqueue(packet);
         }
@@ -262,23 +290,50 @@ pub(crate) mod tests {
         pub fn enqueue(&mut self, packet: Packet) {
             self.arrivals += 1;
             let pushed_out = |victim: &Packet| self.pushed_out.push(victim.id);
-            match self.buffer.enqueue(packet, Time::ZERO, &mut self.rng, pushed_out) {
+            match self.buffer.enqueue(packet, self.now, &mut self.rng, pushed_out) {
                 Fate::Dropped(_) => self.refused.push(packet.id),
                 Fate::Passed | Fate::Marked => {}
             }
         }
 
+        /// The next packet that is not dropped at the head.
         pub fn serve(&mut self) -> Option<Packet> {
-            self.buffer.dequeue(Time::ZERO, &mut self.rng).map(|departed| departed.packet)
+            loop {
+                let departed = self.buffer.dequeue(self.now, &mut self.rng)?;
+                match departed.fate {
+                    Fate::Dropped(_) => self.dropped_late.push(departed.packet.id),
+                    Fate::Passed | Fate::Marked => return Some(departed.packet),
+                }
+            }
         }
 
         pub fn tick(&mut self) {
-            self.buffer.tick(Time::ZERO);
+            self.buffer.tick(self.now);
+        }
+
+        /// Each millisecond these packets arrive, by flow, size and flags, and one is served; the packets served.
+        pub fn run(&mut self, millis: u64, flows: &[(u32, u16, Flags)]) -> Vec<Packet> {
+            let mut served = Vec::new();
+            for _ in 0..millis {
+                flows.iter().for_each(|(flow, size, flags)| self.arrive_with(*flow, *size, *flags));
+                self.now += Span::from_millis(1);
+                served.extend(self.serve());
+            }
+            served
         }
 
         pub fn state(&self) -> Vec<(&'static str, f64)> {
             self.buffer.discipline().state()
         }
+    }
+
+    /// Jain's index of the bytes served to flows 0 to `flows` - 1.
+    pub fn jain(served: &[Packet], flows: u32) -> f64 {
+        let bytes = |flow| served.iter().filter(|one| one.flow == flow).map(|one| f64::from(one.size)).sum();
+        let shares: Vec<f64> = (0..flows).map(bytes).collect();
+        let (sum, squares) =
+            (shares.iter().sum::<f64>(), shares.iter().map(|share| share * share).sum::<f64>());
+        sum * sum / (f64::from(flows) * squares)
     }
 
     pub fn arrival(packet: &Packet, packets: u32, now: Time) -> Arrival<'_> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! PI: drops or marks arriving packets with a probability that a proportional-integral controller of the queue sets.
 //!
-//! C. Hollot, V. Misra, D. Towsley, W. Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows", INFOCOM 2001; as in ns-2.35; PISA and PIMC: M.S. thesis, Worcester Polytechnic Institute, §3.2 and §3.3.
+//! C. Hollot, V. Misra, D. Towsley, W. Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows", INFOCOM 2001; as in ns-2.35; PISA and PIMC: M. Kim, "Proportional Integrator with Short-lived flows Adjustment", M.S. thesis, Worcester Polytechnic Institute 2004, §3.2 and §3.3.
 //!
 //! ```text
 //! p <- p + a (q - reference) - b (q' - reference),  within [0, 1];   q' <- q     every 1/frequency

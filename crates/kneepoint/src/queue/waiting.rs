@@ -84,6 +84,12 @@ impl Waiting {
         &self.slots[ticket.0 as usize].packet
     }
 
+    /// When the packet at the head of a line arrived.
+    #[inline]
+    pub fn head_arrived(&self, line: &Line) -> Option<Time> {
+        self.slots.get(line.chain.first as usize).map(|slot| slot.arrived)
+    }
+
     /// Puts a packet at the end of the buffer's own line.
     #[inline]
     pub fn push(&mut self, ticket: Ticket) {
@@ -230,6 +236,10 @@ mod tests {
                 bytes: packets.iter().map(Packet::bytes).sum(),
             };
             assert!(lines.iter().zip(&models).all(|(one, packets)| one.backlog() == sum(packets)));
+            let head = |packets: &VecDeque<Packet>| packets.front().map(|one| Time(one.id.into()));
+            assert!(
+                lines.iter().zip(&models).all(|(one, packets)| waiting.head_arrived(one) == head(packets))
+            );
             let all: VecDeque<_> = models.iter().flatten().copied().collect();
             assert_eq!(waiting.backlog(), sum(&all));
             most = most.max(all.len());

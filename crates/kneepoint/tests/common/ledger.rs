@@ -190,13 +190,12 @@ impl LinkBook {
             return; // An unmeasured link reports drops only.
         }
         let pushed_out: BTreeSet<_> = self.pushed_out.iter().map(|(_, packet)| packet.id).collect();
-        let line = |packet: &Packet| if order == Order::Flow { packet.flow } else { 0 };
-        let mut lines: BTreeMap<u32, VecDeque<(Time, u32)>> = BTreeMap::new();
+        let mut lines: BTreeMap<_, VecDeque<(Time, u32)>> = BTreeMap::new();
         for (at, packet, _) in taken.iter().filter(|(_, packet, _)| !pushed_out.contains(&packet.id)) {
-            lines.entry(line(packet)).or_default().push_back((*at, packet.id));
+            lines.entry(order.line(packet)).or_default().push_back((*at, packet.id));
         }
         for (left, packet) in &self.departed {
-            let first = lines.get_mut(&line(packet)).and_then(VecDeque::pop_front);
+            let first = lines.get_mut(&order.line(packet)).and_then(VecDeque::pop_front);
             let (arrived, id) = first.expect("a packet out of nowhere");
             assert_eq!(packet.id, id, "link {link} changed the order");
             assert!(*left >= arrived);

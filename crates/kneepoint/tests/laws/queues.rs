@@ -12,6 +12,8 @@ use crate::{Family, pick};
 
 /// Flows that send, none of them in order of its number.
 const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
+/// The flow among them whose sender answers marks in proportion.
+const SCALABLE: u32 = 5;
 
 /// A buffer, and what must be true of it.
 #[derive(Clone)]
@@ -26,8 +28,8 @@ struct Ledger {
     received: u32,
     delivered: BTreeSet<u32>,
     dropped: BTreeSet<u32>,
-    /// What must wait, first come first, with the marks and rates it must carry, by line: flows where they have an order of their own.
-    queued: BTreeMap<u32, VecDeque<Packet>>,
+    /// What must wait, first come first, with the marks and rates it must carry, by the lines that keep an order.
+    queued: BTreeMap<(u32, bool), VecDeque<Packet>>,
     fates: Vec<(u32, Fate)>,
 }
 
@@ -70,13 +72,14 @@ impl Ledger {
     }
 
     fn line(&mut self, packet: &Packet) -> &mut VecDeque<Packet> {
-        let line = if self.order == Order::Flow { packet.flow } else { 0 };
-        self.queued.entry(line).or_default()
+        self.queued.entry(self.order.line(packet)).or_default()
     }
 
     fn arrive(&mut self, script: &mut Rng) {
         let (size, flow) = (pick(script, &[1040, 1040, 1040, 40, 576]), pick(script, &FLOWS));
         let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
+        // It does not claim to understand marks in every packet, such as a retransmission.
+        let flags = flags.with_if(flow == SCALABLE && flags.has(Flags::ECT), Flags::SCALABLE);
         let mut packet = match script.chance(0.2) {
             true => Packet::ack(flow, 0, size, flags, self.now, [(4, 7), (0, 0), (0, 0)]),
             false => Packet::data(flow, 0, size, flags, self.now),
