@@ -16,7 +16,7 @@
 //! p is constant between its strikes; a packet that finds no room is dropped whatever p is.
 //! PISA is `spare = "sa"`: the adjusted probability does not enter the next p. PIMC is `spare = "mc"` and `at_arrival`:
 //! its Figure 3.4 evaluates the law at each arrival with the queue of that instant; without `at_arrival` it has the p of
-//! the last strike, as PISA does. The marking variants are the thesis's future work.
+//! the last tick, as PISA does. The marking variants are the thesis's future work.
 //! Departure: no length in bytes.
 
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
