@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Flags, Hint, Packet};
 use kneepoint::queue::{self, Buffer, Facts, Fate, Limit, Order, Reason};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Bytes, Rate, Span, Time};
@@ -82,7 +82,11 @@ impl Ledger {
         let flags = flags.with_if(flow == SCALABLE && flags.has(Flags::ECT), Flags::SCALABLE);
         let mut packet = match script.chance(0.2) {
             true => Packet::ack(flow, 0, size, flags, self.now, [(4, 7), (0, 0), (0, 0)]),
-            false => Packet::data(flow, 0, size, flags, self.now),
+            false => {
+                let window = pick(script, &[0.0, 1.0, 7.0, 7.5, 250.0, 1e9]);
+                let hint = Hint { window, rtt: Span::from_millis(60) };
+                Packet::data(flow, 0, size, flags, self.now).with_hint(hint)
+            }
         };
         if script.chance(0.4) {
             packet = packet.with_rate(Rate(script.below(20_000_000)));
