@@ -7,13 +7,17 @@ use std::collections::BTreeSet;
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
 use super::{Experiment, FigureSpec, Point, Work};
+use crate::measure::Subject;
 use crate::scenario::fault::Faults;
 use crate::scenario::tree::Table;
 use crate::suggest::did_you_mean;
 use crate::table::Labels;
 
 /// The axes of the rows of a run, besides those of a sweep; their labels are known only after the run.
-const OBSERVED: [&str; 7] = ["link", "group", "class", "predictor", "judge", "bin", "time"];
+fn observed() -> BTreeSet<&'static str> {
+    let of_subjects = Subject::FEW.iter().flat_map(|subject| subject.axes().iter().copied());
+    of_subjects.chain(["predictor", "judge", "time"]).collect()
+}
 
 /// Adds a fault for each metric, axis and label of a claim or of the figure that no point of the experiment has.
 /// `tables` are the claims', `drawn` is the figure's.
@@ -94,7 +98,7 @@ fn swept(experiment: &Experiment) -> Axes {
 
 impl Axes {
     fn know(&self, axis: &str, table: &Table, key: &str, faults: &mut Faults) -> bool {
-        let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).chain(OBSERVED).collect();
+        let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).chain(observed()).collect();
         let known = names.contains(&axis);
         if !known {
             let message = format!("{key}: nothing is observed along `{axis}`");
