@@ -249,6 +249,6 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
         .map(|(time, part)| fill(row(Some(("within", time))), group::COMPLETIONS, &part));
     let drops = share
         .drop_windows()
-        .map(|(window, part)| fill(row(Some(("window", window))), mixture::DROP_WINDOWS, &part));
+        .map(|(window, part)| fill(row(Some(("cwnd", window))), mixture::DROP_WINDOWS, &part));
     std::iter::once(whole).chain(positions).chain(classes).chain(completions).chain(drops).collect()
 }

@@ -78,7 +78,7 @@ impl Subject {
             Subject::Position => &["group", "bin"],
             Subject::Class => &["group", "class"],
             Subject::Completion => &["group", "within"],
-            Subject::DropWindow => &["group", "window"],
+            Subject::DropWindow => &["group", "cwnd"],
             Subject::Flow => &["group", "flow"],
         }
     }
