@@ -68,7 +68,7 @@ impl Recorder {
     }
 
     /// Records a number in a unit of the caller's.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, value: u64) {
         self.sum += u128::from(value);
         self.max = self.max.max(value);

@@ -35,8 +35,14 @@ const GREATEST: f64 = 62.0;
 
 impl Encoding {
     /// The window that a queue reads where the sender's is `window`.
-    #[inline]
+    #[inline(always)]
     pub fn carries(self, window: f64) -> f64 {
+        // Out of line, so that the usual case costs a comparison.
+        if self == Encoding::Exact { window } else { self.coded(window) }
+    }
+
+    #[cold]
+    fn coded(self, window: f64) -> f64 {
         match self {
             Encoding::Exact => window,
             Encoding::Tos => window.floor().clamp(1.0, 255.0),
