@@ -37,7 +37,7 @@ pub(super) struct Link {
     marks: u64,
     served_packets: u64,
     served_bytes: u64,
-    /// The last transmission that began before the window, and the last in it: when, and of how many bytes.
+    /// The last transmission that began before the window, and the last before its end: when, and of how many bytes.
     before: (Time, u16),
     latest: (Time, u16),
     waited: Recorder,
@@ -90,6 +90,7 @@ impl Link {
     /// A transmission that begins before the window may take up some of it.
     pub(super) fn served_before(&mut self, at: Time, size: u16) {
         self.before = (at, size);
+        self.latest = self.before;
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Backlog, Fate, Reason};
 use kneepoint::table::{Cell, value};
 use kneepoint::trace::{Event, FlowId, LinkId, Observer};
-use kneepoint::units::{Bytes, Span, Time};
+use kneepoint::units::{Bytes, Interval, Span, Time};
 
 use super::{ACCESS, BOTTLENECK, OF_BOTTLENECK, secs, valid};
 
@@ -79,6 +79,20 @@ fn utilization_is_served_bits_over_what_the_rate_carries() {
     // 625 packets of 8000 bits are half of 10 s at 1 Mbit/s.
     assert_eq!((link("utilization"), link("served_packets"), link("served_bytes")), (0.5, 625.0, 625_000.0));
     assert_eq!((link("queueing_delay_mean_ms"), link("queueing_delay_max_ms")), (40.0, 40.0));
+}
+
+#[test]
+fn a_transmission_longer_than_the_window_counts_only_inside_it() {
+    let data = Packet::data(0, 0, 60_000, Flags::default(), Time::ZERO);
+    // 60 kB at 1 Mbit/s take 0.48 s; from 9.6 s on they take up 0.08 s of the window, which is also all of a window of 0.02 s.
+    let begins = Span::from_millis(9_600).after_start();
+    for (to, expected) in [(20_000, 0.008), (10_020, 1.0)] {
+        let window = Interval { from: secs(10), to: Span::from_millis(to).after_start() };
+        let mut meter = Meter::in_window(&valid(&[]), window);
+        meter.on(begins, &Event::Service { link: BOTTLENECK, packet: &data, waited: Span::ZERO });
+        let used = value(&meter.finish(), "utilization", OF_BOTTLENECK);
+        assert!((used - expected).abs() < 1e-12, "{used} until {to} ms");
+    }
 }
 
 #[test]
