@@ -18,9 +18,8 @@
 //! Departure: the next instant is set with every drop, also with the last of a phase, after which the RFC's pseudo-code
 //! leaves it; only the memory of 16 intervals sees the difference.
 
-use super::{Arrival, Decision, Departure, Discipline, Facts};
+use super::{Decision, Departure, Discipline, Facts};
 use crate::law::{Law, codel as law};
-use crate::packet::Flags;
 use crate::rng::Rng;
 use crate::units::{Bytes, Time};
 
@@ -49,8 +48,7 @@ impl CoDel {
         if backlog <= self.mtu {
             self.law.rest();
         } else if self.law.each_due(departure.waited, departure.now) {
-            let marks = self.ecn && departure.packet.flags.has(Flags::ECT);
-            return if marks { Decision::Mark } else { Decision::Drop };
+            return Decision::signal(departure.packet, self.ecn);
         }
         Decision::Pass
     }
@@ -67,10 +65,6 @@ impl Discipline for CoDel {
 
     fn new(params: Params, facts: Facts) -> CoDel {
         CoDel { law: law::CoDel::new(params.law), mtu: facts.packet, ecn: params.ecn }
-    }
-
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
     }
 
     #[inline]
@@ -93,7 +87,7 @@ mod tests {
     use super::super::tests::{Bench, link, packet};
     use super::super::{Any, Backlog, Limit};
     use super::*;
-    use crate::packet::Packet;
+    use crate::packet::{Flags, Packet};
     use crate::units::Span;
 
     fn codel(params: Params) -> CoDel {

@@ -6,8 +6,7 @@
 //! The discipline itself never objects: the limit is the queue's, and only the limit drops.
 //! A link whose queue is drop tail computes departures as packets arrive, which is exact and halves the events.
 
-use super::{Arrival, Decision, Discipline, Facts};
-use crate::rng::Rng;
+use super::{Discipline, Facts};
 
 crate::settings! {
     /// Drop tail has no parameters; its limit is the link's buffer.
@@ -28,16 +27,14 @@ impl Discipline for DropTail {
     fn passive(&self) -> bool {
         true
     }
-
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Decision;
     use super::super::tests::{arrival, link, packet};
     use super::*;
+    use crate::rng::Rng;
     use crate::units::Time;
 
     #[test]

@@ -21,7 +21,7 @@
 //! is positive, so a flow may be ahead by a packet, and its quantum need not be a full packet for constant work.
 
 use super::flows::{Flows, Places};
-use super::{Arrival, Decision, Discipline, Facts, Order, Ticket, Waiting};
+use super::{Arrival, Discipline, Facts, Order, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::{Bytes, Time};
 
@@ -49,10 +49,6 @@ impl Discipline for Drr {
 
     fn push_out(&mut self, arrival: &Arrival, waiting: &mut Waiting, _: &mut Rng) -> Option<Ticket> {
         self.flows.push_out(arrival, waiting)
-    }
-
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {

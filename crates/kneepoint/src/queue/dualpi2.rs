@@ -23,7 +23,7 @@
 //! Departures: a CE mark does not move a packet to L: packets here remember whether their sender is scalable. The weight is
 //! Linux's 10 %, the shift is ours; the RFC leaves both open.
 
-use super::{Arrival, Backlog, Decision, Departure, Discipline, Facts, Line, Order, Ticket, Waiting};
+use super::{Backlog, Decision, Departure, Discipline, Facts, Line, Order, Ticket, Waiting};
 use crate::law::{Law, pi as law};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
@@ -169,8 +169,7 @@ impl DualPi2 {
             return Decision::Pass;
         }
         let overloaded = probability >= (1.0 / (self.params.coupling * self.params.coupling)).min(1.0);
-        let marks = self.params.ecn && packet.flags.has(Flags::ECT) && !overloaded;
-        if marks { Decision::Mark } else { Decision::Drop }
+        Decision::signal(packet, self.params.ecn && !overloaded)
     }
 
     /// Counts a packet against its queue's share, if the other queue waits.
@@ -202,10 +201,6 @@ impl Discipline for DualPi2 {
             fresh,
             params,
         }
-    }
-
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {

@@ -58,10 +58,6 @@ impl Discipline for FqCoDel {
         self.flows.push_out(arrival, waiting)
     }
 
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
-    }
-
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
         self.flows.join(ticket, waiting);
     }

@@ -12,7 +12,7 @@
 //! Departure: the paper's flows have queues that a fair scheduler serves. Here one queue keeps the order of arrivals, so
 //! only the drops share the link.
 
-use super::{Arrival, Decision, Discipline, Facts, Ticket, Waiting};
+use super::{Arrival, Discipline, Facts, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::{Bytes, Time};
 
@@ -64,10 +64,6 @@ impl Discipline for Lqd {
         let longest = longest.map_or(own, |(flow, _)| flow as u32);
         let ticket = waiting.pull(|packet| packet.flow == longest);
         self.release(ticket, waiting)
-    }
-
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {

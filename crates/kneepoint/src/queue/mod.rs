@@ -108,6 +108,14 @@ pub enum Decision {
     Stamp(Rate),
 }
 
+impl Decision {
+    /// The signal of congestion by `packet`: a mark if the discipline `marks` and its sender understands, or else a drop.
+    #[inline]
+    pub fn signal(packet: &Packet, marks: bool) -> Decision {
+        if marks && packet.flags.has(Flags::ECT) { Decision::Mark } else { Decision::Drop }
+    }
+}
+
 /// The order in which a discipline lets packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -154,7 +162,10 @@ pub trait Discipline: Clone + std::fmt::Debug {
         None
     }
     /// Decides on an arriving packet.
-    fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision;
+    #[inline]
+    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
+        Decision::Pass
+    }
     /// Puts a packet in line.
     #[inline]
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {

@@ -25,7 +25,6 @@
 
 use super::{Arrival, Backlog, Decision, Departure, Discipline, Facts};
 use crate::law::{Law, pie as law};
-use crate::packet::Flags;
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -89,8 +88,7 @@ impl Pie {
             return Decision::Pass;
         }
         self.sum = 0.0;
-        let marks = self.ecn && arrival.packet.flags.has(Flags::ECT) && probability <= self.mark_limit;
-        if marks { Decision::Mark } else { Decision::Drop }
+        Decision::signal(arrival.packet, self.ecn && probability <= self.mark_limit)
     }
 
     /// A packet left after it had waited, and left this backlog in its queue.
@@ -156,7 +154,7 @@ impl Discipline for Pie {
 mod tests {
     use super::super::tests::{arrival, link, packet};
     use super::*;
-    use crate::packet::Packet;
+    use crate::packet::{Flags, Packet};
 
     fn pie(params: Params) -> Pie {
         Pie::new(params, link(10, 0.06))

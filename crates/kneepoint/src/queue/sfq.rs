@@ -21,7 +21,7 @@
 use std::collections::VecDeque;
 
 use super::flows::Places;
-use super::{Arrival, Backlog, Decision, Discipline, Facts, Line, Order, Ticket, Waiting};
+use super::{Arrival, Backlog, Discipline, Facts, Line, Order, Ticket, Waiting};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -110,10 +110,6 @@ impl Discipline for Sfq {
         // The last of equals is the longest: another queue before the arrival's.
         let longest = std::iter::once(&own).chain(others).max_by_key(|place| length(place)).copied()?;
         waiting.pop_from(&mut self.queues[longest as usize].0)
-    }
-
-    fn on_arrival(&mut self, _: &Arrival, _: &mut Rng) -> Decision {
-        Decision::Pass
     }
 
     fn join(&mut self, ticket: Ticket, waiting: &mut Waiting) {
