@@ -13,12 +13,13 @@
 //! OUT/figures/*             the report's charts, each in a file of its own
 //! ```
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
 use kneepoint::measure::{Misfit, Objects, Subject, Theory};
-use kneepoint::report::{self, Beside, Comparison, RunResult, SchemeResult};
+use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::Record;
 use kneepoint::study::compare::{Compare, Compared};
@@ -85,6 +86,8 @@ pub struct ComparisonPlan {
     pub title: String,
     /// Names and texts of the scenarios.
     pub scenarios: Vec<(String, String)>,
+    /// Names, as the scenarios write them, and texts of the files that they name.
+    pub files: BTreeMap<String, String>,
     /// Rows of the report: names and specs.
     pub rows: Vec<(String, Valid)>,
     /// Each row runs once with each.
@@ -151,13 +154,14 @@ impl ComparisonPlan {
         self.check()?;
         self.open(&settings.pcap)?;
         let study = Compare::new(self.rows.iter().cloned(), self.seeds.clone());
-        let ComparisonPlan { title, scenarios, rows, seeds, objects, out } = self;
+        let ComparisonPlan { title, scenarios, files: named, rows, seeds, objects, out } = self;
         let out = out.settle();
         let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let folder = directory(&out, "scenarios")?;
         for (place, (_, text)) in scenarios.iter().enumerate() {
             files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
         }
+        let mut notes = write_named(&named, &folder)?;
         let objects = objects || settings.objects;
         let files = Files { settings, objects, rows: &rows, runs: study.places().collect(), out: &out };
         let Conducted { outcome, records, planned } = conductor::conduct(&study, &settings.means, &files)?;
@@ -167,7 +171,6 @@ impl ComparisonPlan {
                 "stopped before the first run finished: nothing to report".into(),
             ));
         }
-        let mut notes = Vec::new();
         if done < planned {
             notes.push(format!("interrupted: {done} of {planned} runs finished"));
         }
@@ -182,7 +185,8 @@ impl ComparisonPlan {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }
         schemes.retain(|scheme| !scheme.runs.is_empty());
-        let manifest = manifest::of(scenarios, seeds, notes);
+        let digests = named.into_iter().map(|(name, text)| (name, manifest::digest([&*text].into_iter())));
+        let manifest = Manifest { files: digests.collect(), ..manifest::of(scenarios, seeds, notes) };
         let comparison = Comparison { title, schemes, manifest };
         let json = report::json::render(&comparison);
         files::write(&out.join("summary.json"), &json)?;
@@ -250,6 +254,22 @@ impl ComparisonPlan {
         }
         Ok(())
     }
+}
+
+/// Writes the files that a scenario names where its copy will find them; a note for each that lies outside its folder.
+fn write_named(named: &BTreeMap<String, String>, folder: &Path) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
+    for (name, text) in named {
+        let path = Path::new(name);
+        if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+            notes.push(format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
+            continue;
+        }
+        let copy = folder.join(path);
+        files::make_directory(copy.parent().unwrap_or(folder))?;
+        files::write(&copy, text)?;
+    }
+    Ok(notes)
 }
 
 /// The results of a case, with its fluid model if requested.

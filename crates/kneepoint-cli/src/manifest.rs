@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Provenance of results: what was run, by which program, on which machine.
 
+use std::collections::BTreeMap;
+
 use kneepoint::report::{Manifest, SCHEMA_VERSION};
 use sha2::{Digest, Sha256};
 
@@ -15,6 +17,7 @@ pub fn of(scenario: Vec<(String, String)>, seeds: Vec<u64>, notes: Vec<String>) 
         git_revision: (revision != "unknown").then(|| revision.to_string()),
         scenario_hash: digest(scenario.iter().map(|(_, text)| text.as_str())),
         scenario,
+        files: BTreeMap::new(),
         seeds,
         host: Some(machine::host()),
         kernel: Some(machine::kernel()),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee compare`: schemes side by side on one bottleneck.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -108,6 +109,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let plan = ComparisonPlan {
         title,
         scenarios,
+        files: BTreeMap::new(),
         rows,
         seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
         objects: false,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee run`: a scenario from a file, with every case of its sweep.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -52,7 +54,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let text = files::read_text(&arguments.file)?;
     let origin = arguments.file.display().to_string();
-    let plan = match scenario::parse_with(&text, &|named| files::beside(&arguments.file, named)) {
+    let named = RefCell::new(BTreeMap::new());
+    let open = |name: &str| {
+        let content = files::beside(&arguments.file, name)?;
+        named.borrow_mut().insert(name.to_string(), content.clone());
+        Ok(content)
+    };
+    let plan = match scenario::parse_with(&text, &open) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
     };
@@ -69,6 +77,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     };
     let plan = ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
+        files: named.take(),
         seeds: seeds(arguments, &plan.seeds),
         objects: plan.objects,
         rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,

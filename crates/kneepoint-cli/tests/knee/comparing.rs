@@ -324,3 +324,25 @@ fn completion_times_of_web_objects_are_in_every_format() {
     let told = stdout(&knee(here.path(), &["run", "web.toml", "--out", "p"]));
     assert!(told.contains("Transfers by size") && told.contains("p99 completion"), "{told}");
 }
+
+#[test]
+fn a_report_repeats_with_the_files_that_its_scenario_names() {
+    let here = tempfile::tempdir().unwrap();
+    let scenario = "[run]\nduration = '5s'\n[topology]\nkind = 'dumbbell'\nrate = '10mbit'\n\
+                    [[arrivals]]\nname = 'short'\ncc = 'reno'\nfile = 'some/flows.csv'\n";
+    std::fs::write(here.path().join("listed.toml"), scenario).unwrap();
+    std::fs::create_dir(here.path().join("some")).unwrap();
+    let report = |flows: &str, from: &str, out: &str| {
+        if !flows.is_empty() {
+            std::fs::write(here.path().join("some/flows.csv"), flows).unwrap();
+        }
+        json(&knee(here.path(), &["run", from, "--out", out, "--json"]))
+    };
+    let first = report("time_s,size_bytes\n1,50000\n2,20000\n", "listed.toml", "a");
+    let other = report("time_s,size_bytes\n1,50000\n2,90000\n", "listed.toml", "b");
+    let again = report("", "a/scenarios/listed.toml", "c");
+    let digest = |report: &Value| report["manifest"]["files"]["some/flows.csv"].to_string();
+    assert_eq!(digest(&first).len(), 66, "{first}");
+    assert_ne!(digest(&first), digest(&other));
+    assert_eq!((digest(&first), &first["schemes"]), (digest(&again), &again["schemes"]));
+}

@@ -22,6 +22,7 @@ pub(super) fn of(title: &str, schemes: &[&str]) -> Comparison {
                 "dumbbell.toml".into(),
                 "# <a> & b, see https://example.org\nduration = \"100s\"\n".into(),
             )],
+            files: [("arrivals.csv".into(), "4e07408562bedb8b60ce05c1decfe3ad".into())].into(),
             scenario_hash: "6b86b273ff34fce19d6b804eff5a3f57".into(),
             seeds: vec![1, 2, 3],
             host: Some("laboratory, 8 cores".into()),

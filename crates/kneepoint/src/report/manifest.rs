@@ -20,7 +20,9 @@ pub(super) fn section(manifest: &Manifest) -> Section {
         ("schema", manifest.schema_version.to_string()),
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    let mut blocks = vec![Block::Facts(facts.map(|(name, value)| (name.to_string(), value)).collect())];
+    let files = manifest.files.iter().map(|(name, digest)| (name.clone(), digest.clone()));
+    let facts = facts.map(|(name, value)| (name.to_string(), value)).chain(files);
+    let mut blocks = vec![Block::Facts(facts.collect())];
     blocks.extend(manifest.scenario.iter().map(|(name, text)| Block::Listing(name.clone(), text.clone())));
     Section::new("Manifest", vec![Block::pages(blocks)])
 }

@@ -16,6 +16,8 @@ pub mod predictions;
 pub mod reproduction;
 mod shares;
 
+use std::collections::BTreeMap;
+
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +99,9 @@ pub struct Manifest {
     pub scenario: Vec<(String, String)>,
     /// A digest of them.
     pub scenario_hash: String,
+    /// Names and digests of the files that they name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// The seeds of the runs, in order.
     pub seeds: Vec<u64>,
     /// The name of the machine.
