@@ -16,6 +16,7 @@ use kneepoint::spec::Valid;
 use kneepoint::study::{Record, Records, Study, Wanted};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
+use rayon::prelude::*;
 
 use crate::failure::Failure;
 use crate::files::tell;
@@ -181,26 +182,11 @@ pub fn conduct<S: Study>(
 /// Results in order, computed on all cores; none after Ctrl-C.
 pub fn each<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Result<Option<Vec<T>>, Failure> {
     interrupt::listen()?;
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let bar = progress_bar(count as u64);
-    std::thread::scope(|scope| {
-        for _ in 0..machine::cores().min(count) {
-            scope.spawn(|| {
-                while !interrupt::asked() {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    if place >= count {
-                        break;
-                    }
-                    let result = make(place);
-                    lock(&results).insert(place, result);
-                    bar.inc(1);
-                }
-            });
-        }
-    });
+    let result = |place| (!interrupt::asked()).then(|| make(place));
+    let results = (0..count).into_par_iter().map(result).inspect(|_| bar.inc(1)).collect();
     bar.finish_and_clear();
-    let results = std::mem::take(&mut *lock(&results));
-    Ok((results.len() == count).then(|| results.into_values().collect()))
+    Ok(results)
 }
 
 /// The progress of the runs, for all workers.

@@ -4,7 +4,8 @@
 use std::str::FromStr;
 
 use super::{Config, Knob};
-use crate::settings::{Raw, Refusal};
+use crate::settings::{Assign, Raw, Refusal};
+use crate::suggest::did_you_mean;
 use crate::units::{Span, number_and_unit};
 
 /// A parameter, its range and the number of steps.
@@ -45,7 +46,7 @@ impl FromStr for ParameterAxis {
         let number = |end: &str| {
             number_and_unit(end)
                 .map(|(n, unit)| (n, unit.to_string()))
-                .ok_or_else(|| wrong("an end is not a number"))
+                .ok_or_else(|| wrong("its ends must be numbers"))
         };
         let ((mut from, first), (to, unit)) = (number(from)?, number(to)?);
         if !first.is_empty() && first != unit {
@@ -113,7 +114,11 @@ impl ParameterAxis {
         let mut config = config.clone();
         match config.set(&self.name, &Raw::guess(&self.written(value))) {
             Ok(()) => config.check().map(|()| config),
-            Err(Refusal::Unknown) => Err(format!("{} has no parameter `{}`", config.name(), self.name)),
+            Err(Refusal::Unknown) => {
+                let known: Vec<&str> = config.declared().iter().map(|field| field.name).collect();
+                let help = did_you_mean(&self.name, &known);
+                Err(format!("{} has no parameter `{}`: {help}", config.name(), self.name))
+            }
             Err(Refusal::Value(why)) => Err(format!("{}: {why}", self.name)),
         }
     }
@@ -138,7 +143,7 @@ mod tests {
         for (text, why) in [
             ("rtt", "no `=`"),
             ("rtt=5ms", "no `..`"),
-            ("rtt=5ms..x", "not a number"),
+            ("rtt=5ms..x", "must be numbers"),
             ("rtt=5pps..5ms", "different units"),
             ("rtt=9ms..5ms", "the lesser"),
             ("flows=0..5:log", "above 0"),
