@@ -42,7 +42,7 @@ check: cargo ## type-check only, for use while editing
 fmt: cargo ## format the sources
 	$(FORMAT)
 
-reproduce: build ## all published figures and tables at full length, and docs/reproduction.md (ARGS="pert.fig6" selects)
+reproduce: build ## the publications on PERT at full length, and docs/reproduction.md (ARGS="pert.fig6" or ARGS=pisa selects)
 	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
 	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
 	  && cp $(OUT)/reproduce/report.md docs/reproduction.md && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }

@@ -53,16 +53,16 @@ impl Failure {
     /// A failed file operation, with the usual remedy.
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Failure {
         let remedy = match error.kind() {
-            io::ErrorKind::NotFound => Some("check the path; `knee init FILE` writes an example scenario"),
+            io::ErrorKind::NotFound => Some("check the path"),
             io::ErrorKind::PermissionDenied => {
-                Some("choose a writable directory with --out DIR, or change its permissions")
+                Some("choose another place, or change the permissions of this one")
             }
             io::ErrorKind::IsADirectory => Some("name a file, not a directory"),
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                Some("a part of this path is a file instead of a directory; choose another path")
+                Some("this path, or a part of it, is a file instead of a directory; choose another path")
             }
-            io::ErrorKind::StorageFull => Some("free some space, or use another disk with --out DIR"),
-            io::ErrorKind::ReadOnlyFilesystem => Some("choose a writable directory with --out DIR"),
+            io::ErrorKind::StorageFull => Some("free some space, or choose a place on another disk"),
+            io::ErrorKind::ReadOnlyFilesystem => Some("choose a place that can be written to"),
             _ => None,
         };
         let message = format!("cannot {doing} `{}`: {error}", path.display());

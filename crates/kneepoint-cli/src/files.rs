@@ -18,7 +18,13 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
     } else {
         File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
     };
-    read.map_err(|error| Failure::io("read", path, &error))?;
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::run(
+            format!("cannot read `{}`: {error}", path.display()),
+            "check the path; `knee init FILE` writes an example scenario",
+        ),
+        _ => Failure::io("read", path, &error),
+    })?;
     if bytes.len() as u64 > LARGEST {
         let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
         return Err(Failure::run(message, "expected a scenario: a short TOML file"));

@@ -23,7 +23,11 @@ impl Store {
     pub fn open(given: Option<&Path>) -> Result<Store, Failure> {
         let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = given.map(Path::to_path_buf).or(variable).unwrap_or_else(|| PathBuf::from(USUAL));
-        files::make_directory(&folder)?;
+        let made = std::fs::create_dir_all(&folder);
+        made.map_err(|error| {
+            let message = format!("cannot make the folder of kept runs, `{}`: {error}", folder.display());
+            Failure::run(message, format!("choose a writable one with --store DIR or {VARIABLE}"))
+        })?;
         Ok(Store { folder })
     }
 

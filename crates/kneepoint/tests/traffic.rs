@@ -387,7 +387,7 @@ fn a_fault_in_a_file_is_shown_at_its_name_with_its_line() {
         (
             "file = \"a.csv\"",
             "time_s\n1\nx\n",
-            "file: `a.csv`, line 3, column 1 (time_s): `x` is not a number",
+            "file: `a.csv`, line 3, column 1 (time_s): expected a number of s, ",
         ),
         ("file = \"a.csv\"", "none", "file: `a.csv`, line 1, column 1: unknown column `none`"),
         ("file = \"a.csv\"", "", "file: `a.csv`, line 1: the header has no time"),

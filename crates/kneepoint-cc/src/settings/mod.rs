@@ -104,7 +104,7 @@ impl Setting for f64 {
         match raw {
             Raw::Integer(value) => Ok(*value as f64),
             Raw::Float(value) if value.is_finite() => Ok(*value),
-            _ => Err(format!("{raw} is not a number")),
+            _ => Err(format!("expected a number, found {raw}")),
         }
     }
 }

@@ -70,7 +70,7 @@ fn what_a_model_cannot_be_is_refused_with_the_option_the_value_and_a_remedy() {
     for (arguments, sayings) in [
         ("boundary pert --rtt 5ms", &["--rtt is the parameter to search along", "--along"][..]),
         ("boundary pert --weight 3", &["--weight", "`pert` has no such parameter", "knee explain pert"]),
-        ("boundary pert --flows x", &["--flows", "not a number", "0.001 to 1000000"]),
+        ("boundary pert --flows x", &["--flows", "expected a number", "0.001 to 1000000"]),
         ("boundary pert --capacity 1mbps", &["--capacity", "100pps", "1mbit"]),
         ("boundary pert --along rt=1ms..2ms", &["no parameter `rt`"]),
         ("run prt", &["prt", "pert"]),

@@ -111,10 +111,11 @@ pub fn integrate<const N: usize, const L: usize>(
     end: f64,
     step: f64,
 ) -> Result<Trajectory<N>, String> {
-    if !(step > 0.0 && end > 0.0 && end / step <= MOST_STEPS) {
-        return Err(format!(
-            "{end} s in steps of {step} s are too many steps; at most {MOST_STEPS} are taken"
-        ));
+    if !(step > 0.0 && end > 0.0) {
+        return Err(format!("{end} s in steps of {step} s: both must be above 0"));
+    }
+    if end / step > MOST_STEPS {
+        return Err(format!("{end} s in steps of {step} s are too many steps: the limit is {MOST_STEPS}"));
     }
     let mut run = Run { equations, before, path: Trajectory { nodes: Vec::new(), diverged: false } };
     let start = before(0.0);

@@ -95,6 +95,9 @@ fn header<'t, const N: usize>(
         known.extend(units.iter().map(|(unit, short)| (format!("{name}_{unit}"), number, *short)));
     }
     let remedy = |name: &str| did_you_mean(name, &known.iter().map(|known| &*known.0).collect::<Vec<_>>());
+    if names.is_empty() {
+        return Err(format!(": the file is empty: begin it with a header, as in `{}`", known[0].0));
+    }
     let mut columns: Vec<Column> = Vec::new();
     for (place, name) in (1..).zip(names.iter().copied()) {
         let Some((_, quantity, unit)) = known.iter().find(|(known, ..)| known == name) else {
@@ -111,7 +114,11 @@ fn header<'t, const N: usize>(
     }
     match columns.iter().any(|column| column.quantity == 0) {
         true => Ok(columns),
-        false => Err(format!(": the header has no {}: {}", quantities[0].name, remedy(""))),
+        false => {
+            let Quantity { name, units } = &quantities[0];
+            let expected: Vec<String> = units.iter().map(|(unit, _)| format!("`{name}_{unit}`")).collect();
+            Err(format!(": the header has no {name}: expected one of {}", expected.join(", ")))
+        }
     }
 }
 
@@ -125,7 +132,7 @@ impl<const N: usize> Cells<'_, N> {
         let wrong = |why: &str| format!("line {line}, column {place} ({name}): {why}");
         let Some(number) = text.parse().ok().filter(|number: &f64| number.is_finite()) else {
             let (shown, allowed): (String, _) = (text.chars().take(40).collect(), T::describe(&range));
-            return Err(wrong(&format!("`{shown}` is not a number; allowed is {allowed}")));
+            return Err(wrong(&format!("expected a number of {unit}, {allowed}, found `{shown}`")));
         };
         // Printed without an exponent, as scenarios write numbers.
         match read_within(&Raw::Text(format!("{number}{unit}")), Some(range)) {
@@ -178,9 +185,9 @@ mod tests {
             ("time_s,size_kb\n,1\n", "line 2: the first quantity of the file is empty"),
             (
                 "time_s,size_kb\n1,1\n\n1,x\n",
-                "line 4, column 2 (size_kb): `x` is not a number; allowed is 1b to 1mb",
+                "line 4, column 2 (size_kb): expected a number of kb, 1b to 1mb, found `x`",
             ),
-            ("time_s\nNaN\n", "line 2, column 1 (time_s): `NaN` is not a number"),
+            ("time_s\nNaN\n", "line 2, column 1 (time_s): expected a number of s, "),
             ("time_s\n-1\n", "line 2, column 1 (time_s): `-1s` is not a time"),
             ("time_s\n101\n", "line 2, column 1 (time_s): \"101s\" is outside the allowed range, 0s to 100s"),
         ] {
