@@ -5,7 +5,7 @@
 //! OUT/report.*              the report in every format
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
 //! OUT/summary.csv runs.csv  one line per row, one line per run
-//! OUT/links.csv groups.csv  one line per link, group or class of transfers (classes.csv, if any completed) and run
+//! OUT/links.csv groups.csv  one line per link, group or other subject (`report::PARTS`, those observed) and run
 //! OUT/objects/ROW-seedN.csv each completed transfer, if wanted
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/series/ROW-seedN.*    the state over time
@@ -18,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
-use kneepoint::measure::{Misfit, Objects, Subject, Theory};
+use kneepoint::measure::{Misfit, Objects, Theory};
 use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::Record;
@@ -192,11 +192,9 @@ impl ComparisonPlan {
         files::write(&out.join("summary.json"), &json)?;
         files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
         files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
-        for (name, subject) in
-            [("links", Subject::Link), ("groups", Subject::Group), ("classes", Subject::Class)]
-        {
+        for (name, subject) in report::PARTS {
             let text = report::csv::subjects(&comparison, subject);
-            // Without a completed transfer there are no classes.
+            // Without a completed transfer, for one, there are no classes.
             if text.lines().count() > 1 {
                 files::write(&out.join(format!("{name}.csv")), text)?;
             }

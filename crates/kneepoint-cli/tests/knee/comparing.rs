@@ -341,7 +341,7 @@ fn a_report_repeats_with_the_files_that_its_scenario_names() {
     let first = report("time_s,size_bytes\n1,50000\n2,20000\n", "listed.toml", "a");
     let other = report("time_s,size_bytes\n1,50000\n2,90000\n", "listed.toml", "b");
     let again = report("", "a/scenarios/listed.toml", "c");
-    let digest = |report: &Value| report["manifest"]["files"]["some/flows.csv"].to_string();
+    let digest = |result: &Value| result["manifest"]["files"]["some/flows.csv"].to_string();
     assert_eq!(digest(&first).len(), 66, "{first}");
     assert_ne!(digest(&first), digest(&other));
     assert_eq!((digest(&first), &first["schemes"]), (digest(&again), &again["schemes"]));

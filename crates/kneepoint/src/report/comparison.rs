@@ -4,19 +4,19 @@
 //! ```text
 //! { "schema_version", "title",
 //!   "schemes": [ { "scheme", KEY: { "mean", "half_width" }, …,
-//!                  "links": [ { "link", KEY: { "mean", "half_width" }, … } ], "groups": [ … ], "classes": [ … ],
+//!                  PART: [ { "link", KEY: { "mean", "half_width" }, … } ],
 //!                  "runs": [ { "seed", …, "rows": [ { "labels", "values" } ] } ] } ],
 //!   "manifest" }
 //! ```
 //!
-//! `KEY` of a scheme is each of [`headlines`]; `KEY` of a link, group or class is each of its defined [metrics](Subject::metrics).
-//! A scheme has `classes` where transfers completed, and `fluid` where a fluid model was requested and describes it.
+//! `KEY` of a scheme is each of [`headlines`]; `PART` is each of [`PARTS`], and its `KEY` each of its defined
+//! [metrics](Subject::metrics). A scheme has the parts that were observed, and `fluid` where a fluid model was requested and describes it.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::{Block, Column, Document, Figure, Layout, Section, Table, TableLine};
 use super::grid::{Breakdown, Grid, Measured, measured};
-use super::{Comparison, SchemeResult, figures, manifest, shares};
+use super::{Comparison, PARTS, SchemeResult, figures, manifest, shares};
 use crate::chart::scheme_class;
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::value;
@@ -152,9 +152,7 @@ impl Serialize for SchemeResult {
         if let Some(Ok(beside)) = &self.theory {
             map.serialize_entry("fluid", beside)?;
         }
-        for (key, subject) in
-            [("links", Subject::Link), ("groups", Subject::Group), ("classes", Subject::Class)]
-        {
+        for (key, subject) in PARTS {
             let all: Vec<Measured> = measured(self, subject);
             if !all.is_empty() {
                 map.serialize_entry(key, &all)?;

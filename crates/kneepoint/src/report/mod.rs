@@ -21,8 +21,17 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Misfit, Theory};
+use crate::measure::{Misfit, Subject, Theory};
 use crate::table::{Estimate, Labels, Row, Table, number, value};
+
+/// The subjects of a run that have a table of their own in CSV and JSON, by its name.
+pub const PARTS: [(&str, Subject); 5] = [
+    ("links", Subject::Link),
+    ("groups", Subject::Group),
+    ("classes", Subject::Class),
+    ("completions", Subject::Completion),
+    ("drop_windows", Subject::DropWindow),
+];
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
 pub const SCHEMA_VERSION: u32 = 2;
