@@ -390,7 +390,7 @@ fn a_fault_in_a_file_is_shown_at_its_name_with_its_line() {
             "file: `a.csv`, line 3, column 1 (time_s): expected a number of s, ",
         ),
         ("file = \"a.csv\"", "none", "file: `a.csv`, line 1, column 1: unknown column `none`"),
-        ("file = \"a.csv\"", "", "file: `a.csv`, line 1: the header has no time"),
+        ("file = \"a.csv\"", "", "file: `a.csv`, line 1: the file is empty"),
         ("file = \"b.csv\"", "", "file: `b.csv`: cannot read it"),
         ("file = \"a.csv\"\nlist = \"1s\"", "", "both `file` and `list` are given"),
         (

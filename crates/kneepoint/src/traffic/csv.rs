@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_fault_names_line_column_value_range_and_remedy() {
         for (text, wrong) in [
-            ("", "line 1: the header has no time: expected one of `time_s`, `time_ms`"),
+            ("", "line 1: the file is empty: begin it with a header, as in `time_s`"),
             ("size_bytes\n1\n", "line 1: the header has no time"),
             ("0.5,100\n", "line 1, column 1: unknown column `0.5` in the header: expected one of `time_s`"),
             (
