@@ -13,12 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use dumbbell::{at, bottleneck, edit, flow, full, group, interval, link, minimal, scenario, sources, tcp};
 use kneepoint::link::NodeId;
 use kneepoint::link::loss;
+use kneepoint::measure::Meter;
 use kneepoint::packet::Flags;
 use kneepoint::queue;
 use kneepoint::rng::Rng;
 use kneepoint::run;
 use kneepoint::scenario::{Fault, Plan, parse, parse_with};
 use kneepoint::spec::{Roster, Slot, Valid};
+use kneepoint::table::Row;
 use kneepoint::tcp::Options;
 use kneepoint::trace::FlowId;
 use kneepoint::traffic::{Config, Law, Size, arrivals, cbr, onoff, web};
@@ -277,12 +279,50 @@ fn bursts_go_through_one_connection_that_ends_when_it_is_closed() {
     // Ten bursts, of which none fits into the window of the first round trip.
     let params = onoff::Params { model: onoff::Model::Bursts, ..params };
     let open = run(&bursts(params.clone(), 11.0), 1);
-    assert_eq!((open.completed.len(), open.completed[0].size), (1, Bytes(1_000_000)));
+    assert_eq!(open.completed.len(), 10);
+    assert!(open.completed.iter().all(|ended| ended.size == Bytes(100_000) && ended.began < ended.delivered));
+    let began: Vec<Time> = open.completed.iter().map(|ended| ended.began).collect();
+    assert!(began.iter().zip(1..).all(|(began, second)| *began == at(f64::from(second))), "{began:?}");
     // A turn takes its half second off, and some round trips.
     let params = onoff::Params { model: onoff::Model::Turns, ..params };
     let turns = run(&bursts(params, 11.0), 1);
-    assert!((12..20).contains(&(turns.completed[0].size.0 / 100_000)), "{:?}", turns.completed);
-    assert_eq!(turns.completed[0].size.0 % 100_000, 0);
+    assert!((12..20).contains(&turns.completed.len()), "{:?}", turns.completed);
+    assert!(turns.completed.iter().all(|ended| ended.size == Bytes(100_000)));
+}
+
+/// A browser that loads a page with two objects of a packet each over 100 ms, at an unbounded rate.
+fn page_load(http: &str) -> (Ledger, Vec<Row>) {
+    let text = format!(
+        "[run]\nduration = '10s'\nmeasure = '0s..10s'\n[topology]\nrate = '100gbit'\nrtt = '100ms'\n[tcp]\nhandshake = true\n\
+         [[browser]]\ncc = 'reno'\nprotocol = 'http/{http}'\npages = ['1kb 500b 500b']\nsessions = 1\ngap = '100s'\n\
+         gap_law = 'constant'\nstart = '1s'\n"
+    );
+    let valid = scenario_parse(&text);
+    let (meter, _) = run::run(&valid, 1, Meter::new(&valid));
+    (run(&valid, 1), meter.finish())
+}
+
+#[test]
+fn a_page_takes_the_round_trips_of_its_version_of_http() {
+    // Connection, container; and its objects, which wait for a connection of their own in HTTP/1.0 and for the second one
+    // in HTTP/1.1.
+    for (http, expected, objects) in [
+        ("1.0", 350.0, [150.0, 150.0, 150.0]),
+        ("1.1", 350.0, [50.0, 150.0, 150.0]),
+        ("2", 250.0, [50.0, 50.0, 150.0]),
+    ] {
+        let (ledger, rows) = page_load(http);
+        let group = rows.iter().find(|row| row.label("group") == "browser").unwrap();
+        assert_eq!(group.value("pages_loaded"), 1.0, "{http}");
+        let took = group.value("page_load_time_mean_ms");
+        assert!((took - expected).abs() < 1.0, "{http}: {took} ms");
+        let took =
+            ledger.completed.iter().map(|ended| ended.delivered.since(ended.began).as_millis_f64().round());
+        let mut took: Vec<f64> = took.collect();
+        took.sort_by(f64::total_cmp);
+        assert_eq!(took, objects, "{http}");
+        assert_eq!(ledger.completed.iter().map(|ended| ended.size.0).sum::<u64>(), 2_000, "{http}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! Jain              (Σ x)² / (n · Σ x²) over the goodputs x of its listed flows
 //! RTT               round-trip times that its senders measured
 //! completion time   from a transfer's first packet to the delivery of its last byte
+//! page load time    from a page's request, as it reaches the server, to the delivery of the last byte of its last object
 //! delay             from sending to delivery of a datagram
 //! ```
 //!
@@ -40,6 +41,7 @@ pub(super) struct Group {
     timeouts: u64,
     completed_bytes: u64,
     completion_times: Recorder,
+    page_load_times: Recorder,
     datagrams: u64,
     datagram_bytes: u64,
     delay: Recorder,
@@ -78,6 +80,11 @@ impl Group {
             }
             _ => {}
         }
+    }
+
+    /// A page of its sessions is complete.
+    pub(super) fn loaded(&mut self, took: Span) {
+        self.page_load_times.record(took);
     }
 
     /// The fraction of the completed transfers that took no longer than each of [`WITHIN`], once one completed.
@@ -148,6 +155,13 @@ pub(super) const METRICS: &[Entry<Group>] = &[
     })
     .detail(),
     times("completion_time", "Completion time", "completion", |group: &Group| &group.completion_times),
+    number("pages_loaded", "Pages loaded", "pages", PLAIN, |group: &Group| {
+        match group.page_load_times.count() {
+            0 => f64::NAN,
+            pages => pages as f64,
+        }
+    }),
+    times("page_load_time", "Page load time", "page load", |group: &Group| &group.page_load_times),
     number("delivered_packets", "Datagrams delivered", "delivered", PACKETS, |group: &Group| {
         group.of_datagrams(group.datagrams as f64)
     }),

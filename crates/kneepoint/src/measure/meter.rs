@@ -219,7 +219,14 @@ impl Observer for Meter {
                     self.of_flow(at, FlowId(packet.flow), event);
                 }
             }
-            Event::Sample { .. } => {}
+            Event::Loaded { group, began, delivered } => {
+                if self.window.contains(*delivered)
+                    && let Some(group) = self.groups.get_mut(*group as usize)
+                {
+                    group.loaded(delivered.since(*began));
+                }
+            }
+            Event::Closed { .. } | Event::Sample { .. } => {}
         }
     }
 }

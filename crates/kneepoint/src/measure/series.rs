@@ -143,7 +143,7 @@ impl Observer for Series {
                 }
             }
             Event::Started { flow, .. } => self.became(*flow, Some(Span::ZERO)),
-            Event::Completed { flow, .. } => self.became(*flow, None),
+            Event::Closed { flow } => self.became(*flow, None),
             Event::Sample { view } => self.sample(at, *view),
             _ => {}
         }

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use super::hosts::{Load, News, Owner, Paths, Task};
+use super::flow::{Load, News, Owner, Paths, Task};
 use super::{Cue, Engine, Setup, draw};
 use crate::event::Entity;
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::spec::Group;
 use crate::tcp::Options;
-use crate::trace::{FlowId, Observer};
+use crate::trace::{Event, FlowId, Observer};
 use crate::traffic::{self, Any, Kind, Request, Site};
 use crate::units::{Bytes, Time};
 
@@ -183,14 +183,14 @@ impl Engine<'_> {
 
     /// A connection that an agent opened has news for it; a slot whose transfer ended is free.
     pub(super) fn tell<O: Observer>(&mut self, news: News, now: Time, watch: &mut O) {
-        let News { flow, owner: Owner { agent: number, connection }, ended, acked } = news;
+        let News { flow, owner: Owner { agent: number, connection }, ended, acked, delivered } = news;
         if !ended {
-            let cue = traffic::Cue::Delivered { connection, bytes: acked };
+            let cue = traffic::Cue::Delivered { connection, bytes: acked, at: delivered };
             return self.cue(number, cue, now, watch);
         }
         let agent = &self.agents[number as usize];
         self.pools[agent.pool as usize].free.push(flow);
-        self.cue(number, traffic::Cue::Completed { connection }, now, watch);
+        self.cue(number, traffic::Cue::Completed { connection, at: delivered }, now, watch);
     }
 
     #[inline]
@@ -200,10 +200,14 @@ impl Engine<'_> {
             Request::Open { connection, pair, size } => {
                 self.open(Owner { agent, connection }, pair, size, now, watch);
             }
-            Request::Write { connection, size } => {
+            Request::Write { connection, size, transfer } => {
                 if let Some(flow) = self.agents[agent as usize].connection(connection) {
-                    self.hosts.write(flow, size, now, &mut self.network, &mut self.events, watch);
+                    self.hosts.write(flow, (size, transfer), now, &mut self.network, &mut self.events, watch);
                 }
+            }
+            Request::Loaded { began, delivered } => {
+                let group = self.pools[self.agents[agent as usize].pool as usize].group;
+                watch.on(now, &Event::Loaded { group, began, delivered });
             }
             Request::Close { connection } => {
                 let open = &mut self.agents[agent as usize].open;

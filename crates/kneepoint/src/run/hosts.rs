@@ -1,77 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hosts at work: senders and receivers, their timers and their packets.
 
-use std::sync::Arc;
-
-use crate::cc;
+use super::flow::{Flow, News, Task};
 use crate::event::{Entity, EventQueue};
 use crate::link::{Links, Reached};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
-use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
+use crate::tcp::Reply;
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Bytes, Time};
-
-/// Where a flow's packets go.
-#[derive(Clone, Copy, Debug)]
-pub struct Paths {
-    /// The first hop of its data.
-    pub forward: u32,
-    /// The first hop of its acknowledgements.
-    pub backward: u32,
-}
-
-/// The next transfer of a flow slot.
-#[derive(Clone, Debug)]
-pub struct Task<'a> {
-    /// The options of both ends.
-    pub options: &'a Arc<Options>,
-    /// The congestion control.
-    pub controller: &'a cc::Config,
-    /// How much.
-    pub load: Load,
-    /// Where.
-    pub paths: Paths,
-    /// The group it belongs to.
-    pub group: u32,
-    /// The agent that requested it, and the agent's number for it.
-    pub owner: Option<Owner>,
-}
-
-/// How much a flow slot is to carry.
-#[derive(Clone, Copy, Debug)]
-pub enum Load {
-    /// Without end.
-    Endless,
-    /// This much.
-    Sized(Bytes),
-    /// Data written while it runs.
-    Written,
-}
-
-/// The agent that opened a connection, and the number that the agent gave it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// The agent.
-    pub agent: u32,
-    /// The connection among the agent's.
-    pub connection: u32,
-}
-
-/// A flow slot: both ends of a transfer.
-#[derive(Clone, Debug)]
-struct Flow {
-    sender: Sender,
-    receiver: Receiver,
-    paths: Paths,
-    epoch: u16,
-    header: u16,
-    group: u32,
-    owner: Option<Owner>,
-    began: Time,
-    delivered: Time,
-    rng: Rng,
-}
 
 /// All flow slots.
 #[derive(Clone, Debug)]
@@ -81,19 +18,6 @@ pub struct Hosts {
     base: Entity,
     packets: u32,
     seed: u64,
-}
-
-/// News of a connection for the agent that opened it.
-#[derive(Clone, Copy, Debug)]
-pub struct News {
-    /// The flow slot.
-    pub flow: FlowId,
-    /// Whose it is.
-    pub owner: Owner,
-    /// Whether it ended; if not, all that was written so far is acknowledged.
-    pub ended: bool,
-    /// Payload acknowledged.
-    pub acked: Bytes,
 }
 
 impl Hosts {
@@ -169,35 +93,33 @@ impl Hosts {
     /// No data follows, which ends the transfer if all is acknowledged.
     pub fn stop<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
         let slot = &mut self.flows[flow.0 as usize];
-        if slot.sender.stop() && slot.began != Time::NEVER {
-            watch.on(now, &slot.completed(flow, now));
+        let done = slot.sender.stop();
+        slot.await_more();
+        if done && slot.began != Time::NEVER {
+            slot.end(flow, now, watch);
         }
     }
 
-    /// More data to send: data delivered so far is no longer all data.
+    /// More data to send: data delivered so far is no longer all data. `transfer` is the size of the transfer that ends with
+    /// it, if one does.
     pub fn write<O: Observer>(
         &mut self,
         flow: FlowId,
-        size: Bytes,
+        (size, transfer): (Bytes, Option<Bytes>),
         now: Time,
         network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {
         let slot = &mut self.flows[flow.0 as usize];
-        slot.sender.write(size);
-        slot.delivered = Time::NEVER;
+        slot.write(size, transfer, now);
         self.send(flow.0, now, network, events, watch);
     }
 
     /// No write follows, which ends the transfer if all is acknowledged.
     pub fn close<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
         let slot = &mut self.flows[flow.0 as usize];
-        if !slot.sender.close() {
-            return None;
-        }
-        watch.on(now, &slot.completed(flow, now));
-        slot.news(flow, true)
+        slot.sender.close().then(|| slot.end(flow, now, watch)).flatten()
     }
 
     /// A packet arrives at its host.
@@ -260,9 +182,11 @@ impl Hosts {
         if heard.repair {
             watch.on(now, &Event::Repair { flow: id, timeout: false });
         }
+        if flow.parts.is_some() {
+            flow.complete_parts(id, now, watch);
+        }
         if heard.done {
-            watch.on(now, &flow.completed(id, now));
-            return flow.news(id, true);
+            return flow.end(id, now, watch);
         }
         if heard.drained {
             return flow.news(id, false);
@@ -287,8 +211,8 @@ impl Hosts {
             return;
         }
         let reply = flow.receiver.on_data(packet, at);
-        if flow.delivered == Time::NEVER && Some(flow.receiver.next()) == flow.sender.total() {
-            flow.delivered = at;
+        if flow.receiver.next() >= flow.awaited {
+            flow.reached(at);
         }
         match reply {
             // What it answers may be for packets before this one, which is then held back itself.
@@ -344,60 +268,5 @@ impl Hosts {
         let mut packet = self.flows[flow as usize].acknowledgement(flow, reply, id);
         let reached = network.carry(&mut packet, now, events, watch);
         debug_assert!(reached.is_none(), "a sender takes nothing ahead of its time");
-    }
-}
-
-impl Flow {
-    fn new(task: Task, rng: Rng, noise: impl FnOnce() -> Rng) -> Flow {
-        let options = Arc::clone(task.options);
-        let sender = match task.load {
-            Load::Endless => Sender::new(options, task.controller, None),
-            Load::Sized(size) => Sender::new(options, task.controller, Some(size)),
-            Load::Written => Sender::writable(options, task.controller),
-        };
-        let sender = sender.noisy(noise);
-        Flow {
-            receiver: Receiver::new(task.options, sender.controller().marks()),
-            sender,
-            paths: task.paths,
-            epoch: 0,
-            header: task.options.header.0 as u16,
-            group: task.group,
-            owner: task.owner,
-            began: Time::NEVER,
-            delivered: Time::NEVER,
-            rng,
-        }
-    }
-
-    /// What there is to tell of a transfer that ended.
-    fn completed(&self, flow: FlowId, now: Time) -> Event<'static> {
-        let delivered = self.delivered.min(now);
-        let (group, began, size) = (self.group, self.began, self.sender.acked());
-        Event::Completed { flow, group, began, delivered, size }
-    }
-
-    #[cold]
-    fn news(&self, flow: FlowId, ended: bool) -> Option<News> {
-        self.owner.map(|owner| News { flow, owner, ended, acked: self.sender.acked() })
-    }
-
-    #[inline]
-    fn data(&self, flow: u32, segment: Segment, id: u32, now: Time) -> Packet {
-        let Segment { seq, size, flags } = segment;
-        let mut packet = Packet::data(flow, seq, size, flags, now).with_hint(self.sender.hint());
-        (packet.hop, packet.epoch, packet.id) = (self.paths.forward, self.epoch, id);
-        packet
-    }
-
-    #[inline]
-    fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
-        let Reply { seq, sent, sack, rate, flags, lag } = reply;
-        let mut packet = Packet::ack(flow, seq, self.header, flags, sent, sack);
-        if let Some(rate) = rate {
-            packet = packet.with_rate(rate);
-        }
-        (packet.hop, packet.epoch, packet.id, packet.lag) = (self.paths.backward, self.epoch, id, lag);
-        packet
     }
 }

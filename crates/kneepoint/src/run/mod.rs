@@ -8,6 +8,7 @@
 //! times are equal.
 
 mod agents;
+mod flow;
 mod hosts;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,8 @@ use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::traffic::{self, Kind, Request};
 use crate::units::{Interval, Span, Time};
 use agents::{Agent, Pool};
-use hosts::{Hosts, Paths};
+use flow::Paths;
+use hosts::Hosts;
 
 /// The size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

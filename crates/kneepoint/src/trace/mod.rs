@@ -94,6 +94,11 @@ pub enum Event<'a> {
         /// The group it belongs to: its place among the groups of traffic.
         group: u32,
     },
+    /// A connection ended: all its data is acknowledged, and none follows.
+    Closed {
+        /// The flow.
+        flow: FlowId,
+    },
     /// A transfer ended: all its data is acknowledged.
     Completed {
         /// The flow.
@@ -106,6 +111,15 @@ pub enum Event<'a> {
         delivered: Time,
         /// The data carried.
         size: Bytes,
+    },
+    /// A page is complete: its container and all its objects.
+    Loaded {
+        /// The group of the member that asked for it.
+        group: u32,
+        /// When its first byte was requested.
+        began: Time,
+        /// When the client had everything.
+        delivered: Time,
     },
     /// A sampling instant.
     Sample {

@@ -126,6 +126,10 @@ impl Kept {
             Event::Completed { flow, group, began, delivered, size } => {
                 Kept::Plain(Event::Completed { flow, group, began, delivered, size })
             }
+            Event::Closed { flow } => Kept::Plain(Event::Closed { flow }),
+            Event::Loaded { group, began, delivered } => {
+                Kept::Plain(Event::Loaded { group, began, delivered })
+            }
             Event::Sample { .. } => return None,
         })
     }

@@ -8,6 +8,7 @@
 //! fields, its schema, its place in the example and its laws follow from these two.
 
 mod csv;
+mod har;
 mod size;
 
 pub use size::{Law, Sample, Size};
@@ -96,11 +97,15 @@ pub enum Cue {
         connection: u32,
         /// Payload acknowledged since the connection was opened.
         bytes: Bytes,
+        /// When the client had all of it.
+        at: Time,
     },
     /// A connection ended: it is closed, or had a size, and all of its data is acknowledged.
     Completed {
         /// The number that the member gave the connection.
         connection: u32,
+        /// When the client had everything.
+        at: Time,
     },
 }
 
@@ -122,6 +127,15 @@ pub enum Request {
         connection: u32,
         /// How much.
         size: Bytes,
+        /// The size of the transfer that ends with it, if one does; it began when it was written.
+        transfer: Option<Bytes>,
+    },
+    /// A page is complete.
+    Loaded {
+        /// When it was requested.
+        began: Time,
+        /// When the client had everything.
+        delivered: Time,
     },
     /// Close an open connection that has no size: no write follows.
     Close {
@@ -157,6 +171,7 @@ crate::registry! {
         bulk::Bulk,
         onoff::OnOff,
         web::Web,
+        browser::Browser,
         arrivals::Arrivals,
         cbr::Cbr,
     }

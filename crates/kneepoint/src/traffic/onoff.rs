@@ -127,7 +127,8 @@ impl OnOff {
     fn write(&mut self, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
         let params = &self.params;
         let size = if params.model == Model::Paced { params.chunk } else { params.burst };
-        requests.push(Request::Write { connection: OWN, size });
+        let transfer = (params.model != Model::Paced).then_some(size);
+        requests.push(Request::Write { connection: OWN, size, transfer });
         if params.model == Model::Turns {
             return self.wake(self.stop);
         }
@@ -169,7 +170,7 @@ mod tests {
                     Request::Write { size, .. } => writes.push((now, size)),
                     Request::Open { size, .. } => assert_eq!((now, size), (Time::ZERO, None)),
                     Request::Close { .. } => assert_eq!(now, stop),
-                    Request::Datagram { .. } => panic!("a datagram"),
+                    other => panic!("{other:?}"),
                 }
             }
         }
@@ -217,7 +218,8 @@ mod tests {
         let (mut rng, mut requests) = (Rng::stream(1, "onoff", 0), Vec::new());
         source.on(Cue::Time, Time::ZERO, &mut rng, &mut requests);
         assert_eq!(source.next_wakeup(), Time::NEVER);
-        source.on(Cue::Delivered { connection: 0, bytes: Bytes(100_000) }, Time(7), &mut rng, &mut requests);
+        let delivered = Cue::Delivered { connection: 0, bytes: Bytes(100_000), at: Time(6) };
+        source.on(delivered, Time(7), &mut rng, &mut requests);
         assert_eq!(source.next_wakeup(), Time(1_000_000_007));
     }
 }

@@ -164,6 +164,7 @@ mod tests {
     fn a_reader_asks_again_only_when_the_whole_page_has_arrived() {
         let (mut session, mut rng) =
             session(Params { model: Model::Readers, objects: 3, ..Params::default() });
+        let completed = |connection| Cue::Completed { connection, at: Time(900) };
         let mut requests = Vec::new();
         let mut wakes = |one: &mut Web, cue| {
             one.on(cue, Time(1_000), &mut rng, &mut requests);
@@ -173,10 +174,10 @@ mod tests {
             // The first object arrives before the last is requested.
             assert!(wakes(&mut session, Cue::Time));
             assert!(wakes(&mut session, Cue::Time));
-            assert!(wakes(&mut session, Cue::Completed { connection: 0 }));
+            assert!(wakes(&mut session, completed(0)));
             assert!(!wakes(&mut session, Cue::Time));
-            assert!(!wakes(&mut session, Cue::Completed { connection: 1 }));
-            assert!(wakes(&mut session, Cue::Completed { connection: 2 }));
+            assert!(!wakes(&mut session, completed(1)));
+            assert!(wakes(&mut session, completed(2)));
         }
         assert_eq!(requests.len(), 6);
     }

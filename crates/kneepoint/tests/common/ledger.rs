@@ -131,6 +131,11 @@ impl Observer for Ledger {
                 self.note(8, flow.0, at, &[began.0, delivered.0, size.0]);
                 self.completed.push(Ended { at, flow: flow.0, began, delivered, size, group });
             }
+            // The transfers that it carried are noted.
+            Event::Closed { .. } => {}
+            Event::Loaded { group, began, delivered } => {
+                self.note(11, group, at, &[began.0, delivered.0]);
+            }
             Event::Sample { .. } => {
                 self.note(9, 0, at, &[]);
                 self.samples.push(at);

@@ -52,10 +52,10 @@ impl Book {
                 let rest = if wakeup == Time::NEVER { 1_000_000_000 } else { wakeup.since(self.now).0 };
                 self.now += Span(script.below(rest.max(1)));
                 match written {
-                    Some(bytes) => Cue::Delivered { connection, bytes: Bytes(bytes) },
+                    Some(bytes) => Cue::Delivered { connection, bytes: Bytes(bytes), at: self.now },
                     None => {
                         self.open.remove(&connection);
-                        Cue::Completed { connection }
+                        Cue::Completed { connection, at: self.now }
                     }
                 }
             }
@@ -88,10 +88,11 @@ impl Book {
                 let written = if size.is_none() { Some(0) } else { None };
                 assert!(self.open.insert(connection, written).is_none(), "{connection} is open");
             }
-            Request::Write { connection, size } => {
+            Request::Write { connection, size, .. } => {
                 let written = self.open.get_mut(&connection).and_then(Option::as_mut);
                 *written.expect("an open connection without a size") += size.0;
             }
+            Request::Loaded { began, delivered } => assert!(began <= delivered && delivered <= self.now),
             Request::Close { connection } => {
                 assert!(self.open.remove(&connection).is_some_and(|one| one.is_some()), "{connection}");
             }

@@ -87,8 +87,7 @@ fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
         series.on(secs(2), &Event::Acked { flow, acked: Bytes(1000), rtt, one_way: None, window: 1.0 });
     }
     sample(&mut series, 3);
-    let (began, delivered, size) = (secs(1), secs(4), Bytes(1000));
-    series.on(secs(4), &Event::Completed { flow: FlowId(0), group: 0, began, delivered, size });
+    series.on(secs(4), &Event::Closed { flow: FlowId(0) });
     sample(&mut series, 5);
     let table = series.table();
     let of = |quantity: &str| -> Vec<f64> { table.values(table.columns_of(quantity)[0]).collect() };

@@ -191,6 +191,12 @@ impl Sender {
         (self.total != ENDLESS).then_some(self.total)
     }
 
+    /// The first segment not acknowledged in order.
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
     /// Payload acknowledged in order.
     pub fn acked(&self) -> Bytes {
         self.bytes_below(self.una)

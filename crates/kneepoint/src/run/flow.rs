@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A flow slot: both ends of a transfer, and the transfers inside data that is written.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::cc;
+use crate::packet::Packet;
+use crate::rng::Rng;
+use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
+use crate::trace::{Event, FlowId, Observer};
+use crate::units::{Bytes, Time};
+
+/// Where a flow's packets go.
+#[derive(Clone, Copy, Debug)]
+pub struct Paths {
+    /// The first hop of its data.
+    pub forward: u32,
+    /// The first hop of its acknowledgements.
+    pub backward: u32,
+}
+
+/// The next transfer of a flow slot.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// The options of both ends.
+    pub options: &'a Arc<Options>,
+    /// The congestion control.
+    pub controller: &'a cc::Config,
+    /// How much.
+    pub load: Load,
+    /// Where.
+    pub paths: Paths,
+    /// The group it belongs to.
+    pub group: u32,
+    /// The agent that requested it, and the agent's number for it.
+    pub owner: Option<Owner>,
+}
+
+/// How much a flow slot is to carry.
+#[derive(Clone, Copy, Debug)]
+pub enum Load {
+    /// Without end.
+    Endless,
+    /// This much.
+    Sized(Bytes),
+    /// Data written while it runs.
+    Written,
+}
+
+/// The agent that opened a connection, and the number that the agent gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The agent.
+    pub agent: u32,
+    /// The connection among the agent's.
+    pub connection: u32,
+}
+
+/// A flow slot: both ends of a transfer.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) paths: Paths,
+    pub(super) epoch: u16,
+    pub(super) header: u16,
+    pub(super) group: u32,
+    pub(super) owner: Option<Owner>,
+    pub(super) began: Time,
+    pub(super) delivered: Time,
+    /// The segment at whose arrival all data written so far, or a transfer inside it, is delivered.
+    pub(super) awaited: u32,
+    /// The transfers inside data that is written, unless there were none.
+    pub(super) parts: Option<Box<Parts>>,
+    pub(super) rng: Rng,
+}
+
+/// Transfers inside the data of one connection, in the order of their ends.
+pub(super) type Parts = VecDeque<Part>;
+
+/// A transfer inside the data of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// The segment after its last.
+    pub(super) end: u32,
+    pub(super) began: Time,
+    pub(super) delivered: Time,
+    pub(super) size: Bytes,
+}
+
+/// News of a connection for the agent that opened it.
+#[derive(Clone, Copy, Debug)]
+pub struct News {
+    /// The flow slot.
+    pub flow: FlowId,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Whether it ended; if not, all that was written so far is acknowledged.
+    pub ended: bool,
+    /// Payload acknowledged.
+    pub acked: Bytes,
+    /// When the receiver had all of it.
+    pub delivered: Time,
+}
+
+impl Flow {
+    pub(super) fn new(task: Task, rng: Rng, noise: impl FnOnce() -> Rng) -> Flow {
+        let options = Arc::clone(task.options);
+        let sender = match task.load {
+            Load::Endless => Sender::new(options, task.controller, None),
+            Load::Sized(size) => Sender::new(options, task.controller, Some(size)),
+            Load::Written => Sender::writable(options, task.controller),
+        };
+        let sender = sender.noisy(noise);
+        let awaited = sender.total().unwrap_or(u32::MAX);
+        Flow {
+            receiver: Receiver::new(task.options, sender.controller().marks()),
+            sender,
+            paths: task.paths,
+            epoch: 0,
+            header: task.options.header.0 as u16,
+            group: task.group,
+            owner: task.owner,
+            began: Time::NEVER,
+            delivered: Time::NEVER,
+            awaited,
+            parts: None,
+            rng,
+        }
+    }
+
+    /// Takes in more data.
+    pub(super) fn write(&mut self, size: Bytes, transfer: Option<Bytes>, now: Time) {
+        self.sender.write(size);
+        self.delivered = Time::NEVER;
+        if let (Some(size), Some(end)) = (transfer, self.sender.total()) {
+            let part = Part { end, began: now, delivered: Time::NEVER, size };
+            self.parts.get_or_insert_default().push_back(part);
+        }
+        self.await_more();
+    }
+
+    /// Awaits the end of the next part that is on its way, or of all data.
+    pub(super) fn await_more(&mut self) {
+        let part =
+            self.parts.iter().flat_map(|parts| parts.iter()).find(|part| part.delivered == Time::NEVER);
+        let all = || self.sender.total().filter(|_| self.delivered == Time::NEVER);
+        self.awaited = part.map(|part| part.end).or_else(all).unwrap_or(u32::MAX);
+    }
+
+    /// The segment that was awaited is there, and perhaps some after it.
+    #[cold]
+    pub(super) fn reached(&mut self, at: Time) {
+        let next = self.receiver.next();
+        let parts = self.parts.iter_mut().flat_map(|parts| parts.iter_mut());
+        for part in parts.filter(|part| part.delivered == Time::NEVER && part.end <= next) {
+            part.delivered = at;
+        }
+        if Some(next) == self.sender.total() {
+            self.delivered = at;
+        }
+        self.await_more();
+    }
+
+    /// Reports the parts that are acknowledged now.
+    pub(super) fn complete_parts<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) {
+        let Some(parts) = &mut self.parts else { return };
+        while let Some(part) = parts.pop_front_if(|part| part.end <= self.sender.una()) {
+            let Part { began, delivered, size, .. } = part;
+            watch.on(now, &Event::Completed { flow, group: self.group, began, delivered, size });
+        }
+    }
+
+    /// All data is acknowledged and none follows. It was one transfer, unless transfers were parts of it.
+    pub(super) fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
+        if self.parts.is_none() {
+            watch.on(now, &self.completed(flow, now));
+        }
+        watch.on(now, &Event::Closed { flow });
+        self.news(flow, true)
+    }
+
+    /// What there is to tell of a transfer that ended.
+    fn completed(&self, flow: FlowId, now: Time) -> Event<'static> {
+        let delivered = self.delivered.min(now);
+        let (group, began, size) = (self.group, self.began, self.sender.acked());
+        Event::Completed { flow, group, began, delivered, size }
+    }
+
+    #[cold]
+    pub(super) fn news(&self, flow: FlowId, ended: bool) -> Option<News> {
+        let (acked, delivered) = (self.sender.acked(), self.delivered);
+        self.owner.map(|owner| News { flow, owner, ended, acked, delivered })
+    }
+
+    #[inline]
+    pub(super) fn data(&self, flow: u32, segment: Segment, id: u32, now: Time) -> Packet {
+        let Segment { seq, size, flags } = segment;
+        let mut packet = Packet::data(flow, seq, size, flags, now).with_hint(self.sender.hint());
+        (packet.hop, packet.epoch, packet.id) = (self.paths.forward, self.epoch, id);
+        packet
+    }
+
+    #[inline]
+    pub(super) fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
+        let Reply { seq, sent, sack, rate, flags, lag } = reply;
+        let mut packet = Packet::ack(flow, seq, self.header, flags, sent, sack);
+        if let Some(rate) = rate {
+            packet = packet.with_rate(rate);
+        }
+        (packet.hop, packet.epoch, packet.id, packet.lag) = (self.paths.backward, self.epoch, id, lag);
+        packet
+    }
+}

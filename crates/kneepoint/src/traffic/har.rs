@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! HAR files: the pages that a browser loaded, as its developer tools export them.
+//!
+//! Software Is Hard, "HTTP Archive (HAR) 1.2 Specification", 2012; `_transferSize` is an extension of Chromium's.
+//!
+//! The size of an object is the first of these that the file has: `_transferSize`; `headersSize + bodySize` of the response; the
+//! size of its content. Objects of no bytes came from a cache and are left out, and so are those of `data:` addresses.
+//! The objects of a page are those of its `pageref`, in the order of the file; those without one are a page of their own.
+
+use serde::Deserialize;
+
+use crate::units::Bytes;
+
+#[derive(Deserialize)]
+struct File {
+    log: Log,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(default)]
+    pageref: String,
+    request: Asked,
+    response: Answer,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    url: String,
+}
+
+/// Sizes in bytes, below zero where they are not known.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(default = "unknown", rename = "_transferSize")]
+    transfer_size: Option<i64>,
+    #[serde(default = "unknown")]
+    headers_size: Option<i64>,
+    #[serde(default = "unknown")]
+    body_size: Option<i64>,
+    content: Option<Content>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    #[serde(default = "unknown")]
+    size: Option<i64>,
+}
+
+fn unknown() -> Option<i64> {
+    None
+}
+
+impl Answer {
+    /// The size on the wire; zero where it came from a cache, or nothing is known.
+    fn size(&self) -> u64 {
+        let known = |size: Option<i64>| size.and_then(|size| u64::try_from(size).ok());
+        let body =
+            known(self.body_size).map(|body| body.saturating_add(known(self.headers_size).unwrap_or(0)));
+        let content = || self.content.as_ref().and_then(|content| known(content.size));
+        known(self.transfer_size).or(body).or_else(content).unwrap_or(0)
+    }
+}
+
+/// Whether a text is the contents of a HAR file, or of another of JSON.
+pub(super) fn is_har(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+}
+
+/// The sizes of each page's objects.
+pub(super) fn pages(text: &str) -> Result<Vec<Vec<Bytes>>, String> {
+    let file: File = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|wrong| format!("not a HAR file: {wrong}: export it from a browser's developer tools"))?;
+    let mut pages: Vec<(&str, Vec<Bytes>)> = Vec::new();
+    for entry in &file.log.entries {
+        let size = entry.response.size();
+        if size == 0 || entry.request.url.starts_with("data:") {
+            continue;
+        }
+        match pages.iter_mut().find(|(page, _)| *page == entry.pageref) {
+            Some((_, sizes)) => sizes.push(Bytes(size)),
+            None => pages.push((&entry.pageref, vec![Bytes(size)])),
+        }
+    }
+    if pages.is_empty() {
+        return Err("no object in the HAR file has a size: record the page load with an empty cache".into());
+    }
+    Ok(pages.into_iter().map(|(_, sizes)| sizes).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(entries: &str) -> String {
+        format!(r#"{{"log": {{"version": "1.2", "entries": [{entries}]}}}}"#)
+    }
+
+    fn entry(page: &str, url: &str, response: &str) -> String {
+        format!(r#"{{"pageref": "{page}", "request": {{"url": "{url}"}}, "response": {{{response}}}}}"#)
+    }
+
+    #[test]
+    fn objects_belong_to_their_pages_with_the_best_known_size() {
+        let entries = [
+            entry(
+                "a",
+                "https://x/",
+                r#""_transferSize": 900, "headersSize": 1, "bodySize": 1, "content": {"size": 7000}"#,
+            ),
+            entry("b", "https://y/", r#""headersSize": 200, "bodySize": 1000, "content": {"size": 5000}"#),
+            entry("a", "https://x/1", r#""headersSize": -1, "bodySize": -1, "content": {"size": 300}"#),
+            entry("a", "https://x/cached", r#""_transferSize": 0, "bodySize": 0, "content": {"size": 300}"#),
+            entry("a", "data:image/png", r#""bodySize": 99, "content": {"size": 99}"#),
+            entry("b", "https://y/2", r#""headersSize": -1, "bodySize": 40, "content": {}"#),
+        ];
+        let pages = pages(&file(&entries.join(","))).unwrap();
+        assert_eq!(pages, [vec![Bytes(900), Bytes(300)], vec![Bytes(1200), Bytes(40)]]);
+    }
+
+    #[test]
+    fn a_fault_says_where_and_what_to_do() {
+        let wrong = pages("{\"log\": {}}").unwrap_err();
+        assert!(wrong.starts_with("not a HAR file: missing field `entries` at line 1"), "{wrong}");
+        assert!(pages("{\"log\":").unwrap_err().contains("line 1"));
+        assert!(pages(&file("")).unwrap_err().contains("empty cache"));
+    }
+}
