@@ -36,6 +36,7 @@ mod parquet;
 mod png;
 mod store;
 mod verbs;
+mod workload;
 
 use std::process::ExitCode;
 

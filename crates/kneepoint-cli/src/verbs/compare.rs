@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee compare`: schemes side by side on one bottleneck.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::{Raw, Refusal, Settings};
-use kneepoint::study::dumbbell::{Dumbbell, Party};
+use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp;
 use kneepoint::units::{Interval, Rate, Span, Time};
@@ -16,6 +15,7 @@ use kneepoint::units::{Interval, Rate, Span, Time};
 use crate::comparison::{self, ComparisonPlan};
 use crate::failure::Failure;
 use crate::outputs::Out;
+use crate::workload::Workload;
 
 /// What to compare, and on what.
 #[derive(Args)]
@@ -28,28 +28,29 @@ Examples:
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms --flows 20
   knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
   knee compare pert reno/red --overlay fluid
+  knee compare --workload web
+  knee compare sack/pi sack/fq-codel --workload web --rate 20mbit --rtt 40ms --flows 4 --page my-site.har
   knee compare reno --tcp delayed_ack=true,rto_min=1s --json | jq .schemes
 
 OUT/scenarios/ keeps a scenario for each scheme; `knee run` repeats it.")]
 pub struct Arguments {
-    /// Schemes to compare
-    #[arg(value_name = "SCHEME", default_values = ["pert", "sack/droptail", "sack/red-ecn", "vegas/droptail"])]
+    /// Schemes to compare [default: pert sack/droptail sack/red-ecn vegas/droptail, or queues for the workload web]
+    #[arg(value_name = "SCHEME", hide_default_value = true)]
     schemes: Vec<String>,
-    /// Rate of the bottleneck
-    #[arg(long, default_value = "150mbit")]
+    #[command(flatten)]
+    workload: Workload,
+    /// Rate of the bottleneck [with --workload web: 10mbit]
+    #[arg(long, default_value = "150mbit", default_value_if("workload", "web", "10mbit"))]
     rate: Rate,
-    /// Base round-trip time
-    #[arg(long, default_value = "60ms", value_name = "TIME")]
+    /// Base round-trip time [with --workload web: 200ms]
+    #[arg(long, default_value = "60ms", default_value_if("workload", "web", "200ms"), value_name = "TIME")]
     rtt: Span,
-    /// Long transfers
-    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Long transfers [with --workload web: 10]
+    #[arg(long, default_value_t = 50, default_value_if("workload", "web", "10"), value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     flows: u32,
     /// Buffer of the bottleneck: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
     #[arg(long, default_value = "1bdp")]
     buffer: String,
-    /// Web sessions beside them
-    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
-    web: u32,
     /// Long transfers the other way
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     reverse: u32,
@@ -83,12 +84,19 @@ pub struct Arguments {
 
 /// Compares.
 pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let tcp = tcp_options(&arguments.tcp)?;
+    let tcp = arguments.workload.tcp(tcp_options(&arguments.tcp)?);
     let title = title(arguments);
+    let chosen = arguments.workload.choose()?;
+    let open =
+        |name: &str| chosen.files.get(name).cloned().ok_or_else(|| "there is no such file".to_string());
+    let schemes = match arguments.schemes.is_empty() {
+        true => arguments.workload.schemes(),
+        false => arguments.schemes.clone(),
+    };
     let mut rows = Vec::new();
     let mut scenarios = Vec::new();
-    for (place, name) in arguments.schemes.iter().enumerate() {
-        if arguments.schemes[..place].contains(name) {
+    for (place, name) in schemes.iter().enumerate() {
+        if schemes[..place].contains(name) {
             return Err(Failure::usage(
                 format!("the scheme `{name}` is given twice"),
                 "name each scheme once",
@@ -96,8 +104,8 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         }
         let scheme = read_scheme(name, &tcp)?;
         let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
-        let text = dumbbell(arguments, &title, &party, &tcp).to_toml();
-        let mut plan = scenario::parse(&text).map_err(|faults| Failure::Scenario {
+        let text = dumbbell(arguments, &title, &party, &tcp, chosen.sessions()).to_toml();
+        let mut plan = scenario::parse_with(&text, &open).map_err(|faults| Failure::Scenario {
             origin: format!("the scenario that these arguments make for {name}"),
             text: text.clone(),
             faults,
@@ -109,7 +117,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let plan = ComparisonPlan {
         title,
         scenarios,
-        files: BTreeMap::new(),
+        files: chosen.files,
         rows,
         seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
         objects: false,
@@ -119,11 +127,9 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 fn title(arguments: &Arguments) -> String {
-    let Arguments { rate, rtt, flows, buffer, web, reverse, .. } = arguments;
+    let Arguments { rate, rtt, flows, buffer, reverse, .. } = arguments;
     let mut title = format!("{rate}, {rtt}, {flows} flows, buffer {buffer}");
-    if *web > 0 {
-        title += &format!(", {web} web sessions");
-    }
+    title += &arguments.workload.title();
     if *reverse > 0 {
         title += &format!(", {reverse} flows in reverse");
     }
@@ -138,6 +144,7 @@ fn dumbbell<'a>(
     title: &'a str,
     parties: &'a [Party<'a>],
     tcp: &'a [(String, Raw)],
+    web: Sessions<'a>,
 ) -> Dumbbell<'a> {
     let part = |share: u64| Time(arguments.duration.0 / share);
     Dumbbell {
@@ -149,7 +156,7 @@ fn dumbbell<'a>(
         buffer: &arguments.buffer,
         reverse: arguments.reverse,
         full: arguments.settings.captures(),
-        web: arguments.web,
+        web,
         duration: arguments.duration,
         // 100s..300s and 0s..50s of the default of 400s.
         measure: arguments

@@ -346,3 +346,41 @@ fn a_report_repeats_with_the_files_that_its_scenario_names() {
     assert_ne!(digest(&first), digest(&other));
     assert_eq!((digest(&first), &first["schemes"]), (digest(&again), &again["schemes"]));
 }
+
+#[test]
+fn a_page_from_a_har_file_says_which_queue_loads_it_first() {
+    let here = tempfile::tempdir().unwrap();
+    let entry = |size: u32| {
+        format!(r#"{{"request": {{"url": "https://x/"}}, "response": {{"_transferSize": {size}}}}}"#)
+    };
+    let entries = [30_000, 5_000, 80_000].map(entry).join(", ");
+    std::fs::write(here.path().join("site.har"), format!(r#"{{"log": {{"entries": [{entries}]}}}}"#))
+        .unwrap();
+    let wanted = ["compare", "sack/droptail", "sack/fq-codel", "--workload", "web", "--page", "site.har"];
+    let small = ["--web", "5", "--flows", "2", "--duration", "30s", "--seeds", "2", "--out", "out"];
+    let said = stdout(&knee(here.path(), &[&wanted[..], &small].concat()));
+    assert!(said.contains("The shortest median page load time: sack/fq-codel, "), "{said}");
+    assert!(said.contains("against sack/droptail"), "{said}");
+    for file in ["scenarios/site.har", "figures/completion_times_web.svg", "figures/long_against_web.svg"] {
+        assert!(here.path().join("out").join(file).exists(), "{file}");
+    }
+    let again = knee(here.path(), &["run", "out/scenarios/sack-fq-codel.toml", "--json"]);
+    let pages = json(&again)["schemes"][0]["groups"][1]["pages_loaded"]["mean"].as_f64();
+    assert!(pages.unwrap() > 5.0, "{pages:?}");
+}
+
+#[test]
+fn files_of_web_objects_that_are_wrong_are_refused_before_a_run() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("bad.har"), "{\"log\": {").unwrap();
+    for (arguments, said) in [
+        (&["--workload", "web", "--page", "bad.har"][..], "`bad.har`, not a HAR file: EOF while parsing"),
+        (&["--workload", "web", "--sizes", "none.csv"][..], "cannot read `none.csv`"),
+        (&["--page", "bad.har"][..], "add --workload web"),
+    ] {
+        let refused = knee(here.path(), &[&["compare"], arguments].concat());
+        let error = stderr(&refused);
+        assert!(!refused.status.success() && error.contains(said), "{error}");
+        assert!(!here.path().join("out").exists());
+    }
+}

@@ -120,8 +120,11 @@ pub(super) fn rate_bps(bytes: u64, window: Span) -> f64 {
 }
 
 /// The times of a reported distribution of completion times, in milliseconds.
-const WITHIN: [u64; 16] =
-    [100, 200, 300, 500, 700, 1000, 1200, 1500, 2000, 2500, 3000, 5000, 7000, 10_000, 20_000, 50_000];
+const WITHIN: [u64; 52] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 150, 200, 250, 300, 400,
+    500, 600, 700, 800, 1000, 1200, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 7000, 8000, 10_000, 12_000,
+    15_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000, 80_000, 100_000,
+];
 
 /// The metrics of a time after the beginning of transfers; its label is that time.
 pub(super) const COMPLETIONS: &[Entry<f64>] = &[number(

@@ -16,7 +16,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::{Block, Column, Document, Figure, Layout, Section, Table, TableLine};
 use super::grid::{Breakdown, Grid, Measured, measured};
-use super::{Comparison, PARTS, SchemeResult, figures, manifest, shares};
+use super::{Comparison, PARTS, SchemeResult, figures, manifest, shares, transfers};
 use crate::chart::scheme_class;
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::value;
@@ -33,6 +33,7 @@ pub fn document(comparison: &Comparison) -> Document {
     );
     let cut: Vec<Figure> = shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
     let mut sections = vec![Section::new("Headline metrics", headline(comparison))];
+    sections.extend(transfers::sections(comparison));
     sections.extend(charts("At a glance", vec![key(comparison)], Layout::Halves, glance));
     sections.extend(charts("Metric by metric", vec![], Layout::Grid, figures::metrics(comparison)));
     sections.extend(charts(

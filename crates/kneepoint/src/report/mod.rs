@@ -15,6 +15,7 @@ mod manifest;
 pub mod predictions;
 pub mod reproduction;
 mod shares;
+mod transfers;
 
 use std::collections::BTreeMap;
 

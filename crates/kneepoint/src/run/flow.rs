@@ -134,8 +134,8 @@ impl Flow {
     pub(super) fn write(&mut self, size: Bytes, transfer: Option<Bytes>, now: Time) {
         self.sender.write(size);
         self.delivered = Time::NEVER;
-        if let (Some(size), Some(end)) = (transfer, self.sender.total()) {
-            let part = Part { end, began: now, delivered: Time::NEVER, size };
+        if let (Some(whole), Some(end)) = (transfer, self.sender.total()) {
+            let part = Part { end, began: now, delivered: Time::NEVER, size: whole };
             self.parts.get_or_insert_default().push_back(part);
         }
         self.await_more();

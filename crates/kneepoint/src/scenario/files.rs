@@ -7,7 +7,7 @@ use super::choose::unfold;
 use super::fault::Faults;
 use super::tree::{Key, Node, Table, Value};
 use crate::link::capacity;
-use crate::settings::{Assign, FilePath, Inline, Raw, Refusal, Setting, Word};
+use crate::settings::{Assign, Auto, FilePath, Inline, Raw, Refusal, Setting, Word};
 use crate::traffic::sources;
 
 /// The text of a file by its path as written in the scenario, or why there is none.
@@ -109,7 +109,11 @@ impl Reader<'_, '_> {
             text.push('\n');
         }
         match target.assign(data, &Raw::Text(text.clone())) {
-            Err(Refusal::Value(wrong)) => Err(format!(", {wrong}")),
+            // A word that may stand in the place of the data is no remedy for its file.
+            Err(Refusal::Value(wrong)) => {
+                let word = format!(", or `{}`", Auto::WORD);
+                Err(format!(", {}", wrong.strip_suffix(&word).unwrap_or(&wrong)))
+            }
             _ => Ok(text),
         }
     }

@@ -10,7 +10,7 @@ mod conduct;
 pub use coexistence::{Coexistence, Encounter, Meeting, Square, places};
 pub use conduct::{Conduct, Extreme, shown};
 
-use super::dumbbell::{Dumbbell, Party};
+use super::dumbbell::{Dumbbell, Party, Sessions};
 use super::{Records, Study, Wanted, seed_by_seed};
 use crate::experiment::{Packets, Work};
 use crate::scenario::scheme::Scheme;
@@ -137,7 +137,7 @@ impl Question {
             buffer: &self.buffers[0],
             reverse: 0,
             full: false,
-            web: 0,
+            web: Sessions::NONE,
             duration: self.duration,
             measure: self.measure.unwrap_or(Interval { from: part(4), to: part(1) }),
             start: self.start.unwrap_or(Interval { from: Time::ZERO, to: part(20) }),

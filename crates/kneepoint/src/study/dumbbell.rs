@@ -17,6 +17,21 @@ pub struct Party<'a> {
     pub flows: u32,
 }
 
+/// Sessions of short transfers.
+pub struct Sessions<'a> {
+    /// The section of their source.
+    pub section: &'a str,
+    /// How many.
+    pub count: u32,
+    /// Parameters of the source, as a scenario has them.
+    pub fields: &'a [(&'a str, Raw)],
+}
+
+impl Sessions<'_> {
+    /// No short transfers.
+    pub const NONE: Sessions<'static> = Sessions { section: "", count: 0, fields: &[] };
+}
+
 /// A bottleneck and its traffic. The first party's scheme sets the queue and the background traffic.
 pub struct Dumbbell<'a> {
     /// The name of the scenario.
@@ -35,8 +50,8 @@ pub struct Dumbbell<'a> {
     pub reverse: u32,
     /// Whether every link is simulated, as captures want it.
     pub full: bool,
-    /// Web sessions.
-    pub web: u32,
+    /// Short transfers beside them, with the sender of the first party.
+    pub web: Sessions<'a>,
     /// Length of the run.
     pub duration: Span,
     /// The measurement window.
@@ -98,12 +113,14 @@ impl Dumbbell<'_> {
             )?;
             writeln!(text, "start = \"{start}\"\n{sender}")?;
         }
-        if self.web > 0 {
-            writeln!(
-                text,
-                "[[web]]\nname = \"web\"\nsessions = {}\nstart = \"{start}\"\n{sender}",
-                self.web
-            )?;
+        let Sessions { section, count, fields } = &self.web;
+        if *count > 0 {
+            writeln!(text, "[[{section}]]\nname = \"web\"\nsessions = {count}\nstart = \"{start}\"")?;
+            fields.iter().try_for_each(|(name, value)| match value {
+                Raw::Text(value) => writeln!(text, "{name} = {}", quoted(value)),
+                value => writeln!(text, "{name} = {value}"),
+            })?;
+            writeln!(text, "{sender}")?;
         }
         Ok(())
     }
@@ -153,7 +170,7 @@ mod tests {
             buffer: "77pkt",
             reverse: 3,
             full: false,
-            web: 7,
+            web: Sessions { section: "web", count: 7, fields: &[("objects", Raw::Integer(3))] },
             duration: Span::from_secs(40),
             measure: Interval { from: Time(10_000_000_000), to: Time(30_000_000_000) },
             start: Interval { from: Time::ZERO, to: Time(5_000_000_000) },

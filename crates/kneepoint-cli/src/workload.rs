@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The short transfers that `knee compare` puts beside long ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use kneepoint::settings::Raw;
+use kneepoint::study::dumbbell::Sessions;
+use kneepoint::traffic::browser::Http;
+
+use crate::failure::Failure;
+use crate::files;
+
+/// Options of the traffic.
+#[derive(Args)]
+pub struct Workload {
+    /// The traffic, and the default of what is compared on which bottleneck
+    #[arg(long, value_enum, default_value_t = Kind::Bulk)]
+    workload: Kind,
+    /// Web sessions beside the long transfers
+    #[arg(
+        long,
+        default_value_t = 0,
+        default_value_if("workload", "web", "100"),
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(..=100_000)
+    )]
+    web: u32,
+    /// Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
+    #[arg(long, value_name = "FILE", conflicts_with = "page")]
+    sizes: Option<PathBuf>,
+    /// Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    /// How the objects of a page use connections
+    #[arg(long, default_value = "http/2", value_parser = PossibleValuesParser::new(Http::ALL.iter().map(|http| http.name())))]
+    protocol: String,
+}
+
+/// What the traffic is for.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Long transfers; --web adds sessions with a page every 15 s
+    Bulk,
+    /// Objects of a web site beside long transfers: which queue gives them the best times, at what cost?
+    Web,
+}
+
+/// The schemes that are compared if none is given.
+const BULK: &[&str] = &["pert", "sack/droptail", "sack/red-ecn", "vegas/droptail"];
+const WEB: &[&str] = &[
+    "sack/droptail",
+    "sack/pi",
+    "sack/pisa",
+    "sack/pimc",
+    "sack/codel",
+    "sack/fq-codel",
+    "sack/cake",
+    "sack/dualpi2",
+];
+
+/// Sessions, and the files that their scenario names.
+pub struct Chosen {
+    section: &'static str,
+    count: u32,
+    fields: Vec<(&'static str, Raw)>,
+    /// Texts by name.
+    pub files: BTreeMap<String, String>,
+}
+
+impl Chosen {
+    /// The sessions of a scenario.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions { section: self.section, count: self.count, fields: &self.fields }
+    }
+}
+
+impl Workload {
+    /// The schemes to compare.
+    pub fn schemes(&self) -> Vec<String> {
+        let names = if self.workload == Kind::Web { WEB } else { BULK };
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    /// Words of a title.
+    pub fn title(&self) -> String {
+        let named = |file: &Option<PathBuf>| file.as_deref().map(name);
+        match (self.web, named(&self.page), named(&self.sizes)) {
+            (0, ..) => String::new(),
+            (web, Some(page), _) => format!(", {web} sessions that load {page} over {}", self.protocol),
+            (web, _, Some(sizes)) => format!(", {web} web sessions with objects of {sizes}"),
+            (web, ..) => format!(", {web} web sessions"),
+        }
+    }
+
+    /// Options of TCP, with a handshake for web objects: opening a connection is a good part of a short transfer's time.
+    pub fn tcp(&self, mut options: Vec<(String, Raw)>) -> Vec<(String, Raw)> {
+        if self.workload == Kind::Web && options.iter().all(|(name, _)| name != "handshake") {
+            options.push(("handshake".into(), Raw::Bool(true)));
+        }
+        options
+    }
+
+    /// The sessions with their parameters.
+    pub fn choose(&self) -> Result<Chosen, Failure> {
+        let mut chosen =
+            Chosen { section: "web", count: self.web, fields: Vec::new(), files: BTreeMap::new() };
+        let file = self.page.as_deref().or(self.sizes.as_deref());
+        if self.workload == Kind::Bulk {
+            return match file {
+                None => Ok(chosen),
+                Some(_) => Err(Failure::usage(
+                    "--sizes and --page describe web objects, and the workload is `bulk`",
+                    "add --workload web",
+                )),
+            };
+        }
+        let text = |value: &str| Raw::Text(value.into());
+        chosen.section = "browser";
+        chosen.fields = match (&self.page, &self.sizes) {
+            (Some(_), _) => vec![("protocol", text(&self.protocol))],
+            // Objects one after another, each with a connection of its own, half a second apart.
+            (None, sizes) => {
+                let apart =
+                    [("protocol", text("http/1.0")), ("gap", text("500ms")), ("gap_law", text("constant"))];
+                let drawn = [
+                    ("law", text("lomax")),
+                    ("size", text("10kb")),
+                    ("least", text("1kb")),
+                    ("greatest", text("2mb")),
+                ];
+                let drawn = drawn.into_iter().filter(|_| sizes.is_none());
+                apart.into_iter().chain(drawn).collect()
+            }
+        };
+        if let Some(file) = file {
+            let field = if self.page.is_some() { "pages_file" } else { "sizes_file" };
+            chosen.fields.insert(0, (field, text(&name(file))));
+            let content = files::beside(file, &name(file)).map_err(|why| {
+                Failure::run(why, "check the path; a HAR file is exported from the network panel of a browser's developer tools")
+            })?;
+            chosen.files.insert(name(file), content);
+        }
+        Ok(chosen)
+    }
+}
+
+/// The name of a file beside the scenario that names it.
+fn name(file: &Path) -> String {
+    file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

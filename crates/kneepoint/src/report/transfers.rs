@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Short transfers beside long ones: which scheme gives them the best times, and at what cost to the long ones.
+//!
+//! ```text
+//! change      x(scheme) / x(reference) − 1 in each seed's pair of runs; mean and 95 % confidence interval over the seeds
+//! ```
+//!
+//! The reference is the first scheme. Two schemes are told apart where the interval of their change excludes zero.
+
+use super::document::{Block, Column, Figure, Layout, Section, Shown, Table, TableLine};
+use super::grid::measured;
+use super::{Comparison, RunResult, SchemeResult};
+use crate::chart::{Axis, Dot, Line, Lines, lines, scatter, scheme_class};
+use crate::measure::{Metric, Subject};
+use crate::table::{Estimate, value};
+use crate::units::Span;
+
+/// A group of short transfers.
+struct Group<'c> {
+    comparison: &'c Comparison,
+    name: String,
+    /// The time that counts: of its pages, if it loads any of several objects, or else of its transfers.
+    time: &'static Metric,
+}
+
+/// The sections about groups of short transfers.
+pub(super) fn sections(comparison: &Comparison) -> Vec<Section> {
+    groups(comparison).iter().map(Group::section).collect()
+}
+
+/// A metric of groups.
+fn metric(key: &str) -> Option<&'static Metric> {
+    Subject::Group.metrics().iter().find(|metric| metric.key == key)
+}
+
+/// A metric of a group in a run.
+fn of(run: &RunResult, group: &str, key: &str) -> f64 {
+    value(&run.rows, key, &[("group", group)])
+}
+
+/// The groups whose connections are opened in the run, in the order of the first scheme.
+fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
+    let runs = || comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
+    let first = comparison.schemes.first().and_then(|scheme| scheme.runs.first());
+    let names = first.iter().flat_map(|run| &run.rows).filter(|row| Subject::Group.has(row));
+    let short = names.filter_map(|row| {
+        let name = row.label("group");
+        let has = |key: &str| runs().any(|run| of(run, name, key) > 0.0);
+        let pages = runs().any(|run| of(run, name, "completions") > 1.5 * of(run, name, "pages_loaded"));
+        let time = if pages { "page_load_time_p50_ms" } else { "completion_time_p50_ms" };
+        let unlisted = row.value("flows").is_nan() && has("completions");
+        Some(Group { comparison, name: name.into(), time: metric(time).filter(|_| unlisted)? })
+    });
+    short.collect()
+}
+
+/// Goodput of the long transfers of a run.
+fn long_bps(run: &RunResult) -> f64 {
+    let long = run.rows.iter().filter(|row| Subject::Group.has(row) && row.value("flows") > 0.0);
+    let goodputs: Vec<f64> = long.map(|row| row.value("goodput_bps")).collect();
+    if goodputs.is_empty() { f64::NAN } else { goodputs.iter().sum() }
+}
+
+/// The relative change of a quantity from one scheme to another, in runs of the same seeds.
+fn change(from: &SchemeResult, to: &SchemeResult, quantity: impl Fn(&RunResult) -> f64) -> Estimate {
+    let pair = |run: &RunResult| {
+        let other = from.runs.iter().find(|other| other.seed == run.seed)?;
+        Some(quantity(run) / quantity(other) - 1.0)
+    };
+    Estimate::of(&to.runs.iter().filter_map(pair).filter(|change| change.is_finite()).collect::<Vec<_>>())
+}
+
+/// `-12.3 ± 0.4 %`
+fn percent(change: &Estimate) -> String {
+    let shown = Shown::of(change, 100.0);
+    let sign = if change.mean > 0.0 { "+" } else { "" };
+    format!("{sign}{} %", shown.text())
+}
+
+impl Group<'_> {
+    fn section(&self) -> Section {
+        let figures: Vec<Figure> = [self.distribution(), self.map()].into_iter().flatten().collect();
+        let mut blocks: Vec<Block> = self.answer().map(Block::prose).into_iter().collect();
+        blocks.push(Block::Table(self.table()));
+        blocks.push(Block::pages(vec![Block::Figures(Layout::Halves, figures)]));
+        Section::new(format!("Transfers of {}", self.name), blocks)
+    }
+
+    fn estimate(&self, scheme: &SchemeResult, key: &str) -> Estimate {
+        Estimate::of(&scheme.runs.iter().map(|run| of(run, &self.name, key)).collect::<Vec<_>>())
+    }
+
+    /// Which scheme has the shortest median time, and what it costs.
+    fn answer(&self) -> Option<String> {
+        let schemes = &self.comparison.schemes;
+        let time = |run: &RunResult| of(run, &self.name, &self.time.key);
+        let mean = |scheme: &&SchemeResult| self.estimate(scheme, &self.time.key).mean;
+        let best =
+            schemes.iter().filter(|one| mean(one).is_finite()).min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
+        let reference = schemes.first().filter(|_| schemes.len() > 1)?;
+        let (_, what) = self.time.title.split_once(' ')?;
+        let shown = Shown::of(&self.estimate(best, &self.time.key), self.time.scale).text();
+        let mut said = format!("The shortest median {what}: {}, {shown} {}", best.scheme, self.time.unit);
+        if best.scheme != reference.scheme {
+            said += &format!(" ({} against {})", percent(&change(reference, best, time)), reference.scheme);
+            let cost = change(reference, best, long_bps);
+            if cost.mean.is_finite() {
+                said += &format!("; the goodput of long transfers changes by {}", percent(&cost));
+            }
+        }
+        let apart = |scheme: &&SchemeResult| {
+            let (low, high) = change(best, scheme, time).interval();
+            scheme.scheme != best.scheme && low <= 0.0 && high >= 0.0 && best.runs.len() > 1
+        };
+        let equal: Vec<&str> = schemes.iter().filter(apart).map(|scheme| scheme.scheme.as_str()).collect();
+        if !equal.is_empty() {
+            said += &format!(". Not told apart from it by these seeds: {}", equal.join(", "));
+        }
+        Some(said + ".")
+    }
+
+    /// Times, counts, and the goodput of the long transfers beside them; a line per scheme.
+    fn table(&self) -> Table {
+        let schemes = &self.comparison.schemes;
+        let keys =
+            ["page_load_time_p50_ms", "completion_time_p50_ms", "completion_time_p95_ms", "completions"];
+        let shown = |metric: &&Metric| {
+            schemes.iter().any(|scheme| self.estimate(scheme, &metric.key).mean.is_finite())
+                && (metric.key != keys[0] || self.time.key == keys[0])
+        };
+        let metrics: Vec<&Metric> = keys.iter().filter_map(|key| metric(key)).filter(shown).collect();
+        let long =
+            |scheme: &SchemeResult| Estimate::of(&scheme.runs.iter().map(long_bps).collect::<Vec<_>>());
+        let beside = schemes.iter().any(|scheme| long(scheme).mean.is_finite());
+        let column = |metric: &&Metric| Column {
+            about: metric.title.clone(),
+            ..Column::number(&metric.short, metric.unit)
+        };
+        let goodput = Column {
+            about: "Goodput of all long transfers".into(),
+            ..Column::number("long goodput", "Mbit/s")
+        };
+        let line = |(rank, scheme): (usize, &SchemeResult)| {
+            let own =
+                metrics.iter().map(|metric| Shown::of(&self.estimate(scheme, &metric.key), metric.scale));
+            let cells = own.chain(beside.then(|| Shown::of(&long(scheme), 1e-6))).collect();
+            TableLine { class: Some(scheme_class(rank)), ..TableLine::new(&scheme.scheme, cells) }
+        };
+        Table {
+            corner: "scheme".into(),
+            columns: metrics.iter().map(column).chain(beside.then_some(goodput)).collect(),
+            lines: schemes.iter().enumerate().map(line).collect(),
+            linked: false,
+        }
+    }
+
+    /// The distribution of completion times.
+    fn distribution(&self) -> Option<Figure> {
+        let schemes = &self.comparison.schemes;
+        let all: Vec<Vec<(f64, f64)>> = schemes.iter().map(|scheme| self.cumulated(scheme)).collect();
+        // From the last time at which nothing is complete anywhere to the first at which everything is.
+        let shares =
+            |place: usize| all.iter().filter_map(move |points| points.get(place)).map(|point| point.1);
+        let length = all.iter().map(Vec::len).max()?;
+        let first = (0..length).rposition(|place| shares(place).all(|share| share < 5e-4)).unwrap_or(0);
+        let last =
+            (0..length).position(|place| shares(place).all(|share| share > 0.9995)).unwrap_or(length - 1);
+        let series = schemes.iter().zip(&all).map(|(scheme, points)| {
+            let shown = points.iter().take(last + 1).skip(first);
+            Line::exact(&scheme.scheme, shown.map(|(time, share)| (*time, 100.0 * share)))
+        });
+        let title = format!("Completion times of {}", self.name);
+        let drawing = lines(&Lines {
+            title: title.clone(),
+            x: Axis::log("completion time, s"),
+            y: Axis::linear("share of transfers, %").holding(0.0, 100.0),
+            series: series.collect(),
+            marks: Vec::new(),
+        });
+        Some(Figure {
+            name: format!("completion_times_{}", self.name),
+            title,
+            note: "The share of the transfers that took no longer. A curve further to the left is better.",
+            class: None,
+            drawing,
+        })
+    }
+
+    /// Times in seconds, each with the share of the transfers that took no longer.
+    fn cumulated(&self, scheme: &SchemeResult) -> Vec<(f64, f64)> {
+        let rows = measured(scheme, Subject::Completion).into_iter();
+        let own = rows.filter(|row| row.labels.get("group") == Some(&self.name));
+        let point = |row: super::grid::Measured| {
+            let time: Span = row.labels.get("within")?.parse().ok()?;
+            Some((time.as_secs_f64(), row.estimate("completed_within_share")?.mean))
+        };
+        own.filter_map(point).collect()
+    }
+
+    /// Goodput of the long transfers against the median time of the short ones.
+    fn map(&self) -> Option<Figure> {
+        let dot = |(rank, scheme): (usize, &SchemeResult)| {
+            let x = scaled(&self.estimate(scheme, &self.time.key), self.time.scale);
+            let y = scaled(&Estimate::of(&scheme.runs.iter().map(long_bps).collect::<Vec<_>>()), 1e-6);
+            let defined = x.mean.is_finite() && y.mean.is_finite();
+            defined.then(|| Dot {
+                class: scheme_class(rank),
+                name: scheme.scheme.clone(),
+                x: x.mean,
+                x_interval: x.interval(),
+                y: y.mean,
+                y_interval: y.interval(),
+            })
+        };
+        let dots: Vec<Dot> = self.comparison.schemes.iter().enumerate().filter_map(dot).collect();
+        let title = format!("Long transfers against {}", self.name);
+        let quantity = format!("{}, {}", self.time.title.to_lowercase(), self.time.unit);
+        (!dots.is_empty()).then(|| Figure {
+            name: format!("long_against_{}", self.name),
+            drawing: scatter(&title, (&quantity, "goodput of long transfers, Mbit/s"), &dots),
+            title,
+            note: "Up and to the left is better for both. Crosses are confidence intervals.",
+            class: None,
+        })
+    }
+}
+
+fn scaled(estimate: &Estimate, scale: f64) -> Estimate {
+    Estimate {
+        mean: estimate.mean * scale,
+        half_width: estimate.half_width.map(|half_width| half_width * scale),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document::Block;
+    use super::super::example;
+    use super::*;
+    use crate::table::Row;
+
+    /// Three seeds of two schemes: the second halves the times and costs a tenth of the goodput.
+    fn comparison(pages: f64) -> Comparison {
+        let mut comparison = example::comparison();
+        for (place, scheme) in comparison.schemes.iter_mut().enumerate() {
+            for run in &mut scheme.runs {
+                let level = 100.0 * run.seed as f64 / (1.0 + place as f64);
+                let web = Row::new([("group", "web".into())])
+                    .with("completions", 100.0)
+                    .with("pages_loaded", pages)
+                    .with("completion_time_p50_ms", level)
+                    .with("completion_time_p95_ms", 3.0 * level)
+                    .with("page_load_time_p50_ms", 2.0 * level);
+                let within = |(time, share): (&str, f64)| {
+                    let labels = [("group", "web".into()), ("within", time.into())];
+                    Row::new(labels).with("completed_within_share", share)
+                };
+                run.rows.push(web);
+                run.rows.extend([("50ms", 0.0), ("100ms", 0.3), ("1s", 1.0), ("2s", 1.0)].map(within));
+                let long = run.rows.iter_mut().find(|row| row.label("group") == "forward").unwrap();
+                *long = Row::new([("group", "forward".into())])
+                    .with("flows", 10.0)
+                    .with("goodput_bps", 1e7 * run.seed as f64 * (1.0 - 0.1 * place as f64));
+            }
+        }
+        comparison
+    }
+
+    fn answer(comparison: &Comparison) -> String {
+        groups(comparison)[0].answer().unwrap()
+    }
+
+    #[test]
+    fn the_answer_names_the_best_its_gain_and_its_cost() {
+        let mut comparison = comparison(f64::NAN);
+        let said = answer(&comparison);
+        for part in
+            ["completion time: prert/pi, ", "(-50 ± 0 % against reno/droptail)", "changes by -10 ± 0 %"]
+        {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        comparison.schemes.reverse();
+        let first = answer(&comparison);
+        assert!(first.contains("prert/pi") && !first.contains("against"), "{first}");
+        // Schemes whose times do not differ in every seed are not told apart.
+        comparison.schemes[1].runs = comparison.schemes[0].runs.clone();
+        assert!(answer(&comparison).ends_with("Not told apart from it by these seeds: reno/droptail."));
+    }
+
+    #[test]
+    fn pages_of_several_objects_count_as_pages() {
+        assert!(answer(&comparison(100.0)).contains("median completion time"));
+        assert!(answer(&comparison(10.0)).contains("median page load time"));
+    }
+
+    #[test]
+    fn a_group_of_short_transfers_has_a_table_and_two_figures() {
+        let comparison = comparison(10.0);
+        let sections = sections(&comparison);
+        let [section] = &sections[..] else { panic!("{} sections", sections.len()) };
+        let [_, Block::Table(table), Block::Pages { blocks, .. }] = &section.blocks[..] else { panic!() };
+        let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            ["median page load", "median completion", "p95 completion", "completed", "long goodput"]
+        );
+        assert_eq!(table.lines[0].cells[0].mean, "400");
+        let [Block::Figures(_, figures)] = &blocks[..] else { panic!() };
+        assert_eq!(figures.len(), 2);
+    }
+
+    #[test]
+    fn a_comparison_of_long_transfers_alone_has_none() {
+        assert!(sections(&example::comparison()).is_empty());
+    }
+}
