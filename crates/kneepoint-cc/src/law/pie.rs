@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! PIE: a PI controller of delay whose gain grows with the probability, and which spares bursts.
 //!
-//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, §4 and §5.1.
+//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, §4 and §5.5.
 //!
 //! ```text
 //! change = alpha (q - target) + beta (q - q')                       every interval;   q' <- q
@@ -73,6 +73,14 @@ impl Pie {
         self.before
     }
 
+    /// Allows a burst anew if there is no congestion at this delay, in seconds.
+    #[inline]
+    pub fn calm(&mut self, delay: f64) {
+        if self.probability == 0.0 && delay.max(self.before) < self.target / 2.0 {
+            self.allowance = self.burst;
+        }
+    }
+
     /// Changes the base probability, held to [0, 1], beyond what the law did at the latest sample.
     pub fn correct(&mut self, factor: f64, addend: f64) {
         self.probability = (self.probability * factor + addend).clamp(0.0, 1.0);
@@ -101,9 +109,7 @@ impl Law for Pie {
         let capped = if self.probability >= CAPPED_FROM { scaled.min(CAP) } else { scaled };
         self.probability = (self.probability + capped).clamp(0.0, 1.0);
         self.allowance = self.allowance.saturating_sub(self.interval);
-        if self.probability == 0.0 && delay < self.target / 2.0 && self.before < self.target / 2.0 {
-            self.allowance = self.burst;
-        }
+        self.calm(delay);
         self.before = delay;
     }
 

@@ -18,10 +18,14 @@
 //! shift`: time; `alpha beta` per second of delay; RFC: alpha = 0.1 interval / RTT^2, beta = 0.3 / RTT at RTT = 100 ms.
 //!
 //! Readings: packets with ECT(1) join L, all others C, such as retransmissions, which are not ECN-capable here. The longer
-//! wait drives p', as in Linux, so that L alone cannot overload the link. In an overload of L, drops have a sum of their
-//! own. Dropped packets cost a queue nothing of its share.
+//! wait drives p', as in the second pass of Appendix A and in Linux, so that L alone cannot overload the link; the first
+//! pass has C's. The pseudo-code's Th_len = 1 spares a packet that is alone ("> 1 packet queued"): the one that leaves is
+//! counted. If it is not, as the order of the statements has it, `min_behind` is 2. In an overload of L, drops have a sum
+//! of their own: in the pseudo-code's, to which each survivor adds p_CL >= 1 and a mark takes 1, they would exceed p_C,
+//! 0.47 for 0.36 at p' = 0.6. Dropped packets cost a queue nothing of its share.
 //! Departures: a CE mark does not move a packet to L: packets here remember whether their sender is scalable. The weight is
-//! Linux's 10 %, the shift is ours; the RFC leaves both open.
+//! Linux's 10 %, the shift is ours; the RFC leaves both open. A packet has room if it fits, not if a full one would.
+//! The RFC's own text was not at hand: it was compared by way of implementations that quote its pseudo-code.
 
 use super::{Backlog, Decision, Departure, Discipline, Facts, Line, Order, Ticket, Waiting};
 use crate::law::{Law, pi as law};
@@ -321,6 +325,38 @@ mod tests {
         assert_eq!(fates(&mut dualpi2(Params::default()), SHORT, Span::from_secs(1)), [0, 0]);
         let step = dualpi2(Params { range: Span::ZERO, ..Params::default() });
         assert_eq!([800, 801].map(|micros| step.ramp(Span::from_micros(micros), 1)), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_ramp_and_the_coupled_probability_do_not_add_up() {
+        // p' = 0.1: p_CL = 0.2. The ramp is 0.25 at 900 us, and 0.125 at 850 us.
+        let mut queue = at(0.1);
+        queue.params.min_behind = 0;
+        for (micros, expected) in [(900, 250), (850, 200)] {
+            let [_, marked] = fates(&mut queue, SHORT, Span::from_micros(micros));
+            assert!(marked.abs_diff(expected) <= 1, "{micros} us: {marked}");
+        }
+    }
+
+    #[test]
+    fn drops_in_an_overload_come_at_the_classic_probability() {
+        // p' = 0.6: p_C = 0.36, p_CL = 1.2.
+        assert!(fates(&mut at(0.6), SHORT, Span::ZERO)[0].abs_diff(360) <= 1);
+        // One sum for both: 0.36 + (1 - d) 1.2 = 1, so d = 0.4667.
+        let mut common = Spacing::default();
+        let dropped = (0..1000).filter(|_| {
+            let drop = common.takes(0.36);
+            drop || !common.takes(1.2)
+        });
+        assert!(dropped.count().abs_diff(467) <= 1);
+    }
+
+    #[test]
+    fn without_a_gain_in_coupling_classic_packets_are_marked_up_to_certainty() {
+        // k = 0.5: min(1 / k^2, 1) = 1.
+        let mut queue = at(0.9);
+        queue.params.coupling = 0.5;
+        assert!(fates(&mut queue, Flags::ECT, Span::ZERO)[1].abs_diff(810) <= 1);
     }
 
     #[test]

@@ -12,11 +12,11 @@
 //! no room: the first packet of the longest queue is dropped, until the arrival fits
 //! ```
 //!
-//! `deficit quantum size` bytes; the longest queue has the most bytes, counting the arrival. CoDel is as in `codel`, with
-//! the backlog of the packet's own queue.
+//! `deficit quantum size` bytes; the longest queue has the most bytes, counting the arrival. CoDel is as in `codel`.
 //!
-//! Readings: dropped packets cost a flow nothing. CoDel's state stays with an idle queue. Equally long queues are told
-//! apart as in `drr`.
+//! Readings: dropped packets cost a flow nothing. CoDel's state stays with an idle queue. CoDel spares the last packets of
+//! a flow's own queue; the RFC does not say which backlog counts, and Linux takes that of all queues. Equally long queues
+//! are told apart as in `drr`.
 //! Departures: by default each flow has a queue of its own; the RFC hashes flows into 1024 queues, as `queues` = 1024
 //! does. A full buffer drops one packet at a time, the RFC up to 64 and no more than half of the queue.
 

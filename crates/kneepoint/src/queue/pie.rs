@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! PIE: drops or marks arriving packets with a probability that a PI controller of the queueing delay sets.
 //!
-//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, §4 and §5; delays from timestamps and the step beyond 250 ms as in Linux (`sch_pie`).
+//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, §4 and §5; the step beyond 250 ms as in Linux (`sch_pie`).
 //!
 //! ```text
 //! change = alpha (q - target) + beta (q - q')                       every interval;   q' <- q
@@ -17,11 +17,15 @@
 //!
 //! `q` queueing delay in seconds, `target interval burst`: time; `alpha beta` per second of delay.
 //!
-//! Readings: `q` is the wait of the packet that left last (§5.2: timestamps), and zero if it left nothing behind. Above
-//! `mark_limit` packets are dropped although they could be marked (§5.1). A packet that finds no room is dropped whatever
-//! p is.
-//! Departures: no estimate of the departure rate (§4.3), which serves routers without timestamps; always active, also
-//! while the buffer is less than a third full (§5.3); no probability in proportion to a packet's size.
+//! Readings: `q` is the wait of the packet that left last (§5.2: timestamps), and zero if it left nothing behind. The RFC
+//! contradicts itself on the decay: §4.2, and Linux, want delays of zero; the pseudo-code of the appendices delays below
+//! target / 2. §4.2 is taken. The allowance for bursts is renewed at updates (§4.4) and at arrivals (Appendix A). A full
+//! packet is the mean one. Above `mark_limit` packets are dropped although they could be marked (§5.1). A packet that finds
+//! no room is dropped whatever p is.
+//! Departures: the step beyond `steep_delay` is Linux's, and DOCSIS-PIE's beyond 200 ms (RFC 8034); RFC 8033 has none, nor
+//! has `steep_delay = "1000s"`. No estimate of the departure rate (§4.3), which serves routers without timestamps; always
+//! active, also while the buffer is less than a third full (§5.3); no probability in proportion to a packet's size.
+//! RFC 8033's own text was not at hand: it was compared by way of implementations that quote its sections and pseudo-code.
 
 use super::{Arrival, Backlog, Decision, Departure, Discipline, Facts};
 use crate::law::{Law, pie as law};
@@ -79,6 +83,7 @@ impl Pie {
 
     /// Decides on an arrival at a queue of `backlog` bytes.
     pub fn judge(&mut self, arrival: &Arrival, backlog: Bytes, rng: &mut Rng) -> Decision {
+        self.law.calm(self.delay);
         let probability = self.law.base();
         if probability == 0.0 || arrival.full {
             self.sum = 0.0;
@@ -250,6 +255,31 @@ mod tests {
             fates(&mut burst, &packet(), 10, 100).0 > 0
         });
         assert_eq!(dropping, Some(9));
+    }
+
+    #[test]
+    fn an_arrival_after_one_short_delay_renews_the_allowance() {
+        let dropping = |arrivals: u32| {
+            let mut pie = pie(Params::default());
+            // 0.125 · 85 ms + 1.25 · 100 ms, and a fall of 95 ms that takes it all back: p = 0, q' = 5 ms.
+            follow(&mut pie, &[100, 5]);
+            fates(&mut pie, &packet(), 10, arrivals);
+            (1..20).find(|_| {
+                follow(&mut pie, &[100]);
+                pie.law.probability() > 0.0
+            })
+        };
+        // Two of ten updates were spent; 150 ms begin again with an arrival.
+        assert_eq!((dropping(0), dropping(1)), (Some(8), Some(10)));
+    }
+
+    #[test]
+    fn a_short_delay_that_is_not_zero_lets_it_fall_by_the_law_alone() {
+        let mut pie = pie(plain());
+        follow(&mut pie, &[5]);
+        pie.law.correct(0.0, 0.5);
+        // 0.125 (5 - 15) ms, without the factor of 0.98.
+        assert!(close(follow(&mut pie, &[5])[0], 0.5 - 0.00125));
     }
 
     #[test]
