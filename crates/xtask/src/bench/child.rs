@@ -8,11 +8,12 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::case::Benchmark;
+use super::variants::Variant;
 
 /// The arguments of the child process.
 #[derive(Args)]
 pub struct Arguments {
-    /// The case.
+    /// The case or the variant.
     case: String,
     /// Seconds to simulate.
     seconds: u32,
@@ -40,11 +41,14 @@ impl Timing {
 
 /// Runs a case once and prints its timing.
 pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
-    let case =
-        Benchmark::named(&arguments.case).ok_or_else(|| format!("no case is called {}", arguments.case))?;
-    let valid = case.scenario(arguments.seconds)?;
+    let (name, seconds) = (&arguments.case, arguments.seconds);
+    let (valid, watched) = match (Variant::at(name), Benchmark::named(name)) {
+        (Some(variant), _) => (variant.scenario(seconds)?, false),
+        (None, Some(case)) => (case.scenario(seconds)?, case.watched),
+        (None, None) => return Err(format!("no case is called {name}")),
+    };
     let before = cpu_ns();
-    let outcome = if case.watched { run(&valid, 1, Meter::new(&valid)).1 } else { run(&valid, 1, ()).1 };
+    let outcome = if watched { run(&valid, 1, Meter::new(&valid)).1 } else { run(&valid, 1, ()).1 };
     let timing = Timing {
         cpu_ns: cpu_ns() - before,
         packets: outcome.bottleneck_packets,

@@ -6,14 +6,12 @@
 
 use std::process::Command;
 
-use super::case::Benchmark;
 use super::child::Timing;
 
-/// Instructions per packet that the bottleneck served; the error says why they cannot be counted.
-pub fn per_packet(case: &Benchmark) -> Result<f64, String> {
-    let (short, long) = case.counted;
+/// Instructions per packet that the bottleneck served in a case, from runs of so many seconds; the error says why they cannot be counted.
+pub fn per_packet(case: &str, (short, long): (u32, u32)) -> Result<f64, String> {
     let run = |seconds: u32| -> Result<(u64, Timing), String> {
-        let (count, output) = counted(&["bench-child", case.name, &seconds.to_string()])?;
+        let (count, output) = counted(&["bench-child", case, &seconds.to_string()])?;
         Ok((count, serde_json::from_slice(&output).map_err(|error| format!("the child: {error}"))?))
     };
     let (fewer, first) = run(short)?;

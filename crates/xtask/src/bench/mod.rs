@@ -12,6 +12,7 @@ mod machine;
 mod page;
 pub mod ratchet;
 mod record;
+mod variants;
 
 use std::process::Command;
 
@@ -43,6 +44,9 @@ pub struct Arguments {
     /// Measure only the cost of an acknowledgement for each controller.
     #[arg(long, conflicts_with = "quick")]
     acks: bool,
+    /// Measure only the cost of a packet with each discipline and each recovery.
+    #[arg(long, conflicts_with_all = ["quick", "acks"])]
+    variants: bool,
     /// Do not run ns-2.
     #[arg(long)]
     no_ns2: bool,
@@ -79,7 +83,15 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         let costs = acks::measure();
         print!("{}", acks::table(&costs));
         if arguments.write {
-            page::write_acks(&costs)?;
+            page::rewrite(&page::acks(&costs))?;
+        }
+        return Ok(true);
+    }
+    if arguments.variants {
+        let section = page::variants(&variants::measure()?);
+        print!("{section}");
+        if arguments.write {
+            page::rewrite(&section)?;
         }
         return Ok(true);
     }
@@ -97,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     for round in 1..=repeat {
         for one in &mut timed {
             eprintln!("round {round} of {repeat}: {}", one.case.name);
-            one.ours.push(timing(one.case, seconds)?);
+            one.ours.push(timing(one.case.name, seconds)?);
             if let Some(theirs) = one.case.ns2_seconds.filter(|_| beside) {
                 one.theirs.push(ns2_ns_per_packet(one.case, theirs)?);
             }
@@ -105,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let mut figures = Vec::new();
     for one in timed {
-        let count = if arguments.quick { None } else { instructions(one.case) };
+        let count = if arguments.quick { None } else { instructions(one.case.name, one.case.counted) };
         figures.push(one.figures(count));
     }
     if arguments.json {
@@ -114,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         print!("{}", page::table(&figures));
     }
     if arguments.write {
-        page::write(&figures, &acks::measure())?;
+        page::write(&figures, &variants::measure()?, &acks::measure())?;
     }
     Ok(true)
 }
@@ -147,14 +159,14 @@ impl Timed {
     }
 }
 
-fn timing(case: &Benchmark, seconds: u32) -> Result<Timing, String> {
+fn timing(case: &str, seconds: u32) -> Result<Timing, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
-        .args(["bench-child", case.name, &seconds.to_string()])
+        .args(["bench-child", case, &seconds.to_string()])
         .output()
         .map_err(|error| error.to_string())?;
     serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("{}: {error}: {}", case.name, String::from_utf8_lossy(&output.stderr)))
+        .map_err(|error| format!("{case}: {error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// User time of ns-2 for each packet that its bottleneck served.
@@ -165,7 +177,9 @@ fn ns2_ns_per_packet(case: &Benchmark, seconds: u32) -> Result<f64, String> {
 }
 
 /// Instructions per packet; says so if nothing can count them.
-fn instructions(case: &Benchmark) -> Option<f64> {
-    eprintln!("counting instructions: {}", case.name);
-    instructions::per_packet(case).inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}")).ok()
+fn instructions(case: &str, seconds: (u32, u32)) -> Option<f64> {
+    eprintln!("counting instructions: {case}");
+    instructions::per_packet(case, seconds)
+        .inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}"))
+        .ok()
 }

@@ -15,6 +15,7 @@ use super::case::Benchmark;
 use super::instructions;
 use super::machine;
 use super::record::{Build, FILE, Figure, Per, Record, TOLERANCE};
+use super::variants;
 
 /// The cases that are held, of those that `bench` measures.
 const HELD: [&str; 5] = ["d1000", "d100", "d100-unwatched", "d100-minimal", "web1000"];
@@ -62,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 fn measure() -> Result<Vec<Figure>, String> {
     let packet = |name: &'static str| {
         let case = Benchmark::named(name).ok_or_else(|| format!("no case is called {name}"))?;
-        Ok(Figure { per: Per::Packet, name, count: instructions::per_packet(case)? })
+        Ok(Figure { per: Per::Packet, name, count: instructions::per_packet(name, case.counted)? })
     };
     let walk = acks::instructions(acks::NOTHING)?;
     let acknowledgement = |name: &'static str| {
@@ -71,8 +72,13 @@ fn measure() -> Result<Vec<Figure>, String> {
     let names: Vec<_> = cc::REGISTRY.iter().map(|entry| entry.name).collect();
     // One job at a time per core: long runs must not end up in one core's share.
     let packets = HELD.par_iter().with_max_len(1).map(|name| packet(name));
+    let variants: Vec<_> = variants::all().collect();
+    let variants = variants
+        .par_iter()
+        .with_max_len(1)
+        .map(|one| Ok(Figure { per: one.per, name: one.name, count: one.instructions()? }));
     let acknowledgements = names.par_iter().with_max_len(1).map(|name| acknowledgement(name));
-    packets.chain(acknowledgements).collect()
+    packets.chain(variants).chain(acknowledgements).collect()
 }
 
 fn skipped(own: &Build, recorded: &Build) -> String {

@@ -23,6 +23,10 @@ pub enum Per {
     Packet,
     /// An acknowledgement that a controller received.
     Acknowledgement,
+    /// A packet that the bottleneck served with this discipline.
+    Queue,
+    /// A packet that the bottleneck served with this recovery in the senders.
+    Recovery,
 }
 
 /// One count.
@@ -55,6 +59,10 @@ pub struct Record {
     packet: BTreeMap<String, f64>,
     acknowledgement: BTreeMap<String, f64>,
     #[serde(default)]
+    queue: BTreeMap<String, f64>,
+    #[serde(default)]
+    recovery: BTreeMap<String, f64>,
+    #[serde(default)]
     raised: Vec<Raised>,
 }
 
@@ -75,6 +83,8 @@ impl Display for Per {
         f.write_str(match self {
             Per::Packet => "packet",
             Per::Acknowledgement => "acknowledgement",
+            Per::Queue => "queue",
+            Per::Recovery => "recovery",
         })
     }
 }
@@ -109,7 +119,8 @@ fn baseline() -> &'static str {
 impl Record {
     /// A record without counts.
     pub fn empty(build: Build) -> Record {
-        Record { build, packet: BTreeMap::new(), acknowledgement: BTreeMap::new(), raised: Vec::new() }
+        let [packet, acknowledgement, queue, recovery] = Default::default();
+        Record { build, packet, acknowledgement, queue, recovery, raised: Vec::new() }
     }
 
     /// Reads the file.
@@ -155,12 +166,12 @@ impl Record {
                 Some(from) if self.excess(figure).is_some_and(|excess| excess > TOLERANCE) => {
                     let reason = reason.ok_or_else(|| {
                         format!(
-                            "{} rises from {from} to {measured} instructions: `--reason TEXT` must say why",
-                            figure.name
+                            "{} {} rises from {from} to {measured} instructions: `--reason TEXT` must say why",
+                            figure.per, figure.name
                         )
                     })?;
                     next.raised.push(Raised {
-                        name: figure.name.into(),
+                        name: format!("{} {}", figure.per, figure.name),
                         from,
                         to: measured,
                         after: after.into(),
@@ -171,11 +182,7 @@ impl Record {
                 Some(from) => from.min(measured),
                 None => measured,
             };
-            let table = match figure.per {
-                Per::Packet => &mut next.packet,
-                Per::Acknowledgement => &mut next.acknowledgement,
-            };
-            table.insert(figure.name.into(), count);
+            next.table_mut(figure.per).insert(figure.name.into(), count);
         }
         Ok(next)
     }
@@ -184,6 +191,17 @@ impl Record {
         match per {
             Per::Packet => &self.packet,
             Per::Acknowledgement => &self.acknowledgement,
+            Per::Queue => &self.queue,
+            Per::Recovery => &self.recovery,
+        }
+    }
+
+    fn table_mut(&mut self, per: Per) -> &mut BTreeMap<String, f64> {
+        match per {
+            Per::Packet => &mut self.packet,
+            Per::Acknowledgement => &mut self.acknowledgement,
+            Per::Queue => &mut self.queue,
+            Per::Recovery => &mut self.recovery,
         }
     }
 
@@ -196,15 +214,17 @@ impl Record {
              [build]\ntoolchain = {toolchain:?}\nbaseline = {baseline:?}\nprofile = {profile:?}\n"
         );
         let tables = [
-            (Per::Packet, "# For each packet that the bottleneck served.\n[packet]"),
+            (Per::Packet, "# For each packet that the bottleneck served."),
+            (Per::Acknowledgement, "# For each acknowledgement that the controller received."),
+            (Per::Queue, "# For each packet that the bottleneck served, with this discipline."),
             (
-                Per::Acknowledgement,
-                "# For each acknowledgement that the controller received.\n[acknowledgement]",
+                Per::Recovery,
+                "# For each packet that the bottleneck served, with this recovery in the senders.",
             ),
         ];
         for (per, title) in tables {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "\n{title}");
+            let _ = writeln!(text, "\n{title}\n[{per}]");
             for figure in figures.iter().filter(|figure| figure.per == per) {
                 if let Some(count) = self.count(figure) {
                     let _ = writeln!(text, "{} = {count:.1}", figure.name);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The cost of a packet with one algorithm in the place of another: each discipline of the registry at the bottleneck,
+//! and each recovery in the senders.
+//!
+//! Whole runs are counted, not the discipline alone: packets that it drops or reorders are work for the senders, too.
+
+use std::fmt::Write;
+
+use kneepoint::queue;
+use kneepoint::scenario;
+use kneepoint::spec::Valid;
+use kneepoint::tcp::Recovery;
+
+use super::record::Per;
+use super::{SECONDS, instructions, timing};
+
+/// Seconds that the shorter and the longer run under valgrind simulate.
+const COUNTED: (u32, u32) = (10, 20);
+
+/// The number of timed runs of each.
+const TIMED: usize = 5;
+
+/// The legend of the tables.
+pub const METHOD: &str = "\
+20 long SACK flows and 50 web slots, which transfer one object after another, over 20 Mbit/s and 60 ms with the fewest
+links, without a meter and without ECN; every parameter has its default. One algorithm is exchanged, and everything
+else stays. *ns* and *instructions* are those of the whole run, divided by the packets that the bottleneck served: a
+discipline that drops more gives the senders more work. `make ratchet` holds the instructions, and none may exceed
+four times those of the first in its table.
+";
+
+/// Drop tail is compared as it runs.
+pub const DROP_TAIL: &str = "
+Drop tail at a constant rate stores no packets and needs no transmitter event; all others store each packet, ask for
+the next, and take an event for each transmission. The ratio contains that difference.
+";
+
+/// One algorithm in the place of the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// What is exchanged.
+    pub per: Per,
+    /// The algorithm.
+    pub name: &'static str,
+}
+
+/// The cost of a packet with a variant.
+pub struct Cost {
+    variant: Variant,
+    ns: f64,
+    instructions: Option<f64>,
+}
+
+/// Every variant, kind by kind; the first of a kind is what the others are compared with.
+pub fn all() -> impl Iterator<Item = Variant> {
+    let queues = queue::REGISTRY.iter().map(|entry| Variant { per: Per::Queue, name: entry.name });
+    let recoveries = Recovery::ALL.iter().rev().map(|one| Variant { per: Per::Recovery, name: one.name() });
+    queues.chain(recoveries)
+}
+
+impl Variant {
+    /// The variant that is called so on the command line.
+    pub fn at(path: &str) -> Option<Variant> {
+        all().find(|variant| variant.path() == path)
+    }
+
+    /// How it is called on the command line.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.per, self.name)
+    }
+
+    /// Its scenario.
+    pub fn scenario(&self, seconds: u32) -> Result<Valid, String> {
+        let of = |per, default| if self.per == per { self.name } else { default };
+        let (queue, recovery) = (of(Per::Queue, "droptail"), of(Per::Recovery, "sack"));
+        let text = format!(
+            r#"
+            queue = "{queue}"
+            [run]
+            duration = "{seconds}s"
+            measure = "5s..{seconds}s"
+            [topology]
+            kind = "dumbbell"
+            access = "minimal"
+            rate = "20mbit"
+            rtt = "60ms"
+            [tcp]
+            ecn = false
+            recovery = "{recovery}"
+            [[flows]]
+            name = "long"
+            count = 20
+            cc = "reno"
+            start = "0s..5s"
+            [[web]]
+            model = "slots"
+            sessions = 50
+            gap = "500ms"
+            cc = "reno"
+            start = "0s..5s"
+            "#
+        );
+        let plan =
+            scenario::parse(&text).map_err(|faults| format!("{}: {}", self.path(), faults[0].message))?;
+        plan.cases.into_iter().next().map(|case| case.valid).ok_or_else(|| "a plan without a case".into())
+    }
+
+    /// Instructions per packet that the bottleneck served; the error says why they cannot be counted.
+    pub fn instructions(&self) -> Result<f64, String> {
+        instructions::per_packet(&self.path(), COUNTED)
+    }
+}
+
+/// Measures every variant, in rounds, so that all meet the same load on the machine.
+pub fn measure() -> Result<Vec<Cost>, String> {
+    let mut costs: Vec<Cost> =
+        all().map(|variant| Cost { variant, ns: f64::INFINITY, instructions: None }).collect();
+    for round in 1..=TIMED {
+        eprintln!("round {round} of {TIMED}: disciplines and recoveries");
+        for cost in &mut costs {
+            cost.ns = cost.ns.min(timing(&cost.variant.path(), SECONDS)?.ns_per_packet());
+        }
+    }
+    for cost in &mut costs {
+        cost.instructions = super::instructions(&cost.variant.path(), COUNTED);
+    }
+    Ok(costs)
+}
+
+/// The costs of one kind as a Markdown table, also relative to the first.
+pub fn table(costs: &[Cost], per: Per) -> String {
+    let costs: Vec<&Cost> = costs.iter().filter(|cost| cost.variant.per == per).collect();
+    let first = costs[0].variant.name;
+    let mut text = format!(
+        "| {per} | ns/packet | times `{first}` | instructions/packet | times `{first}` |\n|---|---|---|---|---|\n"
+    );
+    for one in &costs {
+        let times = one.instructions.zip(costs[0].instructions).map(|(one, first)| one / first);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {:.0} | {:.2} | {} | {} |",
+            one.variant.name,
+            one.ns,
+            one.ns / costs[0].ns,
+            one.instructions.map_or("—".into(), |count| format!("{count:.0}")),
+            times.map_or("—".into(), |times| format!("{times:.2}")),
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{Figure, Record};
+    use super::*;
+
+    #[test]
+    fn every_variant_is_a_scenario_with_its_algorithm_at_work() {
+        for variant in all() {
+            let valid = variant.scenario(20).unwrap();
+            assert_eq!(Variant::at(&variant.path()), Some(variant));
+            let queues: Vec<_> = valid.network().links.iter().map(|link| link.queue.name()).collect();
+            assert!(
+                variant.per != Per::Queue || queues.contains(&variant.name),
+                "{} {queues:?}",
+                variant.path()
+            );
+        }
+    }
+
+    #[test]
+    fn none_is_recorded_above_four_times_the_first_of_its_kind() {
+        let record = Record::read().unwrap();
+        let count = |one: Variant| record.count(&Figure { per: one.per, name: one.name, count: 0.0 });
+        for per in [Per::Queue, Per::Recovery] {
+            let mut variants = all().filter(|one| one.per == per);
+            let bound = 4.0 * variants.next().and_then(count).unwrap();
+            for one in variants {
+                assert!(count(one).is_none_or(|count| count <= bound), "{one:?}");
+            }
+        }
+    }
+}
