@@ -5,21 +5,24 @@
 //!
 //! ```text
 //! avg <- (1 - w) avg + w cwnd                      every arrival with a hint; the first one sets avg
-//! SA: P = min(1, alpha p cwnd / avg)
+//! SA: P = min(1, alpha p cwnd / avg)                alpha = gain,  or gain N / N0
 //! MC: P = 0    cwnd <= max(MinCwnd, share avg)
 //!         p    otherwise
 //! ```
 //!
-//! `p` the law's probability; `cwnd` the window that the arriving packet carries, `avg MinCwnd` packets; `w alpha share`
-//! numbers.
+//! `p` the law's probability; `cwnd` the window that the arriving packet carries, `avg MinCwnd` packets; `N` flows that
+//! arrived lately, `N0` flows for which `gain` is meant; `w alpha gain share` numbers.
 //!
 //! Readings: the average takes in the arrival before the arrival is judged. The thesis's text has MC spare windows
 //! "less than" MinCwnd, its Figure 3.4 those up to it, and none that it reports dropped is 7: up to it. A packet without a
 //! hint, a datagram or an acknowledgement, meets the law as it is.
-//! Departure: `share` is ours. The thesis suggests a MinCwnd that varies, without saying how; one in proportion to the
-//! average window follows the load. It suggests as well that alpha follow the number of flows, without an equation.
+//! Departures: `share` is ours. The thesis suggests a MinCwnd that varies, without saying how; one in proportion to the
+//! average window follows the load. `N0` is ours as well: alpha "may need to be adjusted according to the number of flows"
+//! (§6.2), without an equation. Beneath PI's integrator alpha sets the gain of the loop, not the level of the drops, and
+//! windows and with them the response to a drop shrink as 1/N, so alpha grows with N.
 
 use super::Adjustment;
+use crate::units::Span;
 
 crate::choice! {
     /// How a sender's window adjusts the probability.
@@ -40,12 +43,23 @@ crate::settings! {
         spare: Rule = Rule::None;
         /// SA's alpha, the probability at the average window over the law's; the thesis tries 0.1 to 3.
         spare_gain: f64 = 3.0, 0.001..=1000.0;
+        /// N0: the number of flows for which `spare_gain` is meant, and in proportion to which alpha grows; 0 keeps alpha.
+        spare_gain_flows: f64 = 0.0, 0.0..=1000000.0;
+        /// How long a flow counts after a packet of it: from one of these periods to two.
+        spare_period: Span = Span::from_secs(1), Span::from_millis(1)..=Span::from_secs(3600);
         /// The weight of an arrival in the average window.
         spare_weight: f64 = 0.02, 0.000001..=1.0;
         /// MC's MinCwnd: the greatest window, in packets, that is spared.
         min_window: f64 = 7.0, 0.0..=1000000000.0;
         /// MC spares windows up to this share of the average window, too; 0 keeps to `min_window`.
         min_window_share: f64 = 0.0, 0.0..=100.0;
+    }
+}
+
+impl Params {
+    /// Whether alpha follows the number of flows.
+    pub fn follows_flows(&self) -> bool {
+        self.spare == Rule::Proportional && self.spare_gain_flows > 0.0
     }
 }
 
@@ -83,12 +97,15 @@ pub struct Sparing {
     params: Params,
     average: AverageWindow,
     window: Option<f64>,
+    /// SA's alpha.
+    alpha: f64,
 }
 
 impl Sparing {
     /// An adjustment before the first arrival.
     pub fn new(params: Params) -> Sparing {
-        Sparing { average: AverageWindow::new(params.spare_weight), window: None, params }
+        let (average, alpha) = (AverageWindow::new(params.spare_weight), params.spare_gain);
+        Sparing { average, window: None, alpha, params }
     }
 
     /// Takes in the arrival that is judged next: the window that it carries, if it does.
@@ -101,6 +118,12 @@ impl Sparing {
         if let Some(window) = window {
             self.average.observe(window);
         }
+    }
+
+    /// Takes in the number of flows that alpha follows.
+    #[inline]
+    pub fn follow(&mut self, flows: u32) {
+        self.alpha = self.params.spare_gain * f64::from(flows) / self.params.spare_gain_flows;
     }
 
     /// The average window of arrivals, in packets, to plot; none without a rule.
@@ -118,7 +141,7 @@ impl Adjustment for Sparing {
     fn adjust(&self, probability: f64) -> f64 {
         match (self.params.spare, self.window) {
             (Rule::Proportional, Some(window)) => {
-                (self.params.spare_gain * probability * (window / self.average.packets())).min(1.0)
+                (self.alpha * probability * (window / self.average.packets())).min(1.0)
             }
             (Rule::Threshold, Some(window)) if window <= self.min_window() => 0.0,
             _ => probability,
@@ -151,6 +174,19 @@ mod tests {
         assert!(close(adjusted(sa.clone(), [10.0, 2.0, 60.0]), expected));
         let gentle = Params { spare_gain: 1.0, ..sa };
         assert!(close(adjusted(gentle, [10.0, 2.0, 60.0]), [0.1, 0.2 / 9.84, 6.0 / 10.8432]));
+    }
+
+    #[test]
+    fn alpha_grows_with_the_flows_beyond_those_it_is_meant_for() {
+        let following = Params { spare: Rule::Proportional, spare_gain_flows: 40.0, ..Params::default() };
+        let mut sparing = Sparing::new(following);
+        sparing.observe(Some(8.0));
+        let mut at = |flows| {
+            sparing.follow(flows);
+            sparing.adjust(0.1)
+        };
+        // 3 · 20 / 40 = 1.5, 3, 6, and more than certain.
+        assert!(close([20, 40, 80, 400].map(&mut at), [0.15, 0.3, 0.6, 1.0]));
     }
 
     #[test]

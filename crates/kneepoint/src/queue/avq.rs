@@ -20,9 +20,9 @@
 //! ever is; here Ct grows at every arrival. A packet that cannot be marked counts as marked. Nothing is marked at the
 //! front.
 
+use super::sparing::Sparing;
 use super::{Arrival, Decision, Discipline, Facts, Limit};
-use crate::law::Adjustment;
-use crate::law::sparing::{self, Sparing};
+use crate::law::sparing;
 use crate::rng::Rng;
 use crate::units::Time;
 
@@ -107,7 +107,7 @@ impl Discipline for Avq {
         let size = f64::from(arrival.packet.size);
         let elapsed = arrival.now.since(self.latest).as_secs_f64();
         self.latest = arrival.now;
-        self.sparing.observe(arrival.window());
+        self.sparing.observe(arrival);
         let probability = if self.overflows(size, elapsed) { self.sparing.adjust(1.0) } else { 0.0 };
         let decision =
             if probability > 0.0 && rng.chance(probability) { self.decision } else { Decision::Pass };

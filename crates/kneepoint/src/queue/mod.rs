@@ -11,6 +11,7 @@
 //! [`push_out`](Discipline::push_out). Add its line to the registry below.
 
 mod flows;
+mod sparing;
 mod waiting;
 
 pub use buffer::{Buffer, Departed};

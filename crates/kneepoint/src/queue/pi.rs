@@ -19,9 +19,9 @@
 //! the last tick, as PISA does. The marking variants are the thesis's future work.
 //! Departure: no length in bytes.
 
+use super::sparing::Sparing;
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
-use crate::law::sparing::{self, Sparing};
-use crate::law::{Adjustment, Law, pi as law};
+use crate::law::{Law, pi as law, sparing};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -69,7 +69,7 @@ impl Discipline for Pi {
     }
 
     fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
-        self.sparing.observe(arrival.window());
+        self.sparing.observe(arrival);
         let probability = self.sparing.adjust(if self.at_arrival {
             self.law.at(f64::from(arrival.backlog.packets))
         } else {

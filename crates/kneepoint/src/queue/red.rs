@@ -26,10 +26,10 @@
 //! dropped although they could be marked.
 //! Departures: with bytes, ns-2 spares packets only when none waits; its threshold for gentle uses the first max_p.
 
+use super::sparing::Sparing;
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
-use crate::law::sparing::{self, Sparing};
 use crate::law::spread::Spread;
-use crate::law::{Adjusted, Adjustment, Law, red as law};
+use crate::law::{Adjusted, Adjustment, Law, red as law, sparing};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -151,7 +151,7 @@ impl Red {
     /// Takes an arrival that it will judge into the average.
     pub fn observe(&mut self, arrival: &Arrival) {
         self.follow(arrival);
-        self.sparing.observe(arrival.window());
+        self.sparing.observe(arrival);
         self.count += 1;
         self.count_bytes += arrival.packet.bytes().0;
     }
@@ -409,7 +409,7 @@ mod tests {
             let params = Params { sparing, wait: false, weight: 1.0, ..Params::default() };
             let mut red = Red { count: 24, ..red(params) };
             for sent in [10.0, window] {
-                red.sparing.observe(arrival(&packet_of(sent), 7, Time::ZERO).window());
+                red.sparing.observe(&arrival(&packet_of(sent), 7, Time::ZERO));
             }
             (red.average, red.count) = (7.0, 25);
             red.uniform_probability(1040.0, Time::ZERO)

@@ -16,9 +16,9 @@
 //! packets of this network.
 //! Departure: ns-2 marks packets as they leave, the paper as they arrive, as here. No length in bytes.
 
+use super::sparing::Sparing;
 use super::{Arrival, Backlog, Decision, Discipline, Facts};
-use crate::law::sparing::{self, Sparing};
-use crate::law::{Adjustment, Law, rem as law};
+use crate::law::{Law, rem as law, sparing};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -70,7 +70,7 @@ impl Discipline for Rem {
 
     fn on_arrival(&mut self, arrival: &Arrival, rng: &mut Rng) -> Decision {
         self.arrivals += 1;
-        self.sparing.observe(arrival.window());
+        self.sparing.observe(arrival);
         let probability = self.sparing.adjust(self.law.probability());
         if probability > 0.0 && rng.chance(probability) { self.decision } else { Decision::Pass }
     }
