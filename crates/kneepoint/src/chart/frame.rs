@@ -137,7 +137,7 @@ impl Frame {
                         beside(4),
                         before(4),
                     ];
-                    space::free(places, long, inside, &taken)
+                    space::free(&places, long, inside, &taken)
                 }
                 Level::Y(at) if at.is_finite() => {
                     let y = self.y.at(at);
@@ -150,7 +150,7 @@ impl Frame {
                         (Anchor::Middle, (middle, over)),
                         (Anchor::Middle, (middle, under)),
                     ];
-                    space::free(places, long, inside, &taken)
+                    space::free(&places, long, inside, &taken)
                 }
                 _ => continue,
             };

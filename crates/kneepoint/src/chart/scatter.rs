@@ -20,6 +20,20 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
+/// A label further from its dot than this is joined to it by a line.
+const ADJACENT: f64 = 26.0;
+/// Where else labels are tried, where dots are crowded.
+const RADII: [f64; 6] = [36.0, 52.0, 70.0, 90.0, 115.0, 140.0];
+const DIRECTIONS: [(f64, f64); 8] = [
+    (1.0, 0.0),
+    (0.87, 0.5),
+    (0.87, -0.5),
+    (0.5, 0.87),
+    (0.5, -0.87),
+    (-0.87, 0.5),
+    (-0.87, -0.5),
+    (-1.0, 0.0),
+];
 
 /// Draws the dots; x starts at zero, y near the lowest dot.
 pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) -> Drawing {
@@ -57,16 +71,20 @@ pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) 
     }
     for (dot, place) in dots.iter().zip(&places) {
         let (anchor, at, space) = free_place(&dot.name, *place, &taken);
+        let end = space.nearest(*place);
+        if libm::hypot(end.0 - place.0, end.1 - place.1) > ADJACENT {
+            drawing.line("axis", *place, end);
+        }
         drawing.text(&format!("name ink {}", dot.class), anchor, at, &dot.name);
         taken.push(space);
     }
     drawing
 }
 
-/// The first position next to a dot where its label overlaps nothing; the right-hand one if there is none.
+/// The first position next to a dot, or else around it, where its label overlaps nothing; the right-hand one if there is none.
 fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64, f64), Space) {
     let length = 7.5 * name.chars().count() as f64;
-    let candidates = [
+    let next = [
         (Anchor::Start, (x + 11.0, y + 4.5)),
         (Anchor::End, (x - 11.0, y + 4.5)),
         (Anchor::Start, (x + 8.0, y - 10.0)),
@@ -76,8 +94,15 @@ fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64,
         (Anchor::Middle, (x, y - 24.0)),
         (Anchor::Middle, (x, y + 34.0)),
     ];
+    let around = RADII.into_iter().flat_map(|radius| {
+        DIRECTIONS.map(|(across, down)| {
+            let anchor = if across < 0.0 { Anchor::End } else { Anchor::Start };
+            (anchor, (x + radius * across, y + radius * down + 4.5))
+        })
+    });
+    let candidates: Vec<_> = next.into_iter().chain(around).collect();
     let inside = Space { from: (LEFT, 14.0), to: (SIZE.0, SIZE.1 - BELOW) };
-    space::free(candidates, length, inside, taken)
+    space::free(&candidates, length, inside, taken)
 }
 
 #[cfg(test)]

@@ -23,6 +23,11 @@ impl Space {
             && other.from.1 < self.to.1
     }
 
+    /// The point of it that is nearest.
+    pub(super) fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (x.clamp(self.from.0, self.to.0), y.clamp(self.from.1, self.to.1))
+    }
+
     fn within(&self, other: &Space) -> bool {
         self.from.0 >= other.from.0
             && self.to.0 <= other.to.0
@@ -32,13 +37,13 @@ impl Space {
 }
 
 /// The first candidate position where a text of this length lies `inside` without overlap; else the first one.
-pub(super) fn free<const N: usize>(
-    candidates: [(Anchor, (f64, f64)); N],
+pub(super) fn free(
+    candidates: &[(Anchor, (f64, f64))],
     length: f64,
     inside: Space,
     taken: &[Space],
 ) -> (Anchor, (f64, f64), Space) {
-    let covered = candidates.map(|(anchor, at)| {
+    let covered = candidates.iter().map(|&(anchor, at)| {
         let left = match anchor {
             Anchor::Start => at.0,
             Anchor::Middle => at.0 - length / 2.0,
@@ -46,7 +51,8 @@ pub(super) fn free<const N: usize>(
         };
         (anchor, at, Space { from: (left, at.1 - 12.0), to: (left + length, at.1 + 4.0) })
     });
-    let within = || covered.into_iter().filter(|(_, _, space)| space.within(&inside));
+    let covered: Vec<_> = covered.collect();
+    let within = || covered.iter().copied().filter(|(_, _, space)| space.within(&inside));
     let free = within().find(|(_, _, space)| !taken.iter().any(|other| other.meets(space)));
     free.or_else(|| within().next()).unwrap_or(covered[0])
 }
@@ -80,9 +86,9 @@ mod tests {
         let inside = Space { from: (0.0, 0.0), to: (100.0, 100.0) };
         let candidates =
             [(Anchor::End, (20.0, 50.0)), (Anchor::Start, (20.0, 50.0)), (Anchor::Start, (20.0, 80.0))];
-        let (_, at, space) = free(candidates, 30.0, inside, &[Space::around((30.0, 50.0))]);
+        let (_, at, space) = free(&candidates, 30.0, inside, &[Space::around((30.0, 50.0))]);
         assert_eq!((at, space.from.0, space.to.0), ((20.0, 80.0), 20.0, 50.0));
-        let everything = free(candidates, 30.0, inside, &[inside]);
+        let everything = free(&candidates, 30.0, inside, &[inside]);
         assert_eq!(
             (everything.1, everything.2.from.0),
             ((20.0, 50.0), 20.0),

@@ -87,7 +87,7 @@ crate::settings! {
         scale: Scale = Scale::Linear;
         /// The axis each of whose labels has a line of its own.
         series: Words = Words("scheme".into());
-        /// The metrics, each in a panel of its own.
+        /// Metrics, or expressions of them as in claims, each in a panel of its own: `drop_ratio[group=web]`.
         panels: Names = Names::default();
         /// Metrics whose panels are divided by powers of ten.
         log_panels: Names = Names::default();
@@ -95,6 +95,22 @@ crate::settings! {
         only: Names = Names::default();
         /// Axes over whose labels the mean is taken.
         mean_over: Names = Names::default();
+        /// Two metrics or expressions: for each label of the series a further panel with a dot for each label of `x`,
+        /// the first across and the second up.
+        plane: Names = Names::default();
+        /// Metrics or expressions of which tables are made: a line for each label of `x`, a column for each of the series.
+        tables: Names = Names::default();
+    } check |figure| {
+        let two = matches!(figure.plane.0.len(), 0 | 2);
+        if two { Ok(()) } else { Err("plane: name two metrics, the one across and the one up".into()) }
+    }
+}
+
+impl FigureSpec {
+    /// Everything that it shows, with the keys that say so.
+    pub fn shown(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let lists = [("panels", &self.panels), ("plane", &self.plane), ("tables", &self.tables)];
+        lists.into_iter().flat_map(|(key, names)| names.0.iter().map(move |name| (key, name)))
     }
 }
 

@@ -28,8 +28,22 @@ pub(super) fn vet(experiment: &Experiment, tables: &[&Table], drawn: Option<&Tab
         for (key, axis) in along(figure, table) {
             axes.know(axis, table, key, faults);
         }
-        for metric in &figure.panels.0 {
-            know_metric(&metrics, metric, table, "panels", faults);
+        for (key, text) in figure.shown() {
+            match Expression::parse(text) {
+                Ok(expression) => {
+                    for reference in expression.references() {
+                        know_metric(&metrics, &reference.metric, table, key, faults);
+                    }
+                    for (axis, labels) in labelled(&expression) {
+                        axes.have(&axis, &labels, table, key, faults);
+                    }
+                }
+                Err(wrong) => faults.add_with_help(
+                    table.place(key),
+                    format!("{key}: `{text}`: {}", wrong.message),
+                    "write it as in `drop_ratio[group=web]`",
+                ),
+            }
         }
     }
     for (place, (claim, table)) in experiment.claims.iter().zip(tables).enumerate() {
@@ -147,19 +161,22 @@ fn measured(claim: &Claim) -> BTreeSet<(&'static str, &String)> {
 /// Every axis that a claim names, with the labels that it names there.
 fn named(claim: &Claim) -> Vec<(String, Vec<String>)> {
     let sides = claim.checks.iter().flat_map(|Check { left, right, .. }| [left, right]);
-    let mut found = Vec::new();
-    for expression in sides.chain(claim.ours.iter().map(|(_, expression)| expression)) {
-        let references = expression.references();
-        let labels = references.iter().flat_map(|reference| Labels::iter(&reference.labels));
-        found.extend(labels.map(|(axis, label)| (axis.clone(), vec![label.clone()])));
-        found.extend(folded(expression).into_iter().map(|axis| {
-            let only = if let Part::Only(only) = &axis.part { only.clone() } else { Vec::new() };
-            (axis.name.clone(), only)
-        }));
-    }
+    let all = sides.chain(claim.ours.iter().map(|(_, expression)| expression));
+    let mut found: Vec<_> = all.flat_map(labelled).collect();
     found.sort();
     found.dedup();
     found
+}
+
+/// Every axis that an expression names, with the labels that it names there.
+fn labelled(expression: &Expression) -> Vec<(String, Vec<String>)> {
+    let references = expression.references();
+    let labels = references.iter().flat_map(|reference| Labels::iter(&reference.labels));
+    let along = folded(expression).into_iter().map(|axis| {
+        let only = if let Part::Only(only) = &axis.part { only.clone() } else { Vec::new() };
+        (axis.name.clone(), only)
+    });
+    labels.map(|(axis, label)| (axis.clone(), vec![label.clone()])).chain(along).collect()
 }
 
 /// Every axis that an expression goes along.

@@ -80,6 +80,7 @@ fn section(outcome: &Reproduction) -> Section {
         let drawn = Figure { name, title, note: "", class: None, drawing };
         blocks.push(Block::Figures(Layout::Whole, vec![drawn]));
     }
+    blocks.extend(figure::tables(outcome));
     let claims = experiment.claims.iter().zip(outcome.judgements());
     blocks.push(Block::Findings(claims.map(|(claim, judgement)| judged(claim, &judgement)).collect()));
     if !experiment.readings.is_empty() {

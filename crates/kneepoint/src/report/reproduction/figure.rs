@@ -1,21 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figure of an experiment, with the axes of the published one: a panel for each metric.
+//! The figure of an experiment, with the axes of the published one: a panel for each metric, and tables of its numbers.
 
-use crate::chart::{self, Axis, Drawing, Group, Groups, Line, Lines};
+use super::super::document::{Block, Column, Shown, Table, TableLine};
+use crate::chart::{self, Axis, Dot, Drawing, Group, Groups, Line, Lines, scatter, scheme_class};
 use crate::experiment::expression::{self, Expression, Fold, Part, Reference};
 use crate::experiment::{FigureSpec, Reproduction, Scale, claim};
-use crate::measure::headlines;
+use crate::measure::{Metric, Subject, headlines};
 use crate::table::Estimate;
 use crate::table::{Frame, Labels, quantity};
 
 /// The figure; none if the experiment has none, or nothing was observed.
 pub fn render(outcome: &Reproduction) -> Option<Drawing> {
+    let view = FigureView::of(outcome)?;
+    let mut panels: Vec<Drawing> =
+        quantities(&view.figure.panels.0).map(|shown| view.panel(&shown)).collect();
+    let plane: Vec<Quantity> = quantities(&view.figure.plane.0).collect();
+    if let [across, up] = plane.as_slice() {
+        panels.extend((0..view.series.len()).map(|series| view.plane(across, up, series)));
+    }
     let experiment = &outcome.experiment;
-    let figure = experiment.figure.as_ref()?;
-    let plan = FigureView::new(figure, &outcome.frames[0])?;
-    let panels: Vec<Drawing> = figure.panels.0.iter().map(|metric| plan.panel(metric)).collect();
     let title = format!("{}: {}", experiment.name(), experiment.title);
     Some(chart::sheet(&title, &panels, if panels.len() > 1 { 2 } else { 1 }))
+}
+
+/// The tables of the figure: one of all quantities where there is a single series, else one of each.
+pub fn tables(outcome: &Reproduction) -> Vec<Block> {
+    let Some(view) = FigureView::of(outcome) else { return Vec::new() };
+    let shown: Vec<Quantity> = quantities(&view.figure.tables.0).collect();
+    match view.series.as_slice() {
+        _ if shown.is_empty() => Vec::new(),
+        [single] => {
+            let columns = shown.iter().map(|one| one.column(one.short.clone()));
+            let cells = |x: &String| shown.iter().map(|one| view.cell(one, x, single)).collect();
+            vec![view.table(columns.collect(), cells)]
+        }
+        several => {
+            let table = |one: &Quantity| {
+                let columns = several.iter().flatten().map(|name| one.column(name.clone()));
+                let cells = |x: &String| several.iter().map(|series| view.cell(one, x, series)).collect();
+                [Block::prose(format!("{}:", one.title)), view.table(columns.collect(), cells)]
+            };
+            shown.iter().flat_map(table).collect()
+        }
+    }
+}
+
+/// A metric, or an expression of several, and what people call it.
+struct Quantity {
+    expression: Expression,
+    /// The heading of its panel.
+    heading: String,
+    /// What the axis of its panel counts.
+    axis: &'static str,
+    title: String,
+    short: String,
+    unit: &'static str,
+    /// From the unit in files to that for people.
+    scale: f64,
+    text: String,
+}
+
+fn quantities(texts: &[String]) -> impl Iterator<Item = Quantity> {
+    texts.iter().filter_map(|text| Some(Quantity::new(text, Expression::parse(text).ok()?)))
+}
+
+impl Quantity {
+    fn new(text: &str, expression: Expression) -> Quantity {
+        let plain = |words: String, axis| Quantity {
+            heading: words.clone(),
+            axis,
+            title: words.clone(),
+            short: words,
+            unit: axis,
+            scale: 1.0,
+            text: text.into(),
+            expression: expression.clone(),
+        };
+        let Expression::Observed(Reference { metric, labels }) = &expression else {
+            return plain(text.into(), "");
+        };
+        let labelled = |words: &str| {
+            let words = [words].into_iter().chain(labels.values().map(String::as_str));
+            words.collect::<Vec<_>>().join(", ")
+        };
+        let Some(Metric { title, short, unit, scale, .. }) = registered(metric, labels) else {
+            return plain(labelled(&heading(metric)), axis_unit(metric));
+        };
+        let named =
+            plain(if labels.is_empty() { heading(metric) } else { labelled(title) }, axis_unit(metric));
+        Quantity { title: labelled(title), short: labelled(short), unit, scale: *scale, ..named }
+    }
+
+    fn column(&self, title: String) -> Column {
+        Column { about: self.title.clone(), ..Column::number(title, self.unit) }
+    }
+
+    fn axis(&self) -> String {
+        if self.unit.is_empty() { self.title.clone() } else { format!("{}, {}", self.title, self.unit) }
+    }
 }
 
 /// The axes and series of a figure.
@@ -30,6 +112,10 @@ struct FigureView<'o> {
 }
 
 impl<'o> FigureView<'o> {
+    fn of(outcome: &'o Reproduction) -> Option<FigureView<'o>> {
+        FigureView::new(outcome.experiment.figure.as_ref()?, &outcome.frames[0])
+    }
+
     fn new(figure: &'o FigureSpec, frame: &'o Frame) -> Option<FigureView<'o>> {
         let mut plan = FigureView {
             figure,
@@ -55,50 +141,82 @@ impl<'o> FigureView<'o> {
         (!plan.xs.is_empty()).then_some(plan)
     }
 
-    fn panel(&self, metric: &str) -> Drawing {
+    fn panel(&self, shown: &Quantity) -> Drawing {
         let numbers: Option<Vec<f64>> = self.xs.iter().map(|label| quantity(label)).collect();
-        let (title, y) = (title(metric), self.y(metric));
+        let (title, y) = (shown.heading.clone(), self.y(shown));
         match numbers {
             Some(numbers) => chart::lines(&Lines {
                 title,
                 x: axis(&self.figure.label.0, self.figure.scale),
                 y,
-                series: self.series.iter().map(|series| self.line(metric, series, &numbers)).collect(),
+                series: self.series.iter().map(|series| self.line(shown, series, &numbers)).collect(),
                 marks: Vec::new(),
             }),
             None => chart::groups(&Groups {
                 title,
                 y,
                 series: self.series.iter().map(|name| name.clone().unwrap_or_default()).collect(),
-                groups: self.xs.iter().map(|x| self.group(metric, x)).collect(),
+                groups: self.xs.iter().map(|x| self.group(shown, x)).collect(),
                 marks: Vec::new(),
             }),
         }
     }
 
-    fn y(&self, metric: &str) -> Axis {
-        let log = self.figure.log_panels.0.iter().any(|one| one == metric);
-        axis(unit(metric), if log { Scale::Log } else { Scale::Linear })
+    fn y(&self, shown: &Quantity) -> Axis {
+        let log = self.figure.log_panels.0.contains(&shown.text);
+        axis(shown.axis, if log { Scale::Log } else { Scale::Linear })
     }
 
-    fn line(&self, metric: &str, series: &Option<String>, numbers: &[f64]) -> Line {
+    fn line(&self, shown: &Quantity, series: &Option<String>, numbers: &[f64]) -> Line {
         let points =
-            self.xs.iter().zip(numbers).map(|(x, number)| (*number, self.estimate(metric, x, series)));
+            self.xs.iter().zip(numbers).map(|(x, number)| (*number, self.estimate(shown, x, series)));
         // A series that was sampled at other instants has no gap at these.
         let points = points.filter(|(_, estimate)| estimate.mean.is_finite());
         Line { name: series.clone().unwrap_or_default(), points: points.collect() }
     }
 
-    fn group(&self, metric: &str, x: &str) -> Group {
-        let bars = self.series.iter().map(|series| self.estimate(metric, x, series)).collect();
+    fn group(&self, shown: &Quantity, x: &str) -> Group {
+        let bars = self.series.iter().map(|series| self.estimate(shown, x, series)).collect();
         Group { name: x.to_string(), bars }
     }
 
-    fn estimate(&self, metric: &str, x: &str, series: &Option<String>) -> Estimate {
+    /// A dot for each label of `x`, in the colour of the series.
+    fn plane(&self, across: &Quantity, up: &Quantity, place: usize) -> Drawing {
+        let series = &self.series[place];
+        let scaled = |shown: &Quantity, x: &String| {
+            let estimate = self.estimate(shown, x, series);
+            let (low, high) = estimate.interval();
+            (estimate.mean * shown.scale, (low * shown.scale, high * shown.scale))
+        };
+        let dot = |label: &String| {
+            let ((x, x_interval), (y, y_interval)) = (scaled(across, label), scaled(up, label));
+            let (class, name) = (scheme_class(place), label.clone());
+            (x.is_finite() && y.is_finite()).then_some(Dot { class, name, x, x_interval, y, y_interval })
+        };
+        let dots: Vec<Dot> = self.xs.iter().filter_map(dot).collect();
+        let of = series.iter().map(|series| format!(": {series}")).collect::<String>();
+        let title = format!("{} against {}{of}", up.heading, across.heading.to_lowercase());
+        scatter(&title, (&across.axis(), &up.axis()), &dots)
+    }
+
+    fn table(&self, columns: Vec<Column>, cells: impl Fn(&String) -> Vec<Shown>) -> Block {
+        let lines = self.xs.iter().map(|x| TableLine::new(x.clone(), cells(x)));
+        Block::Table(Table {
+            corner: self.figure.label.0.clone(),
+            columns,
+            lines: lines.collect(),
+            linked: false,
+        })
+    }
+
+    fn cell(&self, shown: &Quantity, x: &str, series: &Option<String>) -> Shown {
+        Shown::of(&self.estimate(shown, x, series), shown.scale)
+    }
+
+    fn estimate(&self, shown: &Quantity, x: &str, series: &Option<String>) -> Estimate {
         let mut labels = self.fixed.clone();
         labels.insert(self.figure.x.0.clone(), x.to_string());
         labels.extend(series.iter().map(|series| (self.figure.series.0.clone(), series.clone())));
-        let reference = Reference { metric: metric.to_string(), labels };
         let over = |inner, name: &String| {
             Expression::Along(
                 Fold::Mean,
@@ -106,9 +224,19 @@ impl<'o> FigureView<'o> {
                 expression::Axis { name: name.clone(), part: Part::All },
             )
         };
-        let whole = self.figure.mean_over.0.iter().fold(Expression::Observed(reference), over);
-        claim::estimate(&whole, self.frame, &Labels::new())
+        let whole = self.figure.mean_over.0.iter().fold(shown.expression.clone(), over);
+        claim::estimate(&whole, self.frame, &labels)
     }
+}
+
+/// A metric of the subject that has these labels; without any, of the run, or else of the first that has the metric.
+fn registered(metric: &str, labels: &Labels) -> Option<&'static Metric> {
+    let named = |subject: &&Subject| {
+        let axes = subject.axes();
+        axes.len() == labels.len() && axes.iter().all(|axis| labels.contains_key(*axis))
+    };
+    let own = Subject::ALL.iter().filter(named).chain(Subject::ALL);
+    own.flat_map(|subject| subject.metrics()).find(|known| known.key == metric)
 }
 
 fn axis(label: &str, scale: Scale) -> Axis {
@@ -122,7 +250,7 @@ fn axis(label: &str, scale: Scale) -> Axis {
 const UNITS: [(&str, &str); 4] = [("_packets", "packets"), ("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s")];
 
 /// What people call a metric.
-fn title(metric: &str) -> String {
+fn heading(metric: &str) -> String {
     if let Some(known) = headlines().find(|known| known.key == metric) {
         return known.title.to_string();
     }
@@ -132,7 +260,7 @@ fn title(metric: &str) -> String {
 }
 
 /// What people read a metric in.
-fn unit(metric: &str) -> &'static str {
+fn axis_unit(metric: &str) -> &'static str {
     match headlines().find(|known| known.key == metric).map(|known| known.unit) {
         // Charts show the number of the file, not the percentage that tables make of it.
         Some("%") => "fraction",
@@ -152,10 +280,19 @@ mod tests {
 
     #[test]
     fn a_metric_reads_as_words_with_the_unit_apart() {
-        assert_eq!((title("queueing_delay_s").as_str(), unit("queueing_delay_s")), ("Queueing delay", "s"));
-        assert_eq!((title("throughput_bps").as_str(), unit("throughput_bps")), ("Throughput", "bit/s"));
-        assert_eq!((title("false_positives").as_str(), unit("false_positives")), ("False positives", ""));
-        assert_eq!((title("utilization").as_str(), unit("utilization")), ("Utilization", "fraction"));
-        assert_eq!(unit("queueing_delay_mean_ms"), "ms");
+        assert_eq!(
+            (heading("queueing_delay_s").as_str(), axis_unit("queueing_delay_s")),
+            ("Queueing delay", "s")
+        );
+        assert_eq!(
+            (heading("throughput_bps").as_str(), axis_unit("throughput_bps")),
+            ("Throughput", "bit/s")
+        );
+        assert_eq!(
+            (heading("false_positives").as_str(), axis_unit("false_positives")),
+            ("False positives", "")
+        );
+        assert_eq!((heading("utilization").as_str(), axis_unit("utilization")), ("Utilization", "fraction"));
+        assert_eq!(axis_unit("queueing_delay_mean_ms"), "ms");
     }
 }
