@@ -14,11 +14,11 @@ OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
 FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
-.PHONY: help run build install test check fmt reproduce bench ratchet validate fuzz wasm docs clean cargo
+.PHONY: help run build install test check fmt reproduce characterize bench ratchet validate fuzz wasm docs clean cargo
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build and compare four schemes; prints the path of the report
 	$(KNEE) compare --out $(OUT)/compare
@@ -46,6 +46,11 @@ reproduce: build ## the publications on PERT at full length, and docs/reproducti
 	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
 	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
 	  && cp $(OUT)/reproduce/report.md docs/reproduction.md && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
+
+characterize: build ## the scenarios of RFC 7928 at full length, and docs/rfc7928.md
+	$(KNEE) reproduce rfc7928 --out $(OUT)/rfc7928
+	@cp $(OUT)/rfc7928/figures/*.svg docs/figures/ && cp $(OUT)/rfc7928/report.md docs/rfc7928.md \
+	  && cp $(OUT)/rfc7928/manifest.json docs/rfc7928.json
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed
 	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)

@@ -34,6 +34,8 @@ pub struct Group {
 const WIDTH: f64 = 520.0;
 const PLOT: f64 = 256.0;
 const RIGHT: f64 = 14.0;
+/// The width in pixels of a bar that a halo would hide.
+const NARROW: f64 = 12.0;
 /// Rotation of labels too long to fit side by side, in degrees.
 const LEAN: f64 = -35.0;
 
@@ -98,7 +100,9 @@ fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f6
         if low - high > 2.0 && low <= bottom {
             let middle = left + thick / 2.0;
             let cap = (thick / 4.0).min(3.5);
-            for class in ["halo", "whisker"] {
+            // Around the whisker of a narrow bar a halo would leave nothing of the bar.
+            let classes = if thick < NARROW { &["whisker"][..] } else { &["halo", "whisker"] };
+            for class in classes {
                 drawing.line(class, (middle, low), (middle, high));
                 for tip in [low, high] {
                     drawing.line(class, (middle - cap, tip), (middle + cap, tip));

@@ -82,7 +82,10 @@ fn section(outcome: &Reproduction) -> Section {
     }
     blocks.extend(figure::tables(outcome));
     let claims = experiment.claims.iter().zip(outcome.judgements());
-    blocks.push(Block::Findings(claims.map(|(claim, judgement)| judged(claim, &judgement)).collect()));
+    let findings: Vec<Finding> = claims.map(|(claim, judgement)| judged(claim, &judgement)).collect();
+    if !findings.is_empty() {
+        blocks.push(Block::Findings(findings));
+    }
     if !experiment.readings.is_empty() {
         let reading = |reading: &experiment::Reading| {
             Prose::from(format!("{} ", reading.about)).emphasis("Taken:").then(format!(" {}", reading.taken))
