@@ -27,6 +27,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// From when a pause after a transfer counts.
+    pub enum GapFrom {
+        /// The last acknowledgement at the server.
+        Acknowledged = "acknowledged",
+        /// The arrival of the last byte at the client.
+        Arrived = "arrived",
+    }
+}
+
 crate::settings! {
     /// A population of web sessions.
     pub struct Params {
@@ -34,6 +44,8 @@ crate::settings! {
         model: Model = Model::Pages;
         /// Mean time between a session's pages or of reading one (exponential), or a slot's pause (constant).
         gap: Span = Span::from_secs(15), Span::from_millis(1)..=Span::from_secs(100_000);
+        /// From when a pause after a transfer counts.
+        gap_from: GapFrom = GapFrom::Acknowledged;
         /// Objects in a page.
         objects: u32 = 1, 1..=1000;
         /// Mean time between the requests for a page's objects (exponential).
@@ -98,7 +110,13 @@ impl Source for Web {
                 self.asked = self.asked.wrapping_add(1);
                 self.wait_after_request(rng)
             }
-            Cue::Completed { .. } => self.wait_after_transfer(rng),
+            Cue::Completed { at, .. } => {
+                let pause = self.wait_after_transfer(rng);
+                match self.params.gap_from {
+                    GapFrom::Acknowledged => pause,
+                    GapFrom::Arrived => pause.map(|pause| (at + pause).since(now)),
+                }
+            }
             Cue::Delivered { .. } => None,
         };
         if let Some(wait) = wait {
@@ -180,6 +198,21 @@ mod tests {
             assert!(wakes(&mut session, completed(2)));
         }
         assert_eq!(requests.len(), 6);
+    }
+
+    #[test]
+    fn a_pause_counts_from_the_acknowledgement_or_from_the_arrival() {
+        let (at, gap) = (Time(1_000), Span(300));
+        for (gap_from, now, next) in [
+            (GapFrom::Acknowledged, Time(1_100), Time(1_400)),
+            (GapFrom::Arrived, Time(1_100), Time(1_300)),
+            (GapFrom::Arrived, Time(1_500), Time(1_500)),
+        ] {
+            let (mut slot, mut rng) =
+                session(Params { model: Model::Slots, gap, gap_from, ..Params::default() });
+            slot.on(Cue::Completed { connection: 0, at }, now, &mut rng, &mut Vec::new());
+            assert_eq!(slot.next_wakeup(), next);
+        }
     }
 
     #[test]
