@@ -2,14 +2,16 @@
 //! The document about a reproduction: every claim with its verdict, our number and the published one, and how the
 //! verdicts depend on what the publication leaves open.
 
+use serde_json::Value;
+
 use super::super::document::{
-    Block, Column, Document, Figure, Finding, Layout, Prose, Section, Table, TableLine,
+    Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
 };
 use super::{effort, figure, number, reason, shown, tally};
 use crate::experiment::{self, Effort, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
 
-/// More numbers than this are left to the table of data.
+/// More numbers than this are left to the data.
 const MOST_NUMBERS: usize = 4;
 
 /// An overview, and a section for each experiment.
@@ -86,6 +88,7 @@ fn section(outcome: &Reproduction) -> Section {
     if !findings.is_empty() {
         blocks.push(Block::Findings(findings));
     }
+    blocks.extend(side_by_side(outcome).into_iter().map(Block::Table));
     if !experiment.readings.is_empty() {
         let reading = |reading: &experiment::Reading| {
             Prose::from(format!("{} ", reading.about)).emphasis("Taken:").then(format!(" {}", reading.taken))
@@ -97,15 +100,61 @@ fn section(outcome: &Reproduction) -> Section {
     Section::new(experiment.name(), blocks)
 }
 
+/// Published numbers beside ours, a line for each: a table for all consecutive claims about numbers of the same names.
+fn side_by_side(outcome: &Reproduction) -> Vec<Table> {
+    let judgements = outcome.judgements();
+    let claims: Vec<_> = outcome.experiment.claims.iter().zip(&judgements).collect();
+    let tabled =
+        claims.chunk_by(|(a, _), (b, _)| rows(a).is_some() && rows(b).is_some() && names(a) == names(b));
+    tabled.filter(|claims| rows(claims[0].0).is_some()).map(table_of).collect()
+}
+
+fn table_of(claims: &[(&experiment::Claim, &Judgement)]) -> Table {
+    let columns = claims.iter().flat_map(|(claim, _)| {
+        let title = |whose: &str| match claims.len() {
+            1 => whose.to_string(),
+            _ => format!("{}, {whose}", claim.id),
+        };
+        ["published", "ours"].map(|whose| Column::number(title(whose), ""))
+    });
+    let line = |(place, name): (usize, &String)| {
+        let cells = claims.iter().flat_map(|(claim, judgement)| {
+            let published = rows(claim).and_then(|rows| rows.get(name)).map(plain).unwrap_or_default();
+            [published.into(), Shown::of(&judgement.ours[place].1, 1.0)]
+        });
+        TableLine::new(name.clone(), cells.collect())
+    };
+    Table {
+        corner: "number".into(),
+        columns: columns.collect(),
+        lines: names(claims[0].0).into_iter().enumerate().map(line).collect(),
+        linked: false,
+    }
+}
+
+/// The published numbers of a claim that has several, ours under the same names.
+fn rows(claim: &experiment::Claim) -> Option<&serde_json::Map<String, Value>> {
+    let rows = claim.published.as_ref()?.as_object()?;
+    (rows.len() > 1
+        && rows.len() == claim.ours.len()
+        && claim.ours.iter().all(|(name, _)| rows.contains_key(name)))
+    .then_some(rows)
+}
+
+fn names(claim: &experiment::Claim) -> Vec<&String> {
+    claim.ours.iter().map(|(name, _)| name).collect()
+}
+
 fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Finding {
+    let tabled = rows(claim).is_some();
     Finding {
         name: claim.id.clone(),
         text: claim.text.clone(),
         verdict: judgement.verdict.to_string(),
         stands_out: judgement.verdict != Verdict::Holds,
         noisy: !judgement.certain,
-        ours: Some(ours(judgement)),
-        published: published(claim),
+        ours: (!tabled).then(|| ours(judgement)),
+        published: published(claim).filter(|_| !tabled),
         why: vec![reason(claim, judgement)],
     }
 }
@@ -144,16 +193,21 @@ fn ours(judgement: &Judgement) -> String {
             .map(|(name, estimate)| format!("{name} = {}", shown(estimate)))
             .collect::<Vec<_>>()
             .join("; "),
-        several => format!("{} numbers, see the figure", several.len()),
+        several => format!("{} numbers, see the data", several.len()),
     }
 }
 
 /// The published numbers, by name if there are several.
 fn published(claim: &experiment::Claim) -> Option<String> {
     Some(match claim.published.as_ref()? {
-        serde_json::Value::Object(map) => {
+        Value::Object(map) => {
             map.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join("; ")
         }
-        value => value.to_string().trim_matches('"').to_string(),
+        value => plain(value),
     })
+}
+
+/// A number or a text without quotation marks.
+fn plain(value: &Value) -> String {
+    value.to_string().trim_matches('"').to_string()
 }

@@ -13,6 +13,9 @@ use crate::experiment::{CheckResult, Claim, Effort, Judgement, Verdict};
 use crate::table::Estimate;
 use crate::table::Labels;
 
+/// The text of a comparison that is longer says less than its numbers.
+const LONGEST_CHECK: usize = 160;
+
 /// The grounds of a verdict, in a sentence or two.
 pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
     let believed = claim.reason.as_deref();
@@ -28,7 +31,7 @@ pub fn reason(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// At how many points a claim holds, and the comparison that is closest to failing or fails by most.
+/// At how many points a claim holds, how many of its comparisons do, and the one that is closest to failing or fails by most.
 fn evidence(judgement: &Judgement) -> String {
     let points: Vec<bool> = judgement
         .points
@@ -46,9 +49,23 @@ fn evidence(judgement: &Judgement) -> String {
         1 => String::new(),
         all => format!("at {good} of {all} points; "),
     };
+    // Several comparisons at one point are told apart by their text; one at several points by the place.
+    let comparisons = judgement.points.len();
+    let named = match (points.len(), comparisons) {
+        (1, 2..) => {
+            let good = judgement.points.iter().filter(|one| one.holds).count();
+            let worst = if worst.check.len() <= LONGEST_CHECK {
+                format!("in `{}`, ", worst.check)
+            } else {
+                String::new()
+            };
+            format!("{good} of {comparisons} comparisons hold; {worst}")
+        }
+        _ => String::new(),
+    };
     let doubt = if judgement.certain { "" } else { ", within the noise of the seeds" };
     format!(
-        "{count}{} against {}, {}{place}{doubt}",
+        "{count}{named}{} against {}, {}{place}{doubt}",
         number::significant(worst.left, 3),
         number::significant(worst.right, 3),
         distance(&worst.margin),
