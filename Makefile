@@ -42,10 +42,12 @@ check: cargo ## type-check only, for use while editing
 fmt: cargo ## format the sources
 	$(FORMAT)
 
-reproduce: build ## the publications on PERT at full length, and docs/reproduction.md (ARGS="pert.fig6" or ARGS=pisa selects)
+reproduce: build ## the publications at full length, docs/reproduction.md and docs/pisa.md (ARGS="pert.fig6" selects)
 	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
 	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
 	  && cp $(OUT)/reproduce/report.md docs/reproduction.md && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
+	@test -n "$(ARGS)" || { $(KNEE) reproduce pisa --out $(OUT)/pisa && cp $(OUT)/pisa/figures/*.svg docs/figures/ \
+	  && cp $(OUT)/pisa/report.md docs/pisa.md; }
 
 characterize: build ## the scenarios of RFC 7928 at full length, and docs/rfc7928.md
 	$(KNEE) reproduce rfc7928 --out $(OUT)/rfc7928

@@ -211,3 +211,75 @@ fn published(claim: &experiment::Claim) -> Option<String> {
 fn plain(value: &Value) -> String {
     value.to_string().trim_matches('"').to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Frame, Row};
+
+    const CLAIMED: &str = r#"
+[experiment]
+id = "a-b"
+title = "c"
+source = "d"
+
+[run]
+duration = "2s"
+seeds = 2
+
+[topology]
+kind = "dumbbell"
+rate = "1mbit"
+
+[[flows]]
+name = "long"
+cc = "reno"
+
+[sweep]
+scheme = ["pert", "sack/droptail"]
+
+[[claim]]
+id = "pert"
+text = "Its row."
+check = "utilization[scheme=pert] > 0"
+published = { U = 0.93, J = 0.9 }
+ours = { U = "utilization[scheme=pert]", J = "jain_index[scheme=pert]" }
+
+[[claim]]
+id = "sack"
+text = "Its row."
+check = "utilization[scheme=sack/droptail] > 0"
+published = { U = 0.94, J = 0.5 }
+ours = { U = "utilization[scheme=sack/droptail]", J = "jain_index[scheme=sack/droptail]" }
+
+[[claim]]
+id = "alone"
+text = "One number."
+check = "utilization[scheme=pert] > 0"
+published = 0.9
+"#;
+
+    #[test]
+    fn published_numbers_stand_beside_ours() {
+        let experiment = experiment::parse(CLAIMED, Pace::Full).expect("an experiment");
+        let mut frame = Frame::default();
+        for seed in [1, 2] {
+            for (scheme, used) in [("pert", 0.5), ("sack/droptail", 0.25)] {
+                let point = [("scheme".to_string(), scheme.to_string())];
+                frame.add(&point, seed, &[Row::new([]).with("utilization", used).with("jain_index", 1.0)]);
+            }
+        }
+        let outcome = Reproduction { experiment, pace: Pace::Full, frames: vec![frame] };
+        let tables = side_by_side(&outcome);
+        assert_eq!(tables.len(), 1);
+        let titles: Vec<&str> = tables[0].columns.iter().map(|column| column.title.as_str()).collect();
+        assert_eq!(titles, ["pert, published", "pert, ours", "sack, published", "sack, ours"]);
+        let line = |line: &TableLine| line.cells.iter().map(|cell| cell.mean.clone()).collect::<Vec<_>>();
+        assert_eq!(tables[0].lines[0].name, "U");
+        assert_eq!(line(&tables[0].lines[0])[0], "0.93");
+        assert!(line(&tables[0].lines[0])[3].starts_with("0.25"), "{:?}", line(&tables[0].lines[0]));
+        let claims: Vec<_> = outcome.experiment.claims.iter().zip(outcome.judgements()).collect();
+        assert_eq!(judged(claims[0].0, &claims[0].1).ours, None);
+        assert_eq!(judged(claims[2].0, &claims[2].1).published.as_deref(), Some("0.9"));
+    }
+}
