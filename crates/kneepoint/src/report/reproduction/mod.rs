@@ -54,11 +54,8 @@ fn evidence(judgement: &Judgement) -> String {
     let named = match (points.len(), comparisons) {
         (1, 2..) => {
             let good = judgement.points.iter().filter(|one| one.holds).count();
-            let worst = if worst.check.len() <= LONGEST_CHECK {
-                format!("in `{}`, ", worst.check)
-            } else {
-                String::new()
-            };
+            let worst =
+                if worst.check.len() <= LONGEST_CHECK { format!("{}: ", worst.check) } else { String::new() };
             format!("{good} of {comparisons} comparisons hold; {worst}")
         }
         _ => String::new(),
