@@ -106,7 +106,7 @@ fn side_by_side(outcome: &Reproduction) -> Vec<Table> {
     let claims: Vec<_> = outcome.experiment.claims.iter().zip(&judgements).collect();
     let tabled =
         claims.chunk_by(|(a, _), (b, _)| rows(a).is_some() && rows(b).is_some() && names(a) == names(b));
-    tabled.filter(|claims| rows(claims[0].0).is_some()).map(table_of).collect()
+    tabled.filter(|run| rows(run[0].0).is_some()).map(table_of).collect()
 }
 
 fn table_of(claims: &[(&experiment::Claim, &Judgement)]) -> Table {

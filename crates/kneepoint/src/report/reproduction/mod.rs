@@ -53,10 +53,10 @@ fn evidence(judgement: &Judgement) -> String {
     let comparisons = judgement.points.len();
     let named = match (points.len(), comparisons) {
         (1, 2..) => {
-            let good = judgement.points.iter().filter(|one| one.holds).count();
-            let worst =
+            let met = judgement.points.iter().filter(|one| one.holds).count();
+            let text =
                 if worst.check.len() <= LONGEST_CHECK { format!("{}: ", worst.check) } else { String::new() };
-            format!("{good} of {comparisons} comparisons hold; {worst}")
+            format!("{met} of {comparisons} comparisons hold; {text}")
         }
         _ => String::new(),
     };
