@@ -3,25 +3,31 @@
 # usage: ns dumbbell.tcl key=value ...          -> one JSON line on stdout, prefixed "JSON "
 #
 #  scheme  sack-droptail | sack-redecn | sack-red | vegas-droptail | newreno-droptail | sack-pi | sack-piecn | newreno-pi |
+#          sack-rem | sack-remecn | sack-avq | sack-avqecn | sack-rio |
 #          cubic/illinois/compound/highspeed/htcp/bic/reno/vegasL -droptail   (Agent/TCP/Linux)
 #  bw (bit/s) rtt (s, propagation) nflows nweb buffer (pkts, 0 = max(bw*rtt/8000, 2*nflows))
 #  t0 t1 measurement window, startspan flows start U(0,startspan); seed; overhead (s, -1 = one bottleneck pkt time)
 #  rtts=list (s) : explicit per-flow RTTs (overrides rtt for flows;  rtt still used for buffer and web)
 #  bdelay one-way bottleneck delay (default rtt/3);  accbw access rate (1e9)
 #  qref reference queue of PI (pkts)
+#  tagrate tagdepth  profile of each long flow at RIO, a token bucket: bit/s, bytes; other packets are out
+#  nslots web slots: one object after another over one agent each, `slotoff` s apart; sizes are Pareto II of mean `slotmean` kB,
+#         clamped to slotmin..slotmax kB and rounded up to packets; ssthresh initial threshold (0 = window);
+#         cbr bit/s of 1000-byte packets against the data
 #  webpage mean inter-page (s) 1, webobj mean object packets 12, webshape 1.2
 array set o {
   scheme sack-droptail bw 150e6 rtt 0.06 nflows 50 nweb 0 buffer 0 t0 100 t1 300 startspan 50 seed 1
   overhead -1 rtts {} bdelay -1 accbw 1e9 webpage 1.0 webobj 12 webshape 1.2 webnodes 10 payload 1000
   window 0 rev 0 sched Calendar allheaders 0 ts 0 qweight -1 minrto 0.2 tick 0.01 tag "" delack 0 redtarget 0.005
   qtrace 0 qref 200 redmin 0 redmax 0 adaptive 1 redbytes 0 redmean 0
+  tagrate 5e5 tagdepth 10000 nslots 0 slotoff 0.5 slotmean 10 slotmin 1 slotmax 2000 slotshape 1.2 ssthresh 0 cbr 0
 }
 foreach a $argv { set i [string first = $a]; set k [string range $a 0 [expr $i-1]]
   if {![info exists o($k)]} {puts stderr "unknown option $k"; exit 1}
   set o($k) [string range $a [expr $i+1] end] }
 foreach k {bw rtt nflows nweb buffer t0 t1 seed} { set $k [expr $o($k)] }
 set hdr 40
-if {!$o(allheaders)} { remove-all-packet-headers; add-packet-header IP TCP Flags }
+if {!$o(allheaders)} { remove-all-packet-headers; add-packet-header IP TCP Flags RTP }
 set ns [new Simulator]
 $ns use-scheduler $o(sched)
 $ns rtproto Manual
@@ -43,7 +49,7 @@ Agent/TCP set overhead_ $overhead
 Agent/TCP set minrto_ $o(minrto)
 Agent/TCP set tcpTick_ $o(tick)
 if {$o(ts)} {Agent/TCP set timestamps_ true}
-if {$aqm in {redecn piecn}} {Agent/TCP set ecn_ 1}
+if {[string match *ecn $aqm]} {Agent/TCP set ecn_ 1}
 set linux 0
 switch $cc {
   sack    {set tcptype TCP/Sack1}
@@ -53,6 +59,7 @@ switch $cc {
 }
 set sinktype TCPSink/Sack1
 if {$cc=="newreno"} {set sinktype TCPSink}
+if {$o(ssthresh)>0} {Agent/TCP set ssthresh_ $o(ssthresh)}
 if {$o(delack)} {set sinktype TCPSink/Sack1/DelAck}
 # RED settings: adaptive RED of Floyd, Gummadi, Shenker 2001, in packet mode
 Queue/RED set bytes_ $o(redbytes)
@@ -70,7 +77,14 @@ Queue/PI set setbit_ [expr {$aqm=="piecn" ? "true" : "false"}]
 Queue/PI set bytes_ false
 Queue/PI set queue_in_bytes_ false
 Queue/PI set mean_pktsize_ $wire
-switch $aqm { droptail {set qt DropTail} redecn {set qt RED} red {set qt RED} pi {set qt PI} piecn {set qt PI} }
+Queue/REM set mean_pktsize_ $wire
+Queue/REM set markpkts_ [string match *ecn $aqm]
+Queue/Vq set mean_pktsize_ $wire
+Queue/Vq set markpkts_ [string match *ecn $aqm]
+Queue/RED/RIO set mean_pktsize_ $wire
+Queue/RED/RIO set adaptive_ 0
+array set kinds { droptail DropTail red RED pi PI rem REM avq Vq rio RED/RIO }
+set qt $kinds([regsub {ecn$} $aqm {}])
 
 proc defroute {n adj} {[$n get-module "Manual"] add-route-to-adj-node -default $adj}
 proc route {n adj} {[$n get-module "Manual"] add-route-to-adj-node $adj}
@@ -95,12 +109,15 @@ proc mkflow {i s d} {
   return $t
 }
 set nf $nflows
+if {$aqm=="rio"} {set tagger [$ns maketbtagger Fid]}
 for {set i 0} {$i<$nf} {incr i} {
   set r $rtt
   if {[llength $o(rtts)]>0} {set r [lindex $o(rtts) [expr $i % [llength $o(rtts)]]]}
   set d [expr ($r/2.0-$bdelay)/2.0]
   set s [$ns node]; set k [$ns node]
   acc $s $r1 $d; acc $k $r2 $d
+  if {$aqm=="rio"} { $ns attach-tagger [$ns link $s $r1] $tagger; defroute $s $r1
+    [$tagger classifier] set-rate 0 0 $i auto $o(tagrate) $o(tagdepth) $o(tagdepth) }
   set tcp($i) [mkflow $i $s $k]
   set ftp($i) [new Application/FTP]; $ftp($i) attach-agent $tcp($i)
   $ns at [$rng uniform 0 $o(startspan)] "$ftp($i) start"
@@ -134,14 +151,41 @@ if {$nweb>0} {
     $pool create-session $i 1000000 [$rng uniform 0 $o(startspan)] $ip $ps $io $os
   }
 }
+set objects 0
+proc nextobj {i} { global slot slotsink sizes o
+  $slot($i) reset; $slotsink($i) reset; $slot($i) set ssthresh_ [Agent/TCP set ssthresh_]
+  set kb [expr $o(slotmean)*($o(slotshape)-1)*(pow(1-[$sizes uniform 0 1],-1.0/$o(slotshape))-1)]
+  $slot($i) advanceby [expr int(ceil(1000.0*min(max($kb,$o(slotmin)),$o(slotmax))/$o(payload)))] }
+proc objdone {i} { global ns objects o; incr objects; $ns at [expr [$ns now]+$o(slotoff)] "nextobj $i" }
+if {$o(nslots)>0} {
+  set sizes [new RNG]
+  set d [expr ($rtt/2.0-$bdelay)/2.0]
+  for {set i 0} {$i<$o(nslots)} {incr i} {
+    set s [$ns node]; set k [$ns node]; acc $s $r1 $d; acc $k $r2 $d
+    set slot($i) [new Agent/$tcptype]; set slotsink($i) [new Agent/$sinktype]
+    $ns attach-agent $s $slot($i); $ns attach-agent $k $slotsink($i); $ns connect $slot($i) $slotsink($i)
+    $slot($i) set fid_ 999999
+    $slot($i) proc done {} "objdone $i"
+    $ns at [$rng uniform 0 $o(startspan)] "nextobj $i"
+  }
+}
+if {$o(cbr)>0} {
+  set d [expr ($rtt/2.0-$bdelay)/2.0]
+  set s [$ns node]; set k [$ns node]; acc $s $r2 $d; acc $k $r1 $d
+  set u [new Agent/UDP]; set z [new Agent/Null]; $ns attach-agent $s $u; $ns attach-agent $k $z; $ns connect $u $z
+  $u set packetSize_ 1000
+  set c [new Application/Traffic/CBR]; $c set packetSize_ 1000; $c set rate_ $o(cbr); $c set random_ 1
+  $c attach-agent $u; $ns at 0.0 "$c start"
+}
 set qm [$ns monitor-queue $r1 $r2 0]
 set integ [$qm get-pkts-integrator]
 foreach v {pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ barrivals_} {set base($v) 0}
-proc snap {arr} { global ns qm integ tcp nf
+proc snap {arr} { global ns qm integ tcp nf objects
   upvar #0 $arr a
   $integ newpoint [$ns now] [$integ set lasty_]
   set a(sum) [$integ set sum_]
   foreach v {pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ barrivals_} {set a($v) [$qm set $v]}
+  set a(obj) $objects
   set a(to) 0; set a(cuts) 0; set a(rtx) 0
   for {set i 0} {$i<$nf} {incr i} { set a(ack$i) [$tcp($i) set ack_]
     incr a(to) [$tcp($i) set nrexmit_]; incr a(cuts) [$tcp($i) set ncwndcuts_]; incr a(rtx) [$tcp($i) set nrexmitpack_] }
@@ -152,7 +196,7 @@ proc finish {} {
   global ns A B nf bw t0 t1 o buffer bdp rtt seed win overhead wire qm nweb bdelay
   snap B
   set T [expr double($t1-$t0)]
-  foreach k {sum pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ to cuts rtx} {set D($k) [expr $B($k)-$A($k)]}
+  foreach k {sum pdrops_ parrivals_ pdepartures_ bdepartures_ pmarks_ obj to cuts rtx} {set D($k) [expr $B($k)-$A($k)]}
   # bdepartures_ is a 32-bit int in ns-2: unwrap the difference with the help of the packet count
   set est [expr double($D(pdepartures_))*$wire]; set bd [expr $D(bdepartures_) & 0xffffffff]
   set D(bdepartures_) [expr $bd + 4294967296.0*round(($est-$bd)/4294967296.0)]
@@ -163,10 +207,10 @@ proc finish {} {
   set jain [expr $s2>0 ? $s*$s/($nf*$s2) : 0]
   set q [expr $D(sum)/$T]
   set arr [expr double($D(parrivals_))]
-  puts [format {JSON {"sim":"ns-2.35","topo":"dumbbell","scheme":"%s","tag":"%s","bw":%g,"rtt":%g,"rtts":[%s],"nflows":%d,"nweb":%d,"rev":%d,"buffer":%d,"bdp1000":%d,"seed":%d,"t0":%g,"t1":%g,"window":%d,"overhead":%g,"ts":%d,"wire":%d,"q_pkts":%.4f,"q_norm":%.5f,"arrivals":%d,"drops":%d,"drop_rate":%.4e,"marks":%d,"mark_rate":%.4e,"departures":%d,"util_wire":%.5f,"goodput_long":%.6g,"util_goodput_long":%.5f,"wire_bytes":%.0f,"jain":%.5f,"gmin":%.4g,"gmax":%.4g,"timeouts":%d,"cwndcuts":%d,"rtx":%d,"departures_total":%d,"red":"%s","goodputs_mbps":[%s]}} \
+  puts [format {JSON {"sim":"ns-2.35","topo":"dumbbell","scheme":"%s","tag":"%s","bw":%g,"rtt":%g,"rtts":[%s],"nflows":%d,"nweb":%d,"rev":%d,"buffer":%d,"bdp1000":%d,"seed":%d,"t0":%g,"t1":%g,"window":%d,"overhead":%g,"ts":%d,"wire":%d,"q_pkts":%.4f,"q_norm":%.5f,"arrivals":%d,"drops":%d,"drop_rate":%.4e,"marks":%d,"mark_rate":%.4e,"departures":%d,"util_wire":%.5f,"goodput_long":%.6g,"util_goodput_long":%.5f,"wire_bytes":%.0f,"jain":%.5f,"gmin":%.4g,"gmax":%.4g,"timeouts":%d,"cwndcuts":%d,"rtx":%d,"departures_total":%d,"red":"%s","objects":%d,"goodputs_mbps":[%s]}} \
    $o(scheme) $o(tag) $bw $rtt [join $o(rtts) ,] $nf $nweb $o(rev) $buffer $bdp $seed $t0 $t1 $win $overhead $o(ts) $wire \
    $q [expr $q/$buffer] $D(parrivals_) $D(pdrops_) [expr $arr>0?$D(pdrops_)/$arr:0] $D(pmarks_) [expr $arr>0?$D(pmarks_)/$arr:0] \
-   $D(pdepartures_) [expr $D(bdepartures_)*8.0/($bw*$T)] $s [expr $s/$bw] $D(bdepartures_) $jain $mn $mx $D(to) $D(cuts) $D(rtx) [$qm set pdepartures_] [redinfo] [join $gl ,]]
+   $D(pdepartures_) [expr $D(bdepartures_)*8.0/($bw*$T)] $s [expr $s/$bw] $D(bdepartures_) $jain $mn $mx $D(to) $D(cuts) $D(rtx) [$qm set pdepartures_] [redinfo] $D(obj) [join $gl ,]]
   flush stdout; exit 0
 }
 proc qsample {} { global ns qm o; puts [format {Q %.4f %d} [$ns now] [$qm set pkts_]]; $ns at [expr [$ns now]+$o(qtrace)] qsample }

@@ -11,6 +11,7 @@
 mod bench;
 mod docs;
 mod ns2;
+mod ns3;
 mod setting;
 mod validate;
 

@@ -2,7 +2,7 @@
 //! ns-2 on this machine: availability, output and CPU time of a run.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -41,12 +41,16 @@ pub fn run(setup: &Setup, seed: u64) -> Result<Run, String> {
         .output()
         .map_err(|error| format!("ns: {error}"))?;
     let user_seconds = children_user_seconds() - before;
+    Ok(Run { row: row("ns", &output)?, user_seconds })
+}
+
+/// The row that a script printed.
+pub fn row(program: &str, output: &Output) -> Result<Value, String> {
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text.lines().find_map(|line| line.strip_prefix("JSON "));
-    let line =
-        line.ok_or_else(|| format!("ns printed no result: {}", String::from_utf8_lossy(&output.stderr)))?;
-    let row = serde_json::from_str(line).map_err(|error| format!("ns: {error}"))?;
-    Ok(Run { row, user_seconds })
+    let line = line
+        .ok_or_else(|| format!("{program} printed no result: {}", String::from_utf8_lossy(&output.stderr)))?;
+    serde_json::from_str(line).map_err(|error| format!("{program}: {error}"))
 }
 
 /// User time of all terminated children: `cutime`, proc(5).

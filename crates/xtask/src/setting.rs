@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Converts the settings of an ns-2 run into a scenario.
+//! Converts the settings of a run of ns-2 or ns-3 into a scenario.
 //!
 //! ns-2's habits become explicit settings: a connection starts with a SYN, the window grows even if not full, objects
 //! are whole packets, each requested over a connection of its own, which takes two more round trips, Vegas sends
-//! packets without a header, and a drop-tail queue of n packets holds n − 1.
+//! packets without a header, and a drop-tail or REM queue of n packets holds n − 1.
+//!
+//! In ns-3 a device holds one packet ahead of the discipline, links have a header of two bytes, and hosts send at once.
 
 use std::fmt::Write;
 
@@ -26,6 +28,11 @@ impl Setup {
     /// Whether it is the parking-lot script.
     pub fn parking_lot(&self) -> bool {
         self.script == "parkinglot.tcl"
+    }
+
+    /// Whether it is a script of ns-3.
+    pub fn ns3(&self) -> bool {
+        self.script.ends_with(".py")
     }
 
     /// The settings as given.
@@ -59,12 +66,22 @@ impl Setup {
         let scheme = self.text("scheme", "sack-droptail");
         scheme.split_once('-').unwrap_or((scheme, "droptail"))
     }
+
+    /// The queue of the scheme, and whether it marks.
+    fn discipline(&self) -> (&str, bool) {
+        let queue = self.scheme().1;
+        queue.strip_suffix("ecn").map_or((queue, false), |kind| (kind, true))
+    }
 }
 
 /// Payload of every packet.
 const PAYLOAD: f64 = 1000.0;
-/// Header without timestamps, and the script's addition to the payload for the size on the wire.
+/// Header without timestamps in ns-2, and the script's addition to the payload for the size on the wire.
 const HEADER: f64 = 40.0;
+/// Header of ns-3's point-to-point links.
+const LINK_HEADER: f64 = 2.0;
+/// Timestamps in ns-2, and in ns-3.
+const STAMPS: (f64, f64) = (10.0, 12.0);
 
 /// Buffer in packets, as computed by the scripts.
 pub fn buffer(setup: &Setup) -> f64 {
@@ -112,8 +129,12 @@ fn span(seconds: f64) -> String {
 
 fn network(text: &mut String, setup: &Setup) {
     let rate = setup.number("bw", 150e6);
-    let drop_tail = setup.scheme().1 == "droptail";
-    let room = buffer(setup) - if drop_tail { 1.0 } else { 0.0 };
+    let beside = match setup.discipline().0 {
+        _ if setup.ns3() => 1.0,
+        "droptail" | "rem" => -1.0,
+        _ => 0.0,
+    };
+    let room = buffer(setup) + beside;
     text.push_str("\n[topology]\n");
     line(text, "rate", format_args!("\"{rate}bit\""));
     line(text, "buffer", format_args!("\"{room}pkt\""));
@@ -133,22 +154,44 @@ fn network(text: &mut String, setup: &Setup) {
 }
 
 fn queue(text: &mut String, setup: &Setup) {
-    let queue = setup.scheme().1;
+    let (kind, marks) = setup.discipline();
+    let (kind, own) = discipline(kind, setup);
     text.push_str("\n[queue]\n");
-    if queue == "droptail" {
-        return line(text, "kind", format_args!("\"droptail\""));
+    line(text, "kind", format_args!("\"{kind}\""));
+    if kind != "droptail" {
+        line(text, "ecn", format_args!("{marks}"));
     }
-    if let "pi" | "piecn" = queue {
-        line(text, "kind", format_args!("\"pi\""));
-        line(text, "ecn", format_args!("{}", queue == "piecn"));
-        return line(text, "reference", format_args!("{}", setup.number("qref", 200.0)));
+    for (key, value) in own {
+        line(text, key, format_args!("{value}"));
     }
-    let adaptive = setup.count("adaptive", 1) == 1;
-    line(text, "kind", format_args!("\"{}\"", if adaptive { "adaptive-red" } else { "red" }));
-    line(text, "ecn", format_args!("{}", queue == "redecn"));
-    if setup.number("redmin", 0.0) > 0.0 {
-        line(text, "min_threshold", format_args!("{}", setup.number("redmin", 0.0)));
-        line(text, "max_threshold", format_args!("{}", setup.number("redmax", 0.0)));
+}
+
+/// Our discipline for one of the scripts', and what is not its default.
+fn discipline(kind: &str, setup: &Setup) -> (&'static str, Vec<(&'static str, String)>) {
+    let given = |ours, key, default| (ours, setup.number(key, default).to_string());
+    let quantum = vec![("quantum", "\"1500b\"".into())];
+    match kind {
+        "pi" => ("pi", vec![given("reference", "qref", 200.0)]),
+        "rem" => ("rem", vec![]),
+        "avq" => ("avq", vec![]),
+        "rio" => {
+            let (rate, burst) = (setup.number("tagrate", 5e5), setup.number("tagdepth", 1e4));
+            (
+                "rio",
+                vec![("profile_rate", format!("\"{rate}bit\"")), ("profile_burst", format!("\"{burst}b\""))],
+            )
+        }
+        "red" => {
+            let kind = if setup.count("adaptive", 1) == 1 { "adaptive-red" } else { "red" };
+            let limits = [("min_threshold", "redmin"), ("max_threshold", "redmax")];
+            let fixed = setup.number("redmin", 0.0) > 0.0;
+            (kind, limits.iter().filter(|_| fixed).map(|(ours, key)| given(ours, key, 0.0)).collect())
+        }
+        "codel" => ("codel", vec![]),
+        "fqcodel" => ("fq-codel", quantum),
+        "pie" => ("pie", vec![]),
+        "fqpie" => ("fq-pie", quantum),
+        _ => ("droptail", vec![]),
     }
 }
 
@@ -161,14 +204,16 @@ fn options(text: &mut String, setup: &Setup) {
         _ => (2.0 * (product(setup) + buffer(setup))).max(1000.0),
     };
     let packet_time = (PAYLOAD + HEADER) * 8.0 / rate;
-    let noise = Some(setup.number("overhead", -1.0)).filter(|given| *given >= 0.0).unwrap_or(packet_time);
+    let noise = setup.number("overhead", if setup.ns3() { 0.0 } else { -1.0 });
+    let noise = if noise >= 0.0 { noise } else { packet_time };
+    let (header, stamp) = if setup.ns3() { (HEADER + LINK_HEADER, STAMPS.1) } else { (HEADER, STAMPS.0) };
     text.push_str("\n[tcp]\n");
     line(text, "payload", format_args!("\"{PAYLOAD}b\""));
-    line(text, "header", format_args!("\"{}b\"", HEADER + if stamps { 10.0 } else { 0.0 }));
+    line(text, "header", format_args!("\"{}b\"", header + if stamps { stamp } else { 0.0 }));
     line(text, "timestamps", format_args!("{stamps}"));
     line(text, "handshake", format_args!("true"));
     line(text, "initial_window", format_args!("2"));
-    line(text, "initial_ssthresh", format_args!("{window}"));
+    line(text, "initial_ssthresh", format_args!("{}", setup.number("ssthresh", window)));
     line(text, "max_window", format_args!("{window}"));
     line(text, "rto_min", format_args!("\"200ms\""));
     line(text, "rto_initial", format_args!("\"3s\""));
@@ -222,6 +267,13 @@ fn flows(text: &mut String, setup: &Setup) {
     if setup.count("nweb", 0) > 0 {
         sessions(text, setup, start);
     }
+    if setup.count("nslots", 0) > 0 {
+        slots(text, setup, start);
+    }
+    if setup.number("cbr", 0.0) > 0.0 {
+        text.push_str("\n[[cbr]]\nname = \"cbr\"\ndirection = \"reverse\"\nsize = \"1000b\"\n");
+        line(text, "rate", format_args!("\"{}bit\"", setup.number("cbr", 0.0)));
+    }
 }
 
 fn sessions(text: &mut String, setup: &Setup, start: f64) {
@@ -233,6 +285,20 @@ fn sessions(text: &mut String, setup: &Setup, start: f64) {
     line(text, "size", format_args!("\"{}b\"", setup.number("webobj", 12.0) * PAYLOAD));
     line(text, "shape", format_args!("{}", setup.number("webshape", 1.2)));
     line(text, "multiple", format_args!("\"{PAYLOAD}b\""));
+}
+
+fn slots(text: &mut String, setup: &Setup, start: f64) {
+    text.push_str("\n[[web]]\nmodel = \"slots\"\n");
+    line(text, "sessions", format_args!("{}", setup.count("nslots", 0)));
+    line(text, "start", format_args!("\"0s..{start}s\""));
+    line(text, "gap", format_args!("{}", span(setup.number("slotoff", 0.5))));
+    let sizes = [("size", "slotmean", 10.0), ("least", "slotmin", 1.0), ("greatest", "slotmax", 2000.0)];
+    for (ours, key, default) in sizes {
+        line(text, ours, format_args!("\"{}b\"", 1e3 * setup.number(key, default)));
+    }
+    line(text, "shape", format_args!("{}", setup.number("slotshape", 1.2)));
+    line(text, "multiple", format_args!("\"{PAYLOAD}b\""));
+    control(text, setup);
 }
 
 /// Twenty flows over each hop, and twenty over all.

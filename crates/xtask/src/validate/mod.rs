@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares our scenarios with ns-2's results.
+//! Compares our scenarios with results of ns-2 and ns-3.
 //!
 //! ```text
 //! results.jsonl ─record→ points ─setting→ scenarios ─runs→ summaries ─figures→ table ─page→ docs/validation.md
@@ -21,7 +21,7 @@ mod runs;
 mod table;
 mod trajectory;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -31,7 +31,10 @@ use explanations::Explanations;
 use record::Point;
 use table::MetricPairs;
 
-const RESULTS: &str = include_str!("../../../../validation/ns2/results.jsonl");
+const RESULTS: [&str; 2] = [
+    include_str!("../../../../validation/ns2/results.jsonl"),
+    include_str!("../../../../validation/ns3/results.jsonl"),
+];
 const EXPLANATIONS: &str = include_str!("../../../../validation/explanations.toml");
 
 /// Points of a quick validation: one of each kind, all short.
@@ -51,9 +54,12 @@ pub struct Arguments {
     /// Run a few points with one seed, in less than a minute; write no page.
     #[arg(long)]
     quick: bool,
-    /// Also run ns-2 live, with settings that were not recorded
+    /// Also run ns-2 and ns-3 live, with settings that were not recorded
     #[arg(long)]
     live: bool,
+    /// Python with the package ns3
+    #[arg(long, value_name = "PATH", default_value = "python3")]
+    ns3_python: PathBuf,
     /// Only run and record ns-2's window trajectories
     #[arg(long)]
     record: bool,
@@ -112,14 +118,17 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 }
 
 fn points(arguments: &Arguments) -> Result<Vec<Point>, String> {
-    let mut points = record::read(RESULTS)?;
+    let mut points = Vec::new();
+    for results in RESULTS {
+        points.extend(record::read(results)?);
+    }
     let wanted = |point: &Point| {
         arguments.only.as_ref().is_none_or(|only| point.name().contains(only))
             && (!arguments.quick || QUICK.contains(&point.name().as_str()))
     };
     points.retain(wanted);
-    if arguments.live && arguments.only.is_none() {
-        points.extend(live::points()?);
+    if arguments.live {
+        points.extend(live::points(&arguments.ns3_python, wanted)?);
     }
     Ok(points)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Recorded results of ns-2, grouped into points.
+//! Recorded results of ns-2 and ns-3, grouped into points.
 //!
 //! A row is one run; rows that differ only in the seed form a point.
 
@@ -19,7 +19,7 @@ pub struct Point {
     pub label: String,
     /// Settings of the runs.
     pub setup: Setup,
-    /// Results of ns-2, one per seed.
+    /// Results of the other simulator, one per seed.
     pub measured: Vec<BTreeMap<Location, Figures>>,
 }
 
