@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One chart per group: our queue and fairness against ns-2's, one dot per point.
+//! One chart per group: our queue and fairness against the other simulator's, one dot per point.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,12 @@ const SIDE: f64 = 260.0;
 const ROOM: f64 = 44.0;
 
 /// Colours of schemes: Okabe and Ito, distinguishable by colour-blind readers.
-const COLOURS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080", "#b8a000"];
+
+/// Schemes in a line of the legend, and the height of one.
+const ACROSS: usize = 4;
+const LINE: f64 = 18.0;
 
 /// Indices of the metrics drawn.
 const PANELS: [(usize, &str); 2] = [(0, "queue / buffer"), (5, "Jain index")];
@@ -29,10 +34,12 @@ fn chart(rows: &[&MetricPairs]) -> String {
     let mut schemes: Vec<&str> = rows.iter().map(|row| row.scheme.as_str()).collect();
     schemes.sort_unstable();
     schemes.dedup();
-    let (width, height) = (2.0 * (SIDE + ROOM) + 10.0, SIDE + 2.0 * ROOM);
+    let more_lines = (schemes.len().max(1) - 1) / ACROSS;
+    let legend = SIDE + 2.0 * ROOM - 8.0;
+    let (width, height) = (2.0 * (SIDE + ROOM) + 10.0, legend + 8.0 + LINE * more_lines as f64);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"11\" role=\"img\" aria-label=\"Ours against ns-2's\">\n\
+         font-family=\"sans-serif\" font-size=\"11\" role=\"img\" aria-label=\"Ours against the other simulator's\">\n\
          <style>text{{fill:#333}}.axis{{stroke:#888;fill:none}}.band{{fill:#8882}}\
          @media(prefers-color-scheme:dark){{text{{fill:#ddd}}}}</style>\n"
     );
@@ -40,8 +47,8 @@ fn chart(rows: &[&MetricPairs]) -> String {
         panel(&mut svg, ROOM + place as f64 * (SIDE + ROOM), *metric, title, rows, &schemes);
     }
     for (place, scheme) in schemes.iter().enumerate() {
-        let x = ROOM + 150.0 * place as f64;
-        let (y, colour) = (height - 8.0, COLOURS[place % COLOURS.len()]);
+        let (x, y) = (ROOM + 150.0 * (place % ACROSS) as f64, legend + LINE * (place / ACROSS) as f64);
+        let colour = COLOURS[place % COLOURS.len()];
         let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{:.1}\" r=\"4\" fill=\"{colour}\"/>", y - 4.0);
         let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{y}\">{scheme}</text>", x + 8.0);
     }
@@ -60,7 +67,10 @@ fn panel(svg: &mut String, left: f64, metric: usize, title: &str, rows: &[&Metri
     let _ = writeln!(svg, "<polygon class=\"band\" points=\"{band}\"/>");
     let _ =
         writeln!(svg, "<rect class=\"axis\" x=\"{left}\" y=\"{top}\" width=\"{SIDE}\" height=\"{SIDE}\"/>");
-    let _ = writeln!(svg, "<text x=\"{left}\" y=\"16\">{title}: ours up, ns-2's across; band of 10 %</text>");
+    let _ = writeln!(
+        svg,
+        "<text x=\"{left}\" y=\"16\">{title}: ours up, the other simulator's across; band of 10 %</text>"
+    );
     for tick in ["0", "0.5", "1"] {
         let value: f64 = tick.parse().unwrap_or_default();
         let ((x, _), (_, y)) = (at(value, 0.0), at(0.0, value));
@@ -85,7 +95,7 @@ fn panel(svg: &mut String, left: f64, metric: usize, title: &str, rows: &[&Metri
         let (x, y) = at(pair.theirs, pair.ours);
         let _ = writeln!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{}\" fill-opacity=\"0.75\"><title>{} {}: {:.3}, ns-2 {:.3}</title></circle>",
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{}\" fill-opacity=\"0.75\"><title>{} {}: {:.3}, the other {:.3}</title></circle>",
             COLOURS[colour], row.name, row.place, pair.ours, pair.theirs
         );
     }
