@@ -182,10 +182,10 @@ fn discipline(kind: &str, setup: &Setup) -> (&'static str, Vec<(&'static str, St
             )
         }
         "red" => {
-            let kind = if setup.count("adaptive", 1) == 1 { "adaptive-red" } else { "red" };
+            let own = if setup.count("adaptive", 1) == 1 { "adaptive-red" } else { "red" };
             let limits = [("min_threshold", "redmin"), ("max_threshold", "redmax")];
             let fixed = setup.number("redmin", 0.0) > 0.0;
-            (kind, limits.iter().filter(|_| fixed).map(|(ours, key)| given(ours, key, 0.0)).collect())
+            (own, limits.iter().filter(|_| fixed).map(|(ours, key)| given(ours, key, 0.0)).collect())
         }
         "codel" => ("codel", vec![]),
         "fqcodel" => ("fq-codel", quantum),

@@ -135,7 +135,7 @@ pub fn table(costs: &[Cost], per: Per) -> String {
         "| {per} | ns/packet | times `{first}` | instructions/packet | times `{first}` |\n|---|---|---|---|---|\n"
     );
     for one in &costs {
-        let times = one.instructions.zip(costs[0].instructions).map(|(one, first)| one / first);
+        let times = one.instructions.zip(costs[0].instructions).map(|(own, least)| own / least);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
