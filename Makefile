@@ -14,7 +14,7 @@ OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
 FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
-.PHONY: help run build install test check fmt reproduce characterize bench ratchet validate fuzz wasm docs clean cargo
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -53,6 +53,9 @@ characterize: build ## the scenarios of RFC 7928 at full length, and docs/rfc792
 	$(KNEE) reproduce rfc7928 --out $(OUT)/rfc7928
 	@cp $(OUT)/rfc7928/figures/*.svg docs/figures/ && cp $(OUT)/rfc7928/report.md docs/rfc7928.md \
 	  && cp $(OUT)/rfc7928/manifest.json docs/rfc7928.json
+
+web: build ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
+	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed
 	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)

@@ -118,8 +118,9 @@ pub(crate) fn plan(root: &tree::Table, files: Files, faults: &mut Faults) -> Opt
             break;
         }
         let plan = plan.get_or_insert_with(|| {
-            let (name, cases) = (valid.name().to_string(), Vec::new());
-            Plan { name, seeds, cases, objects }
+            // A case of a sweep may have a name of its own.
+            let name = root.get("name").and_then(tree::Node::as_text).unwrap_or(valid.name());
+            Plan { name: name.to_string(), seeds, cases: Vec::new(), objects }
         });
         plan.cases.push(Case { settings, valid });
     }
