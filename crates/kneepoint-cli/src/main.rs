@@ -17,6 +17,7 @@
 //! | [`captures`] | packets of a link as pcapng |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`library`] | the published experiments |
+//! | [`workload`] | the short transfers beside long ones |
 //! | [`verbs`] | one file per verb |
 //! | [`arguments`] | the command line |
 

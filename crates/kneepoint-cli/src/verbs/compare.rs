@@ -29,7 +29,7 @@ Examples:
   knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
   knee compare pert reno/red --overlay fluid
   knee compare --workload web
-  knee compare sack/pi sack/fq-codel --workload web --rate 20mbit --rtt 40ms --flows 4 --page my-site.har
+  knee compare sack/pi sack/cake --workload web --page my-site.har
   knee compare reno --tcp delayed_ack=true,rto_min=1s --json | jq .schemes
 
 OUT/scenarios/ keeps a scenario for each scheme; `knee run` repeats it.")]

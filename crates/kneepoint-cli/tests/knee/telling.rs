@@ -129,6 +129,8 @@ fn help_documents_the_exit_status_and_gives_examples() {
 #[test]
 fn the_examples_of_compare_name_schemes_and_options_that_exist() {
     let here = tempfile::tempdir().unwrap();
+    let page = r#"{"log": {"entries": [{"request": {"url": ""}, "response": {"bodySize": 9}}]}}"#;
+    std::fs::write(here.path().join("my-site.har"), page).unwrap();
     for help in [&["--help"][..], &["compare", "--help"]] {
         let help = stdout(&knee(here.path(), help));
         let examples = help.lines().filter_map(|line| line.strip_prefix("  knee compare"));

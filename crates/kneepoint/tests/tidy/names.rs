@@ -19,11 +19,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 13] = [
     ),
     ("scenario/example.rs", &["cc"], "a scenario to start from"),
     ("scenario/build.rs", &["scenario/topology"], "only a graph has sections for its nodes and links"),
-    (
-        "study/dumbbell.rs",
-        &["scenario/topology", "traffic"],
-        "writes the scenario of a dumbbell with web sessions",
-    ),
+    ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
     ("report/", &["measure"], "default figures and columns"),
     ("report/example.rs", &["cc"], "a report to look at"),
@@ -31,16 +27,16 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 13] = [
     ("fluid/", &["cc", "queue"], "a model names the controller and the queue that it describes"),
     ("link/network/link.rs", &["link/capacity"], "a link without a model has a constant rate, at no cost"),
     ("kneepoint-cli/verbs/coexist.rs", &["cc", "queue"], "default arguments"),
-    ("kneepoint-cli/verbs/compare.rs", &["cc"], "default arguments"),
+    ("kneepoint-cli/workload.rs", &["cc", "traffic"], "default arguments, and the source of web objects"),
     (
         "kneepoint-cli/verbs/predict/simulation.rs",
-        &["cc", "queue", "scenario/topology", "traffic"],
+        &["cc", "queue", "scenario/topology"],
         "the scenario of the paper that introduced the comparison",
     ),
 ];
 
 /// Names of algorithms and metrics that are words of other tables, too.
-const HOMONYMS: [(&str, &str); 7] = [
+const HOMONYMS: [(&str, &str); 8] = [
     ("arrivals", "a source, and the metric of a link"),
     ("at", "a loss model, and the place of a point"),
     ("constant", "a capacity model, and a distribution of sizes"),
@@ -48,6 +44,7 @@ const HOMONYMS: [(&str, &str); 7] = [
     ("none", "a loss model, and whatever is absent"),
     ("rtt", "a predictor, a metric, and a parameter"),
     ("share", "a metric, and a column"),
+    ("web", "a source, and a workload to compare queues with"),
 ];
 
 /// A family: its folder, and the names that its registry alone knows.
