@@ -19,7 +19,7 @@ pub struct Workload {
     /// The traffic, and the default of what is compared on which bottleneck
     #[arg(long, value_enum, default_value_t = Kind::Bulk)]
     workload: Kind,
-    /// Web sessions beside the long transfers
+    /// Web sessions beside the long transfers [with --workload web: 100]
     #[arg(
         long,
         default_value_t = 0,
@@ -35,7 +35,7 @@ pub struct Workload {
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// How the objects of a page use connections
-    #[arg(long, default_value = "http/2", value_parser = PossibleValuesParser::new(Http::ALL.iter().map(|http| http.name())))]
+    #[arg(long, default_value = "http/2", requires = "page", value_parser = PossibleValuesParser::new(Http::ALL.iter().map(|http| http.name())))]
     protocol: String,
 }
 
@@ -50,15 +50,16 @@ enum Kind {
 
 /// The schemes that are compared if none is given.
 const BULK: &[&str] = &["pert", "sack/droptail", "sack/red-ecn", "vegas/droptail"];
+/// None of them marks: marks for some would be compared with drops for others.
 const WEB: &[&str] = &[
     "sack/droptail",
     "sack/pi",
     "sack/pisa",
     "sack/pimc",
     "sack/codel",
-    "sack/fq-codel",
-    "sack/cake",
-    "sack/dualpi2",
+    "sack/fq-codel:ecn=false",
+    "sack/cake:ecn=false",
+    "sack/dualpi2:ecn=false",
 ];
 
 /// Sessions, and the files that their scenario names.

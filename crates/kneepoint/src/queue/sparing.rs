@@ -5,7 +5,7 @@ use super::Arrival;
 use crate::law::{Adjustment, sparing as law};
 use crate::units::{Span, Time};
 
-/// The number of flows that sent a packet in the last full period, or in the one under way if that is more.
+/// The number of flows that sent a packet with its window in the last full period, or in the one under way if that is more.
 #[derive(Clone, Debug)]
 struct Population {
     period: Span,
@@ -65,7 +65,10 @@ impl Sparing {
     #[inline]
     pub fn observe(&mut self, arrival: &Arrival) {
         self.law.observe(arrival.window());
-        if let Some(population) = &mut self.population {
+        // A packet without a window is judged by no gain.
+        if let Some(population) = &mut self.population
+            && arrival.window().is_some()
+        {
             population.observe(arrival.packet.flow, arrival.now);
             self.law.follow(population.flows());
         }

@@ -23,46 +23,40 @@ struct Log {
 
 #[derive(Deserialize)]
 struct Entry {
-    #[serde(default)]
-    pageref: String,
-    request: Asked,
-    response: Answer,
+    pageref: Option<String>,
+    request: Option<Asked>,
+    response: Option<Answer>,
 }
 
 #[derive(Deserialize)]
 struct Asked {
-    url: String,
+    url: Option<String>,
 }
 
 /// Sizes in bytes, below zero where they are not known.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    #[serde(default = "unknown", rename = "_transferSize")]
-    transfer_size: Option<i64>,
-    #[serde(default = "unknown")]
-    headers_size: Option<i64>,
-    #[serde(default = "unknown")]
-    body_size: Option<i64>,
+    #[serde(rename = "_transferSize")]
+    transfer_size: Option<f64>,
+    headers_size: Option<f64>,
+    body_size: Option<f64>,
     content: Option<Content>,
 }
 
 #[derive(Deserialize)]
 struct Content {
-    #[serde(default = "unknown")]
-    size: Option<i64>,
-}
-
-fn unknown() -> Option<i64> {
-    None
+    size: Option<f64>,
 }
 
 impl Answer {
     /// The size on the wire; zero where it came from a cache, or nothing is known.
     fn size(&self) -> u64 {
-        let known = |size: Option<i64>| size.and_then(|size| u64::try_from(size).ok());
+        let known = |size: Option<f64>| size.filter(|size| *size >= 0.0).map(|size| size as u64);
+        let headers = || known(self.headers_size).unwrap_or(0);
+        // A body of no bytes came from a cache, whatever its headers.
         let body =
-            known(self.body_size).map(|body| body.saturating_add(known(self.headers_size).unwrap_or(0)));
+            known(self.body_size).map(|body| if body == 0 { 0 } else { body.saturating_add(headers()) });
         let content = || self.content.as_ref().and_then(|content| known(content.size));
         known(self.transfer_size).or(body).or_else(content).unwrap_or(0)
     }
@@ -70,7 +64,7 @@ impl Answer {
 
 /// Whether a text is the contents of a HAR file, or of another of JSON.
 pub(super) fn is_har(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+    text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
 
 /// The sizes of each page's objects.
@@ -79,13 +73,15 @@ pub(super) fn pages(text: &str) -> Result<Vec<Vec<Bytes>>, String> {
         .map_err(|wrong| format!("not a HAR file: {wrong}: export it from a browser's developer tools"))?;
     let mut pages: Vec<(&str, Vec<Bytes>)> = Vec::new();
     for entry in &file.log.entries {
-        let size = entry.response.size();
-        if size == 0 || entry.request.url.starts_with("data:") {
+        let size = entry.response.as_ref().map_or(0, Answer::size);
+        let url = entry.request.as_ref().and_then(|request| request.url.as_deref());
+        if size == 0 || url.is_some_and(|url| url.starts_with("data:")) {
             continue;
         }
-        match pages.iter_mut().find(|(page, _)| *page == entry.pageref) {
+        let page = entry.pageref.as_deref().unwrap_or_default();
+        match pages.iter_mut().find(|(other, _)| *other == page) {
             Some((_, sizes)) => sizes.push(Bytes(size)),
-            None => pages.push((&entry.pageref, vec![Bytes(size)])),
+            None => pages.push((page, vec![Bytes(size)])),
         }
     }
     if pages.is_empty() {
@@ -118,7 +114,9 @@ mod tests {
             entry("a", "https://x/1", r#""headersSize": -1, "bodySize": -1, "content": {"size": 300}"#),
             entry("a", "https://x/cached", r#""_transferSize": 0, "bodySize": 0, "content": {"size": 300}"#),
             entry("a", "data:image/png", r#""bodySize": 99, "content": {"size": 99}"#),
-            entry("b", "https://y/2", r#""headersSize": -1, "bodySize": 40, "content": {}"#),
+            entry("b", "https://y/2", r#""headersSize": -1, "bodySize": 40.0, "content": {}"#),
+            entry("b", "https://y/cached", r#""headersSize": 300, "bodySize": 0, "content": {"size": 9}"#),
+            r#"{"pageref": null, "request": {}, "response": null}"#.to_string(),
         ];
         let pages = pages(&file(&entries.join(","))).unwrap();
         assert_eq!(pages, [vec![Bytes(900), Bytes(300)], vec![Bytes(1200), Bytes(40)]]);
@@ -129,6 +127,7 @@ mod tests {
         let wrong = pages("{\"log\": {}}").unwrap_err();
         assert!(wrong.starts_with("not a HAR file: missing field `entries` at line 1"), "{wrong}");
         assert!(pages("{\"log\":").unwrap_err().contains("line 1"));
+        assert!(pages("[1]").unwrap_err().starts_with("not a HAR file: "));
         assert!(pages(&file("")).unwrap_err().contains("empty cache"));
     }
 }
