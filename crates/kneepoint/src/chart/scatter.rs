@@ -4,6 +4,7 @@
 use super::scale::{Scale, from_zero};
 use super::space::{self, Space};
 use super::{Anchor, Drawing};
+use crate::table::Estimate;
 
 /// The dot of a scheme.
 pub(in super::super) struct Dot {
@@ -13,6 +14,15 @@ pub(in super::super) struct Dot {
     pub(in super::super) x_interval: (f64, f64),
     pub(in super::super) y: f64,
     pub(in super::super) y_interval: (f64, f64),
+}
+
+impl Dot {
+    /// The dot of two estimates; none where one is undefined.
+    pub(in super::super) fn of(class: String, name: &str, x: &Estimate, y: &Estimate) -> Option<Dot> {
+        let (x_interval, y_interval) = (x.interval(), y.interval());
+        let defined = x.mean.is_finite() && y.mean.is_finite();
+        defined.then(|| Dot { class, name: name.into(), x: x.mean, x_interval, y: y.mean, y_interval })
+    }
 }
 
 const SIZE: (f64, f64) = (520.0, 330.0);

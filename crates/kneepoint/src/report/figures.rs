@@ -7,7 +7,7 @@ use super::document::Figure;
 use super::{Comparison, RunResult, SchemeResult, number};
 use crate::chart::{Bar, Curve, Dot, Panel, bars, scatter, scheme_class};
 use crate::measure::{Metric, Subject, headlines};
-use crate::table::{Estimate, Row};
+use crate::table::Row;
 
 const PANEL: (f64, f64) = (360.0, 220.0);
 const HALF: (f64, f64) = (520.0, 330.0);
@@ -54,16 +54,10 @@ fn with_unit(title: &str, unit: &str) -> String {
 pub(super) fn knee(comparison: &Comparison) -> Option<Figure> {
     let headline = |key: &str| headlines().find(|metric| metric.key == key);
     let (delay, utilization) = (headline("queueing_delay_mean_ms")?, headline("utilization")?);
-    let scaled = |scheme: &SchemeResult, metric: &Metric| {
-        let Estimate { mean, .. } = scheme.estimate(&metric.key);
-        let (low, high) = scheme.estimate(&metric.key).interval();
-        (mean * metric.scale, (low * metric.scale, high * metric.scale))
-    };
+    let scaled = |scheme: &SchemeResult, metric: &Metric| scheme.estimate(&metric.key).times(metric.scale);
     let dot = |(rank, scheme): (usize, &SchemeResult)| {
-        let ((x, x_interval), (y, y_interval)) = (scaled(scheme, delay), scaled(scheme, utilization));
-        let defined = x.is_finite() && y.is_finite();
-        let (class, name) = (scheme_class(rank), scheme.scheme.clone());
-        defined.then_some(Dot { class, name, x, x_interval, y, y_interval })
+        let (x, y) = (scaled(scheme, delay), scaled(scheme, utilization));
+        Dot::of(scheme_class(rank), &scheme.scheme, &x, &y)
     };
     let dots: Vec<Dot> = comparison.schemes.iter().enumerate().filter_map(dot).collect();
     let title = "Utilization against queueing delay";

@@ -61,6 +61,10 @@ fn long_bps(run: &RunResult) -> f64 {
     if goodputs.is_empty() { f64::NAN } else { goodputs.iter().sum() }
 }
 
+fn long_goodput(scheme: &SchemeResult) -> Estimate {
+    Estimate::of(&scheme.runs.iter().map(long_bps).collect::<Vec<_>>())
+}
+
 /// The relative change of a quantity from one scheme to another, in runs of the same seeds.
 fn change(from: &SchemeResult, to: &SchemeResult, quantity: impl Fn(&RunResult) -> f64) -> Estimate {
     let pair = |run: &RunResult| {
@@ -110,11 +114,11 @@ impl Group<'_> {
                 said += &format!("; the goodput of long transfers changes by {}", percent(&cost));
             }
         }
-        let apart = |scheme: &&SchemeResult| {
+        let alike = |scheme: &&SchemeResult| {
             let (low, high) = change(best, scheme, time).interval();
             scheme.scheme != best.scheme && low <= 0.0 && high >= 0.0 && best.runs.len() > 1
         };
-        let equal: Vec<&str> = schemes.iter().filter(apart).map(|scheme| scheme.scheme.as_str()).collect();
+        let equal: Vec<&str> = schemes.iter().filter(alike).map(|scheme| scheme.scheme.as_str()).collect();
         if !equal.is_empty() {
             said += &format!(". Not told apart from it by these seeds: {}", equal.join(", "));
         }
@@ -131,9 +135,7 @@ impl Group<'_> {
                 && (metric.key != keys[0] || self.time.key == keys[0])
         };
         let metrics: Vec<&Metric> = keys.iter().filter_map(|key| metric(key)).filter(shown).collect();
-        let long =
-            |scheme: &SchemeResult| Estimate::of(&scheme.runs.iter().map(long_bps).collect::<Vec<_>>());
-        let beside = schemes.iter().any(|scheme| long(scheme).mean.is_finite());
+        let beside = schemes.iter().any(|scheme| long_goodput(scheme).mean.is_finite());
         let column = |metric: &&Metric| Column {
             about: metric.title.clone(),
             ..Column::number(&metric.short, metric.unit)
@@ -145,7 +147,7 @@ impl Group<'_> {
         let line = |(rank, scheme): (usize, &SchemeResult)| {
             let own =
                 metrics.iter().map(|metric| Shown::of(&self.estimate(scheme, &metric.key), metric.scale));
-            let cells = own.chain(beside.then(|| Shown::of(&long(scheme), 1e-6))).collect();
+            let cells = own.chain(beside.then(|| Shown::of(&long_goodput(scheme), 1e-6))).collect();
             TableLine { class: Some(scheme_class(rank)), ..TableLine::new(&scheme.scheme, cells) }
         };
         Table {
@@ -202,17 +204,9 @@ impl Group<'_> {
     /// Goodput of the long transfers against the median time of the short ones.
     fn map(&self) -> Option<Figure> {
         let dot = |(rank, scheme): (usize, &SchemeResult)| {
-            let x = scaled(&self.estimate(scheme, &self.time.key), self.time.scale);
-            let y = scaled(&Estimate::of(&scheme.runs.iter().map(long_bps).collect::<Vec<_>>()), 1e-6);
-            let defined = x.mean.is_finite() && y.mean.is_finite();
-            defined.then(|| Dot {
-                class: scheme_class(rank),
-                name: scheme.scheme.clone(),
-                x: x.mean,
-                x_interval: x.interval(),
-                y: y.mean,
-                y_interval: y.interval(),
-            })
+            let x = self.estimate(scheme, &self.time.key).times(self.time.scale);
+            let y = long_goodput(scheme).times(1e-6);
+            Dot::of(scheme_class(rank), &scheme.scheme, &x, &y)
         };
         let dots: Vec<Dot> = self.comparison.schemes.iter().enumerate().filter_map(dot).collect();
         let title = format!("Long transfers against {}", self.name);
@@ -224,13 +218,6 @@ impl Group<'_> {
             note: "Up and to the left is better for both. Crosses are confidence intervals.",
             class: None,
         })
-    }
-}
-
-fn scaled(estimate: &Estimate, scale: f64) -> Estimate {
-    Estimate {
-        mean: estimate.mean * scale,
-        half_width: estimate.half_width.map(|half_width| half_width * scale),
     }
 }
 

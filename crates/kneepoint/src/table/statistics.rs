@@ -32,6 +32,12 @@ impl Estimate {
         Estimate { mean, half_width: Some(half_width) }
     }
 
+    /// The estimate in another unit.
+    pub fn times(&self, scale: f64) -> Estimate {
+        let half_width = self.half_width.map(|half_width| half_width * scale);
+        Estimate { mean: self.mean * scale, half_width }
+    }
+
     /// The ends of the interval; both are the mean if there is none.
     pub fn interval(&self) -> (f64, f64) {
         let half_width = self.half_width.unwrap_or(0.0);

@@ -183,16 +183,9 @@ impl<'o> FigureView<'o> {
     /// A dot for each label of `x`, in the colour of the series.
     fn plane(&self, across: &Quantity, up: &Quantity, place: usize) -> Drawing {
         let series = &self.series[place];
-        let scaled = |shown: &Quantity, x: &String| {
-            let estimate = self.estimate(shown, x, series);
-            let (low, high) = estimate.interval();
-            (estimate.mean * shown.scale, (low * shown.scale, high * shown.scale))
-        };
-        let dot = |label: &String| {
-            let ((x, x_interval), (y, y_interval)) = (scaled(across, label), scaled(up, label));
-            let (class, name) = (scheme_class(place), label.clone());
-            (x.is_finite() && y.is_finite()).then_some(Dot { class, name, x, x_interval, y, y_interval })
-        };
+        let scaled = |shown: &Quantity, x: &String| self.estimate(shown, x, series).times(shown.scale);
+        let dot =
+            |label: &String| Dot::of(scheme_class(place), label, &scaled(across, label), &scaled(up, label));
         let dots: Vec<Dot> = self.xs.iter().filter_map(dot).collect();
         let of = series.iter().map(|series| format!(": {series}")).collect::<String>();
         let title = format!("{} against {}{of}", up.heading, across.heading.to_lowercase());
