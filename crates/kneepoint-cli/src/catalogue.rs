@@ -6,7 +6,7 @@ use kneepoint::link::{capacity, loss};
 use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{cc, fluid, law, predict, queue, tcp, traffic};
+use kneepoint::{cc, feedback, fluid, law, predict, queue, tcp, traffic};
 use serde_json::{Value, json};
 
 /// The kinds of named items.
@@ -16,6 +16,8 @@ pub enum Kind {
     Controllers,
     /// Queue disciplines.
     Queues,
+    /// Explicit feedback of links.
+    Feedback,
     /// Laws of early response.
     Laws,
     /// Congestion predictors.
@@ -40,9 +42,10 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Controllers,
         Kind::Queues,
+        Kind::Feedback,
         Kind::Laws,
         Kind::Predictors,
         Kind::Models,
@@ -60,6 +63,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controller",
             Kind::Queues => "queue",
+            Kind::Feedback => "feedback",
             Kind::Laws => "law",
             Kind::Predictors => "predictor",
             Kind::Models => "fluid model",
@@ -78,6 +82,7 @@ impl Kind {
         match self {
             Kind::Controllers => "controllers",
             Kind::Queues => "queues",
+            Kind::Feedback => "feedback",
             Kind::Laws => "laws",
             Kind::Predictors => "predictors",
             Kind::Models => "models",
@@ -125,6 +130,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
     match kind {
         Kind::Controllers => cc::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Queues => queue::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Feedback => feedback::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Laws => law::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),

@@ -17,6 +17,7 @@
 //! | [`event`] | the queue of pending events |
 //! | [`trace`] | events of a run, the names in them, and observers |
 //! | [`queue`] | queue disciplines, one file each |
+//! | [`feedback`] | explicit feedback of links, one file each |
 //! | [`link`] | transmitter, delay, loss, and networks of links at work |
 //! | [`tcp`] | a host without I/O that carries a controller |
 //! | [`traffic`] | sources of traffic, one file each |
@@ -40,6 +41,7 @@ pub mod capture;
 pub mod chart;
 pub mod event;
 pub mod experiment;
+pub mod feedback;
 pub mod fluid;
 pub mod link;
 pub mod measure;

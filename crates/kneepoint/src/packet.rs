@@ -8,8 +8,8 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub struct Packet {
     /// When the sender sent it; an acknowledgement carries the time of the packet that caused it (RFC 7323 TSval, TSecr).
     pub sent: Time,
-    /// What [`body`](Packet::body) reads by the flags. Data: window, round-trip time, rate. Acknowledgement: three
-    /// blocks, or two and a rate.
+    /// What [`body`](Packet::body) reads by the flags. Data: window, round-trip time, explicit feedback. Acknowledgement:
+    /// three blocks, or two and explicit feedback.
     words: [u64; 3],
     /// The flow it belongs to.
     pub flow: u32,
@@ -73,7 +73,14 @@ impl Flags {
     pub const SCALABLE: Flags = Flags(1 << 8);
     /// Data carries an explicit rate; an acknowledgement echoes one in the place of its third block.
     pub const RATE: Flags = Flags(1 << 9);
+    /// As [`RATE`](Flags::RATE), with an explicit change of the window.
+    pub const CHANGE: Flags = Flags(1 << 10);
 
+    /// Whether it carries explicit feedback.
+    #[inline]
+    pub fn explicit(self) -> bool {
+        self.0 & (Flags::RATE.0 | Flags::CHANGE.0) != 0
+    }
     /// Whether all bits of `other` are set.
     #[inline]
     pub fn has(self, other: Flags) -> bool {
@@ -105,6 +112,28 @@ pub struct Hint {
     pub rtt: Span,
 }
 
+/// Explicit feedback, which a sender requests and queues may lower.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Explicit {
+    /// A rate.
+    Rate(Rate),
+    /// Packets by which the sender's window should change.
+    Change(f64),
+}
+
+impl Explicit {
+    /// A request that nothing has limited.
+    pub const ANY_RATE: Explicit = Explicit::Rate(Rate(u64::MAX));
+    /// A request that nothing has limited.
+    pub const ANY_CHANGE: Explicit = Explicit::Change(f64::INFINITY);
+
+    /// Whether something limited it.
+    #[inline]
+    pub fn limited(self) -> bool {
+        self != Explicit::ANY_RATE && self != Explicit::ANY_CHANGE
+    }
+}
+
 /// The body of a packet: 24 bytes in either case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
@@ -112,16 +141,16 @@ pub enum Body {
     Data {
         /// What its sender says of itself.
         hint: Hint,
-        /// The explicit rate in bit/s that queues may lower, if it carries one.
-        rate: Option<Rate>,
+        /// The explicit feedback that queues may lower, if it requests any.
+        explicit: Option<Explicit>,
     },
     /// Of an acknowledgement.
     Ack {
-        /// Blocks received out of order, most recent first, empty ones last. With a rate, no more than two: TCP's options
-        /// have no room for more.
+        /// Blocks received out of order, most recent first, empty ones last. With explicit feedback, no more than two: TCP's
+        /// options have no room for more.
         blocks: [Block; 3],
-        /// The explicit rate of the packet that it answers.
-        rate: Option<Rate>,
+        /// The explicit feedback of the packets that it answers.
+        explicit: Option<Explicit>,
     },
 }
 
@@ -149,12 +178,16 @@ impl Packet {
         self
     }
 
-    /// The packet with an explicit rate, which takes the place of an acknowledgement's third block.
+    /// The packet with explicit feedback, which takes the place of an acknowledgement's third block.
     #[inline]
     #[must_use]
-    pub fn with_rate(mut self, rate: Rate) -> Packet {
-        self.flags = self.flags.with(Flags::RATE);
-        self.words[2] = rate.0;
+    pub fn with_explicit(mut self, explicit: Explicit) -> Packet {
+        let (flag, word) = match explicit {
+            Explicit::Rate(rate) => (Flags::RATE, rate.0),
+            Explicit::Change(packets) => (Flags::CHANGE, packets.to_bits()),
+        };
+        self.flags = self.flags.with(flag);
+        self.words[2] = word;
         self
     }
 
@@ -167,24 +200,33 @@ impl Packet {
     /// Its body.
     #[inline]
     pub fn body(&self) -> Body {
-        let rate = self.rate();
+        let explicit = self.explicit();
         if self.flags.has(Flags::ACK) {
-            return Body::Ack { blocks: self.sack(), rate };
+            return Body::Ack { blocks: self.sack(), explicit };
         }
-        Body::Data { hint: Hint { window: f64::from_bits(self.words[0]), rtt: Span(self.words[1]) }, rate }
+        let hint = Hint { window: f64::from_bits(self.words[0]), rtt: Span(self.words[1]) };
+        Body::Data { hint, explicit }
     }
 
-    /// The explicit rate that it carries or echoes.
+    /// The explicit feedback that it requests or echoes.
     #[inline]
-    pub fn rate(&self) -> Option<Rate> {
-        self.flags.has(Flags::RATE).then_some(Rate(self.words[2]))
+    pub fn explicit(&self) -> Option<Explicit> {
+        match self.flags {
+            flags if !flags.explicit() => None,
+            flags if flags.has(Flags::RATE) => Some(Explicit::Rate(Rate(self.words[2]))),
+            _ => Some(Explicit::Change(f64::from_bits(self.words[2]))),
+        }
     }
 
-    /// Lowers the explicit rate to `rate`, if it carries a greater one.
+    /// Lowers the explicit feedback to `bound`, if it requests the same kind and has a greater value.
     #[inline]
-    pub fn lower_rate(&mut self, rate: Rate) {
-        if self.flags.has(Flags::RATE) {
-            self.words[2] = self.words[2].min(rate.0);
+    pub fn lower(&mut self, bound: Explicit) {
+        match (self.explicit(), bound) {
+            (Some(Explicit::Rate(rate)), Explicit::Rate(least)) if least < rate => self.words[2] = least.0,
+            (Some(Explicit::Change(change)), Explicit::Change(least)) if least < change => {
+                self.words[2] = least.to_bits();
+            }
+            _ => {}
         }
     }
 
@@ -194,7 +236,7 @@ impl Packet {
         debug_assert!(self.flags.has(Flags::ACK), "data has no blocks");
         let block = |word: u64| (word as u32, (word >> 32) as u32);
         let [first, second, third] = self.words;
-        let third = if self.flags.has(Flags::RATE) { 0 } else { third };
+        let third = if self.flags.explicit() { 0 } else { third };
         [first, second, third].map(block)
     }
 }
@@ -213,25 +255,35 @@ mod tests {
         let blocks = [(7, 9), (11, 12), (20, u32::MAX)];
         let data = Packet::data(1, 2, 1040, Flags::ECT, Time(5));
         let ack = Packet::ack(1, 2, 40, Flags::ECE, Time(5), blocks);
-        let (rate, hint) = (Rate::from_mbit(5), Hint { window: 12.5, rtt: Span::from_millis(60) });
-        assert_eq!(data.body(), Body::Data { hint: Hint::default(), rate: None });
-        assert_eq!(data.with_hint(hint).with_rate(rate).body(), Body::Data { hint, rate: Some(rate) });
-        assert_eq!(ack.body(), Body::Ack { blocks, rate: None });
-        // TCP's options hold three blocks, or two and a rate.
-        let echo = Body::Ack { blocks: [(7, 9), (11, 12), (0, 0)], rate: Some(rate) };
-        assert_eq!(ack.with_rate(rate).body(), echo);
+        let hint = Hint { window: 12.5, rtt: Span::from_millis(60) };
+        assert_eq!(data.body(), Body::Data { hint: Hint::default(), explicit: None });
+        assert_eq!(ack.body(), Body::Ack { blocks, explicit: None });
+        for explicit in [Explicit::Rate(Rate::from_mbit(5)), Explicit::Change(-0.25)] {
+            let explicitly = Some(explicit);
+            let sent = data.with_hint(hint).with_explicit(explicit).body();
+            assert_eq!(sent, Body::Data { hint, explicit: explicitly });
+            // TCP's options hold three blocks, or two and explicit feedback.
+            let echo = Body::Ack { blocks: [(7, 9), (11, 12), (0, 0)], explicit: explicitly };
+            assert_eq!(ack.with_explicit(explicit).body(), echo);
+        }
         assert_eq!(ack.flags, Flags::ACK.with(Flags::ECE));
     }
 
     #[test]
-    fn an_explicit_rate_is_lowered_and_never_raised_or_invented() {
+    fn explicit_feedback_is_lowered_and_never_raised_or_invented() {
+        let rate = |mbit| Explicit::Rate(Rate::from_mbit(mbit));
         let mut packet = Packet::data(1, 2, 1040, Flags::default(), Time(5));
-        packet.lower_rate(Rate::from_mbit(1));
-        assert_eq!(packet.rate(), None);
-        let mut packet = packet.with_rate(Rate::from_mbit(5));
-        for (offered, left) in [(9, 5), (3, 3), (4, 3)] {
-            packet.lower_rate(Rate::from_mbit(offered));
-            assert_eq!(packet.rate(), Some(Rate::from_mbit(left)));
+        packet.lower(rate(1));
+        assert_eq!(packet.explicit(), None);
+        let mut packet = packet.with_explicit(Explicit::ANY_RATE);
+        for (offered, left) in [(rate(9), 9), (rate(3), 3), (rate(4), 3), (Explicit::Change(-1.0), 3)] {
+            packet.lower(offered);
+            assert_eq!(packet.explicit(), Some(rate(left)));
+        }
+        let mut changing = Packet::default().with_explicit(Explicit::ANY_CHANGE);
+        for (offered, left) in [(0.5, 0.5), (-0.25, -0.25), (0.0, -0.25)] {
+            changing.lower(Explicit::Change(offered));
+            assert_eq!(changing.explicit(), Some(Explicit::Change(left)));
         }
     }
 

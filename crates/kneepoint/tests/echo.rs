@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use kneepoint::cc::{self, Marks};
-use kneepoint::packet::{Flags, Packet};
+use kneepoint::packet::{Explicit, Flags, Packet};
 use kneepoint::rng::Rng;
 use kneepoint::tcp::{Options, Receiver, Sender};
 use kneepoint::units::{Rate, Time};
@@ -56,12 +56,23 @@ fn an_acknowledgement_never_speaks_for_marked_and_unmarked_packets() {
 }
 
 #[test]
+fn an_acknowledgement_echoes_the_sum_of_explicit_changes() {
+    let options = Options { delayed_ack: true, ..Options::default() };
+    let mut receiver = Receiver::new(&options, Marks::Classic);
+    let data = |seq, change| packet(seq, Flags::default()).with_explicit(Explicit::Change(change));
+    let mut echoed = |packet| receiver.on_data(&packet, Time::ZERO).map(|reply| reply.explicit);
+    assert_eq!(echoed(data(0, 0.5)), None);
+    assert_eq!(echoed(data(1, -0.25)), Some(Some(Explicit::Change(0.25))));
+    assert_eq!([2, 3].map(|seq| echoed(data(seq, 1.0))), [None, Some(Some(Explicit::Change(2.0)))]);
+}
+
+#[test]
 fn an_acknowledgement_echoes_the_explicit_rate_that_arrived_last() {
     let options = Options { delayed_ack: true, ..Options::default() };
     let mut receiver = Receiver::new(&options, Marks::Classic);
     let data = |seq| packet(seq, Flags::default());
-    let mut echoed = |packet| receiver.on_data(&packet, Time::ZERO).map(|reply| reply.rate);
-    assert_eq!(echoed(data(0).with_rate(Rate(7))), None);
-    assert_eq!(echoed(data(1).with_rate(Rate(5))), Some(Some(Rate(5))));
+    let mut echoed = |packet| receiver.on_data(&packet, Time::ZERO).map(|reply| reply.explicit);
+    assert_eq!(echoed(data(0).with_explicit(Explicit::Rate(Rate(7)))), None);
+    assert_eq!(echoed(data(1).with_explicit(Explicit::Rate(Rate(5)))), Some(Some(Explicit::Rate(Rate(5)))));
     assert_eq!([2, 3].map(|seq| echoed(data(seq))), [None, Some(None)]);
 }

@@ -148,7 +148,8 @@ fn coupled_queues_give_scalable_flows_short_waits_and_shares_like_those_of_class
 #[test]
 fn a_stamp_costs_those_nothing_who_carry_no_rate() {
     let source = "rate = \"8mbit\"\nsize = \"1000b\"";
-    assert_eq!(shares("erica", source), shares("droptail", source));
+    let stamped = format!("{source}\n[feedback]\nkind = \"erica\"");
+    assert_eq!(shares("droptail", &stamped), shares("droptail", source));
 }
 
 /// Data packets that arrived at a link, and how many of them it dropped early or marked: those of senders with windows of

@@ -80,11 +80,12 @@ macro_rules! registers {
 }
 
 /// Newcomers: the kind as the table of `CONTRIBUTING.md` calls it, and all edits that add one.
-const NEWCOMERS: [(&str, &[Edit]); 13] = [
+const NEWCOMERS: [(&str, &[Edit]); 14] = [
     registers!("a controller": "kneepoint-cc/src/cc", "toy", "        toy::Toy,"),
     registers!("a router law": "kneepoint-cc/src/law", "step", "        step::Step,"),
     registers!("a FIFO discipline": "kneepoint/src/queue", "coin", "        coin::Coin,"),
-    registers!("a discipline with several queues, push-out or stamps": "kneepoint/src/queue", "turns", "        turns::Turns,"),
+    registers!("a discipline with several queues or push-out": "kneepoint/src/queue", "turns", "        turns::Turns,"),
+    registers!("explicit feedback": "kneepoint/src/feedback", "tell", "        tell::Tell,"),
     registers!("a loss model": "kneepoint/src/link/loss", "nth", "        nth::Nth,"),
     registers!("a capacity model": "kneepoint/src/link/capacity", "rest", "        rest::Rest,"),
     registers!("a source of traffic": "kneepoint/src/traffic", "drip", "        drip::Drip,"),

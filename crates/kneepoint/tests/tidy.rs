@@ -43,8 +43,18 @@ const PHRASES: [(&str, &str); 10] = [
 ];
 
 /// Folders with a registry.
-const FAMILIES: [&str; 9] =
-    ["law", "cc", "queue", "link/loss", "link/capacity", "traffic", "scenario/topology", "predict", "fluid"];
+const FAMILIES: [&str; 10] = [
+    "law",
+    "cc",
+    "queue",
+    "feedback",
+    "link/loss",
+    "link/capacity",
+    "traffic",
+    "scenario/topology",
+    "predict",
+    "fluid",
+];
 
 /// A source file of the library or of the crate of controllers.
 struct Source {
@@ -260,6 +270,7 @@ fn every_algorithm_is_registered() {
         ("law", &["Law for "][..]),
         ("cc", &["Controller for ", "Response for "][..]),
         ("queue", &["Discipline for "]),
+        ("feedback", &["Feedback for "]),
         ("link/loss", &["Loss for "]),
         ("link/capacity", &["Capacity for "]),
         ("scenario/topology", &["Topology for "]),

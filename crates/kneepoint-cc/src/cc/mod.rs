@@ -104,6 +104,36 @@ pub struct Ecn {
     pub next: u64,
 }
 
+/// The network advised the sender: before the [`Ack`] that carried the advice, or with which it was learned.
+#[derive(Clone, Copy, Debug)]
+pub struct Advised {
+    /// The time.
+    pub now: Time,
+    /// The advice.
+    pub advice: Advice,
+}
+
+/// Explicit feedback from the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// The rate that the path allows.
+    Rate(PacketRate),
+    /// Packets by which the window should change.
+    Change(f64),
+}
+
+/// The explicit feedback that a sender's packets ask the network for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// None: whatever the network knows, the controller is not told.
+    #[default]
+    Nothing,
+    /// The least rate along the path: [`Advice::Rate`].
+    Rate,
+    /// The least change of the window along the path: [`Advice::Change`].
+    Change,
+}
+
 /// The ECN codepoint of a sender's packets, and how its receiver echoes marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marks {
@@ -136,6 +166,8 @@ pub trait Controller: Clone + core::fmt::Debug {
 
     /// The ECN codepoint of its packets and the echo it needs.
     const MARKS: Marks = Marks::Classic;
+    /// The explicit feedback it uses.
+    const WANTED: Wanted = Wanted::Nothing;
     /// Published response functions: its mean window at a given loss rate.
     const STEADY_STATE: &'static [steady::ResponseFunction] = &[];
 
@@ -151,6 +183,8 @@ pub trait Controller: Clone + core::fmt::Debug {
     fn on_ecn(&mut self, ecn: &Ecn) {
         self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });
     }
+    /// The network advised it as [`WANTED`](Controller::WANTED); without explicit feedback in the network, never.
+    fn on_advice(&mut self, _: &Advised) {}
     /// Its window and pace now.
     fn control(&self) -> Control;
     /// Internal variables for plots: names with units, and values.
@@ -190,6 +224,7 @@ crate::registry! {
         yeah::Yeah,
         cdg::Cdg,
         ledbat::Ledbat,
+        ratcp::Ratcp,
     }
 }
 
@@ -212,9 +247,18 @@ impl Any {
         }
         each!(self, one => of(one))
     }
+    pub fn wanted(&self) -> Wanted {
+        fn of<C: Controller>(_: &C) -> Wanted {
+            C::WANTED
+        }
+        each!(self, one => of(one))
+    }
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         each!(self, one => one.on_ack(ack, rng))
+    }
+    pub fn on_advice(&mut self, advised: &Advised) {
+        each!(self, one => one.on_advice(advised))
     }
     pub fn on_loss(&mut self, loss: &Loss) {
         each!(self, one => one.on_loss(loss))
@@ -239,6 +283,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// Drives a controller by hand, one round trip at a time, for tests of worked numbers.
+    #[derive(Clone)]
     pub(crate) struct Trace<C> {
         pub controller: C,
         pub now: Time,

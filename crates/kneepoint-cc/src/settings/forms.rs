@@ -31,6 +31,8 @@ words! {
     Auto = "auto",
     /// It does not happen.
     Never = "never",
+    /// The round-trip time of each flow without queues.
+    Rtt = "rtt",
     /// There is no bound.
     Unlimited = "unlimited",
     /// The data is in the scenario itself, not in a file.

@@ -2,6 +2,7 @@
 //! Descriptions of nodes and links, from which a run makes links at work.
 
 use super::{capacity, loss};
+use crate::feedback;
 use crate::queue::{self, Limit};
 use crate::settings::Timed;
 use crate::units::{Interval, Rate, Span};
@@ -42,6 +43,8 @@ pub struct LinkSpec {
     pub queue: queue::Config,
     /// How much may wait.
     pub limit: Limit,
+    /// What it tells senders of its state.
+    pub feedback: feedback::Config,
     /// The loss model.
     pub loss: loss::Config,
     /// Whether its queue is measured (a bottleneck) or only carried (an access link).
@@ -61,6 +64,7 @@ impl LinkSpec {
             delay_steps: Vec::new(),
             jitter: Span::ZERO,
             queue: queue::Config::default(),
+            feedback: feedback::Config::default(),
             limit: Limit::Unlimited,
             loss: loss::Config::default(),
             measured: false,

@@ -17,7 +17,7 @@ pub struct Buffer {
 /// A packet whose turn came.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Departed {
-    /// The packet, marked or stamped as was decided.
+    /// The packet, marked as was decided.
     pub packet: Packet,
     /// When it arrived.
     pub arrived: Time,
@@ -125,9 +125,5 @@ fn carry_out(decision: Decision, packet: &mut Packet, reason: Reason) -> Fate {
             Fate::Marked
         }
         Decision::Mark | Decision::Drop => Fate::Dropped(reason),
-        Decision::Stamp(rate) => {
-            packet.lower_rate(rate);
-            Fate::Passed
-        }
     }
 }

@@ -105,8 +105,6 @@ pub enum Decision {
     Mark,
     /// Drop it.
     Drop,
-    /// Lower its explicit rate to this one, if it carries a greater one, and let it pass.
-    Stamp(Rate),
 }
 
 impl Decision {
@@ -214,7 +212,6 @@ crate::registry! {
         step::Step,
         drr::Drr,
         lqd::Lqd,
-        erica::Erica,
         codel::CoDel,
         fq_codel::FqCoDel as "fq-codel",
         pie::Pie,

@@ -370,7 +370,7 @@ mod tests {
         let mut fates = (0, 0);
         for _ in 0..count {
             match red.on_arrival(&arrival(&packet, packets, Time::ZERO), &mut rng) {
-                Decision::Pass | Decision::Stamp(_) => {}
+                Decision::Pass => {}
                 Decision::Drop => fates.0 += 1,
                 Decision::Mark => fates.1 += 1,
             }

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::cc;
-use crate::packet::Packet;
+use crate::cc::{self, Wanted};
+use crate::packet::{Explicit, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
 use crate::trace::{Event, FlowId, Observer};
@@ -18,6 +18,8 @@ pub struct Paths {
     pub forward: u32,
     /// The first hop of its acknowledgements.
     pub backward: u32,
+    /// The class of its data for the oracle, if there is one that knows of it.
+    pub class: Option<u32>,
 }
 
 /// The next transfer of a flow slot.
@@ -62,6 +64,8 @@ pub struct Owner {
 pub(super) struct Flow {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
+    /// What its packets request.
+    pub(super) wanted: Wanted,
     pub(super) paths: Paths,
     pub(super) epoch: u16,
     pub(super) header: u16,
@@ -116,6 +120,7 @@ impl Flow {
         let awaited = sender.total().unwrap_or(u32::MAX);
         Flow {
             receiver: Receiver::new(task.options, sender.controller().marks()),
+            wanted: sender.controller().wanted(),
             sender,
             paths: task.paths,
             epoch: 0,
@@ -198,16 +203,28 @@ impl Flow {
     pub(super) fn data(&self, flow: u32, segment: Segment, id: u32, now: Time) -> Packet {
         let Segment { seq, size, flags } = segment;
         let mut packet = Packet::data(flow, seq, size, flags, now).with_hint(self.sender.hint());
+        if self.wanted != Wanted::Nothing {
+            packet = self.requesting(packet);
+        }
         (packet.hop, packet.epoch, packet.id) = (self.paths.forward, self.epoch, id);
         packet
     }
 
+    /// A packet that asks the network for the feedback that the controller wants.
+    fn requesting(&self, packet: Packet) -> Packet {
+        match self.wanted {
+            Wanted::Nothing => packet,
+            Wanted::Rate => packet.with_explicit(Explicit::ANY_RATE),
+            Wanted::Change => packet.with_explicit(Explicit::ANY_CHANGE),
+        }
+    }
+
     #[inline]
     pub(super) fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
-        let Reply { seq, sent, sack, rate, flags, lag } = reply;
+        let Reply { seq, sent, sack, explicit, flags, lag } = reply;
         let mut packet = Packet::ack(flow, seq, self.header, flags, sent, sack);
-        if let Some(rate) = rate {
-            packet = packet.with_rate(rate);
+        if let Some(explicit) = explicit {
+            packet = packet.with_explicit(explicit);
         }
         (packet.hop, packet.epoch, packet.id, packet.lag) = (self.paths.backward, self.epoch, id, lag);
         packet

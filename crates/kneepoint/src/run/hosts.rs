@@ -2,13 +2,14 @@
 //! Hosts at work: senders and receivers, their timers and their packets.
 
 use super::flow::{Flow, News, Task};
+use super::oracle::Oracle;
 use crate::event::{Entity, EventQueue};
 use crate::link::{Links, Reached};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Explicit, Flags, Packet};
 use crate::rng::Rng;
 use crate::tcp::Reply;
 use crate::trace::{Event, FlowId, Observer};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// All flow slots.
 #[derive(Clone, Debug)]
@@ -18,12 +19,19 @@ pub struct Hosts {
     base: Entity,
     packets: u32,
     seed: u64,
+    /// What senders are told out of band.
+    oracle: Option<Box<Oracle>>,
 }
 
 impl Hosts {
     /// No slots yet, and room for as many as are known of.
-    pub fn new(base: Entity, slots: usize, seed: u64) -> Hosts {
-        Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed }
+    pub fn new(base: Entity, slots: usize, seed: u64, oracle: Option<Box<Oracle>>) -> Hosts {
+        Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed, oracle }
+    }
+
+    /// The class of flows along a path for the oracle.
+    pub fn class(&mut self, path: &[u32], rtt: Span) -> Option<u32> {
+        self.oracle.as_mut()?.class(path, rtt)
     }
 
     /// Opens a slot that stays idle until [`start`](Hosts::start).
@@ -86,6 +94,9 @@ impl Hosts {
             return; // It was stopped before it began.
         }
         slot.began = now;
+        if let (Some(oracle), Some(class)) = (&mut self.oracle, slot.paths.class) {
+            oracle.open(class, now);
+        }
         watch.on(now, &Event::Started { flow, group: slot.group });
         self.send(flow.0, now, network, events, watch);
     }
@@ -96,7 +107,7 @@ impl Hosts {
         let done = slot.sender.stop();
         slot.await_more();
         if done && slot.began != Time::NEVER {
-            slot.end(flow, now, watch);
+            self.end(flow, now, watch);
         }
     }
 
@@ -118,8 +129,18 @@ impl Hosts {
 
     /// No write follows, which ends the transfer if all is acknowledged.
     pub fn close<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
+        let done = self.flows[flow.0 as usize].sender.close();
+        done.then(|| self.end(flow, now, watch)).flatten()
+    }
+
+    /// All data is acknowledged and none follows.
+    #[cold]
+    fn end<O: Observer>(&mut self, flow: FlowId, now: Time, watch: &mut O) -> Option<News> {
         let slot = &mut self.flows[flow.0 as usize];
-        slot.sender.close().then(|| slot.end(flow, now, watch)).flatten()
+        if let (Some(oracle), Some(class)) = (&mut self.oracle, slot.paths.class) {
+            oracle.close(class, now);
+        }
+        slot.end(flow, now, watch)
     }
 
     /// A packet arrives at its host.
@@ -176,6 +197,11 @@ impl Hosts {
     ) -> Option<News> {
         let flow = &mut self.flows[packet.flow as usize];
         let id = FlowId(packet.flow);
+        if let (Some(oracle), Some(class)) = (&mut self.oracle, flow.paths.class)
+            && flow.sender.wants_rate()
+        {
+            flow.sender.advise(Explicit::Rate(oracle.rate(class, now)), now);
+        }
         let heard = flow.sender.on_ack(packet, now, &mut flow.rng);
         let (acked, rtt, one_way, window) = (heard.acked, heard.rtt, heard.one_way, flow.sender.window());
         watch.on(now, &Event::Acked { flow: id, acked, rtt, one_way, window });
@@ -186,7 +212,7 @@ impl Hosts {
             flow.complete_parts(id, now, watch);
         }
         if heard.done {
-            return flow.end(id, now, watch);
+            return self.end(id, now, watch);
         }
         if heard.drained {
             return flow.news(id, false);

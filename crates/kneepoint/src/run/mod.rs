@@ -10,6 +10,7 @@
 mod agents;
 mod flow;
 mod hosts;
+mod oracle;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ use crate::units::{Interval, Span, Time};
 use agents::{Agent, Pool};
 use flow::Paths;
 use hosts::Hosts;
+use oracle::Oracle;
 
 /// The size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,11 +134,12 @@ impl<'a> Engine<'a> {
         let fixed = base + 2 + acting.map(|group| group.members.len()).sum::<usize>();
         let mut events = EventQueue::new(fixed, resolution(valid));
         let network = Links::new(&links, valid.full_packet(), seed, &mut events);
+        let oracle = Oracle::new(&links, valid.full_packet());
         let mut state = Engine {
             valid,
             events,
             network,
-            hosts: Hosts::new(fixed as Entity, Roster::new(valid).fixed().len(), seed),
+            hosts: Hosts::new(fixed as Entity, Roster::new(valid).fixed().len(), seed, oracle),
             agents: Vec::new(),
             pools: Vec::new(),
             requests: Vec::new(),
@@ -168,7 +171,11 @@ impl<'a> Engine<'a> {
         let mut way = |a, b| routes.path(a, b).expect("a valid scenario has a path both ways");
         let out: Vec<u32> = jitter.into_iter().chain(way(from, to)).collect();
         let back = way(to, from);
-        Paths { forward: self.network.add_path(&out), backward: self.network.add_path(&back) }
+        let links = &self.valid.network().links;
+        let delays = out.iter().chain(&back).filter_map(|link| links.get(*link as usize));
+        let rtt = delays.fold(Span::ZERO, |sum, link| sum + link.delay);
+        let class = self.hosts.class(&out, rtt);
+        Paths { forward: self.network.add_path(&out), backward: self.network.add_path(&back), class }
     }
 }
 

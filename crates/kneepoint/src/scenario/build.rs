@@ -24,8 +24,19 @@ pub(super) struct Built {
 }
 
 /// The names of the sections that are not traffic.
-const FIXED: [&str; 10] =
-    ["run", "topology", "node", "link", "queue", "reverse_queue", "loss", "capacity", "tcp", "sweep"];
+const FIXED: [&str; 11] = [
+    "run",
+    "topology",
+    "node",
+    "link",
+    "queue",
+    "reverse_queue",
+    "feedback",
+    "loss",
+    "capacity",
+    "tcp",
+    "sweep",
+];
 
 /// Every section's name.
 pub(super) fn top() -> Vec<&'static str> {
@@ -41,6 +52,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         settings(&section(root, "tcp", faults), Shape { place: "[tcp]", ..Shape::default() }, faults);
     let queue: queue::Config = discipline(root, "queue", faults).unwrap_or_default();
     let reverse_queue: queue::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
+    let feedback = discipline(root, "feedback", faults).unwrap_or_default();
     let loss = discipline(root, "loss", faults).unwrap_or_default();
     let capacity = discipline(root, "capacity", faults).unwrap_or_default();
 
@@ -50,6 +62,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
         root,
         queue,
         reverse_queue,
+        feedback,
         loss,
         capacity,
         payload: tcp.payload,

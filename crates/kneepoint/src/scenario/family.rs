@@ -7,7 +7,7 @@ use super::presets::{Of, PRESETS, Preset};
 use super::topology;
 use crate::link::{capacity, loss};
 use crate::settings::{Assign, Entry, Field};
-use crate::{cc, fluid, queue};
+use crate::{cc, feedback, fluid, queue};
 
 /// A family's registry, and how scenarios write a choice of it.
 #[derive(Clone, Copy)]
@@ -107,6 +107,7 @@ macro_rules! families {
 families! {
     cc { what: "congestion control", definition: "cc", section: "flows", presets: Some(Of::Control), }
     queue { what: "queue discipline", definition: "discipline", section: "queue", presets: Some(Of::Queue), }
+    feedback { what: "feedback", definition: "feedback", section: "feedback", }
     loss { what: "channel", definition: "channel", section: "loss", }
     capacity { what: "capacity", definition: "capacity", section: "capacity", }
     topology {
@@ -123,6 +124,7 @@ families! {
 pub(super) const FAMILIES: &[Members] = &[
     <cc::Config as Family>::MEMBERS,
     <queue::Config as Family>::MEMBERS,
+    <feedback::Config as Family>::MEMBERS,
     <loss::Config as Family>::MEMBERS,
     <capacity::Config as Family>::MEMBERS,
     <topology::Config as Family>::MEMBERS,

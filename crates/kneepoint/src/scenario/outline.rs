@@ -10,7 +10,7 @@ use super::sections::{Head, Run};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
 use crate::settings::{Field, Settings};
-use crate::{cc, queue, tcp};
+use crate::{cc, feedback, queue, tcp};
 
 /// A list of declared fields.
 pub(super) type Fields = fn() -> &'static [Field];
@@ -53,6 +53,7 @@ pub(super) enum Part {
 impl Part {
     pub const CONTROL: Part = Part::One(&<cc::Config as Family>::MEMBERS);
     pub const QUEUE: Part = Part::One(&<queue::Config as Family>::MEMBERS);
+    pub const FEEDBACK: Part = Part::One(&<feedback::Config as Family>::MEMBERS);
     pub const LOSS: Part = Part::One(&<loss::Config as Family>::MEMBERS);
     pub const CAPACITY: Part = Part::One(&<capacity::Config as Family>::MEMBERS);
 }
@@ -111,7 +112,12 @@ const SECTIONS: &[Section] = &[
         repeated: true,
         fields: &[LinkFields::fields],
         required: super::topology::LINK_REQUIRED,
-        parts: &[("queue", Part::QUEUE), ("loss", Part::LOSS), ("capacity", Part::CAPACITY)],
+        parts: &[
+            ("queue", Part::QUEUE),
+            ("feedback", Part::FEEDBACK),
+            ("loss", Part::LOSS),
+            ("capacity", Part::CAPACITY),
+        ],
         ..PLAIN
     },
     Section {
@@ -125,6 +131,12 @@ const SECTIONS: &[Section] = &[
         name: "reverse_queue",
         about: "The queue discipline of the bottlenecks against the direction of most data.",
         choice: Some(&<queue::Config as Family>::MEMBERS),
+        ..PLAIN
+    },
+    Section {
+        name: "feedback",
+        about: "What bottlenecks tell senders of their state besides drops and marks, in the direction of most data.",
+        choice: Some(&<feedback::Config as Family>::MEMBERS),
         ..PLAIN
     },
     Section {

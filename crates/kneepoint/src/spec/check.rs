@@ -129,12 +129,19 @@ fn parameters<P: Assign + Clone>(place: &str, params: &P, get: impl Fn(&str) -> 
 
 fn links(network: &Network) -> Checked {
     // Most links have the same parameters, the defaults.
-    let (mut queues, mut losses, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut queues, mut feedbacks) = (Vec::new(), Vec::new());
+    let (mut losses, mut capacities) = (Vec::new(), Vec::new());
     for link in &network.links {
         one_link(link, network.nodes.len())?;
         if !queues.contains(&&link.queue) {
             parameters(&format!("queue of {}", link.name), &link.queue, |name| link.queue.get(name))?;
             queues.push(&link.queue);
+        }
+        if !feedbacks.contains(&&link.feedback) {
+            parameters(&format!("feedback of {}", link.name), &link.feedback, |name| {
+                link.feedback.get(name)
+            })?;
+            feedbacks.push(&link.feedback);
         }
         if !losses.contains(&&link.loss) {
             parameters(&format!("loss of {}", link.name), &link.loss, |name| link.loss.get(name))?;

@@ -19,7 +19,8 @@ include!(concat!(env!("OUT_DIR"), "/fingerprints.rs"));
 
 /// Families of algorithms of which [`used`] finds what a run uses. Of any other family a run depends on all members. A
 /// law counts as a part of the controllers and queues that apply it.
-const KNOWN: [&str; 8] = ["law", "cc", "queue", "link/loss", "link/capacity", "traffic", "predict", "fluid"];
+const KNOWN: [&str; 9] =
+    ["law", "cc", "queue", "feedback", "link/loss", "link/capacity", "traffic", "predict", "fluid"];
 
 /// An algorithm: its family and its name.
 pub type Used = (&'static str, &'static str);
@@ -50,6 +51,7 @@ pub fn used(valid: &Valid) -> BTreeSet<Used> {
     let links = valid.network().links.iter().flat_map(|link| {
         [
             ("queue", link.queue.name()),
+            ("feedback", link.feedback.name()),
             ("link/loss", link.loss.name()),
             ("link/capacity", link.capacity.name()),
         ]
@@ -67,7 +69,7 @@ fn prints(used: &BTreeSet<Used>) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::link::{capacity, loss};
-    use crate::{cc, fluid, law, predict, queue, traffic};
+    use crate::{cc, feedback, fluid, law, predict, queue, traffic};
 
     #[test]
     fn every_algorithm_has_a_fingerprint() {
@@ -75,6 +77,7 @@ mod tests {
             ("law", law::REGISTRY),
             ("cc", cc::REGISTRY),
             ("queue", queue::REGISTRY),
+            ("feedback", feedback::REGISTRY),
             ("link/loss", loss::REGISTRY),
             ("link/capacity", capacity::REGISTRY),
             ("traffic", traffic::REGISTRY),

@@ -10,13 +10,13 @@
 use super::segments::SegmentSet;
 use super::{Options, Recovery};
 use crate::cc::Marks;
-use crate::packet::{Block, Flags, Lag, Packet};
-use crate::units::{Rate, Span, Time};
+use crate::packet::{Block, Explicit, Flags, Lag, Packet};
+use crate::units::{Span, Time};
 
 const NONE: u32 = u32::MAX;
 
 /// An acknowledgement to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
     /// The first segment not yet received in order.
     pub seq: u32,
@@ -24,8 +24,8 @@ pub struct Reply {
     pub sent: Time,
     /// Blocks received out of order.
     pub sack: [Block; 3],
-    /// The explicit rate of the packet that arrived last, if it carried one.
-    pub rate: Option<Rate>,
+    /// The explicit feedback of the packets that it answers, if they carried any.
+    pub explicit: Option<Explicit>,
     /// Its header bits.
     pub flags: Flags,
     /// How far the receiver's clock is past that timestamp.
@@ -44,8 +44,8 @@ pub struct Receiver {
     marks: Marks,
     sack: bool,
     delay: Option<Span>,
-    /// The explicit rate of the packet that arrived last.
-    rate: Option<Rate>,
+    /// The explicit feedback to echo: the rate of the packet that arrived last, the sum of changes not yet echoed.
+    explicit: Option<Explicit>,
     /// The timestamp of a packet whose acknowledgement is held back, and until when.
     held_back: Option<(Time, Time)>,
 }
@@ -61,7 +61,7 @@ impl Receiver {
             marks,
             sack: options.recovery == Recovery::Sack,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
-            rate: None,
+            explicit: None,
             held_back: None,
         }
     }
@@ -81,7 +81,9 @@ impl Receiver {
     /// A packet arrived: the acknowledgement it causes, unless that is held back.
     #[inline]
     pub fn on_data(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
-        self.rate = packet.rate();
+        if packet.flags.explicit() {
+            self.collect(packet.explicit());
+        }
         if packet.flags.has(Flags::SYN) {
             return Some(self.reply(packet.sent, now, Flags::SYN));
         }
@@ -100,6 +102,16 @@ impl Receiver {
         }
         let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
         Some(self.reply(if plain { first } else { packet.sent }, now, Flags::default()))
+    }
+
+    /// Takes in explicit feedback: a rate replaces the one before, changes add up until they are echoed.
+    fn collect(&mut self, explicit: Option<Explicit>) {
+        self.explicit = match (self.explicit, explicit) {
+            (Some(Explicit::Change(before)), Some(Explicit::Change(more))) => {
+                Some(Explicit::Change(before + more))
+            }
+            _ => explicit,
+        };
     }
 
     /// Takes in a packet's mark. Where each mark is echoed, one acknowledgement must not speak for marked and unmarked
@@ -142,10 +154,11 @@ impl Receiver {
     }
 
     #[inline]
-    fn reply(&self, sent: Time, now: Time, flags: Flags) -> Reply {
+    fn reply(&mut self, sent: Time, now: Time, flags: Flags) -> Reply {
         let sack = if !self.held.is_empty() && self.sack { self.blocks() } else { [(0, 0); 3] };
         let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
-        Reply { seq: self.next, sent, sack, rate: self.rate, flags, lag: Lag::of(now.since(sent)) }
+        let explicit = self.explicit.take();
+        Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)) }
     }
 
     /// The block that holds `seq`: [first, end).

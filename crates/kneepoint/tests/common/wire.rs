@@ -292,10 +292,10 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
                 reply.sack
             );
         }
-        let Reply { seq, sent, sack, rate, flags, lag } = reply;
+        let Reply { seq, sent, sack, explicit, flags, lag } = reply;
         let mut packet = Packet::ack(0, seq, self.options.header.0 as u16, flags, sent, sack);
         packet.lag = lag;
-        packet = rate.map_or(packet, |rate| packet.with_rate(rate));
+        packet = explicit.map_or(packet, |explicit| packet.with_explicit(explicit));
         self.acks += 1;
         self.launch(Way::Ack, packet, self.acks - 1, self.now);
     }
@@ -311,7 +311,7 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
             seq: packet.seq,
             sent: packet.sent,
             sack: packet.sack(),
-            rate: packet.rate(),
+            explicit: packet.explicit(),
             flags: packet.flags,
             lag: packet.lag,
         };

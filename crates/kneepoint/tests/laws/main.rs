@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws that hold for every registered algorithm, whatever it is: here what the registries promise, in
-//! `controllers`, `queues`, `sources` and `probabilities` how their algorithms behave.
+//! `controllers`, `queues`, `stamps`, `sources` and `probabilities` how their algorithms behave.
 
 mod controllers;
 mod probabilities;
 mod queues;
 mod sources;
+mod stamps;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -13,7 +14,7 @@ use std::fmt::Debug;
 use kneepoint::rng::Rng;
 use kneepoint::settings::{Entry, Field, Raw, Refusal};
 use kneepoint::units::{Bytes, Rate, Span};
-use kneepoint::{cc, law, queue, traffic};
+use kneepoint::{cc, feedback, law, queue, traffic};
 
 /// What the registries of all families have in common.
 trait Family: Clone + PartialEq + Debug {
@@ -59,12 +60,14 @@ macro_rules! families {
         }
     )* };
 }
-families! { law cc queue traffic }
+families! { law cc queue feedback traffic }
 
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
     let range = (field.range)()?;
-    let (from, to) = range.split_once(" to ").unwrap();
+    // A word may stand in the place of a value: `0s to 100s, or `rtt``.
+    let (values, _) = range.split_once(", or ").unwrap_or((&range, ""));
+    let (from, to) = values.split_once(" to ").unwrap();
     Some((from.to_string(), to.to_string()))
 }
 
@@ -169,6 +172,7 @@ fn every_parameter_out_of_range_is_refused_with_the_range_in_the_message() {
     parameters_are_declared_and_held_to_their_range::<law::Config>();
     parameters_are_declared_and_held_to_their_range::<cc::Config>();
     parameters_are_declared_and_held_to_their_range::<queue::Config>();
+    parameters_are_declared_and_held_to_their_range::<feedback::Config>();
     parameters_are_declared_and_held_to_their_range::<traffic::Config>();
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use kneepoint::link::{capacity, loss};
 use kneepoint::measure::Subject;
 use kneepoint::scenario::TOPOLOGIES;
-use kneepoint::{cc, fluid, law, predict, queue, traffic};
+use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
 
 use super::{Source, named_after, registered, report, sources, sources_of};
 
@@ -41,7 +41,7 @@ const HOMONYMS: [(&str, &str); 8] = [
     ("at", "a loss model, and the place of a point"),
     ("constant", "a capacity model, and a distribution of sizes"),
     ("flows", "a metric, and a section of scenarios"),
-    ("none", "a loss model, and whatever is absent"),
+    ("none", "a loss model, feedback, and whatever is absent"),
     ("rtt", "a predictor, a metric, and a parameter"),
     ("share", "a metric, and a column"),
     ("web", "a source, and a workload to compare queues with"),
@@ -53,6 +53,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("cc", cc::REGISTRY),
         ("law", law::REGISTRY),
         ("queue", queue::REGISTRY),
+        ("feedback", feedback::REGISTRY),
         ("link/loss", loss::REGISTRY),
         ("link/capacity", capacity::REGISTRY),
         ("traffic", traffic::REGISTRY),

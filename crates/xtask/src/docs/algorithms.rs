@@ -8,7 +8,7 @@ use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
-use kneepoint::{cc, fluid, law, predict, queue, traffic};
+use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -27,6 +27,8 @@ pub fn page() -> String {
     names(&mut page, cc::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Queue disciplines](#queue-disciplines): ");
     names(&mut page, queue::REGISTRY.iter().map(|entry| entry.name));
+    page.push_str("* [Explicit feedback](#explicit-feedback): ");
+    names(&mut page, feedback::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Laws](#laws): ");
     names(&mut page, law::REGISTRY.iter().map(|entry| entry.name));
     page.push_str("* [Congestion predictors](#congestion-predictors): ");
@@ -47,6 +49,7 @@ pub fn page() -> String {
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", queue::REGISTRY);
+    family(&mut page, "Explicit feedback", feedback::REGISTRY);
     family(&mut page, "Laws", law::REGISTRY);
     family(&mut page, "Congestion predictors", predict::REGISTRY);
     family(&mut page, "Fluid models", fluid::REGISTRY);

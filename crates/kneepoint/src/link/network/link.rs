@@ -2,6 +2,7 @@
 //! A link at work, with its queue in the cheapest form that suffices.
 
 use super::flight::Flight;
+use crate::feedback::Stamper;
 use crate::link::LinkSpec;
 use crate::link::capacity::Capacity;
 use crate::link::capacity::constant::Constant;
@@ -26,6 +27,8 @@ pub(super) enum Queue {
 #[derive(Clone, Debug)]
 pub(super) struct Ruled {
     pub(super) buffer: Buffer,
+    /// The feedback that looks at packets, if there is any.
+    pub(super) stamper: Option<Box<Stamper>>,
     pub(super) transmitting: bool,
     pub(super) rng: Rng,
 }
@@ -52,12 +55,15 @@ impl Link {
     pub(super) fn new(spec: &LinkSpec, capacity: Option<u32>, packet: Bytes, seed: u64, index: u64) -> Link {
         let facts = |rate| Facts { rate, delay: spec.delay, limit: spec.limit, packet };
         // A link that transmits at once never has a queue; its discipline is built for the greatest rate there is.
-        let discipline = spec.queue.build(facts(spec.rate.unwrap_or(Rate(u64::MAX))));
-        let queue = match discipline.passive() && capacity.is_none() {
+        let facts = facts(spec.rate.unwrap_or(Rate(u64::MAX)));
+        let discipline = spec.queue.build(facts);
+        let stamper = Stamper::new(spec.feedback.build(facts));
+        let queue = match discipline.passive() && capacity.is_none() && stamper.is_none() {
             true if !spec.measured && spec.limit == Limit::Unlimited => Queue::Free,
             true => Queue::Tail(Box::new(Tail::new(spec.limit))),
             false => Queue::Ruled(Box::new(Ruled {
                 buffer: Buffer::new(discipline, spec.limit),
+                stamper,
                 transmitting: false,
                 rng: Rng::stream(seed, "queue", index),
             })),

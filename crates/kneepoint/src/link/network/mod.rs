@@ -192,10 +192,13 @@ impl Links {
         }
     }
 
-    /// The state of a link's discipline.
+    /// The state of a link's discipline and of its feedback.
     pub fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
         match &self.links[link.0 as usize].queue {
-            Queue::Ruled(ruled) => ruled.buffer.discipline().state(),
+            Queue::Ruled(ruled) => {
+                let feedback = ruled.stamper.iter().flat_map(|stamper| stamper.state());
+                ruled.buffer.discipline().state().into_iter().chain(feedback).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -246,6 +249,12 @@ impl Links {
         let link = &mut self.links[index];
         let Queue::Ruled(ruled) = &mut link.queue else { return None };
         let id = LinkId(index as u32);
+        if let Some(stamper) = &mut ruled.stamper {
+            if let Some(place) = link.capacity {
+                stamper.look(now, |window| self.capacities[place as usize].bits(window));
+            }
+            stamper.arrive(packet, ruled.buffer.backlog(), now);
+        }
         let mut pushed_out = false;
         let fate = ruled.buffer.enqueue(*packet, now, &mut ruled.rng, |packet| {
             pushed_out = true;
@@ -291,14 +300,20 @@ impl Links {
             }
         }
         while let Some(departed) = ruled.buffer.dequeue(now, &mut ruled.rng) {
-            let mut packet = departed.packet;
+            let (mut packet, mut fate) = (departed.packet, departed.fate);
+            if let Some(stamper) = &mut ruled.stamper
+                && !matches!(fate, Fate::Dropped(_))
+                && stamper.leave(&mut packet, ruled.buffer.backlog(), now - departed.arrived, now)
+            {
+                fate = Fate::Marked;
+            }
             if link.measured {
                 watch.on(now, &Event::Queue { link: id, backlog: ruled.buffer.backlog() });
             }
-            if departed.fate != Fate::Passed {
-                watch.on(now, &Event::Fate { link: id, packet: &packet, fate: departed.fate });
+            if fate != Fate::Passed {
+                watch.on(now, &Event::Fate { link: id, packet: &packet, fate });
             }
-            if let Fate::Dropped(_) = departed.fate {
+            if let Fate::Dropped(_) = fate {
                 continue;
             }
             link.served += 1;
@@ -313,7 +328,7 @@ impl Links {
             ruled.transmitting = true;
             events.schedule(departure, end);
             let Some(arrival) = link.line.carry(end, packet.size) else {
-                let fate = Fate::Dropped(Reason::Channel);
+                fate = Fate::Dropped(Reason::Channel);
                 watch.on(end, &Event::Fate { link: id, packet: &packet, fate });
                 return None;
             };

@@ -102,6 +102,7 @@ impl Backbone {
             link.measured = there > 0;
             net.link(link.clone());
             link.queue = if back > 0 { site.reverse_queue.clone() } else { queue::Config::default() };
+            link.feedback = crate::feedback::Config::default();
             link.loss = crate::link::loss::Config::default();
             link.capacity = site.reverse_capacity();
             (link.from, link.to, link.measured) = (two[1], two[0], back > 0);
@@ -126,6 +127,7 @@ impl Backbone {
             delay: self.delay,
             delay_steps: self.delay_steps.clone(),
             queue: site.queue.clone(),
+            feedback: site.feedback.clone(),
             limit,
             loss: site.loss.clone(),
             measured: true,

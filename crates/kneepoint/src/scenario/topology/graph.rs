@@ -54,7 +54,7 @@ crate::settings! {
 }
 
 /// The members of families that a link has besides.
-const BESIDES: &[&str] = &["queue", "loss", "capacity"];
+const BESIDES: &[&str] = &["queue", "feedback", "loss", "capacity"];
 /// What makes a link.
 pub(in crate::scenario) const LINK_REQUIRED: &[&str] = &["from", "to", "rate", "delay"];
 
@@ -162,6 +162,10 @@ impl Plan {
             Some(node) => choose(node, "queue", Precedence::Members, faults)?.config,
             None => site.queue.clone(),
         };
+        let feedback = match table.get("feedback") {
+            Some(node) => choose(node, "feedback", Precedence::Members, faults)?.config,
+            None => site.feedback.clone(),
+        };
         let loss = match table.get("loss") {
             Some(node) => choose::<loss::Config>(node, "loss", Precedence::Members, faults)?.config,
             None => site.loss.clone(),
@@ -184,6 +188,7 @@ impl Plan {
             delay_steps: steps(&fields.delay_steps),
             jitter: fields.jitter,
             queue,
+            feedback,
             limit,
             loss,
             measured: fields.measured,

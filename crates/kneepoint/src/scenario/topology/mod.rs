@@ -13,9 +13,9 @@ use super::forms::{Buffer, Pace};
 use super::sections::{Direction, Endpoints};
 use super::tree::Table;
 use crate::link::{Network, NodeId, capacity, loss};
-use crate::queue;
 use crate::settings::{List, Never, Or, Settings, Timed, increasing};
 use crate::units::{Bytes, Rate, Span};
+use crate::{feedback, queue};
 
 pub(super) use graph::{LINK_REQUIRED, LinkFields, NodeFields};
 
@@ -88,6 +88,8 @@ pub struct Site<'s> {
     pub queue: queue::Config,
     /// The discipline of the bottleneck against the direction of most data.
     pub reverse_queue: queue::Config,
+    /// The feedback of bottlenecks in the direction of most data.
+    pub feedback: feedback::Config,
     /// The losses of bottlenecks in the direction of most data.
     pub loss: loss::Config,
     /// The capacity of bottlenecks in the direction of most data, or in both if they share it.

@@ -16,6 +16,7 @@
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
 //! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
 
+mod advice;
 mod data;
 mod noise;
 mod opening;
@@ -248,6 +249,9 @@ impl Sender {
     /// An acknowledgement arrived.
     #[inline]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, rng: &mut Rng) -> Heard {
+        if let Some(explicit) = packet.explicit() {
+            self.advise(explicit, now);
+        }
         if packet.flags.has(Flags::SYN) {
             return self.on_opened(packet, now);
         }

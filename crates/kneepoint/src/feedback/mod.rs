@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Explicit feedback: what a link tells senders of its state besides dropping and marking, and its registry.
+//!
+//! A link stamps the data packets that leave it. A stamp only ever lowers what a packet requests, so a sender learns the
+//! least value along the path, one round trip after its packet left. Feedback orders and drops nothing: it works beside any
+//! queue discipline. Senders whose controllers use no explicit feedback request none, and are not told.
+//!
+//! To add one: write `feedback/NAME.rs` like `feedback/erica.rs` and add its line to the registry below.
+
+pub mod max_min;
+mod stamper;
+
+use std::fmt::Debug;
+
+use crate::packet::{Explicit, Packet};
+use crate::queue::{Backlog, Departure, Facts};
+use crate::settings::Settings;
+use crate::units::{Rate, Span, Time};
+
+pub use stamper::Stamper;
+
+/// A packet arrived at the link, whatever becomes of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered<'a> {
+    /// When.
+    pub now: Time,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// The backlog that it meets.
+    pub backlog: Backlog,
+}
+
+/// What is written into a data packet that leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stamp {
+    /// Nothing.
+    Nothing,
+    /// A bound on what it requests, if it requests this kind.
+    Lower(Explicit),
+    /// A congestion mark, if its sender understands marks.
+    Mark,
+}
+
+/// What the run itself tells senders, without packets: exact fair rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutOfBand {
+    /// How old the rates are when a sender learns them; its base round-trip time if `None`.
+    pub delay: Option<Span>,
+    /// The interval over which a capacity that varies is averaged.
+    pub window: Span,
+}
+
+/// Explicit feedback of one link, with its state.
+pub trait Feedback: Clone + Debug {
+    /// Its parameters.
+    type Params: Settings;
+
+    /// Feedback of an idle link.
+    fn new(params: Self::Params, facts: Facts) -> Self;
+    /// Whether it ignores packets, so that the link need not show it any.
+    fn passive(&self) -> bool {
+        false
+    }
+    /// What the run is to tell senders of this link.
+    fn out_of_band(&self) -> Option<OutOfBand> {
+        None
+    }
+    /// A packet arrived, data or acknowledgement.
+    #[inline]
+    fn on_arrival(&mut self, _: &Offered) {}
+    /// A packet leaves; what is returned for an acknowledgement is ignored.
+    #[inline]
+    fn on_departure(&mut self, _: &Departure) -> Stamp {
+        Stamp::Nothing
+    }
+    /// The rate of a link whose capacity varies, averaged over the last [`Stamper::WINDOW`]; other links keep that of
+    /// [`Facts`].
+    fn on_capacity(&mut self, _: Rate) {}
+    /// Its state for observers to plot: names with units, and values.
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+crate::registry! {
+    trait Feedback(Facts);
+    each each;
+    algorithms {
+        none::Nothing,
+        oracle::Oracle,
+        erica::Erica,
+    }
+}
+
+/// The methods of [`Feedback`], for whichever this is.
+#[allow(missing_docs)]
+impl Any {
+    pub fn passive(&self) -> bool {
+        each!(self, one => one.passive())
+    }
+    pub fn out_of_band(&self) -> Option<OutOfBand> {
+        each!(self, one => one.out_of_band())
+    }
+    pub fn on_arrival(&mut self, offered: &Offered) {
+        each!(self, one => one.on_arrival(offered))
+    }
+    pub fn on_departure(&mut self, departure: &Departure) -> Stamp {
+        each!(self, one => one.on_departure(departure))
+    }
+    pub fn on_capacity(&mut self, rate: Rate) {
+        each!(self, one => one.on_capacity(rate))
+    }
+    pub fn state(&self) -> Vec<(&'static str, f64)> {
+        each!(self, one => one.state())
+    }
+}
