@@ -165,6 +165,7 @@ fn preset_item(preset: &Preset, item: Item) -> Item {
     };
     let mut with = settings(preset.set);
     with.extend(preset.recovery.map(|recovery| format!("recovery = {recovery}")));
+    with.extend(preset.feedback.map(|feedback| format!("feedback = {feedback}")));
     stands_for(item, family, preset.of, with)
 }
 

@@ -291,6 +291,7 @@ fn a_wrong_scheme_is_told_what_there_is() {
     assert!(scheme::parse("reno:decrease=7").unwrap_err().contains("0.01 to 0.99"));
     assert!(scheme::parse("reno:drease=0.3").unwrap_err().contains("did you mean `decrease`"));
     assert!(scheme::parse("").is_err());
+    assert!(scheme::parse("ratcp/red/orcle").unwrap_err().contains("did you mean `oracle`"));
 }
 
 #[test]
@@ -307,12 +308,13 @@ fn every_preset_whose_algorithm_exists_is_a_scheme() {
 
 #[test]
 fn a_scheme_as_toml_is_read_as_the_same_scheme() {
-    for text in ["sack", "tahoe:decrease=0.3", "reno"] {
+    for text in ["sack", "tahoe:decrease=0.3", "reno", "ratcp:backlog=4", "ratcp/red/erica:utilization=0.8"] {
         let scheme = scheme::parse(text).unwrap();
         let valid = valid(&format!("{}\n{DUMBBELL}", scheme.to_toml()));
         assert_eq!(valid.groups()[0].cc.as_ref(), Some(&scheme.cc));
         assert_eq!(Some(valid.groups()[0].tcp.as_ref().unwrap().recovery), scheme.recovery);
         assert_eq!(valid.network().links[0].queue, scheme.queue);
+        assert_eq!(valid.network().links[0].feedback, scheme.feedback.unwrap_or_default());
         assert_eq!(valid.network().links[0].limit, Limit::Packets(1125));
     }
 }

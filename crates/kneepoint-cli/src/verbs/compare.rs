@@ -174,7 +174,7 @@ pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, F
     let scheme = scheme::parse(name).map_err(|message| {
         Failure::usage(
             message,
-            "`knee list controllers queues` shows what there is; `sack/red-ecn` is a sender and a queue",
+            "`knee list controllers queues feedback` shows what there is; `sack/red-ecn` is a sender and a queue",
         )
     })?;
     if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {

@@ -25,76 +25,84 @@ pub struct Preset {
     pub of: &'static str,
     /// The loss recovery that comes with it.
     pub recovery: Option<Recovery>,
+    /// The explicit feedback of the bottleneck that comes with it, in a scheme.
+    pub feedback: Option<&'static str>,
     /// The parameters it sets.
     pub set: &'static [(&'static str, &'static str)],
 }
 
-const fn sender(name: &'static str, about: &'static str, recovery: Recovery) -> Preset {
-    Preset { name, about, family: Of::Control, of: "reno", recovery: Some(recovery), set: &[] }
+impl Preset {
+    const fn control(name: &'static str, of: &'static str, about: &'static str) -> Preset {
+        Preset { name, about, family: Of::Control, of, recovery: None, feedback: None, set: &[] }
+    }
+
+    const fn queue(name: &'static str, of: &'static str, about: &'static str) -> Preset {
+        Preset { family: Of::Queue, ..Preset::control(name, of, about) }
+    }
+
+    const fn repairing(self, recovery: Recovery) -> Preset {
+        Preset { recovery: Some(recovery), ..self }
+    }
+
+    const fn told_by(self, feedback: &'static str) -> Preset {
+        Preset { feedback: Some(feedback), ..self }
+    }
+
+    const fn with(self, set: &'static [(&'static str, &'static str)]) -> Preset {
+        Preset { set, ..self }
+    }
 }
 
 /// Every preset. In a scheme a preset goes before an algorithm of the same name; in a scenario the algorithm
-/// does, because `[tcp]` there says how losses are repaired.
+/// does, because `[tcp]` there says how losses are repaired, and `[feedback]` what bottlenecks tell.
 pub const PRESETS: &[Preset] = &[
-    sender("sack", "Reno's window with selective acknowledgements.", Recovery::Sack),
-    sender("newreno", "Reno's window with NewReno's recovery.", Recovery::NewReno),
-    sender("reno", "Reno's window with Reno's recovery.", Recovery::Reno),
-    sender("tahoe", "Reno's window with Tahoe's recovery.", Recovery::Tahoe),
-    sender("old-tahoe", "Reno's window where every loss waits for the timer.", Recovery::OldTahoe),
-    Preset {
-        name: "red-ecn",
-        about: "Adaptive gentle RED that marks: what the PERT paper calls RED-ECN.",
-        family: Of::Queue,
-        of: "adaptive-red",
-        recovery: None,
-        set: &[("ecn", "true")],
-    },
-    Preset {
-        name: "l4s",
-        about: "A queue that marks packets of scalable senders beyond a delay of 1 ms, and no others.",
-        family: Of::Queue,
-        of: "step",
-        recovery: None,
-        set: &[("scalable_only", "true"), ("delay", "1ms")],
-    },
-    Preset {
-        name: "pi-ecn",
-        about: "A router with a proportional-integral controller that marks.",
-        family: Of::Queue,
-        of: "pi",
-        recovery: None,
-        set: &[("ecn", "true")],
-    },
-    Preset {
-        name: "pisa",
-        about: "PI with short-lived flow adjustments: drops in proportion to the sender's window.",
-        family: Of::Queue,
-        of: "pi",
-        recovery: None,
-        set: &[("spare", "sa")],
-    },
-    Preset {
-        name: "pisa-ecn",
-        about: "PISA that marks.",
-        family: Of::Queue,
-        of: "pi",
-        recovery: None,
-        set: &[("spare", "sa"), ("ecn", "true")],
-    },
-    Preset {
-        name: "pimc",
-        about: "PI with a minimum window: packets of senders with small windows are not dropped.",
-        family: Of::Queue,
-        of: "pi",
-        recovery: None,
-        set: &[("spare", "mc"), ("at_arrival", "true")],
-    },
-    Preset {
-        name: "pimc-ecn",
-        about: "PIMC that marks.",
-        family: Of::Queue,
-        of: "pi",
-        recovery: None,
-        set: &[("spare", "mc"), ("at_arrival", "true"), ("ecn", "true")],
-    },
+    Preset::control("sack", "reno", "Reno's window with selective acknowledgements.")
+        .repairing(Recovery::Sack),
+    Preset::control("newreno", "reno", "Reno's window with NewReno's recovery.").repairing(Recovery::NewReno),
+    Preset::control("reno", "reno", "Reno's window with Reno's recovery.").repairing(Recovery::Reno),
+    Preset::control("tahoe", "reno", "Reno's window with Tahoe's recovery.").repairing(Recovery::Tahoe),
+    Preset::control("old-tahoe", "reno", "Reno's window where every loss waits for the timer.")
+        .repairing(Recovery::OldTahoe),
+    Preset::control("ratcp", "ratcp", "RATCP with Reno's recovery, told its exact fair rate: RATCP-Reno.")
+        .repairing(Recovery::Reno)
+        .told_by("oracle"),
+    Preset::control(
+        "ratcp-old-tahoe",
+        "ratcp",
+        "RATCP where every loss waits for the timer, told its exact fair rate.",
+    )
+    .repairing(Recovery::OldTahoe)
+    .told_by("oracle"),
+    Preset::queue(
+        "red-ecn",
+        "adaptive-red",
+        "Adaptive gentle RED that marks: what the PERT paper calls RED-ECN.",
+    )
+    .with(&[("ecn", "true")]),
+    Preset::queue(
+        "l4s",
+        "step",
+        "A queue that marks packets of scalable senders beyond a delay of 1 ms, and no others.",
+    )
+    .with(&[("scalable_only", "true"), ("delay", "1ms")]),
+    Preset::queue("pi-ecn", "pi", "A router with a proportional-integral controller that marks.")
+        .with(&[("ecn", "true")]),
+    Preset::queue(
+        "pisa",
+        "pi",
+        "PI with short-lived flow adjustments: drops in proportion to the sender's window.",
+    )
+    .with(&[("spare", "sa")]),
+    Preset::queue("pisa-ecn", "pi", "PISA that marks.").with(&[("spare", "sa"), ("ecn", "true")]),
+    Preset::queue(
+        "pimc",
+        "pi",
+        "PI with a minimum window: packets of senders with small windows are not dropped.",
+    )
+    .with(&[("spare", "mc"), ("at_arrival", "true")]),
+    Preset::queue("pimc-ecn", "pi", "PIMC that marks.").with(&[
+        ("spare", "mc"),
+        ("at_arrival", "true"),
+        ("ecn", "true"),
+    ]),
 ];

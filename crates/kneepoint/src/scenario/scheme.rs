@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schemes: a congestion control and the queue discipline of the bottleneck, in one word.
+//! Schemes: a congestion control, with the queue discipline and the explicit feedback of the bottleneck, in one word.
 //!
-//! `CC[/QUEUE]`, each `NAME[:key=value,key=value]`: `pert`, `sack/droptail`, `pert:t1=5ms,decrease=0.3/red:ecn=true`.
+//! `CC[/QUEUE[/FEEDBACK]]`, each `NAME[:key=value,key=value]`: `pert`, `sack/droptail`,
+//! `pert:t1=5ms,decrease=0.3/red:ecn=true`, `ratcp/droptail/erica`.
 
 use super::choose::{Precedence, choose, unfold};
 use super::fault::Faults;
 use super::tree::{Node, Table};
-use crate::{cc, queue, tcp};
+use crate::{cc, feedback, queue, tcp};
 
 pub use super::presets::{Of, PRESETS, Preset};
 
@@ -21,6 +22,8 @@ pub struct Scheme {
     pub recovery: Option<tcp::Recovery>,
     /// The discipline of the bottleneck.
     pub queue: queue::Config,
+    /// The explicit feedback of the bottleneck that the name gives or implies.
+    pub feedback: Option<feedback::Config>,
 }
 
 /// Default discipline: the first of the registry.
@@ -28,18 +31,22 @@ const QUEUE: &str = queue::REGISTRY[0].name;
 
 /// Parses a scheme; the error names the problem and the alternatives.
 pub fn parse(text: &str) -> Result<Scheme, String> {
-    let (control, queue) = split(text);
+    let parts = Parts::of(text);
     let mut faults = Faults::default();
     let node = |part: &str| Node::text(part, &(0..0));
-    let cc = choose::<cc::Config>(&node(control), "the scheme", Precedence::Presets, &mut faults);
+    let cc = choose::<cc::Config>(&node(parts.control), "the scheme", Precedence::Presets, &mut faults);
     let discipline =
-        choose::<queue::Config>(&node(queue), "the scheme's queue", Precedence::Presets, &mut faults);
-    match (cc, discipline) {
-        (Some(cc), Some(discipline)) => Ok(Scheme {
+        choose::<queue::Config>(&node(parts.queue), "the scheme's queue", Precedence::Presets, &mut faults);
+    let feedback = parts.feedback.map(|told| {
+        choose::<feedback::Config>(&node(told), "the scheme's feedback", Precedence::Members, &mut faults)
+    });
+    match (cc, discipline, feedback) {
+        (Some(cc), Some(discipline), told @ (None | Some(Some(_)))) => Ok(Scheme {
             name: text.trim().into(),
             cc: cc.config,
             recovery: cc.recovery,
             queue: discipline.config,
+            feedback: told.flatten().map(|told| told.config),
         }),
         _ => {
             let sentence = |fault: super::Fault| match fault.help {
@@ -52,26 +59,43 @@ pub fn parse(text: &str) -> Result<Scheme, String> {
     }
 }
 
-/// The two parts of a scheme.
-pub(super) fn split(text: &str) -> (&str, &str) {
-    let (control, queue) = text.split_once('/').unwrap_or((text, QUEUE));
-    (control.trim(), queue.trim())
+/// The parts of a scheme as they are written.
+pub(super) struct Parts<'t> {
+    pub control: &'t str,
+    pub queue: &'t str,
+    /// The feedback that is written, or that the controller's name implies.
+    pub feedback: Option<&'t str>,
 }
 
-/// Loss recovery implied by a controller's name in a scheme.
-pub(super) fn recovery(control: &str) -> Option<tcp::Recovery> {
+impl<'t> Parts<'t> {
+    pub fn of(text: &'t str) -> Parts<'t> {
+        let mut parts = text.splitn(3, '/').map(str::trim);
+        let (control, queue) = (parts.next().unwrap_or_default(), parts.next().unwrap_or(QUEUE));
+        let feedback = parts.next().or_else(|| preset(control)?.feedback);
+        Parts { control, queue, feedback }
+    }
+
+    /// Loss recovery implied by the controller's name.
+    pub fn recovery(&self) -> Option<tcp::Recovery> {
+        preset(self.control)?.recovery
+    }
+}
+
+fn preset(control: &str) -> Option<&'static Preset> {
     let name = control.split(':').next().unwrap_or_default().trim();
-    PRESETS.iter().find(|preset| preset.family == Of::Control && preset.name == name)?.recovery
+    PRESETS.iter().find(|preset| preset.family == Of::Control && preset.name == name)
 }
 
 impl Scheme {
-    /// The scheme as sections of a scenario: its queue and a group of flows.
+    /// The scheme as sections of a scenario: its queue, its feedback and a group of flows.
     pub fn to_toml(&self) -> String {
-        let (control, queue) = split(&self.name);
+        let Parts { control, queue, feedback } = Parts::of(&self.name);
+        let feedback = feedback.map(|feedback| format!("feedback = {}\n", inline(feedback)));
         let recovery = self.recovery.map(|recovery| format!("tcp = {{ recovery = \"{recovery}\" }}\n"));
         format!(
-            "queue = {}\n\n[[flows]]\ncc = {}\n{}",
+            "queue = {}\n{}\n[[flows]]\ncc = {}\n{}",
             inline(queue),
+            feedback.unwrap_or_default(),
             inline(control),
             recovery.unwrap_or_default()
         )

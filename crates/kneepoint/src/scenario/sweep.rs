@@ -198,9 +198,9 @@ fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &
     }
 }
 
-/// Applies a scheme: controller and recovery of all groups, discipline of the bottleneck.
+/// Applies a scheme: controller and recovery of all groups, discipline and feedback of the bottleneck.
 fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
-    let Some(parts) = value.as_text().map(scheme::split) else {
+    let Some(parts) = value.as_text().map(scheme::Parts::of) else {
         let message = format!("`{}` is not a scheme", value.show());
         faults.add_with_help(
             &value.span,
@@ -209,19 +209,21 @@ fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults)
         );
         return;
     };
-    let (control, queue) = parts;
     let text = |text: &str| Node { swept: true, ..Node::text(text, &value.span) };
-    let recovery = scheme::recovery(control);
+    let recovery = parts.recovery();
     for section in connecting() {
         if tree.get(section).is_none() {
             continue;
         }
         for table in groups(tree, section, "*", path, faults) {
-            assign(table, &["cc"], path, &text(control), faults);
+            assign(table, &["cc"], path, &text(parts.control), faults);
             if let Some(recovery) = recovery {
                 assign(table, &["tcp", "recovery"], path, &text(recovery.name()), faults);
             }
         }
     }
-    assign(tree, &["queue"], path, &text(queue), faults);
+    assign(tree, &["queue"], path, &text(parts.queue), faults);
+    if let Some(feedback) = parts.feedback {
+        assign(tree, &["feedback"], path, &text(feedback), faults);
+    }
 }

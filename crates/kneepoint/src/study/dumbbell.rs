@@ -81,7 +81,7 @@ impl Dumbbell<'_> {
         let Some((_, (queue, sender))) = parties.first() else { return Ok(()) };
         writeln!(text, "name = {}\n{queue}", quoted(self.title))?;
         if self.reverse > 0 {
-            writeln!(text, "reverse_{queue}")?;
+            writeln!(text, "reverse_{}", queue.lines().next().unwrap_or_default())?;
         }
         self.write_run(text)?;
         writeln!(
@@ -132,7 +132,8 @@ impl Dumbbell<'_> {
     }
 }
 
-/// A scheme as sections has its queue in a line of its own at the top; what is left says which sender a group has.
+/// A scheme as sections has its queue and its feedback in lines of their own at the top; what is left says which sender a
+/// group has.
 fn queue_and_sender(scheme: &Scheme) -> (String, String) {
     let text = scheme.to_toml();
     let (queue, sender) = text.split_once("\n\n[[flows]]\n").unwrap_or((&text, ""));

@@ -98,7 +98,7 @@ fn presets(page: &mut String) {
         "\n## Names from papers\n\nNames that stand for an algorithm with particular settings.\n\n",
     );
     page.push_str(
-        "| name | description | family | algorithm | recovery | settings |\n|---|---|---|---|---|---|\n",
+        "| name | description | family | algorithm | recovery | feedback | settings |\n|---|---|---|---|---|---|---|\n",
     );
     for preset in PRESETS {
         let family = match preset.family {
@@ -106,18 +106,23 @@ fn presets(page: &mut String) {
             Of::Queue => "queue discipline",
         };
         let recovery = preset.recovery.map(|recovery| format!("`{recovery}`")).unwrap_or_default();
-        preset_row(page, [preset.name, preset.about, family, preset.of, &recovery], preset.set);
+        let feedback = preset.feedback.map(|feedback| format!("`{feedback}`")).unwrap_or_default();
+        preset_row(page, [preset.name, preset.about, family, preset.of, &recovery, &feedback], preset.set);
     }
     for preset in predict::PRESETS {
-        preset_row(page, [preset.name, preset.about, "congestion predictor", preset.of, ""], preset.set);
+        preset_row(page, [preset.name, preset.about, "congestion predictor", preset.of, "", ""], preset.set);
     }
 }
 
-fn preset_row(page: &mut String, [name, about, family, of, recovery]: [&str; 5], set: &[(&str, &str)]) {
+fn preset_row(
+    page: &mut String,
+    [name, about, family, of, recovery, feedback]: [&str; 6],
+    set: &[(&str, &str)],
+) {
     let settings: Vec<String> = set.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
     let _ = writeln!(
         page,
-        "| `{name}` | {} | {family} | `{of}` | {recovery} | {} |",
+        "| `{name}` | {} | {family} | `{of}` | {recovery} | {feedback} | {} |",
         cell(about),
         settings.join(", ")
     );
