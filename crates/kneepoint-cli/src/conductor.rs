@@ -233,7 +233,7 @@ impl Campaign {
             }
         };
         let end = packets.valid.schedule().duration;
-        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(), listener));
+        let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
         let mut now = Time::ZERO;
         while now < end {
             if self.stopped() {

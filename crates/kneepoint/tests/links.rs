@@ -58,7 +58,7 @@ fn before_the_end(valid: &Valid) -> Tape {
 }
 
 fn summary(valid: &Valid) -> String {
-    format!("{:?}", run::run(valid, 1, Meter::new(valid)).0.finish())
+    format!("{:?}", run::run(valid, 1, Meter::new(valid, 1)).0.finish())
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn a_capacity_of_one_step_gives_the_numbers_of_a_constant_one() {
 fn a_bottleneck_that_halves_its_rate_is_used_as_before() {
     let steps = "[capacity]\nkind = \"steps\"\nrates = [\"0s: 8mbit\", \"7s: 4mbit\"]";
     let valid = valid("buffer = \"60pkt\"", steps);
-    let bits = valid.network().links[0].capacity_bits(valid.schedule().measure);
+    let bits = valid.network().links[0].capacity_bits(valid.schedule().measure, 1, 0);
     assert_eq!(bits, 5.0 * 8e6 + 5.0 * 4e6);
-    let utilization = value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "utilization", &[]);
+    let utilization = value(&run::run(&valid, 1, Meter::new(&valid, 1)).0.finish(), "utilization", &[]);
     assert!((0.95..=1.0005).contains(&utilization), "{utilization}");
 }
 
@@ -92,8 +92,8 @@ fn a_trace_serves_no_more_than_its_opportunities_and_nearly_all_of_them() {
     // Mean: 5 opportunities in 10 ms, 6 Mbit/s.
     let trace = "[capacity]\nkind = \"trace\"\nopportunities = [1, 1, 4, 8, 10]";
     let valid = valid("buffer = \"60pkt\"", trace);
-    assert_eq!(valid.network().links[0].capacity_bits(valid.schedule().measure), 60e6);
-    let utilization = value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "utilization", &[]);
+    assert_eq!(valid.network().links[0].capacity_bits(valid.schedule().measure, 1, 0), 60e6);
+    let utilization = value(&run::run(&valid, 1, Meter::new(&valid, 1)).0.finish(), "utilization", &[]);
     assert!((0.97..=1.0005).contains(&utilization), "{utilization}");
     let tape = tape(&valid);
     let at_an_opportunity =
@@ -102,10 +102,40 @@ fn a_trace_serves_no_more_than_its_opportunities_and_nearly_all_of_them() {
 }
 
 #[test]
+fn ephemeral_sessions_leave_the_same_capacity_to_all_schemes_and_another_to_each_seed() {
+    let sections = |kind: &str| format!("[capacity]\n{kind}\n[queue]\nkind = \"droptail\"");
+    let ephemeral = "kind = \"ephemeral\"\narrivals = 5\npersistent = 2";
+    let shared = valid("buffer = \"60pkt\"", &sections(ephemeral));
+    let epochs = valid("buffer = \"20pkt\"", &sections(&format!("{ephemeral}\nepoch = \"60ms\"")));
+    let rows = |valid: &Valid, seed| run::run(valid, seed, Meter::new(valid, seed)).0.finish();
+    for valid in [&shared, &epochs] {
+        let capacity = |seed| {
+            let rows = rows(valid, seed);
+            let utilization = value(&rows, "utilization", &[]);
+            assert!((0.9..=1.005).contains(&utilization), "{utilization}");
+            value(&rows, "capacity_bps", &[])
+        };
+        let capacities = [1, 2, 3].map(capacity);
+        assert!(capacities.iter().all(|bps| (1e6..5e6).contains(bps)), "{capacities:?}");
+        assert!(capacities[0] != capacities[1] && capacities[1] != capacities[2]);
+        assert_eq!(capacities[0], capacity(1));
+        let said = valid.network().links[0].capacity_bits(valid.schedule().measure, 1, 0);
+        assert_eq!(capacities[0], said / 10.0);
+    }
+    // Only the direction of most data is shared.
+    let back = shared.network().links.iter().find(|link| link.from == shared.network().links[0].to);
+    assert_eq!(back.expect("a link back").capacity.name(), "constant");
+    // The path is the link's, whatever its discipline and its traffic.
+    let red = sections(ephemeral).replace("droptail", "red");
+    let other = valid("buffer = \"9pkt\"\nrtt = \"300ms\"", &red);
+    assert_eq!(value(&rows(&shared, 1), "capacity_bps", &[]), value(&rows(&other, 1), "capacity_bps", &[]));
+}
+
+#[test]
 fn directions_that_share_a_capacity_carry_no_more_than_it_together() {
     let sections = "[capacity]\nkind = \"shared\"\n[[flows]]\nname = \"back\"\ncc = \"reno\"\ncount = 2\ndirection = \"reverse\"";
     let valid = valid("buffer = \"60pkt\"", sections);
-    let rows = run::run(&valid, 1, Meter::new(&valid)).0.finish();
+    let rows = run::run(&valid, 1, Meter::new(&valid, 1)).0.finish();
     let used = valid.network().links.iter().filter(|link| link.measured);
     let used: Vec<f64> = used.map(|link| value(&rows, "utilization", &[("link", &link.name)])).collect();
     assert!(used.len() == 2 && used.iter().all(|part| *part > 0.3), "{used:?}");
@@ -164,7 +194,7 @@ fn a_file_is_read_through_the_caller_and_its_faults_name_its_lines() {
     let plan = read("1\n1\n4\n8\n10\n").unwrap();
     let inline = text.replace("file = \"x.trace\"", "opportunities = [1, 1, 4, 8, 10]");
     let inline = parse(&inline).unwrap();
-    let bits = |valid: &Valid| valid.network().links[0].capacity_bits(valid.schedule().measure);
+    let bits = |valid: &Valid| valid.network().links[0].capacity_bits(valid.schedule().measure, 1, 0);
     assert_eq!(bits(&plan.cases[0].valid), bits(&inline.cases[0].valid));
     for (content, wrong) in [("1\nten\n", "`x.trace`, line 2: `ten`"), ("", "`x.trace`, the trace is empty")]
     {

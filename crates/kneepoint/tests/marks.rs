@@ -115,7 +115,7 @@ fn watched(text: &str, from: f64) -> (Vec<Row>, Watch) {
     let valid = &plan.cases[0].valid;
     let from = Span::from_secs_f64(from).after_start();
     let watch = Watch { from, flow: FlowId(0), shortest: u32::MAX, longest: 0, alpha: 0.0, samples: 0.0 };
-    let ((meter, mut watch), _) = run(valid, 1, (Meter::new(valid), watch));
+    let ((meter, mut watch), _) = run(valid, 1, (Meter::new(valid, 1), watch));
     watch.alpha /= watch.samples;
     (meter.finish(), watch)
 }
@@ -211,7 +211,7 @@ fn prague_keeps_the_queue_at_the_step_and_the_link_busy() {
 fn in_one_queue_somebody_pays() {
     let plan = scenario::parse(include_str!("../../../scenarios/datacentre.toml")).unwrap();
     let share_of_the_scalable = |case: &scenario::Case| {
-        let (meter, _) = run(&case.valid, 1, Meter::new(&case.valid));
+        let (meter, _) = run(&case.valid, 1, Meter::new(&case.valid, 1));
         let rows = meter.finish();
         let groups = rows.iter().filter(|row| Subject::Group.has(row));
         let goodput: Vec<f64> = groups.map(|row| row.value("goodput_bps")).collect();

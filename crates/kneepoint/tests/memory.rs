@@ -81,7 +81,7 @@ fn a_flow_costs_a_kilobyte_or_two_and_a_run_no_more_the_longer_it_lasts() {
     let predictors: Vec<_> = predict::REGISTRY.iter().map(|entry| predictor(entry.name)).collect();
     let watched = Watched::flow(&valid, FlowId(0), &predictors, 1.0, 20).expect("a flow to watch");
     let packets = Packets { watched: Some(watched), ..Packets::from(valid.clone()) };
-    growth(&valid, packets.watch());
+    growth(&valid, packets.watch(1));
 }
 
 /// A run that is warm needs no more memory the longer it lasts, whoever watches.

@@ -18,7 +18,7 @@ fn dumbbell(flows: &[&str], buffer: &str) -> Vec<Row> {
     }
     let plan = scenario::parse(&text).unwrap_or_else(|faults| panic!("{faults:?}"));
     let valid = &plan.cases[0].valid;
-    run(valid, 1, Meter::new(valid)).0.finish()
+    run(valid, 1, Meter::new(valid, 1)).0.finish()
 }
 
 fn queue(rows: &[Row]) -> f64 {

@@ -36,7 +36,7 @@ impl Link {
         }
         let plan = scenario::parse(&text).unwrap_or_else(|faults| panic!("{faults:?}"));
         let valid = &plan.cases[0].valid;
-        run::run(valid, 1, Meter::new(valid)).0.finish()
+        run::run(valid, 1, Meter::new(valid, 1)).0.finish()
     }
 
     /// The first group's share of the goodput.

@@ -298,7 +298,7 @@ fn page_load(http: &str) -> (Ledger, Vec<Row>) {
          gap_law = 'constant'\nstart = '1s'\n"
     );
     let valid = scenario_parse(&text);
-    let (meter, _) = run::run(&valid, 1, Meter::new(&valid));
+    let (meter, _) = run::run(&valid, 1, Meter::new(&valid, 1));
     (run(&valid, 1), meter.finish())
 }
 

@@ -35,6 +35,8 @@ words! {
     Rtt = "rtt",
     /// There is no bound.
     Unlimited = "unlimited",
+    /// There is none.
+    Without = "none",
     /// The data is in the scenario itself, not in a file.
     Inline = "inline",
 }

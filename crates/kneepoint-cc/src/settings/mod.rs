@@ -11,7 +11,7 @@ mod choice;
 mod forms;
 mod registry;
 
-pub use forms::{Auto, FilePath, Inline, List, Never, Or, Rtt, Timed, Unlimited, Word, increasing};
+pub use forms::{Auto, FilePath, Inline, List, Never, Or, Rtt, Timed, Unlimited, Without, Word, increasing};
 pub use registry::Entry;
 
 use alloc::string::{String, ToString};

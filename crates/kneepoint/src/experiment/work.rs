@@ -116,18 +116,19 @@ impl Packets {
         keys
     }
 
-    /// The observers of a run of it.
-    pub fn watch(&self) -> Watch {
+    /// The observers of its run with this seed.
+    pub fn watch(&self, seed: u64) -> Watch {
         let series = self.valid.schedule().sample.map(|_| Series::new(&self.valid, self.followed()));
         // The parser refuses flows that cannot be watched.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
-        let window =
-            |(name, window): &(String, Interval)| (name.clone(), Meter::in_window(&self.valid, *window));
+        let window = |(name, window): &(String, Interval)| {
+            (name.clone(), Meter::in_window(&self.valid, seed, *window))
+        };
         let windows = self.windows.iter().map(window).collect();
         let (meter, subjects) = match self.shown {
             // A lone group got all of the bottleneck, which a report need not say.
-            true => (Meter::new(&self.valid), Subject::ALL),
-            false => (Meter::with_shares(&self.valid), &Subject::FEW[..]),
+            true => (Meter::new(&self.valid, seed), Subject::ALL),
+            false => (Meter::with_shares(&self.valid, seed), &Subject::FEW[..]),
         };
         Watch { meter, subjects, windows, others: (series, prediction) }
     }
@@ -276,7 +277,7 @@ mod tests {
                     [[flows]]\nname = 'long'\ncount = 2\ncc = 'pert'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let packets = Packets::from(valid);
-        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let (watch, _) = run(&packets.valid, 1, packets.watch(1));
         let Yield { mut rows, series } = watch.finish();
         rows.extend(series.iter().flat_map(over_time));
         let find = |axis: &[&str]| {
@@ -304,7 +305,7 @@ mod tests {
         };
         let windows = vec![window("before", 0, 4), window("while", 4, 7)];
         let packets = Packets { windows, ..Packets::from(valid) };
-        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let (watch, _) = run(&packets.valid, 1, packets.watch(1));
         let Yield { mut rows, series } = watch.finish();
         rows.extend(series.iter().flat_map(over_time));
         let used = |name: &str| {

@@ -76,16 +76,21 @@ impl LinkSpec {
         LinkSpec { jitter, ..LinkSpec::new(node, node) }
     }
 
-    /// The bits that it can carry in `window`; NaN for a link that transmits at once. Directions that share a capacity can
-    /// each carry all of it.
-    pub fn capacity_bits(&self, window: Interval) -> f64 {
-        self.rate.map_or(f64::NAN, |_| self.capacity.build(self.rate).bits(window))
+    /// Its idle transmitter, if it is link number `index` of the run seeded with `seed`.
+    pub fn transmitter(&self, seed: u64, index: usize) -> capacity::Any {
+        self.capacity.build(capacity::Facts::new(self.rate, seed, index))
+    }
+
+    /// The bits that it can carry in `window`, if it is link number `index` of the run seeded with `seed`; NaN for a link that
+    /// transmits at once. Directions that share a capacity can each carry all of it.
+    pub fn capacity_bits(&self, window: Interval, seed: u64, index: usize) -> f64 {
+        self.rate.map_or(f64::NAN, |_| self.transmitter(seed, index).bits(window))
     }
 
     /// Whether `other` is the opposite direction of one shared capacity.
     pub fn shares_with(&self, other: &LinkSpec) -> bool {
         (self.from, self.to) == (other.to, other.from)
             && (&self.capacity, self.rate) == (&other.capacity, other.rate)
-            && self.capacity.build(self.rate).shared()
+            && self.capacity.shared()
     }
 }

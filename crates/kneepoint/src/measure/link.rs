@@ -5,13 +5,14 @@
 //! drop ratio    packets that the queue dropped / packets that arrived
 //! mark ratio    packets that got a congestion mark / packets that arrived
 //! utilization   bits transmitted inside the window / bits that the link can carry in it
+//! capacity      bits that the link can carry in the window / its length
 //! ```
 //!
 //! Losses of the channel are not the queue's, so they do not count in the drop ratio. The queue is without the packet in
 //! transmission.
 
 use super::distribution::Recorder;
-use super::metric::{BYTES, Entry, PACKETS, PERCENT, PLAIN, number, packets, times};
+use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, packets, times};
 use super::occupancy::Occupancy;
 use crate::link::LinkSpec;
 use crate::queue::{Fate, Limit, Reason};
@@ -46,13 +47,20 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(spec: &LinkSpec, full_packet: Bytes, first: bool, window: Interval) -> Link {
+    /// A link that can carry `capacity` bits inside the window.
+    pub(super) fn new(
+        spec: &LinkSpec,
+        full_packet: Bytes,
+        first: bool,
+        window: Interval,
+        capacity: f64,
+    ) -> Link {
         Link {
             name: spec.name.clone(),
             first,
             queue: Occupancy::new(window),
             rate: spec.rate,
-            capacity: spec.capacity_bits(window),
+            capacity,
             limit: spec.limit,
             full_packet,
             window,
@@ -170,6 +178,10 @@ pub(super) const METRICS: &[Entry<Link>] = &[
     number("utilization", "Utilization", "utilization", PERCENT, Link::utilization).headline(),
     number("queue_mean_bytes", "Mean queue in bytes", "queue", BYTES, |link: &Link| link.queue.mean_bytes())
         .detail(),
+    number("capacity_bps", "Mean capacity", "capacity", MBIT, |link: &Link| {
+        link.capacity / link.window.span().as_secs_f64()
+    })
+    .detail(),
     number("buffer_packets", "Buffer", "buffer", PACKETS, Link::buffer_packets),
     number("arrivals", "Packets arrived", "arrived", PLAIN, |link: &Link| link.arrivals as f64),
     number("drops", "Packets dropped by the queue", "drops", PLAIN, |link: &Link| {

@@ -34,27 +34,30 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for one run of `valid`. It measures shares of the bottleneck if there are several groups.
-    pub fn new(valid: &Valid) -> Meter {
-        let meter = Meter::without_shares(valid, valid.schedule().measure);
+    /// A meter for the run of `valid` with this seed. It measures shares of the bottleneck if there are several groups.
+    pub fn new(valid: &Valid, seed: u64) -> Meter {
+        let meter = Meter::without_shares(valid, seed, valid.schedule().measure);
         if meter.groups.len() > 1 { meter.sharing(valid) } else { meter }
     }
 
     /// A meter that measures shares even of a lone group.
-    pub fn with_shares(valid: &Valid) -> Meter {
-        Meter::in_window(valid, valid.schedule().measure)
+    pub fn with_shares(valid: &Valid, seed: u64) -> Meter {
+        Meter::in_window(valid, seed, valid.schedule().measure)
     }
 
     /// A meter with shares that measures another window than that of the spec.
-    pub fn in_window(valid: &Valid, window: Interval) -> Meter {
-        Meter::without_shares(valid, window).sharing(valid)
+    pub fn in_window(valid: &Valid, seed: u64, window: Interval) -> Meter {
+        Meter::without_shares(valid, seed, window).sharing(valid)
     }
 
-    fn without_shares(valid: &Valid, window: Interval) -> Meter {
+    fn without_shares(valid: &Valid, seed: u64, window: Interval) -> Meter {
         let full_packet = valid.full_packet();
         let first = valid.network().links.iter().position(|link| link.measured);
         let link = |(place, spec): (usize, &LinkSpec)| {
-            spec.measured.then(|| Box::new(Link::new(spec, full_packet, first == Some(place), window)))
+            spec.measured.then(|| {
+                let capacity = spec.capacity_bits(window, seed, place);
+                Box::new(Link::new(spec, full_packet, first == Some(place), window, capacity))
+            })
         };
         let roster = Roster::new(valid);
         Meter {

@@ -34,7 +34,7 @@ use crate::units::{Interval, Span, Time};
 ///     .build()?;
 ///
 /// let seed = 1;
-/// let (meter, outcome) = kneepoint::run::run(&valid, seed, Meter::new(&valid));
+/// let (meter, outcome) = kneepoint::run::run(&valid, seed, Meter::new(&valid, seed));
 /// assert!(outcome.bottleneck_packets > 5000);
 /// let utilization = meter.finish()[0].values["utilization"];
 /// assert!(utilization.is_some_and(|used| used > 0.8));

@@ -192,12 +192,11 @@ fn known(kind: &str, name: &str, node: NodeId, nodes: usize) -> Checked {
 
 /// A capacity suits the rate of its link, and one that is shared has a link the other way to share it with.
 pub fn capacity_suits(link: &LinkSpec, links: &[LinkSpec]) -> Checked {
-    let capacity = link.capacity.build(link.rate);
-    if let Some(Err(message)) = link.rate.map(|rate| capacity.suits(rate)) {
+    if let Some(Err(message)) = link.rate.map(|rate| link.capacity.suits(rate)) {
         return ensure(false, || format!("{}: {message}", link.name), "change the rate or the capacity");
     }
     ensure(
-        !capacity.shared() || links.iter().any(|other| other.shares_with(link)),
+        !link.capacity.shared() || links.iter().any(|other| other.shares_with(link)),
         || format!("{}: no link of the same rate leads back to share its capacity", link.name),
         "let the link be duplex, or attach hosts with `access = \"full\"`",
     )

@@ -25,7 +25,7 @@ fn queue(meter: &mut Meter, at: u64, packets: u32) {
 
 #[test]
 fn the_mean_queue_is_weighted_by_time_and_clipped_to_the_window() {
-    let mut meter = Meter::new(&valid(&[]));
+    let mut meter = Meter::new(&valid(&[]), 1);
     queue(&mut meter, 2, 9);
     queue(&mut meter, 8, 4);
     queue(&mut meter, 15, 6);
@@ -43,7 +43,7 @@ fn the_mean_queue_is_weighted_by_time_and_clipped_to_the_window() {
 
 #[test]
 fn fates_count_by_reason_inside_the_half_open_window_on_measured_links_only() {
-    let mut meter = Meter::new(&valid(&[]));
+    let mut meter = Meter::new(&valid(&[]), 1);
     let data = packet(0, Flags::default());
     let overflow = Fate::Dropped(Reason::Overflow);
     for at in [9, 10, 19, 20] {
@@ -68,7 +68,7 @@ fn fates_count_by_reason_inside_the_half_open_window_on_measured_links_only() {
 
 #[test]
 fn utilization_is_served_bits_over_what_the_rate_carries() {
-    let mut meter = Meter::new(&valid(&[]));
+    let mut meter = Meter::new(&valid(&[]), 1);
     let data = packet(0, Flags::default());
     for millis in 10_000..10_625 {
         let at = Span::from_millis(millis).after_start();
@@ -88,7 +88,7 @@ fn a_transmission_longer_than_the_window_counts_only_inside_it() {
     let begins = Span::from_millis(9_600).after_start();
     for (to, expected) in [(20_000, 0.008), (10_020, 1.0)] {
         let window = Interval { from: secs(10), to: Span::from_millis(to).after_start() };
-        let mut meter = Meter::in_window(&valid(&[]), window);
+        let mut meter = Meter::in_window(&valid(&[]), 1, window);
         meter.on(begins, &Event::Service { link: BOTTLENECK, packet: &data, waited: Span::ZERO });
         let used = value(&meter.finish(), "utilization", OF_BOTTLENECK);
         assert!((used - expected).abs() < 1e-12, "{used} until {to} ms");
@@ -97,7 +97,7 @@ fn a_transmission_longer_than_the_window_counts_only_inside_it() {
 
 #[test]
 fn goodput_is_per_flow_and_only_forward_flows_make_headlines() {
-    let mut meter = Meter::new(&valid(&[]));
+    let mut meter = Meter::new(&valid(&[]), 1);
     arrival(&mut meter, 12, BOTTLENECK, &packet(1, Flags::default()), Fate::Passed);
     // The reverse group's acknowledgements cross the bottleneck, its data does not.
     arrival(&mut meter, 12, BOTTLENECK, &packet(2, Flags::ACK), Fate::Passed);
@@ -137,7 +137,7 @@ fn complete(meter: &mut Meter, flow: u32, delivered: u64, group: u32) {
 
 #[test]
 fn a_completion_counts_if_its_last_byte_arrived_in_the_window() {
-    let mut meter = Meter::new(&valid(&["pages"]));
+    let mut meter = Meter::new(&valid(&["pages"]), 1);
     for delivered in [9, 10, 19, 20] {
         complete(&mut meter, 4, delivered, 2);
         complete(&mut meter, 0, delivered, 0);
@@ -171,7 +171,7 @@ fn objects_are_listed_one_by_one_if_somebody_asks() {
 
 #[test]
 fn of_several_web_populations_each_gets_its_own() {
-    let mut meter = Meter::new(&valid(&["pages", "slots"]));
+    let mut meter = Meter::new(&valid(&["pages", "slots"]), 1);
     let acked = |to: &mut Meter, flow| {
         to.on(
             secs(15),
@@ -188,7 +188,7 @@ fn of_several_web_populations_each_gets_its_own() {
 
 #[test]
 fn datagrams_count_where_they_arrive() {
-    let mut meter = Meter::new(&valid(&[]));
+    let mut meter = Meter::new(&valid(&[]), 1);
     let mut sent = packet(3, Flags::DATAGRAM);
     sent.sent = secs(9);
     for at in [10, 11, 20] {

@@ -16,7 +16,7 @@ fn simulated(seed: u64) -> (Vec<Row>, usize) {
     let mut parts = valid(&["pages"]).into_builder();
     parts.groups.pop();
     let valid = parts.build().unwrap();
-    let ((meter, series), _) = run::run(&valid, seed, (Meter::new(&valid), Series::new(&valid, 2)));
+    let ((meter, series), _) = run::run(&valid, seed, (Meter::new(&valid, seed), Series::new(&valid, 2)));
     (meter.finish(), series.table().rows.len())
 }
 
@@ -70,8 +70,8 @@ fn the_share_of_a_lone_group_is_measured_only_if_somebody_asks() {
     let lone = vec![group("forward", (0, 2), "bulk", 2)];
     let valid = Builder { groups: lone, ..valid(&[]).into_builder() }.build().unwrap();
     let forward = [("group", "forward")];
-    assert!(value(&run::run(&valid, 1, Meter::new(&valid)).0.finish(), "share", &forward).is_nan());
-    let rows = run::run(&valid, 1, Meter::with_shares(&valid)).0.finish();
+    assert!(value(&run::run(&valid, 1, Meter::new(&valid, 1)).0.finish(), "share", &forward).is_nan());
+    let rows = run::run(&valid, 1, Meter::with_shares(&valid, 1)).0.finish();
     assert_eq!(value(&rows, "share", &forward), 1.0);
     assert_eq!(value(&rows, "drop_ratio", &forward), value(&rows, "drop_ratio", &[]));
 }
@@ -109,7 +109,7 @@ fn a_noisy_clock_is_heard_by_its_sender_alone() {
             ..Options::default()
         });
         let valid = parts.build().unwrap();
-        run::run(&valid, 1, Meter::new(&valid)).0.finish()
+        run::run(&valid, 1, Meter::new(&valid, 1)).0.finish()
     };
     let (exact, noisy) = (run(0), run(40));
     let heard = |rows: &[Row], group| value(rows, "rtt_mean_ms", &[("group", group)]);

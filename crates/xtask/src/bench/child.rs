@@ -48,7 +48,7 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
         (None, None) => return Err(format!("no case is called {name}")),
     };
     let before = cpu_ns();
-    let outcome = if watched { run(&valid, 1, Meter::new(&valid)).1 } else { run(&valid, 1, ()).1 };
+    let outcome = if watched { run(&valid, 1, Meter::new(&valid, 1)).1 } else { run(&valid, 1, ()).1 };
     let timing = Timing {
         cpu_ns: cpu_ns() - before,
         packets: outcome.bottleneck_packets,

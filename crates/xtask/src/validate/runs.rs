@@ -29,7 +29,7 @@ pub fn run(points: &[Point], seeds: u64) -> Result<Vec<Measured>, String> {
         .by_uniform_blocks(1)
         .map(|(place, seed)| {
             let valid = &valids[place];
-            let (meter, _) = kneepoint::run::run(valid, seed, Meter::new(valid));
+            let (meter, _) = kneepoint::run::run(valid, seed, Meter::new(valid, seed));
             bar.inc(work(valid));
             (place, seed, Figures::ours(&meter.rows(&Subject::FEW), &points[place].setup))
         })

@@ -4,7 +4,7 @@
 //! The fraction of a nanosecond that a packet takes beyond whole ones is carried over to the next, so that a busy link
 //! transmits exactly its rate.
 
-use super::Capacity;
+use super::{Capacity, Facts};
 use crate::units::{Interval, Rate, Time};
 
 crate::settings! {
@@ -47,8 +47,8 @@ impl Constant {
 impl Capacity for Constant {
     type Params = Params;
 
-    fn new(_: Params, rate: Option<Rate>) -> Constant {
-        Constant::at(rate)
+    fn new(_: Params, facts: Facts) -> Constant {
+        Constant::at(facts.rate)
     }
     fn constant(&self) -> bool {
         true

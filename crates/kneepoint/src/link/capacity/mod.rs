@@ -8,16 +8,38 @@
 
 use std::fmt::Debug;
 
+use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::units::{Interval, Rate, Time};
 
-/// A transmitter with its state.
+mod transmitter;
+
+/// The rate of a link that has none: above that of any other.
+const GREATEST: Rate = Rate::from_mbit(1_000_000);
+
+/// The link of a capacity, known when it is built.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The nominal rate; `None` for a link that transmits at once.
+    pub rate: Option<Rate>,
+    /// The randomness of the capacity in one run.
+    pub rng: Rng,
+}
+
+impl Facts {
+    /// Those of link number `link` in the run seeded with `seed`.
+    pub fn new(rate: Option<Rate>, seed: u64, link: usize) -> Facts {
+        Facts { rate, rng: Rng::stream(seed, "capacity", link as u64) }
+    }
+}
+
+/// A transmitter with its state. All that are built from the same facts follow the same path, whatever they are asked.
 pub trait Capacity: Clone + Debug {
     /// Its parameters.
     type Params: Settings;
 
-    /// An idle transmitter. `rate` is the link's nominal rate, `None` for a link that transmits at once.
-    fn new(params: Self::Params, rate: Option<Rate>) -> Self;
+    /// An idle transmitter.
+    fn new(params: Self::Params, facts: Facts) -> Self;
     /// Whether it always transmits at the link's rate and for one direction only, so that departures can be computed as packets
     /// arrive.
     fn constant(&self) -> bool {
@@ -40,18 +62,33 @@ pub trait Capacity: Clone + Debug {
     fn send(&mut self, at: Time, size: u16) -> (Time, Time);
     /// The transmitter was free at `now` and no packet waited.
     fn idle(&mut self, _now: Time) {}
-    /// The bits that it can carry in `window`; NaN where it transmits at once.
+    /// The bits that it can carry in `window`, past or future; NaN where it transmits at once.
     fn bits(&self, window: Interval) -> f64;
 }
 
 crate::registry! {
-    trait Capacity(Option<Rate>);
+    trait Capacity(Facts);
     each each;
     algorithms {
         constant::Constant,
+        ephemeral::Ephemeral,
         shared::Shared,
         steps::Steps,
         trace::Trace,
+    }
+}
+
+/// What holds in every run.
+impl Config {
+    /// Whether the links of both directions between two nodes transmit by one such capacity.
+    pub fn shared(&self) -> bool {
+        let any = self.build(Facts::new(None, 0, 0));
+        each!(any, one => one.shared())
+    }
+    /// Whether the nominal rate suits this capacity; the sentence names the rate that would.
+    pub fn suits(&self, rate: Rate) -> Result<(), String> {
+        let any = self.build(Facts::new(Some(rate), 0, 0));
+        each!(any, one => one.suits(rate))
     }
 }
 
@@ -60,12 +97,6 @@ crate::registry! {
 impl Any {
     pub fn constant(&self) -> bool {
         each!(self, one => one.constant())
-    }
-    pub fn shared(&self) -> bool {
-        each!(self, one => one.shared())
-    }
-    pub fn suits(&self, rate: Rate) -> Result<(), String> {
-        each!(self, one => one.suits(rate))
     }
     #[inline]
     pub fn ready(&mut self, now: Time) -> Time {
@@ -87,7 +118,6 @@ impl Any {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
     use crate::settings::Raw;
 
     const NOMINAL: Option<Rate> = Some(Rate::from_mbit(10));
@@ -108,7 +138,11 @@ mod tests {
         with("steps", &[("rates", rates), ("period", Raw::Text("40ms".into()))]);
         let times = [0, 0, 3, 4, 4, 4, 9].map(Raw::Integer).to_vec();
         with("trace", &[("opportunities", Raw::List(times))]);
-        all.iter().map(|config| config.build(NOMINAL)).collect()
+        let brief = [("arrivals", Raw::Integer(400)), ("session", Raw::Text("2kb".into()))];
+        with("ephemeral", &brief);
+        let [arrivals, session] = brief;
+        with("ephemeral", &[arrivals, session, ("epoch", Raw::Text("2ms".into()))]);
+        all.iter().map(|config| config.build(Facts::new(NOMINAL, 1, 0))).collect()
     }
 
     #[test]
@@ -153,6 +187,22 @@ mod tests {
             for cut in [0, 1, 7, 9, 40, 85, 123] {
                 assert!((bits(0, cut) + bits(cut, 123) - bits(0, 123)).abs() < 1e-3, "{any:?} at {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn what_a_capacity_is_asked_does_not_change_its_path() {
+        for (asked, fresh) in capacities().into_iter().zip(capacities()) {
+            let mut asked = asked;
+            let at = |ms: u64| Time(ms * 1_000_000);
+            let windows = [(0, 900), (30, 40), (0, 7), (7, 2000)];
+            let bits =
+                |any: &Any| windows.map(|(from, to)| any.bits(Interval { from: at(from), to: at(to) }));
+            for ms in [3, 11, 500] {
+                asked.send(at(ms), 1000);
+                asked.idle(at(ms + 1));
+            }
+            assert_eq!(bits(&asked), bits(&fresh), "{asked:?}");
         }
     }
 }

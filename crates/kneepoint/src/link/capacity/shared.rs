@@ -5,9 +5,9 @@
 //! its queue as soon as its own last transmission has ended, and holds it until the medium is free; so directions that are
 //! both busy take turns, packet by packet. Utilization of a direction is its part of the common rate.
 
-use super::Capacity;
 use super::constant::Constant;
-use crate::units::{Interval, Rate, Time};
+use super::{Capacity, Facts};
+use crate::units::{Interval, Time};
 
 crate::settings! {
     /// A shared capacity is the `rate` of both links together.
@@ -21,8 +21,8 @@ pub struct Shared(Constant);
 impl Capacity for Shared {
     type Params = Params;
 
-    fn new(_: Params, rate: Option<Rate>) -> Shared {
-        Shared(Constant::at(rate))
+    fn new(_: Params, facts: Facts) -> Shared {
+        Shared(Constant::at(facts.rate))
     }
     fn shared(&self) -> bool {
         true

@@ -4,11 +4,11 @@
 //! A packet in transmission when the rate changes continues at the new rate; at a rate of zero it pauses. The rate before the first
 //! step is the link's. Bits are counted in whole bit-nanoseconds, so nothing is lost at a change.
 
-use super::Capacity;
+use super::transmitter::Transmitter;
+use super::{Capacity, Facts, GREATEST};
 use crate::settings::{List, Never, Or, Timed, increasing};
 use crate::units::{Interval, Rate, Span, Time};
 
-const GREATEST: Rate = Rate::from_mbit(1_000_000);
 const LONGEST: Span = Span::from_secs(1_000_000);
 
 crate::settings! {
@@ -44,19 +44,23 @@ struct Step {
     rate: u64,
 }
 
-/// A transmitter whose rate changes.
+/// The rate over time.
 #[derive(Clone, Debug)]
-pub struct Steps {
+struct Course {
     /// In order, the first at zero.
     steps: Vec<Step>,
     /// Nanoseconds; none if the last step lasts.
     period: Option<u64>,
-    /// When the last packet's transmission ends, rounded down, and the bit-nanoseconds that are left of it.
-    free: Time,
-    left: u128,
 }
 
-impl Steps {
+/// A link whose rate changes.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    course: Course,
+    transmitter: Transmitter,
+}
+
+impl Course {
     /// The rate at an instant, and the instant until which it holds.
     fn rate_at(&self, at: u64) -> (u64, u64) {
         let begin = self.period.map_or(0, |period| at - at % period);
@@ -85,17 +89,18 @@ impl Steps {
 impl Capacity for Steps {
     type Params = Params;
 
-    fn new(params: Params, rate: Option<Rate>) -> Steps {
+    fn new(params: Params, facts: Facts) -> Steps {
         let mut steps: Vec<Step> =
             params.rates.values().iter().map(|step| Step { at: step.at.0, rate: step.value.0 }).collect();
         if steps.first().is_none_or(|first| first.at > 0) {
-            steps.insert(0, Step { at: 0, rate: rate.map_or(GREATEST.0, |rate| rate.0) });
+            steps.insert(0, Step { at: 0, rate: facts.rate.unwrap_or(GREATEST).0 });
         }
-        Steps { steps, period: params.period.get().map(|period| period.0), free: Time::ZERO, left: 0 }
+        let period = params.period.get().map(|period| period.0);
+        Steps { course: Course { steps, period }, transmitter: Transmitter::default() }
     }
 
     fn suits(&self, rate: Rate) -> Result<(), String> {
-        let rates = || self.steps.iter().map(|step| Rate(step.rate));
+        let rates = || self.course.steps.iter().map(|step| Rate(step.rate));
         let (least, greatest) = (rates().min().unwrap_or(rate), rates().max().unwrap_or(rate));
         if (least..=greatest).contains(&rate) {
             return Ok(());
@@ -106,27 +111,11 @@ impl Capacity for Steps {
     }
 
     fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
-        if at > self.free {
-            (self.free, self.left) = (at, 0);
-        }
-        let start = self.free;
-        let mut work = self.left + u128::from(size) * 8 * 1_000_000_000;
-        let mut now = start.0;
-        loop {
-            let (rate, until) = self.rate_at(now);
-            let carried = u128::from(rate) * u128::from(until - now);
-            if work < carried {
-                self.free = Time(now + (work / u128::from(rate)) as u64);
-                self.left = work % u128::from(rate);
-                return (start, self.free);
-            }
-            work -= carried;
-            now = until;
-        }
+        self.transmitter.send(at, size, |now| self.course.rate_at(now))
     }
 
     fn bits(&self, window: Interval) -> f64 {
-        (self.carried(window.to) - self.carried(window.from)) as f64 / 1e9
+        (self.course.carried(window.to) - self.course.carried(window.from)) as f64 / 1e9
     }
 }
 
@@ -139,7 +128,7 @@ mod tests {
         let timed = |&(ms, kbit): &(u64, u64)| Timed { at: Span::from_millis(ms), value: Rate(kbit * 1000) };
         let rates: Vec<_> = rates.iter().map(timed).collect();
         let period = period.map_or(Or::WORD, |ms| Or::is(Span::from_millis(ms)));
-        Steps::new(Params { rates: rates.into(), period }, Some(Rate::from_mbit(1)))
+        Steps::new(Params { rates: rates.into(), period }, Facts::new(Some(Rate::from_mbit(1)), 1, 0))
     }
 
     fn ms(ms: u64) -> Time {
@@ -179,7 +168,8 @@ mod tests {
         let rate = Rate(7_654_321);
         let mut constant = super::super::constant::Constant::at(Some(rate));
         let step = Timed { at: Span::ZERO, value: rate };
-        let mut steps = Steps::new(Params { rates: List::one(step), period: Or::WORD }, Some(rate));
+        let mut steps =
+            Steps::new(Params { rates: List::one(step), period: Or::WORD }, Facts::new(Some(rate), 1, 0));
         let mut now = Time::ZERO;
         for _ in 0..10_000 {
             let size = 40 + rng.below(1461) as u16;

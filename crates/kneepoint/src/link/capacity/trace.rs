@@ -9,7 +9,7 @@
 //! rest of one when the queue runs empty. Several opportunities may have one time. After the last the trace begins again,
 //! so the last time is the trace's period.
 
-use super::Capacity;
+use super::{Capacity, Facts};
 use crate::settings::{FilePath, Inline, List, Or, Raw, Setting};
 use crate::units::{Interval, Rate, Time};
 use std::fmt;
@@ -141,7 +141,7 @@ impl Trace {
 impl Capacity for Trace {
     type Params = Params;
 
-    fn new(params: Params, _: Option<Rate>) -> Trace {
+    fn new(params: Params, _: Facts) -> Trace {
         Trace { times: params.opportunities.0, next: 0, current: Time::ZERO, left: 0, busy: false }
     }
 
@@ -194,7 +194,7 @@ mod tests {
 
     fn trace(text: &str) -> Trace {
         let opportunities = Times::parse(text).unwrap();
-        Trace::new(Params { opportunities, ..Params::default() }, None)
+        Trace::new(Params { opportunities, ..Params::default() }, Facts::new(None, 1, 0))
     }
 
     fn ms(ms: u64) -> Time {

@@ -67,7 +67,7 @@ impl Links {
     pub fn new(specs: &[LinkSpec], packet: Bytes, seed: u64, events: &mut EventQueue) -> Links {
         let mut network = Links { links: Vec::with_capacity(specs.len()), ..Links::default() };
         for (index, spec) in specs.iter().enumerate() {
-            let capacity = network.capacity(specs, index);
+            let capacity = network.capacity(specs, seed, index);
             network.links.push(Link::new(spec, capacity, packet, seed, index as u64));
         }
         for (index, link) in network.links.iter().enumerate() {
@@ -82,12 +82,12 @@ impl Links {
     }
 
     /// The place of a link's capacity, which is that of the opposite direction if they share one; `None` if it is constant.
-    fn capacity(&mut self, specs: &[LinkSpec], index: usize) -> Option<u32> {
+    fn capacity(&mut self, specs: &[LinkSpec], seed: u64, index: usize) -> Option<u32> {
         let spec = &specs[index];
         if spec.capacity == capacity::Config::default() {
             return None;
         }
-        let built = spec.capacity.build(spec.rate);
+        let built = spec.transmitter(seed, index);
         if built.constant() {
             return None;
         }

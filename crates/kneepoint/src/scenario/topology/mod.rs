@@ -129,7 +129,7 @@ pub struct Laid {
 impl Site<'_> {
     /// The capacity of the bottleneck against the direction of most data.
     fn reverse_capacity(&self) -> capacity::Config {
-        if self.capacity.build(None).shared() { self.capacity.clone() } else { capacity::Config::default() }
+        if self.capacity.shared() { self.capacity.clone() } else { capacity::Config::default() }
     }
 
     /// The units of a buffer at `rate` and `rtt`.
