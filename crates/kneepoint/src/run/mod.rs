@@ -134,7 +134,7 @@ impl<'a> Engine<'a> {
         let fixed = base + 2 + acting.map(|group| group.members.len()).sum::<usize>();
         let mut events = EventQueue::new(fixed, resolution(valid));
         let network = Links::new(&links, valid.full_packet(), seed, &mut events);
-        let oracle = Oracle::new(&links, valid.full_packet());
+        let oracle = Oracle::new(&links, valid.full_packet(), seed);
         let mut state = Engine {
             valid,
             events,

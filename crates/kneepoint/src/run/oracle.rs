@@ -38,13 +38,13 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// The oracle of a network, if any of its links has one.
-    pub fn new(links: &[LinkSpec], packet: Bytes) -> Option<Box<Oracle>> {
+    /// The oracle of a network in the run seeded with `seed`, if any of its links has one.
+    pub fn new(links: &[LinkSpec], packet: Bytes, seed: u64) -> Option<Box<Oracle>> {
         let told = links.iter().enumerate().filter_map(|(place, link)| {
             let rate = link.rate?;
             let facts = Facts { rate, delay: link.delay, limit: link.limit, packet };
             let out_of_band = link.feedback.build(facts).out_of_band()?;
-            let capacity = Some(link.capacity.build(link.rate)).filter(|capacity| !capacity.constant());
+            let capacity = Some(link.transmitter(seed, place)).filter(|capacity| !capacity.constant());
             Some(Told { link: place as u32, rate, capacity, out_of_band })
         });
         let told: Vec<Told> = told.collect();
@@ -139,7 +139,7 @@ mod tests {
             }
         };
         let links: Vec<LinkSpec> = rates.iter().map(told).collect();
-        Oracle::new(&links, Bytes(1000)).expect("an oracle")
+        Oracle::new(&links, Bytes(1000), 1).expect("an oracle")
     }
 
     fn at(millis: u64) -> Time {
@@ -173,6 +173,6 @@ mod tests {
     #[test]
     fn a_network_without_an_oracle_tells_nothing() {
         let link = LinkSpec { rate: Some(Rate(8)), ..LinkSpec::new(NodeId(0), NodeId(1)) };
-        assert!(Oracle::new(&[link], Bytes(1000)).is_none());
+        assert!(Oracle::new(&[link], Bytes(1000), 1).is_none());
     }
 }
