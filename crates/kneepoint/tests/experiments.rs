@@ -89,7 +89,7 @@ fn predictors_go_by_their_names_alone_where_no_two_share_one() {
     let called = |predictors: &str| {
         let experiment = parse(&predicted(predictors), Pace::Full).unwrap();
         let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
-        let (watch, _) = run(&packets.valid, 1, packets.watch());
+        let (watch, _) = run(&packets.valid, 1, packets.watch(1));
         let mut names: Vec<String> =
             watch.finish().rows.into_iter().filter_map(|mut row| row.labels.remove("predictor")).collect();
         names.dedup();

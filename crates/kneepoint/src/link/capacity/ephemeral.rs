@@ -20,10 +20,11 @@
 //! `N_max` greatest number of sessions. Sizes are exponential.
 //!
 //! Readings: C and the sizes of sessions count the bits of whole packets, headers included. A session that arrives when there are N_max is
-//! turned away; if one of them leaves at the same epoch, it is admitted. Departures:
-//! the paper has one persistent flow, p = 1. Without an epoch, arrivals are Poisson and sessions leave when they are
-//! complete, as in its test-bed; sizes without memory make N the process above. The capacity is rounded down to whole bit/s. A packet in
-//! transmission when N changes continues at the new rate.
+//! turned away; if one of them leaves at the same epoch, it is admitted. Without an epoch, arrivals are Poisson and sessions leave when
+//! they are complete, the process that the paper's chain approximates; sizes without memory make N the process above.
+//!
+//! Departures: the paper has one persistent flow, p = 1. The capacity is rounded down to whole bit/s. A packet in transmission when N
+//! changes continues at the new rate; in the paper's analysis none is in transmission at an epoch.
 
 use std::borrow::Cow;
 
@@ -282,9 +283,9 @@ mod tests {
             let ways: f64 = (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product();
             ways * libm::pow(leaves, f64::from(k)) * libm::pow(1.0 - leaves, f64::from(n - k))
         };
-        let unbounded = |m: u32| {
-            let with = if m >= 1 && m <= n + 1 { arrival * binomial(n + 1 - m) } else { 0.0 };
-            with + if m <= n { (1.0 - arrival) * binomial(n - m) } else { 0.0 }
+        let unbounded = |after: u32| {
+            let with = if (1..=n + 1).contains(&after) { arrival * binomial(n + 1 - after) } else { 0.0 };
+            with + if after <= n { (1.0 - arrival) * binomial(n - after) } else { 0.0 }
         };
         unbounded(m) + if m == params.max_sessions { unbounded(m + 1) } else { 0.0 }
     }
