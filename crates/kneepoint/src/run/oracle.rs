@@ -104,15 +104,17 @@ impl Oracle {
         for (one, count) in self.classes.iter_mut().zip(flows) {
             one.flows = *count;
         }
-        let capacities: Vec<f64> = self.told.iter().map(|told| told.at(at)).collect();
+        let capacities: Vec<f64> = self.told.iter_mut().map(|told| told.at(at)).collect();
         Rate(max_min::rates(&capacities, &self.classes)[class as usize] as u64)
     }
 }
 
 impl Told {
     /// The capacity at an instant in bit/s.
-    fn at(&self, at: Time) -> f64 {
-        let Some(capacity) = &self.capacity else { return self.rate.as_f64() };
+    fn at(&mut self, at: Time) -> f64 {
+        let Some(capacity) = &mut self.capacity else { return self.rate.as_f64() };
+        // A random capacity keeps its path until then, which it would otherwise draw anew for each question.
+        capacity.ready(at);
         let window = Interval { from: Time(at.0.saturating_sub(self.out_of_band.window.0)), to: at };
         match window.span() {
             Span::ZERO => self.rate.as_f64(),

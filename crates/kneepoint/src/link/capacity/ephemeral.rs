@@ -184,6 +184,11 @@ impl Capacity for Ephemeral {
         Ephemeral { path: Path::new(params, facts), transmitter: Transmitter::default() }
     }
 
+    fn ready(&mut self, now: Time) -> Time {
+        self.path.reach(now.0);
+        now
+    }
+
     fn send(&mut self, at: Time, size: u16) -> (Time, Time) {
         self.transmitter.send(at, size, |now| self.path.rate_at(now))
     }
