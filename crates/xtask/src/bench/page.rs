@@ -100,9 +100,10 @@ pub fn acks(costs: &[acks::Cost]) -> String {
 
 /// The section on disciplines and recoveries.
 pub fn variants(costs: &[variants::Cost]) -> String {
-    let [queues, recoveries] = [Per::Queue, Per::Recovery].map(|per| variants::table(costs, per));
+    let [queues, feedback, recoveries] =
+        [Per::Queue, Per::Feedback, Per::Recovery].map(|per| variants::table(costs, per));
     let (method, drop_tail) = (variants::METHOD, variants::DROP_TAIL);
-    format!("## The cost of a discipline and of a recovery\n\n{method}{drop_tail}\n{queues}\n{recoveries}")
+    format!("## The cost of a discipline and of a recovery\n\n{method}{drop_tail}\n{queues}\n{feedback}\n{recoveries}")
 }
 
 /// Rewrites one section of `docs/performance.md`, which its first line names.

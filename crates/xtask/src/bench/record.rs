@@ -25,6 +25,8 @@ pub enum Per {
     Acknowledgement,
     /// A packet that the bottleneck served with this discipline.
     Queue,
+    /// A packet that the bottleneck served with this explicit feedback.
+    Feedback,
     /// A packet that the bottleneck served with this recovery in the senders.
     Recovery,
 }
@@ -61,6 +63,8 @@ pub struct Record {
     #[serde(default)]
     queue: BTreeMap<String, f64>,
     #[serde(default)]
+    feedback: BTreeMap<String, f64>,
+    #[serde(default)]
     recovery: BTreeMap<String, f64>,
     #[serde(default)]
     raised: Vec<Raised>,
@@ -84,6 +88,7 @@ impl Display for Per {
             Per::Packet => "packet",
             Per::Acknowledgement => "acknowledgement",
             Per::Queue => "queue",
+            Per::Feedback => "feedback",
             Per::Recovery => "recovery",
         })
     }
@@ -192,6 +197,7 @@ impl Record {
             Per::Packet => &self.packet,
             Per::Acknowledgement => &self.acknowledgement,
             Per::Queue => &self.queue,
+            Per::Feedback => &self.feedback,
             Per::Recovery => &self.recovery,
         }
     }
@@ -201,6 +207,7 @@ impl Record {
             Per::Packet => &mut self.packet,
             Per::Acknowledgement => &mut self.acknowledgement,
             Per::Queue => &mut self.queue,
+            Per::Feedback => &mut self.feedback,
             Per::Recovery => &mut self.recovery,
         }
     }
@@ -217,6 +224,7 @@ impl Record {
             (Per::Packet, "# For each packet that the bottleneck served."),
             (Per::Acknowledgement, "# For each acknowledgement that the controller received."),
             (Per::Queue, "# For each packet that the bottleneck served, with this discipline."),
+            (Per::Feedback, "# For each packet that the bottleneck served, with this explicit feedback."),
             (
                 Per::Recovery,
                 "# For each packet that the bottleneck served, with this recovery in the senders.",

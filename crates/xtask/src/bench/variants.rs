@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cost of a packet with one algorithm in the place of another: each discipline of the registry at the bottleneck,
-//! and each recovery in the senders.
+//! The cost of a packet with one algorithm in the place of another: each discipline and each explicit feedback of the
+//! registries at the bottleneck, and each recovery in the senders.
 //!
 //! Whole runs are counted, not the discipline alone: packets that it drops or reorders are work for the senders, too.
 
 use std::fmt::Write;
 
-use kneepoint::queue;
+use kneepoint::{feedback, queue};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use kneepoint::tcp::Recovery;
@@ -25,7 +25,8 @@ pub const METHOD: &str = "\
 20 long SACK flows and 50 web slots, which transfer one object after another, over 20 Mbit/s and 60 ms with the fewest
 links, without a meter and without ECN; every parameter has its default. One algorithm is exchanged, and everything
 else stays. *ns* and *instructions* are those of the whole run, divided by the packets that the bottleneck served: a
-discipline that drops more gives the senders more work. `make ratchet` holds the instructions, and none may exceed
+discipline that drops more gives the senders more work. With explicit feedback the senders are RATCP, which uses rates.
+`make ratchet` holds the instructions, and none may exceed
 four times those of the first in its table.
 ";
 
@@ -34,6 +35,9 @@ pub const DROP_TAIL: &str = "
 Drop tail at a constant rate stores no packets and needs no transmitter event; all others store each packet, ask for
 the next, and take an event for each transmission. The ratio contains that difference.
 ";
+
+/// The senders that explicit feedback tells of its rates.
+const TOLD: &str = "ratcp";
 
 /// One algorithm in the place of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +59,8 @@ pub struct Cost {
 pub fn all() -> impl Iterator<Item = Variant> {
     let queues = queue::REGISTRY.iter().map(|entry| Variant { per: Per::Queue, name: entry.name });
     let recoveries = Recovery::ALL.iter().rev().map(|one| Variant { per: Per::Recovery, name: one.name() });
-    queues.chain(recoveries)
+    let feedback = feedback::REGISTRY.iter().map(|entry| Variant { per: Per::Feedback, name: entry.name });
+    queues.chain(feedback).chain(recoveries)
 }
 
 impl Variant {
@@ -73,9 +78,11 @@ impl Variant {
     pub fn scenario(&self, seconds: u32) -> Result<Valid, String> {
         let of = |per, default| if self.per == per { self.name } else { default };
         let (queue, recovery) = (of(Per::Queue, "droptail"), of(Per::Recovery, "sack"));
+        let (feedback, cc) = (of(Per::Feedback, "none"), if self.per == Per::Feedback { TOLD } else { "reno" });
         let text = format!(
             r#"
             queue = "{queue}"
+            feedback = "{feedback}"
             [run]
             duration = "{seconds}s"
             measure = "5s..{seconds}s"
@@ -90,13 +97,13 @@ impl Variant {
             [[flows]]
             name = "long"
             count = 20
-            cc = "reno"
+            cc = "{cc}"
             start = "0s..5s"
             [[web]]
             model = "slots"
             sessions = 50
             gap = "500ms"
-            cc = "reno"
+            cc = "{cc}"
             start = "0s..5s"
             "#
         );
@@ -161,11 +168,9 @@ mod tests {
             let valid = variant.scenario(20).unwrap();
             assert_eq!(Variant::at(&variant.path()), Some(variant));
             let queues: Vec<_> = valid.network().links.iter().map(|link| link.queue.name()).collect();
-            assert!(
-                variant.per != Per::Queue || queues.contains(&variant.name),
-                "{} {queues:?}",
-                variant.path()
-            );
+            let told: Vec<_> = valid.network().links.iter().map(|link| link.feedback.name()).collect();
+            assert!(variant.per != Per::Queue || queues.contains(&variant.name), "{variant:?} {queues:?}");
+            assert!(variant.per != Per::Feedback || told.contains(&variant.name), "{variant:?} {told:?}");
         }
     }
 
@@ -173,7 +178,7 @@ mod tests {
     fn none_is_recorded_above_four_times_the_first_of_its_kind() {
         let record = Record::read().unwrap();
         let count = |one: Variant| record.count(&Figure { per: one.per, name: one.name, count: 0.0 });
-        for per in [Per::Queue, Per::Recovery] {
+        for per in [Per::Queue, Per::Feedback, Per::Recovery] {
             let mut variants = all().filter(|one| one.per == per);
             let bound = 4.0 * variants.next().and_then(count).unwrap();
             for one in variants {
