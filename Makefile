@@ -42,17 +42,25 @@ check: cargo ## type-check only, for use while editing
 fmt: cargo ## format the sources
 	$(FORMAT)
 
-reproduce: build ## the publications at full length, docs/reproduction.md and docs/pisa.md (ARGS="pert.fig6" selects)
-	$(KNEE) reproduce $(or $(ARGS),pert adaptive-pert) --out $(OUT)/reproduce
-	@test -n "$(ARGS)" || { mkdir -p docs/figures && cp $(OUT)/reproduce/figures/*.svg docs/figures/ \
-	  && cp $(OUT)/reproduce/report.md docs/reproduction.md && cp $(OUT)/reproduce/manifest.json docs/reproduction.json; }
-	@test -n "$(ARGS)" || { $(KNEE) reproduce pisa --out $(OUT)/pisa && cp $(OUT)/pisa/figures/*.svg docs/figures/ \
-	  && cp $(OUT)/pisa/report.md docs/pisa.md; }
+# $(call page,STUDY,PAGE): a study at full length, its figures and its page.
+define page
+	$(KNEE) reproduce $(1) --out $(OUT)/$(2)
+	@mkdir -p docs/figures && cp $(OUT)/$(2)/figures/*.svg docs/figures/ && cp $(OUT)/$(2)/report.md docs/$(2).md \
+	  && cp $(OUT)/$(2)/manifest.json docs/$(2).json
+endef
 
-characterize: build ## the scenarios of RFC 7928 at full length, and docs/rfc7928.md
-	$(KNEE) reproduce rfc7928 --out $(OUT)/rfc7928
-	@cp $(OUT)/rfc7928/figures/*.svg docs/figures/ && cp $(OUT)/rfc7928/report.md docs/rfc7928.md \
-	  && cp $(OUT)/rfc7928/manifest.json docs/rfc7928.json
+reproduce: build ## the publications at full length, and their pages in docs/ (ARGS="pert.fig6" selects, and writes no page)
+ifneq ($(ARGS),)
+	$(KNEE) reproduce $(ARGS) --out $(OUT)/reproduce
+else
+	$(call page,pert adaptive-pert,reproduction)
+	$(call page,pisa,pisa)
+	$(call page,ratcp,ratcp)
+endif
+
+characterize: build ## RFC 7928's scenarios and the ways to carry a rate at full length, docs/rfc7928.md and docs/feedback.md
+	$(call page,rfc7928,rfc7928)
+	$(call page,feedback,feedback)
 
 web: build ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
