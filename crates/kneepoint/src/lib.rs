@@ -24,6 +24,7 @@
 //! | [`spec`] | a valid network with its traffic |
 //! | [`run`] | a spec to events |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
+//! | [`markov`] | RATCP and TCP as a Markov renewal process, solved, and sampled |
 //! | [`predict`] | congestion predictors, one file each, and their scores |
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
@@ -44,6 +45,7 @@ pub mod experiment;
 pub mod feedback;
 pub mod fluid;
 pub mod link;
+pub mod markov;
 pub mod measure;
 pub mod packet;
 pub mod predict;
