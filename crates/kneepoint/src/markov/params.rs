@@ -257,7 +257,10 @@ impl Params {
             ));
         }
         if self.bdp() > 500.0 {
-            return Err(format!("a bandwidth-delay product of {:.0} packets is too large a chain; at most 500", self.bdp()));
+            return Err(format!(
+                "a bandwidth-delay product of {:.0} packets is too large a chain; at most 500",
+                self.bdp()
+            ));
         }
         Ok(())
     }
