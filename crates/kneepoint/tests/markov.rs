@@ -42,15 +42,15 @@ fn agree(name: &str, params: &Params) {
     );
     let off = (solved.efficiency - drawn.efficiency.mean).abs();
     assert!(off < 0.01 * solved.efficiency && off < width(drawn.efficiency), "{name}: {off}");
-    let off = (solved.losses - drawn.losses.mean).abs();
-    assert!(off < 0.05 * solved.losses + 1e-5 && off <= width(drawn.losses) + 1e-5, "{name}: {off} losses/s");
+    let losses_off = (solved.losses - drawn.losses.mean).abs();
+    assert!(losses_off < 0.05 * solved.losses + 1e-5 && losses_off <= width(drawn.losses) + 1e-5, "{name}: {losses_off} losses/s");
     assert!(solved.residual <= 1e-10);
 }
 
 #[test]
 fn drawing_agrees_with_the_solution_under_every_reading() {
     for (name, readings) in readings() {
-        // TCP loses at the default buffer. RATCP does with a backlog of 12 and a buffer of 8 packets, and then passes slow start, too.
+        // TCP loses at the default buffer. RATCP does with a shorter one, and with the shortest in slow start, too.
         let tcp = Params {
             readings: readings.clone(),
             protocol: Protocol::Tcp,
@@ -58,7 +58,9 @@ fn drawing_agrees_with_the_solution_under_every_reading() {
             ..Params::default()
         };
         agree(&name, &tcp);
-        agree(&name, &Params { protocol: Protocol::Ratcp, backlog: 12.0, buffer: 8, ..tcp.clone() });
+        for (backlog, buffer) in [(4.0, 12), (12.0, 8)] {
+            agree(&name, &Params { protocol: Protocol::Ratcp, backlog, buffer, ..tcp.clone() });
+        }
         agree(&name, &Params { protocol: Protocol::Ratcp, arrivals: 2.0, ..tcp });
     }
 }

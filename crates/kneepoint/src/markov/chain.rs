@@ -43,7 +43,7 @@ enum State {
         progress: u8,
     },
     /// A loss in an interval with that many sessions, and TCP's threshold.
-    Loss { sessions: u32, ssthresh: u32 },
+    Loss { before: u32, ssthresh: u32 },
 }
 
 /// Expected values of a state's cycle.
@@ -93,7 +93,7 @@ pub(super) fn chain(params: &Params, sessions: &Sessions) -> Result<Chain, Strin
                 let epoch = Epoch { before, window, queue, flight, progress: f64::from(progress) / PARTS };
                 search.avoidance(&epoch, &mut row)
             }
-            State::Loss { sessions, ssthresh } => search.loss(sessions, f64::from(ssthresh), &mut row),
+            State::Loss { before, ssthresh } => search.loss(before, f64::from(ssthresh), &mut row),
         };
         chain.cycles.push(cycle);
         chain.matrix.push(row);
@@ -164,7 +164,7 @@ impl Search<'_> {
                     (Protocol::Tcp, Halved::Loss) => half(lost.window) as u32,
                     (Protocol::Tcp, Halved::Epoch) => half(epoch.window) as u32,
                 };
-                let to = self.number(State::Loss { sessions: now, ssthresh });
+                let to = self.number(State::Loss { before: now, ssthresh });
                 *row.entry(to).or_default() += p * lost.probability;
             }
             cycle.states += 1;
@@ -172,15 +172,15 @@ impl Search<'_> {
         cycle
     }
 
-    /// The timeout and the recovery from a loss between t_k and t_{k+1} with N_k = `before`.
-    fn loss(&mut self, before: u32, ssthresh: f64, row: &mut Row) -> Cycle {
+    /// The timeout and the recovery from a loss between t_k and t_{k+1} with N_k = `before`; `halved` is TCP's threshold.
+    fn loss(&mut self, before: u32, halved: f64, row: &mut Row) -> Cycle {
         let sessions = self.sessions;
         // By threshold and by the sessions at the beginning of slow start, on which alone the recovery depends.
         let mut starts: BTreeMap<(u64, u32), f64> = BTreeMap::new();
         for (first, p_first) in sessions.next(before) {
             for (second, p_second) in sessions.next(first) {
                 let ssthresh = match (self.params.protocol, self.params.readings.threshold) {
-                    (Protocol::Tcp, _) => ssthresh,
+                    (Protocol::Tcp, _) => halved,
                     (Protocol::Ratcp, Threshold::Timeout) => self.params.rate_window(first),
                     (Protocol::Ratcp, Threshold::Recovery) => self.params.rate_window(second),
                 };

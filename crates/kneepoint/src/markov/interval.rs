@@ -171,9 +171,9 @@ impl<G: Fn(f64) -> f64> Run<'_, G> {
     /// Adds the outcomes where `limit` packets may be outstanding.
     fn add(&self, law: &mut Law, probability: f64, limit: i64, sessions: u32) {
         let service = 1.0 / self.params.share(sessions);
-        let link =
+        let start =
             Link { queue: self.from.queue, served: 0, done: (1.0 - self.from.progress) * service, service };
-        let mut branches = vec![Branch { probability, growth: 0, link }];
+        let mut branches = vec![Branch { probability, growth: 0, link: start }];
         let excess = i64::from(self.from.queue + self.from.flight) - limit;
         // A window that was rounded down before may have room for a packet at once.
         for _ in excess..0 {
@@ -209,12 +209,13 @@ impl<G: Fn(f64) -> f64> Run<'_, G> {
             }
             branches.retain(|branch| branch.probability > NEGLIGIBLE * 1e-3);
         }
-        for Branch { probability, growth, mut link } in branches {
-            link.advance(1.0);
+        for mut end in branches {
+            end.link.advance(1.0);
+            let link = end.link;
             let carried = self.params.readings.service == Service::Carried && link.queue > 0;
             law.ends.push(End {
-                probability,
-                window: self.from.window + f64::from(growth),
+                probability: end.probability,
+                window: self.from.window + f64::from(end.growth),
                 queue: link.queue,
                 flight: link.served,
                 progress: if carried { (1.0 - (link.done - 1.0) / service).clamp(0.0, 1.0) } else { 0.0 },
