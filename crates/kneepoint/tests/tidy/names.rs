@@ -11,10 +11,10 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 13] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
     (
         "scenario/presets.rs",
-        &["cc", "queue"],
+        &["cc", "queue", "feedback"],
         "the table of names that stand for an algorithm with other defaults",
     ),
     ("scenario/example.rs", &["cc"], "a scenario to start from"),
@@ -24,6 +24,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 13] = [
     ("report/", &["measure"], "default figures and columns"),
     ("report/example.rs", &["cc"], "a report to look at"),
     ("tcp/options.rs", &["cc"], "`reno` is a recovery, too"),
+    ("markov/", &["cc"], "the analysis names the protocol that it describes"),
     ("fluid/", &["cc", "queue"], "a model names the controller and the queue that it describes"),
     ("link/network/link.rs", &["link/capacity"], "a link without a model has a constant rate, at no cost"),
     ("kneepoint-cli/verbs/coexist.rs", &["cc", "queue"], "default arguments"),
