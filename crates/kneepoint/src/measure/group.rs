@@ -6,6 +6,7 @@
 //! Jain              (Σ x)² / (n · Σ x²) over the goodputs x of its listed flows
 //! RTT               round-trip times that its senders measured
 //! completion time   from a transfer's first packet to the delivery of its last byte
+//! session rate      size of a completed transfer / its completion time
 //! page load time    from a page's request, as it reaches the server, to the delivery of the last byte of its last object
 //! delay             from sending to delivery of a datagram
 //! ```
@@ -41,6 +42,8 @@ pub(super) struct Group {
     timeouts: u64,
     completed_bytes: u64,
     completion_times: Recorder,
+    /// The rates of completed transfers in bit/s: their sum, and that of their squares.
+    rates: (f64, f64),
     page_load_times: Recorder,
     datagrams: u64,
     datagram_bytes: u64,
@@ -69,6 +72,8 @@ impl Group {
             Event::Completed { began, delivered, size, .. } => {
                 let took = delivered.since(*began);
                 self.completion_times.record(took);
+                let rate = rate_bps(size.0, took);
+                self.rates = (self.rates.0 + rate, self.rates.1 + rate * rate);
                 self.completed_bytes += size.0;
                 self.classes.completed(took, *size);
             }
@@ -104,6 +109,18 @@ impl Group {
     /// A number of datagrams; NaN for transfers.
     fn of_datagrams(&self, number: f64) -> f64 {
         if self.controlled { f64::NAN } else { number }
+    }
+
+    /// The mean rate of completed transfers, each counted once.
+    fn session_rate(&self) -> f64 {
+        self.rates.0 / self.completion_times.count() as f64
+    }
+
+    /// The standard deviation of the rates of completed transfers over their mean.
+    fn session_rate_variation(&self) -> f64 {
+        let count = self.completion_times.count() as f64;
+        let variance = (self.rates.1 - self.rates.0 * self.session_rate()) / (count - 1.0);
+        libm::sqrt(variance) / self.session_rate()
     }
 
     fn goodput(&self) -> f64 {
@@ -158,6 +175,16 @@ pub(super) const METRICS: &[Entry<Group>] = &[
     })
     .detail(),
     times("completion_time", "Completion time", "completion", |group: &Group| &group.completion_times),
+    number("session_rate_mean_bps", "Mean rate of completed transfers", "rate", MBIT, Group::session_rate)
+        .detail(),
+    number(
+        "session_rate_variation",
+        "Coefficient of variation of the rates of completed transfers",
+        "variation",
+        PLAIN,
+        Group::session_rate_variation,
+    )
+    .detail(),
     number("pages_loaded", "Pages loaded", "pages", PLAIN, |group: &Group| {
         match group.page_load_times.count() {
             0 => f64::NAN,

@@ -20,7 +20,7 @@ use super::distribution::Recorder;
 use super::metric::{BYTES, Entry, KBIT, PACKET_RATE, PACKETS, PERCENT, PLAIN, number, packets, times};
 use super::position::{Position, Positions};
 use super::seconds::Seconds;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Flags, Packet};
 use crate::queue::{Backlog, Fate, Limit, Reason};
 use crate::trace::Event;
 use crate::units::{Interval, Span, Time};
@@ -36,6 +36,8 @@ pub(super) struct Mixture {
 #[derive(Clone, Debug)]
 struct Group {
     arrivals: u64,
+    /// Bytes of arriving packets that had been sent before.
+    resent_bytes: u64,
     drops: u64,
     served_bytes: u64,
     /// Bytes served in each second.
@@ -54,6 +56,7 @@ impl Mixture {
     pub(super) fn new(groups: usize, limit: Limit, window: Interval) -> Mixture {
         let group = Group {
             arrivals: 0,
+            resent_bytes: 0,
             drops: 0,
             served_bytes: 0,
             served: Seconds::new(window),
@@ -86,6 +89,9 @@ impl Mixture {
         }
         let Some(group) = self.groups.get_mut(group) else { return };
         group.arrivals += 1;
+        if packet.flags.has(Flags::RETRANSMITTED) {
+            group.resent_bytes += u64::from(packet.size);
+        }
         if let Some(window) = window(packet) {
             group.windows.0 += 1;
             group.windows.1 += window;
@@ -156,6 +162,7 @@ impl Group {
             drops_variance: self.dropped.finish().0,
             drop_rate: self.drops as f64 / window.as_secs_f64(),
             arrivals: self.arrivals,
+            resent_bytes: self.resent_bytes,
             drops: self.drops,
             served_bytes: self.served_bytes,
             position,
@@ -171,6 +178,7 @@ impl Group {
 pub(super) struct Share {
     share: f64,
     arrivals: u64,
+    resent_bytes: u64,
     drops: u64,
     served_bytes: u64,
     throughput_variance_to_mean_bps: f64,
@@ -191,6 +199,7 @@ impl Share {
         Share {
             share: f64::NAN,
             arrivals: 0,
+            resent_bytes: 0,
             drops: 0,
             served_bytes: 0,
             throughput_variance_to_mean_bps: f64::NAN,
@@ -271,6 +280,14 @@ pub(super) const METRICS: &[Entry<Share>] = &[
         share.counted(share.arrivals)
     })
     .detail(),
+    number(
+        "retransmitted_bytes",
+        "Bytes of the group that were sent again",
+        "sent again",
+        BYTES,
+        |share: &Share| share.counted(share.resent_bytes),
+    )
+    .detail(),
     number("served_bytes", "Bytes of the group transmitted", "served", BYTES, |share: &Share| {
         share.counted(share.served_bytes)
     })
@@ -323,7 +340,7 @@ pub(super) const DROP_WINDOWS: &[Entry<f64>] = &[number(
 mod tests {
     use super::*;
     use crate::measure::distribution::Statistic;
-    use crate::packet::{Flags, Hint};
+    use crate::packet::Hint;
     use crate::units::Bytes;
 
     fn at(millis: u64) -> Time {
