@@ -225,6 +225,8 @@ crate::registry! {
         cdg::Cdg,
         ledbat::Ledbat,
         ratcp::Ratcp,
+        rcp::Rcp,
+        xcp::Xcp,
     }
 }
 

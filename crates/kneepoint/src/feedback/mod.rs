@@ -89,6 +89,8 @@ crate::registry! {
         none::Nothing,
         oracle::Oracle,
         erica::Erica,
+        rcp::Rcp,
+        xcp::Xcp,
     }
 }
 
