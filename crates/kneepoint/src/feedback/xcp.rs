@@ -26,7 +26,7 @@
 //! calls experimental, is left out.
 //!
 //! Traffic without requests is input and gets nothing: XCP flows leave it what it takes. Beside flows that fill the queue,
-//! such as Reno's, Q and y drive the windows of XCP flows towards a packet each, as the paper expects (§6 separates them).
+//! such as Reno's, Q and y drive the windows of XCP flows towards a packet each; the paper gives either kind a queue of its own.
 
 use super::{Explicit, Feedback, Offered, Stamp};
 use crate::packet::{Body, Packet};
@@ -251,12 +251,12 @@ mod tests {
 
     /// By how many packets/s the flows are told to change their rates in the interval that follows.
     fn told(router: &mut Xcp, flows: &Flows) -> Vec<f64> {
-        let mut of = |flow: &(f64, u64)| {
+        let of = |flow: &(f64, u64)| {
             let packet = request(*flow);
             let window: f64 = (0..packets(*flow)).map(|_| change(router, &packet)).sum();
             window * 1e3 / flow.1 as f64
         };
-        flows.iter().map(|flow| of(flow)).collect()
+        flows.iter().map(of).collect()
     }
 
     fn close(got: &[f64], expected: &[f64]) -> bool {
