@@ -73,6 +73,8 @@ pub const PRESETS: &[Preset] = &[
     )
     .repairing(Recovery::OldTahoe)
     .told_by("oracle"),
+    Preset::control("rcp", "rcp", "RCP with its routers.").told_by("rcp"),
+    Preset::control("xcp", "xcp", "XCP with its routers.").told_by("xcp"),
     Preset::queue(
         "red-ecn",
         "adaptive-red",
