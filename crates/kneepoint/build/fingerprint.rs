@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a kept run depends on: one fingerprint of the engine, and one of each algorithm.
+//! What a kept run depends on: one fingerprint of the engine, one of what only computations use, and one of each algorithm.
 //!
 //! ```text
 //! engine      every file that determines rows, but for the files below and the lines of registries
+//! computed    the rooms that only computations use
 //! algorithm   its file, its folder, its line of the registry, and every file of a family that it reaches and the
 //!             engine does not
 //! ```
@@ -15,14 +16,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hash;
 use super::sources::{Sources, module, referred};
 
-/// Rooms that only read rows, make specs or solve models, and those of their files that make rows.
-const READERS: [&str; 7] = ["markov", "capture", "scenario", "experiment", "study", "chart", "report"];
+/// Rooms that only read rows or make specs, and those of their files that make rows.
+const READERS: [&str; 6] = ["capture", "scenario", "experiment", "study", "chart", "report"];
 const MAKERS: [&str; 2] = ["experiment/work.rs", "experiment/compute.rs"];
+/// Rooms that only computations use: no simulation depends on them.
+const COMPUTED: [&str; 1] = ["markov"];
 
 /// The fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prints {
     pub engine: String,
+    /// Of the rooms that only computations use.
+    pub computed: String,
     /// By family and name.
     pub algorithms: BTreeMap<(String, String), String>,
 }
@@ -41,7 +46,7 @@ struct Entry<'a> {
 pub fn of(sources: &Sources, libraries: &[String]) -> Prints {
     let makes = |path: &str| {
         let room = module(path)[0];
-        !READERS.contains(&room) || MAKERS.contains(&path)
+        !(READERS.contains(&room) || COMPUTED.contains(&room)) || MAKERS.contains(&path)
     };
     let makers: Sources =
         sources.iter().filter(|(path, _)| makes(path)).map(|(p, c)| (p.clone(), c.clone())).collect();
@@ -78,7 +83,12 @@ pub fn of(sources: &Sources, libraries: &[String]) -> Prints {
         let print = hash::of(std::iter::once(entry.line).chain(texts.iter().map(String::as_str)));
         ((entry.family.to_string(), entry.name.clone()), print)
     });
-    Prints { engine: hash::of(of_engine.iter().map(String::as_str)), algorithms: algorithms.collect() }
+    let computed = sources.iter().filter(|(path, _)| COMPUTED.contains(&module(path)[0]));
+    Prints {
+        engine: hash::of(of_engine.iter().map(String::as_str)),
+        computed: hash::of(computed.flat_map(|(path, code)| [path.as_str(), code.as_str()])),
+        algorithms: algorithms.collect(),
+    }
 }
 
 /// These files and all that they refer to, directly or not.

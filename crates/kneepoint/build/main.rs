@@ -33,6 +33,6 @@ fn constants(prints: &fingerprint::Prints) -> String {
         format!("    ({family:?}, {name:?}, {print:?}),\n")
     };
     let lines: String = prints.algorithms.iter().map(line).collect();
-    let engine = &prints.engine;
-    format!("const ENGINE: &str = {engine:?};\nconst ALGORITHMS: &[(&str, &str, &str)] = &[\n{lines}];\n")
+    let fingerprint::Prints { engine, computed, .. } = prints;
+    format!("const ENGINE: &str = {engine:?};\nconst COMPUTED: &str = {computed:?};\nconst ALGORITHMS: &[(&str, &str, &str)] = &[\n{lines}];\n")
 }

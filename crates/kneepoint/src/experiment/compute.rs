@@ -8,6 +8,7 @@ use crate::fluid::boundary::{Change, boundary};
 use crate::fluid::dde::Trajectory;
 use crate::fluid::theorem::Theorem;
 use crate::fluid::{self, Local};
+use crate::markov::{self, Solution};
 use crate::rng::Rng;
 use crate::table::Row;
 use crate::units::{Span, Time};
@@ -23,6 +24,8 @@ crate::choice! {
         Boundary = "boundary",
         /// What a controller makes of a queueing delay: the probability of a response, and whatever else it remembers.
         Response = "response",
+        /// The throughput of a persistent session beside ephemeral ones, by Markov renewal analysis.
+        Markov = "markov",
     }
 }
 
@@ -55,7 +58,21 @@ pub struct Computation {
     pub model: fluid::Config,
     /// The controller, unless its subject is a model.
     pub controller: cc::Config,
+    /// The persistent session, if its subject is one.
+    pub chain: markov::Params,
 }
+
+/// The metrics of a persistent session.
+const CHAIN: [(&str, fn(&Solution) -> f64); 8] = [
+    ("throughput_pps", |solution| solution.throughput),
+    ("efficiency", |solution| solution.efficiency),
+    ("losses_per_s", |solution| solution.losses),
+    ("loss_probability", |solution| solution.loss_probability),
+    ("mean_window_packets", |solution| solution.mean_window),
+    ("fair_rate_pps", |solution| solution.fair_rate),
+    ("states", |solution| solution.states as f64),
+    ("transitions", |solution| solution.transitions as f64),
+];
 
 impl Computation {
     /// Everything that its rows depend on, but for the program.
@@ -70,6 +87,7 @@ impl Computation {
             What::Stability => self.stability(),
             What::Boundary => self.boundary(),
             What::Response => Ok(vec![self.settings.response(&self.controller)]),
+            What::Markov => self.chain(),
         }
     }
 
@@ -77,6 +95,9 @@ impl Computation {
     pub(super) fn metrics(&self) -> Option<Vec<String>> {
         if self.settings.what == What::Boundary {
             return self.settings.along.0.parse().ok().map(|axis| boundaries(&axis).to_vec());
+        }
+        if self.settings.what == What::Markov {
+            return Some(CHAIN.map(|(metric, _)| metric.to_string()).to_vec());
         }
         // They depend neither on the length of a trajectory nor on earlier losses.
         let until = Span::from_millis(1);
@@ -129,6 +150,11 @@ impl Computation {
             .with("theorem_left", theorem.left)
             .with("theorem_right", theorem.right);
         Ok(vec![row])
+    }
+
+    fn chain(&self) -> Result<Vec<Row>, String> {
+        let solution = markov::solve(&self.chain)?;
+        Ok(vec![CHAIN.iter().fold(Row::new([]), |row, (metric, of)| row.with(*metric, of(&solution)))])
     }
 
     fn boundary(&self) -> Result<Vec<Row>, String> {
@@ -236,7 +262,8 @@ impl Motion {
 mod tests {
     use super::*;
     use crate::fluid::theorem::{Bottleneck, least_interval, theorem1};
-    use crate::settings::Raw;
+    use crate::measure::Subject;
+    use crate::settings::{Raw, Settings};
 
     fn computation(what: What) -> Computation {
         let settings = ComputeParams { what, ..ComputeParams::default() };
@@ -244,6 +271,7 @@ mod tests {
             settings,
             model: fluid::Config::default(),
             controller: cc::Config::named("pert").unwrap(),
+            chain: markov::Params::default(),
         }
     }
 
@@ -276,6 +304,21 @@ mod tests {
         computation.settings.along = Words("rtt=120ms..200ms:20".into());
         let boundary = number(&computation.rows().unwrap(), "boundary_rtt_ms");
         assert!((boundary - 165.83).abs() < 0.01, "{boundary}");
+    }
+
+    #[test]
+    fn a_persistent_session_has_every_metric_that_is_announced_and_none_that_runs_have() {
+        let mut computation = computation(What::Markov);
+        computation.chain.set("protocol", &Raw::Text("tcp".into())).unwrap();
+        let rows = computation.rows().unwrap();
+        let announced = computation.metrics().unwrap();
+        assert!(rows[0].values.keys().all(|metric| announced.contains(metric)));
+        assert_eq!((rows.len(), rows[0].values.len()), (1, announced.len()));
+        assert!((0.5..1.0).contains(&number(&rows, "efficiency")));
+        // An experiment may have both under the same labels.
+        for metric in Subject::Run.metrics().iter().chain(Subject::Link.metrics()) {
+            assert!(!announced.contains(&metric.key), "{}", metric.key);
+        }
     }
 
     #[test]

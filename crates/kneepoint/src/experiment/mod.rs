@@ -16,7 +16,7 @@
 //!
 //! A section `[predict]` lets congestion predictors watch a flow of the scenario; `[windows]` names intervals
 //! of the run, as in `early = "0s..100s"`, each of which has all numbers of the measurement window under the label `window`. A
-//! section `[compute]` replaces the scenario of a figure without packets. Where nothing can be run at all, each claim gives
+//! section `[compute]` replaces the scenario of a figure without packets; beside a network, each point has the numbers of both. Where nothing can be run at all, each claim gives
 //! the `reason`.
 //!
 //! Each alternative of a reading is run too: the result includes whether a verdict depends on the reading.

@@ -13,7 +13,7 @@ use crate::scenario::choose::{Precedence, choose};
 use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::{self, write_all};
-use crate::scenario::tree::{Node, Table, Value};
+use crate::scenario::tree::{Key, Node, Table, Value};
 use crate::scenario::{self, Fault, Files};
 use crate::settings::{Raw, Setting};
 use crate::units::{Interval, Span};
@@ -126,7 +126,7 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
     match table.get_mut(key) {
         Some(node) => *node = value,
         None => {
-            let key = crate::scenario::tree::Key { text: key.into(), span: value.span.clone() };
+            let key = Key { text: key.into(), span: value.span.clone() };
             table.entries.push((key, value));
         }
     }
@@ -139,14 +139,37 @@ fn variant(
     files: Files,
     faults: &mut Faults,
 ) -> Option<(Variant, Vec<u64>)> {
-    if body.get("compute").is_some() {
-        let points = computations(body, faults);
-        return Some((Variant { name, points }, vec![1]));
-    }
-    if body.entries.is_empty() {
+    let (points, seeds) = match (body.get("compute"), body.get("topology")) {
         // Claims that nothing can be run for, each with its reason.
-        return Some((Variant { name, points: Vec::new() }, vec![1]));
+        _ if body.entries.is_empty() => (Vec::new(), vec![1]),
+        (None, _) => simulations(body, files, faults)?,
+        (Some(_), None) => (computations(body, faults), vec![1]),
+        (Some(_), Some(_)) => computed_and_simulated(body, files, faults)?,
+    };
+    Some((Variant { name, points }, seeds))
+}
+
+/// A computation and a simulation for each point of the sweep, under the same labels.
+fn computed_and_simulated(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
+    let mut points = computations(body, faults);
+    let axes = sweep::axes(body, faults);
+    let mut seeds = Vec::new();
+    for index in 0..sweep::combinations(&axes) {
+        // The computations told the faults of the sweep.
+        let (labels, mut tree) = sweep::point(body, &axes, index, &mut Faults::default());
+        tree.entries.retain(|(key, _)| key.text != "compute" && key.text != "sweep");
+        let mut found = Faults::default();
+        let simulated = simulations(&tree, files, &mut found);
+        faults.join(found);
+        let (simulated, every) = simulated?;
+        points.extend(simulated.into_iter().map(|point| Point { labels: labels.clone(), ..point }));
+        seeds = every;
     }
+    Some((points, seeds))
+}
+
+/// A simulation for each point of the sweep, and the seeds of each.
+fn simulations(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
     let watched = body.get("predict").map(|_| predict(body, faults));
     let windows = windows(body, faults);
     let mut network = body.clone();
@@ -177,7 +200,7 @@ fn variant(
         };
         points.push(Point { labels: case.settings, work: Work::Packets(Box::new(work)) });
     }
-    Some((Variant { name, points }, plan.seeds))
+    Some((points, plan.seeds))
 }
 
 /// The intervals of the run that are measured besides the measurement window.
@@ -220,14 +243,13 @@ fn computations(body: &Table, faults: &mut Faults) -> Vec<Point> {
 }
 
 fn computation(tree: &Table, faults: &mut Faults) -> Computation {
-    for (key, _) in
-        tree.entries.iter().filter(|(key, _)| !["compute", "sweep", "name"].contains(&key.text.as_str()))
-    {
-        let help = "leave it out: a computation has no network";
+    let means_nothing = |(key, _): &&(Key, Node)| !["compute", "sweep", "name"].contains(&key.text.as_str());
+    for (key, _) in tree.entries.iter().filter(|_| tree.get("topology").is_none()).filter(means_nothing) {
+        let help = "leave it out, or add the [topology] of a network to be simulated beside the computation";
         faults.add_with_help(&key.span, format!("`{}` means nothing beside [compute]", key.text), help);
     }
     let table = section(tree, "compute", faults);
-    let shape = Shape { place: "[compute]", besides: &["model", "controller"], required: &["what"] };
+    let shape = Shape { place: "[compute]", besides: &["model", "controller", "chain"], required: &["what"] };
     let settings: compute::ComputeParams = settings(&table, shape, faults);
     if let Err(message) = settings.along.0.parse::<fluid::axis::ParameterAxis>() {
         faults.add(table.place("along"), message);
@@ -235,7 +257,9 @@ fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     let model = table.get("model").and_then(|node| choose(node, "model", Precedence::Members, faults));
     let controller =
         table.get("controller").and_then(|node| choose(node, "controller", Precedence::Members, faults));
+    let chain = Shape { place: "`chain` in [compute]", ..Shape::default() };
     Computation {
+        chain: self::settings(&section(&table, "chain", faults), chain, faults),
         settings,
         model: model.map(|chosen| chosen.config).unwrap_or_default(),
         controller: controller.map(|chosen| chosen.config).unwrap_or_default(),

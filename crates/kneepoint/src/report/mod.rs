@@ -12,6 +12,7 @@ pub mod format;
 mod grid;
 pub mod json;
 mod manifest;
+pub mod markov;
 pub mod predictions;
 pub mod reproduction;
 mod shares;

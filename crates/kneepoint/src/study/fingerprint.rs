@@ -36,7 +36,7 @@ pub fn name(work: &Work, seed: u64) -> String {
             prints(&used)
         }
         // A computation is quick, and its models borrow parameters from controllers and queues.
-        Work::Computation(_) => ALGORITHMS.iter().map(|(.., print)| *print).collect(),
+        Work::Computation(_) => ALGORITHMS.iter().map(|(.., print)| *print).chain([COMPUTED]).collect(),
     };
     let (identity, seed) = (work.identity(), seed.to_string());
     hash::of([ENGINE, &identity, &seed].into_iter().chain(prints))

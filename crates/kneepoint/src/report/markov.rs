@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The Markov renewal analysis of a persistent session: the document, and records for machines.
+
+use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
+use crate::chart::{Axis, Drawing, Line, Lines, lines, sheet};
+use crate::markov::theory::{self, LAWS, Path};
+use crate::markov::{Params, Readings, Sampled, Solution};
+use crate::settings::Settings;
+use crate::study::fluid::Named;
+use crate::study::markov::{Change, Outcome, Point};
+use crate::table::number::significant;
+use crate::table::{Cell, Estimate, Records};
+
+/// A number of the analysis.
+struct Quantity {
+    title: &'static str,
+    unit: &'static str,
+    of: fn(&Solution, &Params) -> f64,
+}
+
+const EFFICIENCY: Quantity = Quantity { title: "efficiency", unit: "", of: |solution, _| solution.efficiency };
+const KILOBYTES: Quantity = Quantity {
+    title: "throughput",
+    unit: "kB/s",
+    of: |solution, params| solution.throughput * params.packet.0 as f64 / 1000.0,
+};
+const PACKETS: Quantity =
+    Quantity { title: "throughput", unit: "packets/s", of: |solution, _| solution.throughput };
+const LOSSES: Quantity = Quantity { title: "losses", unit: "1/s", of: |solution, _| solution.losses };
+
+/// All of them, for a single point.
+const QUANTITIES: [Quantity; 10] = [
+    EFFICIENCY,
+    KILOBYTES,
+    PACKETS,
+    LOSSES,
+    Quantity { title: "loss probability", unit: "", of: |solution, _| solution.loss_probability },
+    Quantity { title: "mean window", unit: "packets", of: |solution, _| solution.mean_window },
+    Quantity { title: "mean fair rate", unit: "packets/s", of: |solution, _| solution.fair_rate },
+    Quantity { title: "states", unit: "", of: |solution, _| solution.states as f64 },
+    Quantity { title: "transitions", unit: "", of: |solution, _| solution.transitions as f64 },
+    Quantity { title: "residual", unit: "", of: |solution, _| solution.residual },
+];
+
+impl Quantity {
+    fn at(&self, point: &Point) -> f64 {
+        point.solution.as_ref().map_or(f64::NAN, |solution| (self.of)(solution, &point.place.params))
+    }
+
+    fn title_and_unit(&self) -> String {
+        Column::number(self.title, self.unit).title_and_unit()
+    }
+}
+
+/// Digits of a result.
+const DIGITS: i32 = 4;
+
+/// The whole document.
+pub fn document(outcome: &Outcome) -> Document {
+    let mut sections = match (outcome.changes()[..].is_empty(), &outcome.along) {
+        (false, _) => readings(outcome),
+        (true, Some(_)) => along(outcome),
+        (true, None) => vec![Section::new("Solution", vec![Block::Table(single(outcome))])],
+    };
+    if outcome.changes().is_empty() {
+        sections.extend(beside(outcome));
+        sections.extend(beside_theory(outcome));
+    }
+    sections.push(chains(outcome));
+    sections.push(parameters(outcome));
+    Document { title: "A persistent session beside ephemeral ones".into(), about: about(outcome).into(), sections }
+}
+
+fn about(outcome: &Outcome) -> String {
+    let Params { rate, packet, delay, buffer, session, max_sessions, arrivals, .. } = &outcome.cases[0].params;
+    let parts = [
+        ("rate", format!("a link of {rate}")),
+        ("packet", format!("packets of {packet}")),
+        ("delay", format!("a delay of {delay}")),
+        ("buffer", format!("a buffer of {buffer} packets")),
+        ("session", format!("sessions of {session}")),
+        ("max_sessions", format!("at most {max_sessions} of them")),
+        ("arrivals", format!("{arrivals} arrivals per second")),
+    ];
+    let varied = |name: &str| outcome.along.as_ref().is_some_and(|axis| axis.name == name);
+    let fixed: Vec<String> =
+        parts.into_iter().filter(|(name, _)| !varied(name)).map(|(_, part)| part).collect();
+    format!("Markov renewal analysis of Karnik and Kumar, 2005: {}.", fixed.join(", "))
+}
+
+/// A value along the axis.
+fn label(at: Option<f64>) -> String {
+    at.map_or(String::new(), |at| significant(at, DIGITS).trim_end_matches(".0").to_string())
+}
+
+/// The title of the axis, with its unit.
+fn axis_title(outcome: &Outcome) -> String {
+    outcome.along.as_ref().map_or(String::new(), |axis| Column::number(&axis.name, &axis.unit).title_and_unit())
+}
+
+/// The points of a case for the chosen readings.
+fn chosen(outcome: &Outcome, case: usize) -> Vec<&Point> {
+    outcome.line(case, None).collect()
+}
+
+/// A line for each value of the axis, a column for each case and quantity.
+fn grid(outcome: &Outcome, quantities: &[Quantity]) -> Block {
+    let cases = || (0..outcome.cases.len()).flat_map(|case| quantities.iter().map(move |of| (case, of)));
+    let line = |(place, at): (usize, Option<f64>)| {
+        let cell = |(case, quantity): (usize, &Quantity)| -> Shown {
+            significant(quantity.at(chosen(outcome, case)[place]), DIGITS).into()
+        };
+        TableLine::new(label(at), cases().map(cell).collect())
+    };
+    Block::Table(Table {
+        corner: axis_title(outcome),
+        columns: cases().map(|(case, of)| Column::number(&outcome.cases[case].name, of.unit)).collect(),
+        lines: outcome.values().into_iter().enumerate().map(line).collect(),
+        linked: false,
+    })
+}
+
+/// A line for each quantity, a column for each case.
+fn single(outcome: &Outcome) -> Table {
+    let cell = |quantity: &Quantity, case: usize| -> Shown {
+        let value = quantity.at(chosen(outcome, case)[0]);
+        match quantity.title {
+            "residual" => format!("{value:.1e}").into(),
+            "states" | "transitions" => format!("{value:.0}").into(),
+            _ => significant(value, DIGITS).into(),
+        }
+    };
+    let line = |quantity: &Quantity| {
+        let cells = (0..outcome.cases.len()).map(|case| cell(quantity, case));
+        TableLine::new(quantity.title_and_unit(), cells.collect())
+    };
+    Table {
+        corner: String::new(),
+        columns: outcome.cases.iter().map(|case| Column::number(&case.name, "")).collect(),
+        lines: QUANTITIES.iter().map(line).collect(),
+        linked: false,
+    }
+}
+
+fn x_axis(outcome: &Outcome) -> Axis {
+    let log = outcome.along.as_ref().is_some_and(|axis| axis.log);
+    if log { Axis::log(axis_title(outcome)) } else { Axis::linear(axis_title(outcome)) }
+}
+
+fn figure(name: &str, title: &str, note: &'static str, drawing: Drawing) -> Block {
+    let drawn = Figure { name: name.into(), title: title.into(), note, class: None, drawing };
+    Block::Figures(Layout::Whole, vec![drawn])
+}
+
+/// A line for each case along the axis.
+fn drawn(outcome: &Outcome, name: &str, quantity: &Quantity) -> Block {
+    let line = |case: usize| {
+        let points = chosen(outcome, case).into_iter();
+        let points = points.filter_map(|point| Some((point.place.at?, quantity.at(point))));
+        Line::exact(&outcome.cases[case].name, points)
+    };
+    let chart = Lines {
+        title: quantity.title_and_unit(),
+        x: x_axis(outcome),
+        y: Axis::linear(quantity.title_and_unit()).holding(0.0, 0.0),
+        series: (0..outcome.cases.len()).map(line).collect(),
+        marks: Vec::new(),
+    };
+    figure(name, &quantity.title_and_unit(), "", lines(&chart))
+}
+
+fn along(outcome: &Outcome) -> Vec<Section> {
+    let efficiency = "Throughput over the mean fair rate. It can exceed 1: a loss takes three delays to be noticed, \
+                      in which the analysis lets the whole buffer drain however small the rate is.";
+    vec![
+        Section::new(
+            "Efficiency",
+            vec![
+                Block::prose(efficiency),
+                grid(outcome, &[EFFICIENCY]),
+                drawn(outcome, "efficiency", &EFFICIENCY),
+            ],
+        ),
+        Section::new(
+            "Throughput",
+            vec![grid(outcome, &[KILOBYTES, PACKETS]), drawn(outcome, "throughput", &KILOBYTES)],
+        ),
+        Section::new(
+            "Losses per second",
+            vec![grid(outcome, &[LOSSES]), drawn(outcome, "losses", &LOSSES)],
+        ),
+    ]
+}
+
+/// A difference as a percentage with its sign.
+fn percent(fraction: f64) -> String {
+    if !fraction.is_finite() {
+        return significant(f64::NAN, 1);
+    }
+    let text = format!("{:+.2}", 100.0 * fraction);
+    if text.trim_start_matches(['+', '-']) == "0.00" { "0.00".into() } else { text }
+}
+
+/// What stands beside the analysis: its name and its numbers.
+type Other = (&'static str, fn(&Point) -> Option<Sampled>);
+const OTHERS: [Other; 2] = [("drawn", |point| point.drawn), ("packets", |point| point.packets)];
+
+/// Those that some point has.
+fn others(outcome: &Outcome) -> Vec<Other> {
+    let any = |other: &Other| outcome.points.iter().any(|point| (other.1)(point).is_some());
+    OTHERS.into_iter().filter(any).collect()
+}
+
+/// The analysis beside drawings and packets: a table for each case, the errors, and a figure.
+fn beside(outcome: &Outcome) -> Vec<Section> {
+    let others = others(outcome);
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let columns = || {
+        let mut columns = vec![Column::number("analysis", "packets/s")];
+        for (name, _) in &others {
+            columns.push(Column::number(*name, "packets/s"));
+            columns.push(Column::number(format!("above {name}"), "%"));
+        }
+        columns
+    };
+    let line = |point: &&Point| {
+        let mut cells: Vec<Shown> = vec![significant(PACKETS.at(point), DIGITS).into()];
+        for (_, of) in &others {
+            let sampled = of(point);
+            cells.push(sampled.map_or_else(|| significant(f64::NAN, 1).into(), |it| Shown::of(&it.throughput, 1.0)));
+            cells.push(percent(sampled.map_or(f64::NAN, |it| point.excess(&it))).into());
+        }
+        TableLine::new(label(point.place.at), cells)
+    };
+    let table = |case: usize| {
+        let lines = chosen(outcome, case).iter().map(line).collect();
+        let table = Table { corner: axis_title(outcome), columns: columns(), lines, linked: false };
+        Section::new(format!("{} beside simulation", outcome.cases[case].name), vec![Block::Table(table)])
+    };
+    let mut sections: Vec<Section> = (0..outcome.cases.len()).map(table).collect();
+    let summary = Block::Table(errors(outcome, &others));
+    let mut blocks = vec![Block::prose(explained(&others)), summary];
+    if outcome.along.is_some() {
+        blocks.push(figure("simulation", "Analysis, drawings and packets", "", panels(outcome, &others)));
+    }
+    sections.push(Section::new("Error of the analysis", blocks));
+    sections
+}
+
+fn explained(others: &[Other]) -> String {
+    let sentence = |name: &str| match name {
+        "drawn" => "Drawings follow the model of the analysis, so they differ by chance alone.",
+        _ => "Packets cross a dumbbell with the same parameters, with TCP's timers and without intervals.",
+    };
+    let sentences = others.iter().map(|(name, _)| sentence(name));
+    sentences.chain(["± is the half width of a 95 % interval."]).collect::<Vec<_>>().join(" ")
+}
+
+/// The mean and the greatest differences of each case.
+fn errors(outcome: &Outcome, others: &[Other]) -> Table {
+    let columns = others.iter().flat_map(|(name, _)| {
+        [format!("above {name}"), "mean size".into(), "greatest".into()].map(|title| Column::number(title, "%"))
+    });
+    let line = |case: usize| {
+        let points = chosen(outcome, case);
+        let cells = others.iter().flat_map(|(_, of)| {
+            let error = Errors::of(points.iter().copied(), *of);
+            [percent(error.mean), significant(100.0 * error.size, 3), percent(error.greatest)].map(Shown::from)
+        });
+        TableLine::new(&outcome.cases[case].name, cells.collect())
+    };
+    Table {
+        corner: "session".into(),
+        columns: columns.collect(),
+        lines: (0..outcome.cases.len()).map(line).collect(),
+        linked: false,
+    }
+}
+
+/// By how much the analysis is above something else, as fractions of that, over several points.
+struct Errors {
+    mean: f64,
+    /// The mean of the absolute values.
+    size: f64,
+    /// The one of the greatest absolute value.
+    greatest: f64,
+}
+
+impl Errors {
+    fn of<'p>(points: impl Iterator<Item = &'p Point>, other: fn(&Point) -> Option<Sampled>) -> Errors {
+        let all: Vec<f64> = points.filter_map(|point| Some(point.excess(&other(point)?))).collect();
+        let mean = |of: fn(f64) -> f64| all.iter().copied().map(of).sum::<f64>() / all.len() as f64;
+        let greatest = all.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        Errors { mean: mean(|it| it), size: mean(f64::abs), greatest: greatest.unwrap_or(f64::NAN) }
+    }
+}
+
+/// A panel for each case: the throughput of the analysis, of drawings and of packets.
+fn panels(outcome: &Outcome, others: &[Other]) -> Drawing {
+    let panel = |case: usize| {
+        let points = chosen(outcome, case);
+        let exact = points.iter().filter_map(|point| Some((point.place.at?, PACKETS.at(point))));
+        let series = |(name, of): &Other| {
+            let sampled = points.iter().filter_map(|point| Some((point.place.at?, of(point)?.throughput)));
+            Line { name: (*name).into(), points: sampled.collect() }
+        };
+        lines(&Lines {
+            title: outcome.cases[case].name.clone(),
+            x: x_axis(outcome),
+            y: Axis::linear(PACKETS.title_and_unit()).holding(0.0, 0.0),
+            series: [Line::exact("analysis", exact)].into_iter().chain(others.iter().map(series)).collect(),
+            marks: Vec::new(),
+        })
+    };
+    let panels: Vec<Drawing> = (0..outcome.cases.len()).map(panel).collect();
+    sheet("Analysis, drawings and packets", &panels, 2)
+}
+
+/// A line for each change of the readings: what it changes, and how near it is to drawings and packets.
+fn readings(outcome: &Outcome) -> Vec<Section> {
+    let others = others(outcome);
+    let all: Vec<Option<&Change>> = [None].into_iter().chain(outcome.changes().into_iter().map(Some)).collect();
+    let mean = |points: &[&Point]| {
+        points.iter().map(|point| EFFICIENCY.at(point)).sum::<f64>() / points.len() as f64
+    };
+    let name = |change: Option<&Change>| change.map_or("as chosen".to_string(), |change| change.name.clone());
+    let table = |case: usize| {
+        let base = chosen(outcome, case);
+        let line = |change: &Option<&Change>| {
+            let points: Vec<&Point> = outcome.line(case, *change).collect();
+            let pairs = points.iter().zip(&base);
+            let changes = pairs.map(|(here, there)| EFFICIENCY.at(here) / EFFICIENCY.at(there) - 1.0);
+            let greatest = changes.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(f64::NAN);
+            let mut cells = vec![significant(mean(&points), DIGITS), percent(greatest)];
+            for (other, of) in &others {
+                let errors = Errors::of(points.iter().copied(), *of);
+                match *other {
+                    "drawn" => {
+                        let within = if errors.greatest.abs() <= 0.01 { "yes" } else { "no" };
+                        cells.extend([percent(errors.greatest), within.into()]);
+                    }
+                    _ => cells.extend([percent(errors.mean), significant(100.0 * errors.size, 3)]),
+                }
+            }
+            TableLine {
+                about: change.map_or(String::new(), |change| change.about.to_string()),
+                ..TableLine::new(name(*change), cells.into_iter().map(Shown::from).collect())
+            }
+        };
+        let mut columns = vec![Column::number("efficiency", ""), Column::number("change", "%")];
+        for (other, _) in &others {
+            columns.extend(match *other {
+                "drawn" => [Column::number("above drawn", "%"), Column::text("in 1 %")],
+                _ => [Column::number("above packets", "%"), Column::number("mean size", "%")],
+            });
+        }
+        let lines = all.iter().map(line).collect();
+        let table = Table { corner: "reading".into(), columns, lines, linked: false };
+        Section::new(outcome.cases[case].name.clone(), vec![Block::Table(table)])
+    };
+    let about = match outcome.along {
+        Some(_) => "Each line changes one reading, or takes all of a preset. The efficiency and the errors are means over \
+                    the axis; the change and the difference from drawings are the greatest.",
+        None => "Each line changes one reading, or takes all of a preset.",
+    };
+    let introduction = Section::new("Readings", vec![Block::prose(about)]);
+    let sections = [introduction].into_iter().chain((0..outcome.cases.len()).map(table));
+    sections.chain(nearest(outcome, &all, &name)).collect()
+}
+
+/// The readings in order of their distance from packets, over all cases and points.
+fn nearest(
+    outcome: &Outcome,
+    changes: &[Option<&Change>],
+    name: &dyn Fn(Option<&Change>) -> String,
+) -> Option<Section> {
+    let of = |point: &Point| point.packets;
+    let all = |change: Option<&Change>| {
+        let points = outcome.points.iter().filter(move |point| point.place.change.as_ref() == change);
+        Errors::of(points, of)
+    };
+    let mut ranked: Vec<(Option<&Change>, Errors)> =
+        changes.iter().map(|change| (*change, all(*change))).collect();
+    ranked.retain(|(_, errors)| errors.size.is_finite());
+    ranked.sort_by(|(_, a), (_, b)| a.size.total_cmp(&b.size));
+    let line = |(change, errors): &(Option<&Change>, Errors)| {
+        let cells = [significant(100.0 * errors.size, 3), percent(errors.mean), percent(errors.greatest)];
+        TableLine::new(name(*change), cells.map(Shown::from).to_vec())
+    };
+    let titles = ["mean size of the error", "mean error", "greatest"];
+    let table = Table {
+        corner: "reading".into(),
+        columns: titles.map(|title| Column::number(title, "%")).into(),
+        lines: ranked.iter().map(line).collect(),
+        linked: false,
+    };
+    let about = "The error is that of the throughput, over all sessions and points.";
+    let blocks = vec![Block::prose(about), Block::Table(table)];
+    (!ranked.is_empty()).then(|| Section::new("Nearest to the packets", blocks))
+}
+
+/// Laws of the throughput over the loss probability, with the points of the analysis; none if the points differ in their
+/// paths.
+fn beside_theory(outcome: &Outcome) -> Option<Section> {
+    let path = |params: &Params| {
+        let rtt = params.delay.as_secs_f64();
+        let window = params.bdp() + f64::from(params.buffer);
+        Path { rtt, timeout: 3.0 * rtt, per_ack: 1.0, window }
+    };
+    let first = path(&outcome.cases[0].params);
+    if outcome.points.iter().any(|point| path(&point.place.params) != first) {
+        return None;
+    }
+    let probability = |point: &Point| point.solved(|solution| solution.loss_probability);
+    let cases: Vec<Line> = (0..outcome.cases.len())
+        .map(|case| {
+            let mut points: Vec<(f64, f64)> = chosen(outcome, case)
+                .into_iter()
+                .map(|point| (probability(point), PACKETS.at(point)))
+                .filter(|(p, _)| *p > LEAST)
+                .collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line::exact(&outcome.cases[case].name, points)
+        })
+        .collect();
+    let steps = || (0..=STEPS).map(|step| LEAST * libm::pow(GREATEST / LEAST, f64::from(step) / f64::from(STEPS)));
+    let curve = |name: &str, law: &dyn Fn(f64) -> f64| Line::exact(name, steps().map(|p| (p, law(p))));
+    let laws = LAWS.iter().map(|law| curve(law.name, &|p| (law.throughput)(p, &first).min(first.window / first.rtt)));
+    let responses = theory::response_functions()
+        .map(|(name, law)| curve(name, &|p| theory::of_response_function(law, p, &first)));
+    let panel = |title: &str, curves: Vec<Line>| {
+        lines(&Lines {
+            title: title.into(),
+            x: Axis::log("loss probability"),
+            y: Axis::log("throughput, packets/s"),
+            series: cases.iter().cloned().chain(curves).collect(),
+            marks: Vec::new(),
+        })
+    };
+    let panels = [panel("laws of TCP", laws.collect()), panel("response functions", responses.collect())];
+    let about = format!(
+        "The points of the analysis over their loss probability, beside published laws at the base round-trip time of {} s, \
+         with a timeout of three of them and a window of at most {} packets, the link and its buffer. The laws assume losses \
+         at random and a constant round-trip time, and all but the full and the approximate model of Padhye et al. repair \
+         them without timeouts. Loss probabilities below {LEAST} are left out.",
+        first.rtt, first.window
+    );
+    let sources = LAWS.iter().map(|law| (law.name.to_string(), law.source.to_string())).collect();
+    let drawing = sheet("Throughput over the loss probability", &panels, 2);
+    let blocks = vec![
+        Block::prose(about),
+        Block::Facts(sources),
+        figure("theory", "Throughput over the loss probability", "", drawing),
+    ];
+    Some(Section::new("Theory", vec![Block::pages(blocks)]))
+}
+
+/// The range of loss probabilities in the figure of theory, and the steps of its curves.
+const LEAST: f64 = 1e-4;
+const GREATEST: f64 = 0.1;
+const STEPS: u32 = 60;
+
+/// The sizes of the chains, and the points that have no solution.
+fn chains(outcome: &Outcome) -> Section {
+    let range = |of: fn(&Solution) -> usize| {
+        let all = outcome.points.iter().filter_map(|point| point.solution.as_ref().ok()).map(of);
+        let (least, most) = (all.clone().min().unwrap_or(0), all.max().unwrap_or(0));
+        if least == most { least.to_string() } else { format!("{least} to {most}") }
+    };
+    let residual = outcome.points.iter().map(|point| point.solved(|it| it.residual)).fold(0.0, f64::max);
+    let facts = [
+        ("chains", outcome.points.len().to_string()),
+        ("states", range(|it| it.states)),
+        ("transitions", range(|it| it.transitions)),
+        ("greatest residual", format!("{residual:.1e}")),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_string(), value)).to_vec();
+    let failed = outcome.points.iter().filter_map(|point| {
+        let why = point.solution.as_ref().err()?;
+        let change = point.place.change.as_ref().map_or(String::new(), |change| format!(", {}", change.name));
+        let at = point.place.at.map_or(String::new(), |_| format!(" at {}", label(point.place.at)));
+        Some(format!("{}{at}{change}: {why}", outcome.cases[point.place.case].name).into())
+    });
+    Section::new("Chains", vec![Block::Facts(facts), Block::List(failed.collect())])
+}
+
+/// Every parameter and reading that the cases share.
+fn parameters(outcome: &Outcome) -> Section {
+    let Named(shared) = outcome.shared();
+    let is_reading = |name: &str| Readings::fields().iter().any(|field| field.name == name);
+    let line = |(name, value): &(&'static str, String)| {
+        let field = Params::fields().iter().find(|field| field.name == *name);
+        let sentence = field.map_or("", |field| field.doc);
+        let choice = field.and_then(|field| field.choices.iter().find(|(choice, _)| choice == value));
+        let about = choice.map_or(sentence, |(_, about)| *about).replace('\n', " ");
+        TableLine::new(*name, vec![value.clone().into(), about.into()])
+    };
+    let table = |readings: bool| {
+        let lines = shared.iter().filter(|(name, _)| is_reading(name) == readings).map(line).collect();
+        let columns = vec![Column::text("value"), Column::text("meaning")];
+        Block::Table(Table { corner: if readings { "reading" } else { "parameter" }.into(), columns, lines, linked: false })
+    };
+    Section::new("Parameters and readings", vec![Block::pages(vec![table(false), table(true)])])
+}
+
+/// A line for each point: all numbers of the solution, and those drawn and observed.
+pub fn records(outcome: &Outcome) -> Records {
+    let at = outcome.along.as_ref().map_or("at".to_string(), |axis| axis.column());
+    let solved: [(&str, fn(&Solution) -> f64); 9] = [
+        ("throughput_pps", |it| it.throughput),
+        ("efficiency", |it| it.efficiency),
+        ("losses_per_s", |it| it.losses),
+        ("loss_probability", |it| it.loss_probability),
+        ("mean_window_packets", |it| it.mean_window),
+        ("fair_rate_pps", |it| it.fair_rate),
+        ("states", |it| it.states as f64),
+        ("transitions", |it| it.transitions as f64),
+        ("residual", |it| it.residual),
+    ];
+    let sampled: [(&str, fn(&Sampled) -> Estimate); 3] = [
+        ("throughput_pps", |it| it.throughput),
+        ("efficiency", |it| it.efficiency),
+        ("losses_per_s", |it| it.losses),
+    ];
+    let mut columns = vec!["session".to_string(), "reading".into(), at];
+    columns.extend(solved.iter().map(|(name, _)| name.to_string()));
+    for (other, _) in OTHERS {
+        for (name, _) in &sampled {
+            columns.extend([format!("{other}_{name}"), format!("{other}_{name}_half_width")]);
+        }
+    }
+    let row = |point: &Point| {
+        let change = point.place.change.as_ref().map_or("as chosen", |change| &change.name);
+        let mut cells: Vec<Cell> = vec![
+            outcome.cases[point.place.case].name.as_str().into(),
+            change.into(),
+            point.place.at.unwrap_or(f64::NAN).into(),
+        ];
+        cells.extend(solved.iter().map(|(_, of)| Cell::Number(point.solved(*of))));
+        for (_, other) in OTHERS {
+            for (_, of) in &sampled {
+                let estimate = other(point).as_ref().map(of);
+                let mean = estimate.map_or(f64::NAN, |it| it.mean);
+                cells.extend([mean, estimate.and_then(|it| it.half_width).unwrap_or(f64::NAN)].map(Cell::Number));
+            }
+        }
+        cells
+    };
+    Records { columns, rows: outcome.points.iter().map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{html, text};
+    use super::*;
+    use crate::markov::Protocol;
+    use crate::study::markov::{Question, cases};
+
+    fn outcome(axis: Option<&str>, every_reading: bool) -> Outcome {
+        let question = Question {
+            cases: cases(&Params::default(), &[Protocol::Ratcp, Protocol::Tcp], &[1.0]),
+            along: axis.map(|axis| axis.parse().unwrap()),
+            every_reading,
+            cycles: None,
+            seed: 1,
+        };
+        let places = question.places().unwrap();
+        let points = places.iter().enumerate().map(|(number, place)| {
+            let mut point = question.compute(place, number);
+            // As if packets had been 2 % slower, and drawings exact.
+            let exact = |value: f64| Estimate { mean: value, half_width: Some(0.01 * value) };
+            let solution = point.solution.clone().unwrap();
+            let sampled = |scale: f64| Sampled {
+                throughput: exact(solution.throughput * scale),
+                efficiency: exact(solution.efficiency * scale),
+                losses: exact(solution.losses * scale),
+            };
+            point.drawn = Some(sampled(1.0));
+            point.packets = Some(sampled(1.0 / 1.02));
+            point
+        });
+        Outcome { points: points.collect(), cases: question.cases, along: question.along }
+    }
+
+    #[test]
+    fn the_three_stand_side_by_side_and_a_terminal_has_80_columns() {
+        let outcome = outcome(Some("arrivals=0.01..1:3:log"), false);
+        let document = document(&outcome);
+        let said = text::render(&document);
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        let errors = said.lines().skip_while(|line| !line.starts_with("Error of")).collect::<Vec<_>>();
+        let tcp = errors.iter().find(|line| line.starts_with("TCP")).unwrap();
+        assert_eq!(tcp.split_whitespace().collect::<Vec<_>>()[1..], ["0.00", "0", "0.00", "+2.00", "2.00", "+2.00"]);
+        let page = html::render(&document);
+        html::tests::check(&page);
+        for figure in document.figures() {
+            assert!(!figure.drawing.standalone().contains("NaN"), "{}", figure.name);
+        }
+        let records = records(&outcome);
+        assert_eq!((records.rows.len(), records.rows[0].len()), (6, records.columns.len()));
+    }
+
+    #[test]
+    fn a_single_point_has_the_size_of_its_chain() {
+        let said = text::render(&document(&outcome(None, false)));
+        for part in ["states", "transitions", "residual", "TCP", "RATCP δ=1"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    }
+}

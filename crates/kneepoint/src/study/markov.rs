@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Markov: the analysis of a persistent session, along a parameter or reading by reading, beside drawings and packets.
+//!
+//! The analysis wants no runs. The packets do: at each point a dumbbell whose capacity ephemeral sessions share, with the
+//! parameters of the analysis.
+//!
+//! | of the analysis | of the network |
+//! |---|---|
+//! | `rate`, `delay`, `buffer` | rate, round-trip time and buffer of the bottleneck |
+//! | `packet` | a payload and 40 bytes of headers |
+//! | `arrivals`, `session`, `max_sessions` | `[capacity] kind = "ephemeral"`, whose `epoch` is the delay |
+//! | `protocol`, `backlog` | `ratcp` told by the oracle, or `reno`; recovery by timeouts alone |
+//! | `rounding` | RATCP's `rounding`: up for the next whole number, down otherwise |
+//!
+//! Nothing in the network corresponds to the other readings. Its timers are those of TCP, not three intervals.
+
+use serde::Serialize;
+
+use super::fluid::Named;
+use super::{Records, Study, Wanted, seed_by_seed};
+use crate::experiment::{Packets, Work};
+use crate::fluid::axis::ParameterAxis;
+use crate::markov::{self, PRESETS, Params, Preset, Protocol, Readings, Rounding, Sampled, Solution};
+use crate::rng::Rng;
+use crate::scenario::{self, Fault};
+use crate::settings::{Raw, Refusal, Settings};
+use crate::suggest::did_you_mean;
+use crate::table::{Estimate, Row, value};
+use crate::units::Span;
+
+/// A protocol of the persistent session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Its name in tables: `RATCP δ=4`.
+    pub name: String,
+    /// Its parameters where nothing is varied.
+    pub params: Params,
+}
+
+/// Each protocol, RATCP with each backlog, under otherwise equal parameters.
+pub fn cases(base: &Params, protocols: &[Protocol], backlogs: &[f64]) -> Vec<Case> {
+    let case = |protocol: &Protocol| match protocol {
+        Protocol::Tcp => {
+            vec![Case { name: "TCP".into(), params: Params { protocol: Protocol::Tcp, ..base.clone() } }]
+        }
+        Protocol::Ratcp => {
+            let with = |backlog: &f64| Case {
+                name: format!("RATCP δ={backlog}"),
+                params: Params { protocol: Protocol::Ratcp, backlog: *backlog, ..base.clone() },
+            };
+            backlogs.iter().map(with).collect()
+        }
+    };
+    protocols.iter().flat_map(case).collect()
+}
+
+/// What is computed at each point.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The protocols.
+    pub cases: Vec<Case>,
+    /// The parameter that is varied, if any.
+    pub along: Option<ParameterAxis>,
+    /// Whether each reading is changed, too.
+    pub every_reading: bool,
+    /// Cycles that are drawn at each point, if any.
+    pub cycles: Option<u64>,
+    /// The seed of the drawings.
+    pub seed: u64,
+}
+
+/// A change of the readings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The reading and its value: `service = carried`.
+    pub name: String,
+    /// The sentence of documentation of that value.
+    pub about: &'static str,
+}
+
+/// A point that is to be computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The index of its case.
+    pub case: usize,
+    /// The change of the readings; none for those that were chosen.
+    pub change: Option<Change>,
+    /// The value along the axis, if there is one.
+    pub at: Option<f64>,
+    /// All parameters.
+    pub params: Params,
+}
+
+/// A point of the analysis.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Where it is.
+    pub place: Place,
+    /// The solution, or the reason that there is none.
+    pub solution: Result<Solution, String>,
+    /// The same by drawing.
+    pub drawn: Option<Sampled>,
+    /// The same by packets.
+    pub packets: Option<Sampled>,
+}
+
+impl Question {
+    /// Every place, those of the chosen readings first. The error names a value of the axis that is refused.
+    pub fn places(&self) -> Result<Vec<Place>, String> {
+        let mut places = Vec::new();
+        for (index, case) in self.cases.iter().enumerate() {
+            for (at, params) in along(&case.params, self.along.as_ref())? {
+                places.push(Place { case: index, change: None, at, params });
+            }
+        }
+        if self.every_reading {
+            let changed = places.iter().flat_map(|place| {
+                let changed = changes(&place.params).into_iter();
+                changed.map(|(change, params)| Place { change: Some(change), params, ..place.clone() })
+            });
+            let changed = changed.collect::<Vec<_>>();
+            places.extend(changed);
+        }
+        Ok(places)
+    }
+
+    /// The analysis at a place, and drawings if they are wanted; `number` tells their random numbers from other places'.
+    pub fn compute(&self, place: &Place, number: usize) -> Point {
+        let rng = Rng::stream(self.seed, "markov", number as u64);
+        let drawn = self.cycles.and_then(|cycles| markov::simulate(&place.params, cycles, rng).ok());
+        Point { place: place.clone(), solution: markov::solve(&place.params), drawn, packets: None }
+    }
+}
+
+/// The parameters at every value of an axis, or those that are given without one.
+fn along(params: &Params, axis: Option<&ParameterAxis>) -> Result<Vec<(Option<f64>, Params)>, String> {
+    let Some(axis) = axis else { return Ok(vec![(None, params.clone())]) };
+    let numeric = Params::fields().iter().filter(|field| field.choices.is_empty());
+    let Some(field) = numeric.clone().find(|field| field.name == axis.name) else {
+        let names: Vec<&str> = numeric.map(|field| field.name).collect();
+        return Err(format!("there is no number `{}` to vary: {}", axis.name, did_you_mean(&axis.name, &names)));
+    };
+    let whole = field.kind == <u32 as crate::settings::Setting>::KIND;
+    let mut values: Vec<f64> = axis.values().map(|value| if whole { libm::round(value) } else { value }).collect();
+    values.dedup();
+    let at = |value: f64| {
+        let mut params = params.clone();
+        let written = axis.written(value);
+        let set = params.set(&axis.name, &Raw::guess(&written)).map_err(|refusal| match refusal {
+            Refusal::Value(why) => why,
+            Refusal::Unknown => format!("there is no parameter `{}`", axis.name),
+        });
+        set.and_then(|()| params.check()).map_err(|why| format!("{} = {written}: {why}", axis.name))?;
+        Ok((Some(value), params))
+    };
+    values.into_iter().map(at).collect()
+}
+
+/// Every change of a single reading, and every other preset, with the parameters changed. What does not suit the other
+/// parameters is left out.
+fn changes(params: &Params) -> Vec<(Change, Params)> {
+    let single = Readings::fields().iter().flat_map(|field| {
+        let chosen = params.get(field.name).unwrap_or_default();
+        let others = field.choices.iter().filter(move |(value, _)| *value != chosen);
+        others.map(move |(value, about)| (format!("{} = {value}", field.name), *about, field.name, *value))
+    });
+    let single = single.filter_map(|(name, about, field, value)| {
+        let mut changed = params.clone();
+        changed.set(field, &Raw::Text(value.to_string())).ok()?;
+        Some((Change { name, about }, changed))
+    });
+    let preset = |preset: &Preset| {
+        let name = format!("preset {}", preset.name);
+        (Change { name, about: preset.about }, params.clone().with(preset))
+    };
+    let presets = PRESETS.iter().map(preset).filter(|(_, changed)| changed != params);
+    single.chain(presets).filter(|(_, changed)| changed.check().is_ok()).collect()
+}
+
+/// How packets are simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// One run at each point for each.
+    pub seeds: Vec<u64>,
+    /// The simulated time of a run, of which the first twentieth is not measured.
+    pub duration: Span,
+}
+
+/// Bytes of headers on the wire.
+const HEADER: u64 = 40;
+/// What the scenarios call the persistent session.
+const SESSION: &str = "session";
+
+/// A scenario that is not valid.
+#[derive(Clone, Debug)]
+pub struct Invalid {
+    /// The point.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Its faults.
+    pub faults: Vec<Fault>,
+}
+
+/// The runs of packets at some places.
+#[derive(Clone, Debug)]
+pub struct Trials {
+    seeds: Vec<u64>,
+    /// The work at each place, and the payload of a packet there in bits.
+    runs: Vec<(Work, f64)>,
+    /// Names and texts of the scenarios.
+    pub scenarios: Vec<(String, String)>,
+}
+
+impl Trial {
+    /// The runs at these places.
+    pub fn plan(&self, cases: &[Case], places: &[Place]) -> Result<Trials, Box<Invalid>> {
+        let (mut runs, mut scenarios) = (Vec::new(), Vec::new());
+        for place in places {
+            let name = match place.at {
+                Some(at) => format!("{} at {at}", cases[place.case].name),
+                None => cases[place.case].name.clone(),
+            };
+            let text = self.scenario(&name, &place.params);
+            let valid = match scenario::parse(&text) {
+                Ok(mut plan) => plan.cases.remove(0).valid,
+                Err(faults) => return Err(Box::new(Invalid { name, text, faults })),
+            };
+            let payload = 8.0 * payload(&place.params) as f64;
+            runs.push((Work::Packets(Box::new(Packets::from(valid))), payload));
+            scenarios.push((name, text));
+        }
+        Ok(Trials { seeds: self.seeds.clone(), runs, scenarios })
+    }
+
+    fn scenario(&self, name: &str, params: &Params) -> String {
+        let Params { rate, delay, buffer, arrivals, session, max_sessions, backlog, .. } = params;
+        let Trial { seeds, duration } = self;
+        let (seed, count, from) = (seeds.first().unwrap_or(&1), seeds.len(), Span(duration.0 / 20));
+        let rounding = if params.readings.rounding == Rounding::Ceiling { "up" } else { "down" };
+        let control = match params.protocol {
+            Protocol::Tcp => "cc = \"reno\"".to_string(),
+            Protocol::Ratcp => format!(
+                "cc = {{ kind = \"ratcp\", base_rtt = \"{delay}\", backlog = {backlog:?}, rounding = \"{rounding}\" }}"
+            ),
+        };
+        format!(
+            "name = \"{name}\"\n\n\
+             [run]\nduration = \"{duration}\"\nmeasure = \"{from}..{duration}\"\nseed = {seed}\nseeds = {count}\n\n\
+             [topology]\nkind = \"dumbbell\"\nrate = \"{rate}\"\nrtt = \"{delay}\"\nbuffer = \"{buffer}pkt\"\n\
+             access = \"minimal\"\n\n\
+             [capacity]\nkind = \"ephemeral\"\narrivals = {arrivals:?}\nsession = \"{session}\"\n\
+             max_sessions = {max_sessions}\nepoch = \"{delay}\"\n\n\
+             [feedback]\nkind = \"oracle\"\n\n\
+             [tcp]\nrecovery = \"old-tahoe\"\npayload = \"{}b\"\nheader = \"{HEADER}b\"\n\n\
+             [[flows]]\nname = \"{SESSION}\"\n{control}\n",
+            payload(params)
+        )
+    }
+}
+
+/// Bytes of a packet besides its headers.
+fn payload(params: &Params) -> u64 {
+    params.packet.0.saturating_sub(HEADER)
+}
+
+impl Study for Trials {
+    type Outcome = Vec<Option<Sampled>>;
+
+    fn wanted(&self) -> Vec<Wanted<'_>> {
+        seed_by_seed(&self.seeds, self.runs.iter().map(|(work, _)| work))
+    }
+
+    /// What was observed at each place; none before the first of its runs has finished.
+    fn outcome(&self, records: &Records) -> Vec<Option<Sampled>> {
+        let observed = |(work, payload): &(Work, f64)| {
+            let records = self.seeds.iter().filter_map(|seed| records.get(work, *seed));
+            let all: Vec<[f64; 3]> = records.map(|record| observed(&record.rows, *payload)).collect();
+            let estimate = |place: usize| Estimate::of(&all.iter().map(|one| one[place]).collect::<Vec<_>>());
+            (!all.is_empty()).then(|| Sampled {
+                throughput: estimate(0),
+                efficiency: estimate(1),
+                losses: estimate(2),
+            })
+        };
+        self.runs.iter().map(observed).collect()
+    }
+}
+
+/// Throughput in packets per second, its part of the capacity that the ephemeral sessions left, and timeouts per second.
+fn observed(rows: &[Row], payload: f64) -> [f64; 3] {
+    let group = [("group", SESSION)];
+    let throughput = value(rows, "goodput_bps", &group) / payload;
+    let fair = value(rows, "capacity_bps", &[]) / (payload + 8.0 * HEADER as f64);
+    [throughput, throughput / fair, value(rows, "timeouts", &group) / value(rows, "window_s", &[])]
+}
+
+/// The analysis at every point.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The protocols.
+    pub cases: Vec<Case>,
+    /// The parameter that is varied, if any.
+    pub along: Option<ParameterAxis>,
+    /// The points in the order of [`Question::places`].
+    pub points: Vec<Point>,
+}
+
+impl Outcome {
+    /// The values along the axis, or none for a single point.
+    pub fn values(&self) -> Vec<Option<f64>> {
+        self.line(0, None).map(|point| point.place.at).collect()
+    }
+
+    /// The points of a case under a change of the readings, along the axis.
+    pub fn line<'o>(&'o self, case: usize, change: Option<&'o Change>) -> impl Iterator<Item = &'o Point> {
+        self.points.iter().filter(move |point| point.place.case == case && point.place.change.as_ref() == change)
+    }
+
+    /// The changes of the readings, in order.
+    pub fn changes(&self) -> Vec<&Change> {
+        let mut changes: Vec<&Change> = Vec::new();
+        for change in self.points.iter().filter_map(|point| point.place.change.as_ref()) {
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+        changes
+    }
+
+    /// The parameters that all cases share, as they would be written.
+    pub fn shared(&self) -> Named<String> {
+        let own = |name: &str| {
+            ["protocol", "backlog"].contains(&name) || self.along.as_ref().is_some_and(|axis| axis.name == name)
+        };
+        let params = &self.cases[0].params;
+        let fields = Params::fields().iter().filter(|field| !own(field.name));
+        Named(fields.filter_map(|field| Some((field.name, params.get(field.name)?))).collect())
+    }
+}
+
+impl Point {
+    /// The solution's number; NaN without a solution.
+    pub fn solved(&self, of: fn(&Solution) -> f64) -> f64 {
+        self.solution.as_ref().map_or(f64::NAN, of)
+    }
+
+    /// By how much the throughput of the analysis is above what was observed, as a fraction of that.
+    pub fn excess(&self, over: &Sampled) -> f64 {
+        self.solved(|solution| solution.throughput) / over.throughput.mean - 1.0
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'o> {
+            parameters: Named<String>,
+            along: Option<String>,
+            points: Vec<WrittenPoint<'o>>,
+        }
+        #[derive(Serialize)]
+        struct WrittenPoint<'o> {
+            case: &'o str,
+            protocol: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            change: Option<&'o str>,
+            at: Option<f64>,
+            solution: Option<&'o Solution>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error: Option<&'o str>,
+            drawn: Option<Sampled>,
+            packets: Option<Sampled>,
+        }
+        let points = self.points.iter().map(|point| WrittenPoint {
+            case: &self.cases[point.place.case].name,
+            protocol: point.place.params.protocol.to_string(),
+            change: point.place.change.as_ref().map(|change| change.name.as_str()),
+            at: point.place.at,
+            solution: point.solution.as_ref().ok(),
+            error: point.solution.as_ref().err().map(String::as_str),
+            drawn: point.drawn,
+            packets: point.packets,
+        });
+        let written = Written {
+            parameters: self.shared(),
+            along: self.along.as_ref().map(ParameterAxis::column),
+            points: points.collect(),
+        };
+        written.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(along: Option<&str>) -> Question {
+        Question {
+            cases: cases(&Params::default(), &[Protocol::Ratcp, Protocol::Tcp], &[1.0, 4.0]),
+            along: along.map(|text| text.parse().unwrap()),
+            every_reading: false,
+            cycles: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn every_case_has_every_value_and_whole_numbers_stay_whole() {
+        let places = question(Some("buffer=10..13:7")).places().unwrap();
+        assert_eq!(places.len(), 3 * 4);
+        assert_eq!(places[..4].iter().map(|place| place.params.buffer).collect::<Vec<_>>(), [10, 11, 12, 13]);
+        assert_eq!(question(None).places().unwrap().len(), 3);
+        for (axis, why) in
+            [("service=1..2", "no number `service`"), ("arival=1..2", "`arrivals`"), ("arrivals=1..9", "per delay")]
+        {
+            let wrong = question(Some(axis)).places().unwrap_err();
+            assert!(wrong.contains(why), "{axis}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn every_reading_is_changed_alone_for_every_case() {
+        let places = Question { every_reading: true, ..question(None) }.places().unwrap();
+        let values: usize = Readings::fields().iter().map(|field| field.choices.len() - 1).sum();
+        assert_eq!(places.len(), 3 * (1 + values + PRESETS.len() - 1));
+    }
+
+    #[test]
+    fn the_scenarios_are_valid_and_packets_agree_with_an_undisturbed_session() {
+        let question = question(None);
+        let places = question.places().unwrap();
+        let trial = Trial { seeds: vec![1, 2], duration: Span::from_secs(400) };
+        let trials = trial.plan(&question.cases, &places).unwrap();
+        assert_eq!((trials.wanted().len(), trials.scenarios.len()), (6, 3));
+        let Work::Packets(packets) = trials.wanted()[1].work else { panic!("no packets") };
+        let (watch, _) = crate::run::run(&packets.valid, 1, packets.watch(1));
+        let [throughput, efficiency, losses] = observed(&watch.finish().rows, 8.0 * 960.0);
+        assert!((60.0..100.0).contains(&throughput), "{throughput}");
+        assert!((0.8..1.01).contains(&efficiency), "{efficiency}");
+        assert!(losses < 0.1, "{losses}");
+    }
+}
