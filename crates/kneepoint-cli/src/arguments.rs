@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::verbs::{
-    check, coexist, compare, completions, doctor, explain, fluid, init, list, man, predict, reproduce, run,
-    schema,
+    check, coexist, compare, completions, doctor, explain, fluid, init, list, man, markov, predict, reproduce,
+    run, schema,
 };
 
 const EXAMPLES: &str = "\
@@ -55,6 +55,8 @@ enum Verb {
     /// Analyse fluid models: trajectories, exact stability, boundaries, designs
     #[command(after_help = fluid::EXAMPLES)]
     Fluid(fluid::Arguments),
+    /// Analyse RATCP and TCP beside short sessions as a Markov renewal process
+    Markov(markov::Arguments),
     /// List controllers, queues, predictors, models, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
@@ -92,6 +94,7 @@ impl Knee {
             Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
             Verb::Predict(arguments) => predict::predict(arguments, self.json),
             Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
+            Verb::Markov(arguments) => markov::markov(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

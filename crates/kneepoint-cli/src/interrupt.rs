@@ -8,9 +8,13 @@ use crate::failure::Failure;
 use crate::files::tell;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+static LISTENING: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler for Ctrl-C and termination.
+/// Installs the handler for Ctrl-C and termination, once.
 pub fn listen() -> Result<(), Failure> {
+    if LISTENING.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     ctrlc::set_handler(|| {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);

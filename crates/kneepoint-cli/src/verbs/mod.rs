@@ -11,6 +11,7 @@ pub mod fluid;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod markov;
 pub mod predict;
 pub mod reproduce;
 pub mod run;

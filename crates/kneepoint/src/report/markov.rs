@@ -90,7 +90,15 @@ fn about(outcome: &Outcome) -> String {
 
 /// A value along the axis.
 fn label(at: Option<f64>) -> String {
-    at.map_or(String::new(), |at| significant(at, DIGITS).trim_end_matches(".0").to_string())
+    let text = at.map_or(String::new(), |at| significant(at, DIGITS));
+    let whole = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    whole.to_string()
+}
+
+/// A result. Rates of loss can be a millionth and are no less true.
+fn shown(value: f64) -> String {
+    let small = value != 0.0 && value.abs() < 1e-3;
+    if small { format!("{value:.1e}") } else { significant(value, DIGITS) }
 }
 
 /// The title of the axis, with its unit.
@@ -108,7 +116,7 @@ fn grid(outcome: &Outcome, quantities: &[Quantity]) -> Block {
     let cases = || (0..outcome.cases.len()).flat_map(|case| quantities.iter().map(move |of| (case, of)));
     let line = |(place, at): (usize, Option<f64>)| {
         let cell = |(case, quantity): (usize, &Quantity)| -> Shown {
-            significant(quantity.at(chosen(outcome, case)[place]), DIGITS).into()
+            shown(quantity.at(chosen(outcome, case)[place])).into()
         };
         TableLine::new(label(at), cases().map(cell).collect())
     };
@@ -125,9 +133,8 @@ fn single(outcome: &Outcome) -> Table {
     let cell = |quantity: &Quantity, case: usize| -> Shown {
         let value = quantity.at(chosen(outcome, case)[0]);
         match quantity.title {
-            "residual" => format!("{value:.1e}").into(),
             "states" | "transitions" => format!("{value:.0}").into(),
-            _ => significant(value, DIGITS).into(),
+            _ => shown(value).into(),
         }
     };
     let line = |quantity: &Quantity| {
@@ -172,6 +179,9 @@ fn drawn(outcome: &Outcome, name: &str, quantity: &Quantity) -> Block {
 fn along(outcome: &Outcome) -> Vec<Section> {
     let efficiency = "Throughput over the mean fair rate. It can exceed 1: a loss takes three delays to be noticed, \
                       in which the analysis lets the whole buffer drain however small the rate is.";
+    // Packets of 1 kB make both the same numbers.
+    let equal = outcome.points.iter().all(|point| point.place.params.packet.0 == 1000);
+    let throughput = grid(outcome, if equal { &[KILOBYTES] } else { &[KILOBYTES, PACKETS] });
     vec![
         Section::new(
             "Efficiency",
@@ -183,7 +193,7 @@ fn along(outcome: &Outcome) -> Vec<Section> {
         ),
         Section::new(
             "Throughput",
-            vec![grid(outcome, &[KILOBYTES, PACKETS]), drawn(outcome, "throughput", &KILOBYTES)],
+            vec![throughput, drawn(outcome, "throughput", &KILOBYTES)],
         ),
         Section::new(
             "Losses per second",

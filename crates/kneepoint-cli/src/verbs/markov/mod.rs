@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee markov`: the Markov renewal analysis of a persistent session, beside drawings and packets.
+
+mod parameters;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use kneepoint::fluid::axis::ParameterAxis;
+use kneepoint::markov::{Params, Protocol};
+use kneepoint::report::format::text;
+use kneepoint::report::{self, csv, json};
+use kneepoint::settings::{Raw, Setting, Settings};
+use kneepoint::study::markov::{Invalid, Outcome, Place, Point, Question, Trial, cases};
+use kneepoint::units::Span;
+
+use crate::conductor::{self, Means};
+use crate::failure::Failure;
+use crate::files::{self, tell};
+use crate::machine;
+use crate::outputs::{self, write_report};
+use parameters::Chosen;
+
+/// Arguments of `knee markov`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  knee markov                                        Figure 4: RATCP with two backlogs and TCP over the arrivals
+  knee markov --arrivals 0.1                         one point, with the size of its chains
+  knee markov --along buffer=10..40:7 --arrivals 0.01
+  knee markov --along arrivals=0.01..4.5:8:log --monte-carlo --packets --out out/markov
+  knee markov --sensitivity --arrivals 0.5 --monte-carlo
+  knee markov --readings packet-by-packet --ahead served --json | jq '.points[0].solution'
+
+--monte-carlo draws the same process; --packets simulates a dumbbell with the same parameters and TCP's own timers.
+Runs of packets are kept, so that another reading of the analysis repeats none of them.")]
+pub struct Arguments {
+    /// Protocols of the persistent session
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "ratcp,tcp")]
+    protocols: Vec<String>,
+    /// Packets that RATCP wants in the buffer, δ; a session for each
+    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1,4", allow_hyphen_values = true)]
+    backlogs: Vec<String>,
+    /// The parameter to vary: NAME=FROM..TO[:POINTS][:log]
+    /// [default: arrivals=0.001..4.5:20:log unless --arrivals or --sensitivity is given]
+    #[arg(long, value_name = "AXIS")]
+    along: Option<String>,
+    /// Change each reading of the paper by itself, and show the effect
+    #[arg(long)]
+    sensitivity: bool,
+    /// Draw this many intervals or recoveries at each point, too [default without a number: 1000000]
+    #[arg(long, value_name = "CYCLES", num_args = 0..=1, default_missing_value = "1000000",
+          value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
+    monte_carlo: Option<u64>,
+    /// Simulate packets at each point, too
+    #[arg(long)]
+    packets: bool,
+    /// Simulated time of a run of packets, of which the first twentieth is not measured
+    #[arg(long, value_name = "TIME", default_value = "4000s")]
+    duration: Span,
+    /// Runs of packets at each point
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    seeds: u32,
+    /// The first seed
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u32,
+    #[command(flatten)]
+    chosen: Chosen,
+    #[command(flatten)]
+    means: Means,
+    /// Directory for the report, its figures and markov.csv
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// The axis of Figure 4.
+const FIGURE_4: &str = "arrivals=0.001..4.5:20:log";
+
+/// Solves, draws and simulates what is wanted, and prints.
+pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let question = question(arguments)?;
+    let places = question
+        .places()
+        .map_err(|why| Failure::usage(format!("--along: {why}"), "vary a parameter within its range"))?;
+    let Some(computed) = conductor::each(places.len(), |place| timed(&question, &places[place], place))? else {
+        return Err(Failure::Interrupted("interrupted; nothing was written".into()));
+    };
+    let took: Duration = computed.iter().map(|(_, took)| *took).sum();
+    let mut points: Vec<Point> = computed.into_iter().map(|(point, _)| point).collect();
+    tell(format!("{} chains took {:.1} s of CPU time", points.len(), took.as_secs_f64()));
+    let mut scenarios = Vec::new();
+    if arguments.packets {
+        scenarios = simulate(arguments, &question, &mut points)?;
+    }
+    let Question { cases, along, .. } = question;
+    let outcome = Outcome { cases, along, points };
+    let document = report::markov::document(&outcome);
+    if let Some(out) = &arguments.out {
+        let page = write_report(&document, out, &[])?;
+        files::write(&out.join("markov.csv"), csv::records(&report::markov::records(&outcome)))?;
+        if !scenarios.is_empty() {
+            let folder = outputs::directory(out, "scenarios")?;
+            let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+            for (place, (_, text)) in scenarios.iter().enumerate() {
+                files::write(&folder.join(format!("{}.toml", outputs::numbered(&names, place))), text)?;
+            }
+        }
+        tell(format!("report: {}", page.display()));
+    }
+    files::print(if as_json { json::render(&outcome) } else { text::render(&document) })
+}
+
+/// A point and the CPU time that it took.
+fn timed(question: &Question, place: &Place, number: usize) -> (Point, Duration) {
+    let began = machine::thread_cpu_time();
+    let point = question.compute(place, number);
+    (point, machine::thread_cpu_time().saturating_sub(began))
+}
+
+/// Simulates packets at every point and notes them there. Returns the scenarios, each with its name.
+fn simulate(
+    arguments: &Arguments,
+    question: &Question,
+    points: &mut [Point],
+) -> Result<Vec<(String, String)>, Failure> {
+    let first = u64::from(arguments.seed);
+    let seeds = (0..u64::from(arguments.seeds)).map(|place| first + place).collect();
+    let trial = Trial { seeds, duration: arguments.duration };
+    let places: Vec<Place> = points.iter().map(|point| point.place.clone()).collect();
+    let trials = trial.plan(&question.cases, &places).map_err(|invalid| {
+        let Invalid { name, text, faults } = *invalid;
+        Failure::Scenario { origin: format!("the scenario of {name}"), text, faults }
+    })?;
+    let conducted = conductor::conduct(&trials, &arguments.means, &())?;
+    if conducted.left() > 0 {
+        let left = conducted.left();
+        let message = format!("stopped: {left} runs were not finished; the same command goes on from there");
+        return Err(Failure::Interrupted(message));
+    }
+    for (point, observed) in points.iter_mut().zip(conducted.outcome) {
+        point.packets = observed;
+    }
+    Ok(trials.scenarios)
+}
+
+/// The arguments with everything that they leave open.
+fn question(arguments: &Arguments) -> Result<Question, Failure> {
+    let Arguments { chosen, sensitivity, .. } = arguments;
+    let base = chosen.params()?;
+    let by_default = (!sensitivity && !chosen.has("arrivals")).then_some(FIGURE_4);
+    let along = arguments.along.as_deref().or(by_default).map(axis).transpose()?;
+    if let Some(name) = along.as_ref().map(|axis| &axis.name).filter(|name| chosen.has(name)) {
+        let option = name.replace('_', "-");
+        return Err(Failure::usage(
+            format!("--{option} is already varied by --along"),
+            format!("omit --{option}, or vary another parameter"),
+        ));
+    }
+    let protocols = arguments.protocols.iter().map(|name| {
+        Protocol::read(&Raw::Text(name.clone()))
+            .map_err(|why| Failure::usage(format!("--protocols: {why}"), "write `--protocols ratcp,tcp`"))
+    });
+    let protocols = protocols.collect::<Result<Vec<_>, _>>()?;
+    let backlog = |text: &String| {
+        let mut params = Params::default();
+        parameters::set(&mut params, "backlog", text).map(|()| params.backlog)
+    };
+    let mut backlogs = arguments.backlogs.iter().map(backlog).collect::<Result<Vec<_>, _>>()?;
+    if along.as_ref().is_some_and(|axis| axis.name == "backlog") {
+        backlogs.truncate(1);
+    }
+    let cases = cases(&base, &protocols, &backlogs);
+    if along.is_none() {
+        base.check()
+            .map_err(|why| Failure::usage(why, "`knee markov --help` shows every option with its default"))?;
+    }
+    Ok(Question {
+        cases,
+        along,
+        every_reading: *sensitivity,
+        cycles: arguments.monte_carlo,
+        seed: u64::from(arguments.seed),
+    })
+}
+
+fn axis(text: &str) -> Result<ParameterAxis, Failure> {
+    text.parse().map_err(|why| Failure::usage(format!("--along: {why}"), format!("write it as `--along {FIGURE_4}`")))
+}
