@@ -12,6 +12,7 @@ pub mod delivery;
 pub mod early;
 pub mod extreme;
 pub mod marking;
+pub mod rate_window;
 pub mod response;
 pub mod rounds;
 pub mod steady;
@@ -227,6 +228,8 @@ crate::registry! {
         ratcp::Ratcp,
         rcp::Rcp,
         xcp::Xcp,
+        abc::Abc,
+        ratcp_rem::RatcpRem as "ratcp-rem",
     }
 }
 
