@@ -16,10 +16,10 @@
 //! take what others leave; and ERICA+ sets u by the queueing delay. ABR cells carry rates back in cells of their own, here
 //! acknowledgements echo them.
 
+use super::active::Active;
 use super::{Explicit, Feedback, Offered, Stamp};
-use crate::packet::Flags;
 use crate::queue::{Departure, Facts};
-use crate::units::{Rate, Span, Time};
+use crate::units::{Rate, Span};
 
 crate::settings! {
     /// ERICA's parameters.
@@ -36,29 +36,12 @@ crate::settings! {
 pub struct Erica {
     utilization: f64,
     rate: Rate,
-    share: Rate,
-    interval: Span,
-    /// The present interval's number, from 1, and its end.
-    number: u64,
-    end: Time,
-    /// By flow, the last interval in which its data arrived.
-    seen: Vec<u64>,
-    active: u64,
+    active: Active,
 }
 
 impl Erica {
-    /// The intervals that have ended by `now` are over.
-    fn turn(&mut self, now: Time) {
-        if now < self.end {
-            return;
-        }
-        let intervals = 1 + (now - self.end).0 / self.interval.0;
-        // Only the first of them had any data.
-        let active = if intervals == 1 { self.active } else { 0 };
-        self.share = Rate((self.utilization * self.rate.as_f64() / active.max(1) as f64) as u64);
-        self.end += Span(intervals * self.interval.0);
-        self.number += intervals;
-        self.active = 0;
+    fn share(&self) -> Rate {
+        Rate((self.utilization * self.rate.as_f64() / self.active.flows() as f64) as u64)
     }
 }
 
@@ -67,34 +50,16 @@ impl Feedback for Erica {
 
     fn new(params: Params, facts: Facts) -> Erica {
         let Params { utilization, interval } = params;
-        Erica {
-            utilization,
-            rate: facts.rate,
-            share: Rate((utilization * facts.rate.as_f64()) as u64),
-            interval,
-            number: 1,
-            end: Time::ZERO + interval,
-            seen: Vec::new(),
-            active: 0,
-        }
+        Erica { utilization, rate: facts.rate, active: Active::new(interval) }
     }
 
     fn on_arrival(&mut self, offered: &Offered) {
-        self.turn(offered.now);
-        if offered.packet.flags.has(Flags::ACK) {
-            return;
-        }
-        let flow = offered.packet.flow as usize;
-        if self.seen.len() <= flow {
-            self.seen.resize(flow + 1, 0);
-        }
-        self.active += u64::from(self.seen[flow] != self.number);
-        self.seen[flow] = self.number;
+        self.active.arrive(offered);
     }
 
     fn on_departure(&mut self, departure: &Departure) -> Stamp {
-        self.turn(departure.now);
-        Stamp::Lower(Explicit::Rate(self.share))
+        self.active.turn(departure.now);
+        Stamp::Lower(Explicit::Rate(self.share()))
     }
 
     fn on_capacity(&mut self, rate: Rate) {
@@ -102,7 +67,7 @@ impl Feedback for Erica {
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
-        vec![("share_bps", self.share.as_f64())]
+        vec![("share_bps", self.share().as_f64())]
     }
 }
 
@@ -111,8 +76,9 @@ mod tests {
     use super::super::Any;
     use super::super::stamper::tests::Bench;
     use super::*;
-    use crate::packet::Packet;
+    use crate::packet::{Flags, Packet};
     use crate::queue::tests::link;
+    use crate::units::Time;
 
     const ANY: Explicit = Explicit::ANY_RATE;
 

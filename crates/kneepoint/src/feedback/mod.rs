@@ -7,6 +7,7 @@
 //!
 //! To add one: write `feedback/NAME.rs` like `feedback/erica.rs` and add its line to the registry below.
 
+mod active;
 pub mod max_min;
 mod stamper;
 
@@ -91,6 +92,8 @@ crate::registry! {
         erica::Erica,
         rcp::Rcp,
         xcp::Xcp,
+        abc::Abc,
+        scone::Scone,
     }
 }
 
