@@ -14,9 +14,9 @@
 //! `eta` target utilization. A sender answers an acceleration with two packets and a brake with none, so 2 f cr arrives.
 //! A loop of round-trip time R is stable if delta > 2 R / 3.
 //!
-//! Readings: `x` is the backlog with the departing packet over `mu`, as in the authors' emulator, which also has
-//! eta = 0.98 and a limit of 5 tokens, measures over 20 ms, and takes eta times `cr`, not `mu`. delta = 133 ms is for
-//! round trips of 100 ms. `mu` of a link whose capacity varies is its mean over the last 40 ms. Acknowledgements and packets that
+//! Readings: `x` is the backlog with the departing packet over `mu`, as in an emulator of cellular links that has this
+//! router; it also has eta = 0.98 and a limit of 5 tokens, measures over 20 ms, and takes eta times `cr`, not `mu`. We could not
+//! check delta, the threshold and the window against the paper's text; delta = 133 ms is stable for round trips below 200 ms. `mu` of a link whose capacity varies is its mean over the last 40 ms. Acknowledgements and packets that
 //! cannot be marked count in `cr` and take no tokens. A packet that an earlier router braked stays so and spends no token.
 //!
 //! Departures: a brake is a CE mark, and whatever is not marked accelerates. The paper redefines ECT(1) and ECT(0)

@@ -206,7 +206,11 @@ mod tests {
     #[test]
     fn a_new_connection_of_a_flow_is_advised_anew_and_a_sender_that_asks_for_nothing_is_not() {
         let mut bench = Bench::new(Any::Scone(Scone::new(Params::default(), link(10, 0.06))));
-        let data = |epoch| Packet { epoch, ..Packet::data(0, 0, 1040, Flags::ECT, Time::ZERO) };
+        let data = |epoch| {
+            let mut packet = Packet::data(0, 0, 1040, Flags::ECT, Time::ZERO);
+            packet.epoch = epoch;
+            packet
+        };
         assert_eq!(bench.pass(data(0)), data(0));
         for epoch in [0, 1] {
             for advised in [true, false] {

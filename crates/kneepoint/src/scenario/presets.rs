@@ -75,6 +75,7 @@ pub const PRESETS: &[Preset] = &[
     .told_by("oracle"),
     Preset::control("rcp", "rcp", "RCP with its routers.").told_by("rcp"),
     Preset::control("xcp", "xcp", "XCP with its routers.").told_by("xcp"),
+    Preset::control("abc", "abc", "ABC with its routers.").told_by("abc"),
     Preset::queue(
         "red-ecn",
         "adaptive-red",
