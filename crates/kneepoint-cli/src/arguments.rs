@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::verbs::{
-    check, coexist, compare, completions, doctor, explain, fluid, init, list, man, markov, predict, reproduce,
-    run, schema,
+    check, coexist, compare, completions, doctor, explain, fluid, init, list, man, markov, predict,
+    reproduce, run, schema,
 };
 
 const EXAMPLES: &str = "\

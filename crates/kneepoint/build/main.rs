@@ -34,5 +34,7 @@ fn constants(prints: &fingerprint::Prints) -> String {
     };
     let lines: String = prints.algorithms.iter().map(line).collect();
     let fingerprint::Prints { engine, computed, .. } = prints;
-    format!("const ENGINE: &str = {engine:?};\nconst COMPUTED: &str = {computed:?};\nconst ALGORITHMS: &[(&str, &str, &str)] = &[\n{lines}];\n")
+    format!(
+        "const ENGINE: &str = {engine:?};\nconst COMPUTED: &str = {computed:?};\nconst ALGORITHMS: &[(&str, &str, &str)] = &[\n{lines}];\n"
+    )
 }

@@ -5,6 +5,7 @@ mod coexisting;
 mod comparing;
 mod fluid;
 mod fuzz;
+mod markov;
 mod predicting;
 mod refusing;
 mod reproducing;

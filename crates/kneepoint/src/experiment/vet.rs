@@ -94,7 +94,8 @@ struct Axes(Vec<(String, Vec<String>)>);
 
 fn swept(experiment: &Experiment) -> Axes {
     let mut axes: Vec<(String, Vec<String>)> = Vec::new();
-    let simulated = |point: &Point| if let Work::Packets(packets) = &point.work { Some(packets.clone()) } else { None };
+    let simulated =
+        |point: &Point| if let Work::Packets(packets) = &point.work { Some(packets.clone()) } else { None };
     if let Some(packets) = experiment.variants[0].points.iter().find_map(simulated)
         && !packets.windows.is_empty()
     {

@@ -18,7 +18,8 @@ struct Quantity {
     of: fn(&Solution, &Params) -> f64,
 }
 
-const EFFICIENCY: Quantity = Quantity { title: "efficiency", unit: "", of: |solution, _| solution.efficiency };
+const EFFICIENCY: Quantity =
+    Quantity { title: "efficiency", unit: "", of: |solution, _| solution.efficiency };
 const KILOBYTES: Quantity = Quantity {
     title: "throughput",
     unit: "kB/s",
@@ -68,11 +69,16 @@ pub fn document(outcome: &Outcome) -> Document {
     }
     sections.push(chains(outcome));
     sections.push(parameters(outcome));
-    Document { title: "A persistent session beside ephemeral ones".into(), about: about(outcome).into(), sections }
+    Document {
+        title: "A persistent session beside ephemeral ones".into(),
+        about: about(outcome).into(),
+        sections,
+    }
 }
 
 fn about(outcome: &Outcome) -> String {
-    let Params { rate, packet, delay, buffer, session, max_sessions, arrivals, .. } = &outcome.cases[0].params;
+    let Params { rate, packet, delay, buffer, session, max_sessions, arrivals, .. } =
+        &outcome.cases[0].params;
     let parts = [
         ("rate", format!("a link of {rate}")),
         ("packet", format!("packets of {packet}")),
@@ -103,7 +109,10 @@ fn shown(value: f64) -> String {
 
 /// The title of the axis, with its unit.
 fn axis_title(outcome: &Outcome) -> String {
-    outcome.along.as_ref().map_or(String::new(), |axis| Column::number(&axis.name, &axis.unit).title_and_unit())
+    outcome
+        .along
+        .as_ref()
+        .map_or(String::new(), |axis| Column::number(&axis.name, &axis.unit).title_and_unit())
 }
 
 /// The points of a case for the chosen readings.
@@ -191,14 +200,8 @@ fn along(outcome: &Outcome) -> Vec<Section> {
                 drawn(outcome, "efficiency", &EFFICIENCY),
             ],
         ),
-        Section::new(
-            "Throughput",
-            vec![throughput, drawn(outcome, "throughput", &KILOBYTES)],
-        ),
-        Section::new(
-            "Losses per second",
-            vec![grid(outcome, &[LOSSES]), drawn(outcome, "losses", &LOSSES)],
-        ),
+        Section::new("Throughput", vec![throughput, drawn(outcome, "throughput", &KILOBYTES)]),
+        Section::new("Losses per second", vec![grid(outcome, &[LOSSES]), drawn(outcome, "losses", &LOSSES)]),
     ]
 }
 
@@ -231,7 +234,7 @@ fn beside(outcome: &Outcome) -> Vec<Section> {
         let mut columns = vec![Column::number("analysis", "packets/s")];
         for (name, _) in &others {
             columns.push(Column::number(*name, "packets/s"));
-            columns.push(Column::number(format!("above {name}"), "%"));
+            columns.push(Column::number("above", "%"));
         }
         columns
     };
@@ -239,7 +242,9 @@ fn beside(outcome: &Outcome) -> Vec<Section> {
         let mut cells: Vec<Shown> = vec![significant(PACKETS.at(point), DIGITS).into()];
         for (_, of) in &others {
             let sampled = of(point);
-            cells.push(sampled.map_or_else(|| significant(f64::NAN, 1).into(), |it| Shown::of(&it.throughput, 1.0)));
+            cells.push(
+                sampled.map_or_else(|| significant(f64::NAN, 1).into(), |it| Shown::of(&it.throughput, 1.0)),
+            );
             cells.push(percent(sampled.map_or(f64::NAN, |it| point.excess(&it))).into());
         }
         TableLine::new(label(point.place.at), cells)
@@ -265,19 +270,24 @@ fn explained(others: &[Other]) -> String {
         _ => "Packets cross a dumbbell with the same parameters, with TCP's timers and without intervals.",
     };
     let sentences = others.iter().map(|(name, _)| sentence(name));
-    sentences.chain(["± is the half width of a 95 % interval."]).collect::<Vec<_>>().join(" ")
+    sentences
+        .chain(["Above: by how much the analysis is. ± is the half width of a 95 % interval."])
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The mean and the greatest differences of each case.
 fn errors(outcome: &Outcome, others: &[Other]) -> Table {
     let columns = others.iter().flat_map(|(name, _)| {
-        [format!("above {name}"), "mean size".into(), "greatest".into()].map(|title| Column::number(title, "%"))
+        [format!("above {name}"), "mean size".into(), "greatest".into()]
+            .map(|title| Column::number(title, "%"))
     });
     let line = |case: usize| {
         let points = chosen(outcome, case);
         let cells = others.iter().flat_map(|(_, of)| {
             let error = Errors::of(points.iter().copied(), *of);
-            [percent(error.mean), significant(100.0 * error.size, 3), percent(error.greatest)].map(Shown::from)
+            [percent(error.mean), significant(100.0 * error.size, 3), percent(error.greatest)]
+                .map(Shown::from)
         });
         TableLine::new(&outcome.cases[case].name, cells.collect())
     };
@@ -331,7 +341,8 @@ fn panels(outcome: &Outcome, others: &[Other]) -> Drawing {
 /// A line for each change of the readings: what it changes, and how near it is to drawings and packets.
 fn readings(outcome: &Outcome) -> Vec<Section> {
     let others = others(outcome);
-    let all: Vec<Option<&Change>> = [None].into_iter().chain(outcome.changes().into_iter().map(Some)).collect();
+    let all: Vec<Option<&Change>> =
+        [None].into_iter().chain(outcome.changes().into_iter().map(Some)).collect();
     let mean = |points: &[&Point]| {
         points.iter().map(|point| EFFICIENCY.at(point)).sum::<f64>() / points.len() as f64
     };
@@ -348,8 +359,7 @@ fn readings(outcome: &Outcome) -> Vec<Section> {
                 let errors = Errors::of(points.iter().copied(), *of);
                 match *other {
                     "drawn" => {
-                        let within = if errors.greatest.abs() <= 0.01 { "yes" } else { "no" };
-                        cells.extend([percent(errors.greatest), within.into()]);
+                        cells.extend([percent(errors.greatest), within(&points).into()]);
                     }
                     _ => cells.extend([percent(errors.mean), significant(100.0 * errors.size, 3)]),
                 }
@@ -370,14 +380,36 @@ fn readings(outcome: &Outcome) -> Vec<Section> {
         let table = Table { corner: "reading".into(), columns, lines, linked: false };
         Section::new(outcome.cases[case].name.clone(), vec![Block::Table(table)])
     };
+    let drawn = "A drawing that differs by more than 1 %, but by less than the half width of its own interval, leaves it unclear.";
+    let drawn = others.iter().any(|(name, _)| *name == "drawn").then(|| Block::prose(drawn));
     let about = match outcome.along {
-        Some(_) => "Each line changes one reading, or takes all of a preset. The efficiency and the errors are means over \
-                    the axis; the change and the difference from drawings are the greatest.",
+        Some(_) => {
+            "Each line changes one reading, or takes all of a preset. The efficiency and the errors are means over \
+                    the axis; the change and the difference from drawings are the greatest."
+        }
         None => "Each line changes one reading, or takes all of a preset.",
     };
-    let introduction = Section::new("Readings", vec![Block::prose(about)]);
+    let introduction = Section::new("Readings", [Block::prose(about)].into_iter().chain(drawn).collect());
     let sections = [introduction].into_iter().chain((0..outcome.cases.len()).map(table));
     sections.chain(nearest(outcome, &all, &name)).collect()
+}
+
+/// Whether the analysis is within 1 % of the drawings; one that is not, but within their intervals, is undecided.
+fn within(points: &[&Point]) -> &'static str {
+    let drawn = |point: &&Point| {
+        let drawn = point.drawn?;
+        let width = drawn.throughput.half_width.unwrap_or(f64::INFINITY) / drawn.throughput.mean;
+        Some((point.excess(&drawn).abs(), width))
+    };
+    let outside = points.iter().filter_map(drawn).filter(|(error, _)| *error > 0.01);
+    let mut outside = outside.collect::<Vec<_>>();
+    let any = !outside.is_empty();
+    outside.retain(|(error, width)| error > width);
+    match (any, outside.is_empty()) {
+        (false, _) => "yes",
+        (true, true) => "unclear",
+        (true, false) => "no",
+    }
 }
 
 /// The readings in order of their distance from packets, over all cases and points.
@@ -435,9 +467,12 @@ fn beside_theory(outcome: &Outcome) -> Option<Section> {
             Line::exact(&outcome.cases[case].name, points)
         })
         .collect();
-    let steps = || (0..=STEPS).map(|step| LEAST * libm::pow(GREATEST / LEAST, f64::from(step) / f64::from(STEPS)));
+    let steps =
+        || (0..=STEPS).map(|step| LEAST * libm::pow(GREATEST / LEAST, f64::from(step) / f64::from(STEPS)));
     let curve = |name: &str, law: &dyn Fn(f64) -> f64| Line::exact(name, steps().map(|p| (p, law(p))));
-    let laws = LAWS.iter().map(|law| curve(law.name, &|p| (law.throughput)(p, &first).min(first.window / first.rtt)));
+    let laws = LAWS
+        .iter()
+        .map(|law| curve(law.name, &|p| (law.throughput)(p, &first).min(first.window / first.rtt)));
     let responses = theory::response_functions()
         .map(|(name, law)| curve(name, &|p| theory::of_response_function(law, p, &first)));
     let panel = |title: &str, curves: Vec<Line>| {
@@ -510,7 +545,12 @@ fn parameters(outcome: &Outcome) -> Section {
     let table = |readings: bool| {
         let lines = shared.iter().filter(|(name, _)| is_reading(name) == readings).map(line).collect();
         let columns = vec![Column::text("value"), Column::text("meaning")];
-        Block::Table(Table { corner: if readings { "reading" } else { "parameter" }.into(), columns, lines, linked: false })
+        Block::Table(Table {
+            corner: if readings { "reading" } else { "parameter" }.into(),
+            columns,
+            lines,
+            linked: false,
+        })
     };
     Section::new("Parameters and readings", vec![Block::pages(vec![table(false), table(true)])])
 }
@@ -553,7 +593,9 @@ pub fn records(outcome: &Outcome) -> Records {
             for (_, of) in &sampled {
                 let estimate = other(point).as_ref().map(of);
                 let mean = estimate.map_or(f64::NAN, |it| it.mean);
-                cells.extend([mean, estimate.and_then(|it| it.half_width).unwrap_or(f64::NAN)].map(Cell::Number));
+                cells.extend(
+                    [mean, estimate.and_then(|it| it.half_width).unwrap_or(f64::NAN)].map(Cell::Number),
+                );
             }
         }
         cells
@@ -602,7 +644,10 @@ mod tests {
         assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
         let errors = said.lines().skip_while(|line| !line.starts_with("Error of")).collect::<Vec<_>>();
         let tcp = errors.iter().find(|line| line.starts_with("TCP")).unwrap();
-        assert_eq!(tcp.split_whitespace().collect::<Vec<_>>()[1..], ["0.00", "0", "0.00", "+2.00", "2.00", "+2.00"]);
+        assert_eq!(
+            tcp.split_whitespace().collect::<Vec<_>>()[1..],
+            ["0.00", "0", "0.00", "+2.00", "2.00", "+2.00"]
+        );
         let page = html::render(&document);
         html::tests::check(&page);
         for figure in document.figures() {

@@ -138,10 +138,15 @@ fn along(params: &Params, axis: Option<&ParameterAxis>) -> Result<Vec<(Option<f6
     let numeric = Params::fields().iter().filter(|field| field.choices.is_empty());
     let Some(field) = numeric.clone().find(|field| field.name == axis.name) else {
         let names: Vec<&str> = numeric.map(|field| field.name).collect();
-        return Err(format!("there is no number `{}` to vary: {}", axis.name, did_you_mean(&axis.name, &names)));
+        return Err(format!(
+            "there is no number `{}` to vary: {}",
+            axis.name,
+            did_you_mean(&axis.name, &names)
+        ));
     };
     let whole = field.kind == <u32 as crate::settings::Setting>::KIND;
-    let mut values: Vec<f64> = axis.values().map(|value| if whole { libm::round(value) } else { value }).collect();
+    let mut values: Vec<f64> =
+        axis.values().map(|value| if whole { libm::round(value) } else { value }).collect();
     values.dedup();
     let at = |value: f64| {
         let mut params = params.clone();
@@ -314,7 +319,9 @@ impl Outcome {
 
     /// The points of a case under a change of the readings, along the axis.
     pub fn line<'o>(&'o self, case: usize, change: Option<&'o Change>) -> impl Iterator<Item = &'o Point> {
-        self.points.iter().filter(move |point| point.place.case == case && point.place.change.as_ref() == change)
+        self.points
+            .iter()
+            .filter(move |point| point.place.case == case && point.place.change.as_ref() == change)
     }
 
     /// The changes of the readings, in order.
@@ -331,7 +338,8 @@ impl Outcome {
     /// The parameters that all cases share, as they would be written.
     pub fn shared(&self) -> Named<String> {
         let own = |name: &str| {
-            ["protocol", "backlog"].contains(&name) || self.along.as_ref().is_some_and(|axis| axis.name == name)
+            ["protocol", "backlog"].contains(&name)
+                || self.along.as_ref().is_some_and(|axis| axis.name == name)
         };
         let params = &self.cases[0].params;
         let fields = Params::fields().iter().filter(|field| !own(field.name));
@@ -411,9 +419,11 @@ mod tests {
         assert_eq!(places.len(), 3 * 4);
         assert_eq!(places[..4].iter().map(|place| place.params.buffer).collect::<Vec<_>>(), [10, 11, 12, 13]);
         assert_eq!(question(None).places().unwrap().len(), 3);
-        for (axis, why) in
-            [("service=1..2", "no number `service`"), ("arival=1..2", "`arrivals`"), ("arrivals=1..9", "per delay")]
-        {
+        for (axis, why) in [
+            ("service=1..2", "no number `service`"),
+            ("arival=1..2", "`arrivals`"),
+            ("arrivals=1..9", "per delay"),
+        ] {
             let wrong = question(Some(axis)).places().unwrap_err();
             assert!(wrong.contains(why), "{axis}: {wrong}");
         }

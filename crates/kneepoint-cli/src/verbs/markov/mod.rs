@@ -40,7 +40,13 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "ratcp,tcp")]
     protocols: Vec<String>,
     /// Packets that RATCP wants in the buffer, δ; a session for each
-    #[arg(long, value_delimiter = ',', value_name = "N,…", default_value = "1,4", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "N,…",
+        default_value = "1,4",
+        allow_hyphen_values = true
+    )]
     backlogs: Vec<String>,
     /// The parameter to vary: NAME=FROM..TO[:POINTS][:log]
     /// [default: arrivals=0.001..4.5:20:log unless --arrivals or --sensitivity is given]
@@ -49,8 +55,8 @@ pub struct Arguments {
     /// Change each reading of the paper by itself, and show the effect
     #[arg(long)]
     sensitivity: bool,
-    /// Draw this many intervals or recoveries at each point, too [default without a number: 1000000]
-    #[arg(long, value_name = "CYCLES", num_args = 0..=1, default_missing_value = "1000000",
+    /// Draw this many intervals or recoveries at each point, too [default without a number: 2000000]
+    #[arg(long, value_name = "CYCLES", num_args = 0..=1, default_missing_value = "2000000",
           value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     monte_carlo: Option<u64>,
     /// Simulate packets at each point, too
@@ -83,7 +89,8 @@ pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let places = question
         .places()
         .map_err(|why| Failure::usage(format!("--along: {why}"), "vary a parameter within its range"))?;
-    let Some(computed) = conductor::each(places.len(), |place| timed(&question, &places[place], place))? else {
+    let Some(computed) = conductor::each(places.len(), |place| timed(&question, &places[place], place))?
+    else {
         return Err(Failure::Interrupted("interrupted; nothing was written".into()));
     };
     let took: Duration = computed.iter().map(|(_, took)| *took).sum();
@@ -185,5 +192,6 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
 }
 
 fn axis(text: &str) -> Result<ParameterAxis, Failure> {
-    text.parse().map_err(|why| Failure::usage(format!("--along: {why}"), format!("write it as `--along {FIGURE_4}`")))
+    text.parse()
+        .map_err(|why| Failure::usage(format!("--along: {why}"), format!("write it as `--along {FIGURE_4}`")))
 }

@@ -92,5 +92,8 @@ pub fn set(params: &mut Params, name: &str, value: &str) -> Result<(), Failure> 
         Err(Refusal::Unknown) => "there is no such parameter".into(),
     };
     let option = if LISTED.contains(&name) { format!("{name}s") } else { name.replace('_', "-") };
-    Err(Failure::usage(format!("--{option}: {why}"), "`knee markov --help` shows every option with its default"))
+    Err(Failure::usage(
+        format!("--{option}: {why}"),
+        "`knee markov --help` shows every option with its default",
+    ))
 }
