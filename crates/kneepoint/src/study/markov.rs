@@ -296,7 +296,9 @@ impl Study for Trials {
 fn observed(rows: &[Row], payload: f64) -> [f64; 3] {
     let group = [("group", SESSION)];
     let throughput = value(rows, "goodput_bps", &group) / payload;
-    let fair = value(rows, "capacity_bps", &[]) / (payload + 8.0 * HEADER as f64);
+    // The bottleneck is the only link whose capacity is measured, or the first.
+    let capacity = rows.iter().map(|row| row.value("capacity_bps")).find(|capacity| capacity.is_finite());
+    let fair = capacity.unwrap_or(f64::NAN) / (payload + 8.0 * HEADER as f64);
     [throughput, throughput / fair, value(rows, "timeouts", &group) / value(rows, "window_s", &[])]
 }
 
