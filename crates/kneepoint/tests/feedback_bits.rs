@@ -5,7 +5,7 @@ use kneepoint::packet::Flags;
 use kneepoint::run;
 use kneepoint::scenario;
 use kneepoint::trace::{Event, Fate, Observer};
-use kneepoint::units::{Span, Time};
+use kneepoint::units::Time;
 
 /// From the fortieth to the hundredth second.
 const MEASURED: std::ops::Range<u64> = 40..100;

@@ -43,7 +43,10 @@ fn agree(name: &str, params: &Params) {
     let off = (solved.efficiency - drawn.efficiency.mean).abs();
     assert!(off < 0.01 * solved.efficiency && off < width(drawn.efficiency), "{name}: {off}");
     let losses_off = (solved.losses - drawn.losses.mean).abs();
-    assert!(losses_off < 0.05 * solved.losses + 1e-5 && losses_off <= width(drawn.losses) + 1e-5, "{name}: {losses_off} losses/s");
+    assert!(
+        losses_off < 0.05 * solved.losses + 1e-5 && losses_off <= width(drawn.losses) + 1e-5,
+        "{name}: {losses_off} losses/s"
+    );
     assert!(solved.residual <= 1e-10);
 }
 

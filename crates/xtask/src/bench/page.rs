@@ -103,7 +103,9 @@ pub fn variants(costs: &[variants::Cost]) -> String {
     let [queues, feedback, recoveries] =
         [Per::Queue, Per::Feedback, Per::Recovery].map(|per| variants::table(costs, per));
     let (method, drop_tail) = (variants::METHOD, variants::DROP_TAIL);
-    format!("## The cost of a discipline and of a recovery\n\n{method}{drop_tail}\n{queues}\n{feedback}\n{recoveries}")
+    format!(
+        "## The cost of a discipline and of a recovery\n\n{method}{drop_tail}\n{queues}\n{feedback}\n{recoveries}"
+    )
 }
 
 /// Rewrites one section of `docs/performance.md`, which its first line names.

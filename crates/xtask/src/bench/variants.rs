@@ -6,10 +6,10 @@
 
 use std::fmt::Write;
 
-use kneepoint::{feedback, queue};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use kneepoint::tcp::Recovery;
+use kneepoint::{feedback, queue};
 
 use super::record::Per;
 use super::{SECONDS, instructions, timing};
@@ -78,7 +78,8 @@ impl Variant {
     pub fn scenario(&self, seconds: u32) -> Result<Valid, String> {
         let of = |per, default| if self.per == per { self.name } else { default };
         let (queue, recovery) = (of(Per::Queue, "droptail"), of(Per::Recovery, "sack"));
-        let (feedback, cc) = (of(Per::Feedback, "none"), if self.per == Per::Feedback { TOLD } else { "reno" });
+        let (feedback, cc) =
+            (of(Per::Feedback, "none"), if self.per == Per::Feedback { TOLD } else { "reno" });
         let text = format!(
             r#"
             queue = "{queue}"
