@@ -86,7 +86,7 @@ pub fn of(sources: &Sources, libraries: &[String]) -> Prints {
     let computed = sources.iter().filter(|(path, _)| COMPUTED.contains(&module(path)[0]));
     Prints {
         engine: hash::of(of_engine.iter().map(String::as_str)),
-        computed: hash::of(computed.flat_map(|(path, code)| [path.as_str(), code.as_str()])),
+        computed: hash::of(computed.flat_map(|(path, text)| [path.as_str(), text.as_str()])),
         algorithms: algorithms.collect(),
     }
 }

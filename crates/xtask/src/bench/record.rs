@@ -124,8 +124,8 @@ fn baseline() -> &'static str {
 impl Record {
     /// A record without counts.
     pub fn empty(build: Build) -> Record {
-        let [packet, acknowledgement, queue, recovery] = Default::default();
-        Record { build, packet, acknowledgement, queue, recovery, raised: Vec::new() }
+        let [packet, acknowledgement, queue, feedback, recovery] = Default::default();
+        Record { build, packet, acknowledgement, queue, feedback, recovery, raised: Vec::new() }
     }
 
     /// Reads the file.
