@@ -39,7 +39,7 @@ crate::settings! {
     pub struct Params {
         ..rate: rate_window::Params;
         /// The weight w of the utility w log x: packets/s at a price of 1.
-        weight: f64 = 60_000.0, 0.001..=1e12;
+        weight: f64 = 60_000.0, 0.001..=1e9;
         /// The base of the routers' marking probability as a function of the price.
         phi: f64 = 1.001, 1.000001..=10.0;
         /// The packets N over which marks are averaged.

@@ -11,7 +11,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 15] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -19,6 +19,11 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
     ),
     ("scenario/example.rs", &["cc"], "a scenario to start from"),
     ("scenario/build.rs", &["scenario/topology"], "only a graph has sections for its nodes and links"),
+    (
+        "study/markov/",
+        &["cc", "feedback", "link/capacity", "scenario/topology", "measure"],
+        "writes the scenario that the analysis describes, and reads its throughput",
+    ),
     ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
     ("report/", &["measure"], "default figures and columns"),
@@ -37,9 +42,10 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 14] = [
 ];
 
 /// Names of algorithms and metrics that are words of other tables, too.
-const HOMONYMS: [(&str, &str); 8] = [
+const HOMONYMS: [(&str, &str); 9] = [
     ("arrivals", "a source, and the metric of a link"),
     ("at", "a loss model, and the place of a point"),
+    ("chain", "a topology, and the parameters of a Markov chain"),
     ("constant", "a capacity model, and a distribution of sizes"),
     ("flows", "a metric, and a section of scenarios"),
     ("none", "a loss model, feedback, and whatever is absent"),
