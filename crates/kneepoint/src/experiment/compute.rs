@@ -62,8 +62,11 @@ pub struct Computation {
     pub chain: markov::Params,
 }
 
+/// A metric of a persistent session: its key, and its value.
+type Metric = (&'static str, fn(&Solution) -> f64);
+
 /// The metrics of a persistent session.
-const CHAIN: [(&str, fn(&Solution) -> f64); 8] = [
+const CHAIN: [Metric; 8] = [
     ("throughput_pps", |solution| solution.throughput),
     ("efficiency", |solution| solution.efficiency),
     ("losses_per_s", |solution| solution.losses),

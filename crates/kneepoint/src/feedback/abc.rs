@@ -65,11 +65,11 @@ impl Abc {
     fn departure_rate(&mut self, now: Time, bits: u64) -> f64 {
         self.departures.push_back((now, bits));
         self.departed += bits;
-        while let Some(&(at, bits)) = self.departures.front()
+        while let Some(&(at, past)) = self.departures.front()
             && at + self.params.window <= now
         {
             self.departures.pop_front();
-            self.departed -= bits;
+            self.departed -= past;
         }
         self.departed as f64 / self.params.window.as_secs_f64()
     }

@@ -293,7 +293,7 @@ mod tests {
             let p = above(20, 1.0 / 22.0, a as u32);
             let expected = if a == 0 { 1.0 - p } else { above(20, 1.0 / 22.0, a as u32 - 1) - p };
             let found: f64 =
-                law.ends.iter().filter(|end| end.window == 22.0 + a as f64).map(|end| end.probability).sum();
+                law.ends.iter().filter(|one| one.window == 22.0 + a as f64).map(|one| one.probability).sum();
             assert!((found - expected).abs() < 1e-10, "A = {a}: {found}, expected {expected}");
             // B + D = W as long as there is no rate window.
             assert_eq!(f64::from(end.queue + end.flight), end.window);

@@ -260,10 +260,13 @@ fn parameters(outcome: &Outcome) -> Section {
     Section::new("Parameters and readings", vec![Block::pages(vec![table(false), table(true)])])
 }
 
+/// A column: its name, and its value of a row.
+type Of<T, V> = (&'static str, fn(&T) -> V);
+
 /// A line for each point: all numbers of the solution, and those drawn and observed.
 pub fn records(outcome: &Outcome) -> Records {
     let at = outcome.along.as_ref().map_or("at".to_string(), |axis| axis.column());
-    let solved: [(&str, fn(&Solution) -> f64); 9] = [
+    let solved: [Of<Solution, f64>; 9] = [
         ("throughput_pps", |it| it.throughput),
         ("efficiency", |it| it.efficiency),
         ("losses_per_s", |it| it.losses),
@@ -274,7 +277,7 @@ pub fn records(outcome: &Outcome) -> Records {
         ("transitions", |it| it.transitions as f64),
         ("residual", |it| it.residual),
     ];
-    let sampled: [(&str, fn(&Sampled) -> Estimate); 3] = [
+    let sampled: [Of<Sampled, Estimate>; 3] = [
         ("throughput_pps", |it| it.throughput),
         ("efficiency", |it| it.efficiency),
         ("losses_per_s", |it| it.losses),

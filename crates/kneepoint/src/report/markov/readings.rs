@@ -50,7 +50,7 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<Section> {
         Section::new(outcome.cases[case].name.clone(), vec![Block::Table(table)])
     };
     let drawn = "A drawing that differs by more than 1 %, but by less than the half width of its own interval, leaves it unclear.";
-    let drawn = others.iter().any(|(name, _)| *name == "drawn").then(|| Block::prose(drawn));
+    let drawn = others.iter().any(|(other, _)| *other == "drawn").then(|| Block::prose(drawn));
     let about = match outcome.along {
         Some(_) => {
             "Each line changes one reading, or takes all of a preset. The efficiency and the errors are means over \
