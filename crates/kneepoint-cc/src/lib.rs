@@ -20,7 +20,7 @@
 //! use kneepoint_cc::{rng::Rng, units::{Span, Time}};
 //!
 //! let cubic = Config::named("cubic").expect("a registered controller");
-//! let mut controller = cubic.build(Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY });
+//! let mut controller = cubic.build(Start::new(10.0));
 //! let mut rng = Rng::stream(1, "cc", 0);
 //! let rtt = Span::from_millis(60);
 //!

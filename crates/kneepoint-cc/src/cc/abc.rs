@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn sender(window: f64) -> Trace<Abc> {
-        Trace::new(Abc::new(Params {}, Start { initial_window: window, initial_ssthresh: f64::INFINITY }))
+        Trace::new(Abc::new(Params {}, Start::new(window)))
     }
 
     #[test]

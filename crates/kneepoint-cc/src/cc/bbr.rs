@@ -261,6 +261,8 @@ impl State {
 impl Controller for Bbr {
     type Params = Params;
 
+    const STEERS_RECOVERY: bool = true;
+
     fn new(params: Params, start: Start) -> Bbr {
         let pacing = params.startup_gain * start.initial_window / PRESUMED_RTT;
         Bbr(Box::new(State {
@@ -335,7 +337,7 @@ mod tests {
     use super::*;
 
     fn fresh() -> Bbr {
-        Bbr::new(Params::default(), Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY })
+        Bbr::new(Params::default(), Start::new(10.0))
     }
 
     /// A path of 1000 packets/s and 100 ms: 100 packets.

@@ -168,6 +168,8 @@ impl State {
 impl Controller for Bbr3 {
     type Params = Params;
 
+    const STEERS_RECOVERY: bool = true;
+
     fn new(params: Params, start: Start) -> Bbr3 {
         Bbr3(Box::new(State {
             params,
@@ -262,7 +264,7 @@ mod tests {
     use super::*;
 
     fn fresh() -> Bbr3 {
-        Bbr3::new(Params::default(), Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY })
+        Bbr3::new(Params::default(), Start::new(10.0))
     }
 
     /// A path of 1000 packets/s and 100 ms, at rest.

@@ -164,7 +164,7 @@ mod tests {
     use crate::units::Span;
 
     fn avoiding(window: f64) -> Trace<Bic> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         Trace::new(Bic::new(Params::default(), start))
     }
 

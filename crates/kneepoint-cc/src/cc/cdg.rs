@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn avoiding(params: Params) -> Trace<Cdg> {
-        let start = Start { initial_window: 20.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(20.0);
         let mut trace = Trace::new(Cdg::new(params, start));
         trace.controller.rounds.begin(20);
         trace

@@ -136,7 +136,7 @@ mod tests {
 
     /// A path of 100 ms in avoidance, with a first round about to end.
     fn avoiding(window: f64) -> Trace<Compound> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         let mut trace = Trace::new(Compound::new(Params::default(), start));
         trace.controller.rounds.begin(window as u64);
         trace.rtt = Span::from_millis(100);

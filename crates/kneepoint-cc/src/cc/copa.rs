@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     fn fresh(params: Params) -> Copa {
-        Copa::new(params, Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY })
+        Copa::new(params, Start::new(10.0))
     }
 
     /// How many packets wait on average at a path of 1000 packets/s and 100 ms over ten seconds, and how many arrive.

@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     fn avoiding(window: f64, params: Params) -> Trace<Cubic> {
-        Trace::new(Cubic::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
+        Trace::new(Cubic::new(params, Start::avoiding(window)))
     }
 
     fn era_2006() -> Params {

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn avoiding(window: f64, params: Params) -> Trace<Dctcp> {
-        Trace::new(Dctcp::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
+        Trace::new(Dctcp::new(params, Start::avoiding(window)))
     }
 
     /// alpha² (1 - alpha/4) = (2 W* + 1) / (W* + 1)², by bisection.

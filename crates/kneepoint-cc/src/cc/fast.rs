@@ -187,8 +187,7 @@ mod tests {
 
     /// A window of `window` packets on a path of 100 ms of which `queueing` is waiting, as a round that updates begins.
     fn settled(window: f64, queueing: Span, params: Params) -> Trace<Fast> {
-        let mut trace =
-            Trace::new(Fast::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }));
+        let mut trace = Trace::new(Fast::new(params, Start::avoiding(window)));
         trace.controller.delay = Delay::new(0.0);
         trace.controller.delay.observe(Span::from_millis(100));
         trace.controller.delay.observe_with(Span::from_millis(100) + queueing, 1.0);

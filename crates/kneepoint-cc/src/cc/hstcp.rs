@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_round_trip_gains_what_the_table_says_and_a_loss_takes_it() {
         // 663 packets: a = 6, b = 0.35.
-        let start = Start { initial_window: 664.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(664.0);
         let mut trace = Trace::new(HsTcp::new(Params::default(), start));
         let gained = trace.round_trip() - 664.0;
         assert!(gained > 5.9 && gained < 6.1, "{gained}");
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn up_to_38_packets_it_is_reno() {
-        let start = Start { initial_window: 20.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(20.0);
         let mut trace = Trace::new(HsTcp::new(Params::default(), start));
         let gained = trace.round_trip() - 20.0;
         assert!(gained > 0.95 && gained < 1.0, "{gained}");

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     fn avoiding(window: f64, params: Params) -> Trace<Htcp> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         let mut trace = Trace::new(Htcp::new(params, start));
         trace.rtt = Span::from_millis(100);
         trace

@@ -255,7 +255,7 @@ mod tests {
 
     /// A window of 100 packets on a path of 100 ms whose queue has been as long as 100 ms.
     fn avoiding(params: Params) -> Trace<Illinois> {
-        let start = Start { initial_window: 100.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(100.0);
         let mut trace = Trace::new(Illinois::new(params, start));
         for millis in [100, 200] {
             trace.rtt = Span::from_millis(millis);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn without_a_queue_the_window_gains_ten_packets_a_round_trip_and_loses_an_eighth() {
-        let start = Start { initial_window: 100.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(100.0);
         let mut trace = Trace::new(Illinois::new(Params::default(), start));
         trace.round_trip();
         let before = trace.window();
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn below_fifteen_packets_it_is_reno() {
-        let start = Start { initial_window: 10.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(10.0);
         let mut trace = Trace::new(Illinois::new(Params::default(), start));
         trace.round_trip();
         trace.ack(Span::from_millis(1));

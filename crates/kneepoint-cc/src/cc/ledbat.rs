@@ -140,10 +140,7 @@ mod tests {
     use super::*;
 
     fn trace(window: f64) -> Trace<Ledbat> {
-        let mut trace = Trace::new(Ledbat::new(
-            Params::default(),
-            Start { initial_window: window, initial_ssthresh: 2.0 },
-        ));
+        let mut trace = Trace::new(Ledbat::new(Params::default(), Start::avoiding(window)));
         trace.one_way = Some(Span::from_millis(30));
         trace
     }

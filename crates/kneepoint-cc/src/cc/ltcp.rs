@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn avoiding(window: f64, params: Params) -> Trace<Ltcp> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         Trace::new(Ltcp::new(params, start))
     }
 

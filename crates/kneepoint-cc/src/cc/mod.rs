@@ -15,6 +15,7 @@ pub mod marking;
 pub mod rate_window;
 pub mod response;
 pub mod rounds;
+pub mod startup;
 pub mod steady;
 pub mod window;
 
@@ -24,6 +25,18 @@ use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::units::{PacketRate, Span, Time};
 
+pub use startup::SlowStart;
+
+crate::choice! {
+    /// Whose version of a controller runs where Linux's differs from its publication.
+    pub enum Version {
+        /// As it was published.
+        Published = "published",
+        /// As Linux has it.
+        Linux = "linux",
+    }
+}
+
 /// The initial conditions of a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
@@ -31,6 +44,27 @@ pub struct Start {
     pub initial_window: f64,
     /// The slow-start threshold of a fresh connection in packets; infinite unless an experiment sets it.
     pub initial_ssthresh: f64,
+    /// How the window grows below the threshold.
+    pub slow_start: SlowStart,
+    /// Whose version of the controller runs.
+    pub version: Version,
+}
+
+impl Start {
+    /// A fresh connection with a window of `packets` and nothing else set.
+    pub fn new(packets: f64) -> Start {
+        Start {
+            initial_window: packets,
+            initial_ssthresh: f64::INFINITY,
+            slow_start: SlowStart::Own,
+            version: Version::Published,
+        }
+    }
+
+    /// A connection beyond its slow start, with a window of `packets`.
+    pub fn avoiding(packets: f64) -> Start {
+        Start { initial_ssthresh: 2.0, ..Start::new(packets) }
+    }
 }
 
 /// An acknowledgement arrived.
@@ -169,6 +203,8 @@ pub trait Controller: Clone + core::fmt::Debug {
     const MARKS: Marks = Marks::Classic;
     /// The explicit feedback it uses.
     const WANTED: Wanted = Wanted::Nothing;
+    /// While losses are repaired the window is its own to set: proportional rate reduction stays off.
+    const STEERS_RECOVERY: bool = false;
     /// Published response functions: its mean window at a given loss rate.
     const STEADY_STATE: &'static [steady::ResponseFunction] = &[];
 
@@ -239,7 +275,7 @@ impl Config {
         fn of<C: Controller>(_: &C) -> &'static [steady::ResponseFunction] {
             C::STEADY_STATE
         }
-        each!(&self.build(Start { initial_window: 2.0, initial_ssthresh: f64::INFINITY }), one => of(one))
+        each!(&self.build(Start::new(2.0)), one => of(one))
     }
 }
 
@@ -255,6 +291,12 @@ impl Any {
     pub fn wanted(&self) -> Wanted {
         fn of<C: Controller>(_: &C) -> Wanted {
             C::WANTED
+        }
+        each!(self, one => of(one))
+    }
+    pub fn steers_recovery(&self) -> bool {
+        fn of<C: Controller>(_: &C) -> bool {
+            C::STEERS_RECOVERY
         }
         each!(self, one => of(one))
     }

@@ -155,7 +155,7 @@ mod tests {
     type Params = super::Params<Red>;
 
     fn avoiding(window: f64, params: Params) -> Trace<Pert> {
-        Trace::new(Pert::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
+        Trace::new(Pert::new(params, Start::avoiding(window)))
     }
 
     /// A path of 60 ms, then acknowledgements with 25 ms more: past t3 once the average follows.
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn slow_start_is_left_alone_unless_asked_otherwise() {
-        let start = Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY };
+        let start = Start::new(10.0);
         let params = Params { history: 0.0, ..Params::default() };
         let mut quiet = Trace::new(Pert::new(params.clone(), start));
         congest(&mut quiet, 20);

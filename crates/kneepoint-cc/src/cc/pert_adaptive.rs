@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     fn avoiding(window: f64, params: Params) -> Trace<PertAdaptive> {
-        Trace::new(PertAdaptive::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }))
+        Trace::new(PertAdaptive::new(params, Start::avoiding(window)))
     }
 
     /// No average, so that every number is the sample's.

@@ -173,8 +173,7 @@ mod tests {
     /// In avoidance at `window` packets over `rtt`, with the virtual round trip in force from the start.
     fn avoiding(window: f64, rtt: Span) -> Trace<Prague> {
         let params = Params { transition: 0, ..Params::default() };
-        let mut trace =
-            Trace::new(Prague::new(params, Start { initial_window: window, initial_ssthresh: 2.0 }));
+        let mut trace = Trace::new(Prague::new(params, Start::avoiding(window)));
         trace.rtt = rtt;
         trace
     }
@@ -196,7 +195,7 @@ mod tests {
 
     #[test]
     fn five_hundred_round_trips_pass_before_the_virtual_one_counts() {
-        let start = Start { initial_window: 20.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(20.0);
         let mut trace = Trace::new(Prague::new(Params::default(), start));
         trace.rtt = Span::from_millis(5);
         for _ in 0..490 {
@@ -256,7 +255,7 @@ mod tests {
         assert_eq!(rate(&trace), None);
         trace.ack(Span::ZERO);
         assert_eq!(rate(&trace), Some(trace.window() / 0.02));
-        let start = Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY };
+        let start = Start::new(10.0);
         let mut opening = Trace::new(Prague::new(Params::default(), start));
         opening.ack(Span::ZERO);
         assert_eq!(rate(&opening), Some(2.0 * 11.0 / 0.06));

@@ -79,10 +79,7 @@ mod tests {
 
     #[test]
     fn a_measured_base_is_the_least_round_trip() {
-        let mut trace = Trace::new(Ratcp::new(
-            Params::default(),
-            Start { initial_window: 2.0, initial_ssthresh: f64::INFINITY },
-        ));
+        let mut trace = Trace::new(Ratcp::new(Params::default(), Start::new(2.0)));
         let advice = Advice::Rate(PacketRate(100.0));
         trace.controller.on_advice(&Advised { now: Time::ZERO, advice });
         for millis in [300, 200, 250] {

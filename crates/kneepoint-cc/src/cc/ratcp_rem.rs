@@ -141,7 +141,7 @@ mod tests {
         let base_rtt = Or::is(Span::from_millis(200));
         let rate = rate_window::Params { base_rtt, ..Default::default() };
         let params = Params { rate, memory, weight: 120_000.0, ..Default::default() };
-        let start = Start { initial_window: 50.0, initial_ssthresh: 50.0 };
+        let start = Start { initial_ssthresh: 50.0, ..Start::new(50.0) };
         Trace::new(RatcpRem::new(params, start))
     }
 

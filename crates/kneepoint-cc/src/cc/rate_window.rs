@@ -134,7 +134,7 @@ mod tests {
     /// A session with a base round trip of 200 ms in congestion avoidance.
     fn session(window: f64, backlog: f64) -> Trace<Ratcp> {
         let params = Params { backlog, base_rtt: Or::is(Span::from_millis(200)), rounding: Rounding::Down };
-        let start = Start { initial_window: window, initial_ssthresh: window };
+        let start = Start { initial_ssthresh: window, ..Start::new(window) };
         let mut trace = Trace::new(Ratcp::new(params, start));
         trace.rtt = Span::from_millis(200);
         trace

@@ -111,7 +111,7 @@ mod tests {
     use crate::units::{Span, Time};
 
     fn flow() -> Trace<Rcp> {
-        let start = Start { initial_window: 2.0, initial_ssthresh: f64::INFINITY };
+        let start = Start::new(2.0);
         let mut trace = Trace::new(Rcp::new(Params::default(), start));
         trace.rtt = Span::from_millis(100);
         trace

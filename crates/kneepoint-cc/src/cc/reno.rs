@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_window_doubles_each_round_then_gains_one() {
         let mut trace =
-            Trace::new(Reno::new(Params::default(), Start { initial_window: 2.0, initial_ssthresh: 8.0 }));
+            Trace::new(Reno::new(Params::default(), Start { initial_ssthresh: 8.0, ..Start::new(2.0) }));
         assert_eq!(trace.round_trip(), 4.0);
         assert_eq!(trace.round_trip(), 8.0);
         // Eight acknowledgements at 1/W each, W growing meanwhile: a little less than one packet.
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_loss_halves_and_a_timeout_starts_over() {
         let mut trace =
-            Trace::new(Reno::new(Params::default(), Start { initial_window: 20.0, initial_ssthresh: 20.0 }));
+            Trace::new(Reno::new(Params::default(), Start { initial_ssthresh: 20.0, ..Start::new(20.0) }));
         trace.loss();
         assert_eq!(trace.window(), 10.0);
         trace.timeout();

@@ -101,7 +101,7 @@ mod tests {
     use crate::units::Span;
 
     fn avoiding(window: f64) -> Trace<Scalable> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         Trace::new(Scalable::new(Params::default(), start))
     }
 

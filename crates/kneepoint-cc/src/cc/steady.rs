@@ -91,7 +91,7 @@ struct Host {
 impl Host {
     fn new(config: &Config, window: f64, rtt: Span) -> Host {
         // In avoidance at once.
-        let controller = config.build(Start { initial_window: window, initial_ssthresh: 2.0 });
+        let controller = config.build(Start::avoiding(window));
         Host { controller, rng: Rng::stream(1, "controller", 0), round_trips: 0.0, una: 0, rtt }
     }
 

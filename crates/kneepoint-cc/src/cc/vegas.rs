@@ -181,7 +181,7 @@ mod tests {
     use crate::units::Span;
 
     fn trace(window: f64, ssthresh: f64, params: Params) -> Trace<Vegas> {
-        Trace::new(Vegas::new(params, Start { initial_window: window, initial_ssthresh: ssthresh }))
+        Trace::new(Vegas::new(params, Start { initial_ssthresh: ssthresh, ..Start::new(window) }))
     }
 
     /// Rounds on a path of 100 ms of which `queueing` is waiting; the window after each.

@@ -104,7 +104,7 @@ mod tests {
 
     /// 100 packets on a path of 100 ms, of which `queueing` microseconds more have long been waiting.
     fn queued(queueing: u64) -> Trace<Veno> {
-        let start = Start { initial_window: 100.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(100.0);
         let mut trace = Trace::new(Veno::new(Params::default(), start));
         trace.controller.delay.observe(Span::from_millis(100));
         trace.rtt = Span::from_millis(100) + Span::from_micros(queueing);

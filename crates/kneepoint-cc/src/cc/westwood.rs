@@ -120,7 +120,7 @@ mod tests {
 
     /// 1000 packets a second for a second: 100 in a round trip of 100 ms.
     fn steady(window: f64) -> Trace<Westwood> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         let mut trace = Trace::new(Westwood::new(Params::default(), start));
         trace.rtt = Span::from_millis(100);
         for _ in 0..1001 {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_loss_before_the_first_sample_halves() {
-        let start = Start { initial_window: 20.0, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(20.0);
         let mut fresh = Trace::new(Westwood::new(Params::default(), start));
         fresh.loss();
         assert_eq!(fresh.window(), 10.0);

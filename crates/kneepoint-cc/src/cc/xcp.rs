@@ -83,7 +83,7 @@ mod tests {
     use crate::units::{Span, Time};
 
     fn flow() -> Trace<Xcp> {
-        Trace::new(Xcp::new(Params {}, Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY }))
+        Trace::new(Xcp::new(Params {}, Start::new(10.0)))
     }
 
     /// One acknowledgement that echoes `change`.

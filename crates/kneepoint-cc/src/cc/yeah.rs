@@ -180,7 +180,7 @@ mod tests {
 
     /// A window of `window` packets on a path of 100 ms whose first round is about to begin.
     fn avoiding(window: f64) -> Trace<Yeah> {
-        let start = Start { initial_window: window, initial_ssthresh: 2.0 };
+        let start = Start::avoiding(window);
         let mut trace = Trace::new(Yeah::new(Params::default(), start));
         trace.controller.rounds.observe(Span::from_millis(100));
         trace.controller.rounds.begin(window as u64);

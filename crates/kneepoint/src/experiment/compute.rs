@@ -183,7 +183,7 @@ impl ComputeParams {
     /// The controller hears an empty path once, then what came before, then the queue once: its average must not
     /// remember. Its numbers come under the names that it gives them.
     fn response(&self, controller: &cc::Config) -> Row {
-        let mut controller = controller.build(Start { initial_window: FLIGHT as f64, initial_ssthresh: 2.0 });
+        let mut controller = controller.build(Start::avoiding(FLIGHT as f64));
         let mut rng = Rng::stream(1, "response", 0);
         let mut heard = 0;
         let mut hear = |one: &mut cc::Any, queueing: Span| {

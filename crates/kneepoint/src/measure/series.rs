@@ -74,7 +74,7 @@ impl Series {
 /// Round-trip times, and the names of the state variables of a group's controllers.
 fn remembered(group: &Group) -> Vec<&'static str> {
     let initial_window = group.tcp.clone().unwrap_or_default().initial_window;
-    let start = Start { initial_window, initial_ssthresh: f64::INFINITY };
+    let start = Start::new(initial_window);
     let state = group.cc.as_ref().map_or(Vec::new(), |cc| cc.build(start).state());
     std::iter::once("rtt_ms").chain(state.into_iter().map(|(name, _)| name)).collect()
 }

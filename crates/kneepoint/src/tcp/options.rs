@@ -2,6 +2,7 @@
 //! Options of a TCP host.
 
 use super::Encoding;
+use crate::cc::{SlowStart, Version};
 use crate::units::{Bytes, Span};
 
 crate::choice! {
@@ -33,6 +34,10 @@ crate::settings! {
         initial_window: f64 = 2.0, 1.0..=1e6;
         /// Slow-start threshold of a fresh connection in packets; 0 for none.
         initial_ssthresh: f64 = 0.0, 0.0..=1e9;
+        /// How controllers grow their windows below the threshold; for bbr, bbr3 and others that define their own start, nothing.
+        slow_start: SlowStart = SlowStart::Own;
+        /// Whose version of a controller runs where Linux's differs from its publication.
+        controllers: Version = Version::Published;
         /// The receiver's window in packets.
         max_window: u32 = 1_000_000_000, 1..=1_000_000_000;
         /// Every acknowledgement measures the round-trip time (RFC 7323); without, one a window does (Karn).

@@ -95,7 +95,7 @@ impl Host {
 }
 
 fn starts() -> [Start; 3] {
-    let start = |initial_window, initial_ssthresh| Start { initial_window, initial_ssthresh };
+    let start = |window, initial_ssthresh| Start { initial_ssthresh, ..Start::new(window) };
     [start(2.0, f64::INFINITY), start(10.0, 2.0), start(1.0, 64.0)]
 }
 

@@ -150,7 +150,7 @@ fn walk_alone(events: &[Event]) {
 pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
     let events = events();
     let fresh = match cc::Config::named(&arguments.controller) {
-        Some(config) => Some(config.build(Start { initial_window: FLIGHT as f64, initial_ssthresh: 2.0 })),
+        Some(config) => Some(config.build(Start::avoiding(FLIGHT as f64))),
         None if arguments.controller == NOTHING => None,
         None => return Err(format!("no controller is called {}", arguments.controller)),
     };

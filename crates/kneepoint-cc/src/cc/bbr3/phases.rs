@@ -252,8 +252,7 @@ mod tests {
 
     #[test]
     fn every_state_has_the_gains_of_the_table() {
-        let mut state =
-            *Bbr3::new(Default::default(), Start { initial_window: 10.0, initial_ssthresh: f64::INFINITY }).0;
+        let mut state = *Bbr3::new(Default::default(), Start::new(10.0)).0;
         let table = [
             (Mode::Startup, (2.77, 2.0)),
             (Mode::Drain(0), (0.5, 2.0)),

@@ -135,6 +135,8 @@ impl Sender {
         let controller = controller.build(cc::Start {
             initial_window: options.initial_window,
             initial_ssthresh: if ssthresh == 0.0 { f64::INFINITY } else { ssthresh },
+            slow_start: options.slow_start,
+            version: options.controllers,
         });
         let segments = |bytes: Bytes| bytes.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
         Sender {
