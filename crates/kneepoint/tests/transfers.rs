@@ -10,7 +10,7 @@ mod wire;
 use kneepoint::cc;
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::rng::Rng;
-use kneepoint::tcp::{Options, Recovery};
+use kneepoint::tcp::{Host, Options, Recovery, Reduction};
 use kneepoint::units::{Bytes, Span, Time};
 use wire::{Fate, Transfer, Way};
 
@@ -25,9 +25,24 @@ fn variants(recovery: Recovery) -> Vec<(&'static str, Options)> {
         ("handshake", Options { handshake: true, ..usual.clone() }),
         ("a window of three", Options { max_window: 3, ..usual.clone() }),
         ("an initial window of ten", Options { initial_window: 10.0, growth_per_ack: 2.0, ..usual.clone() }),
+        ("Linux", Options { recovery, ..Options::of(Host::Linux) }),
+        (
+            "proportional reduction, bursts",
+            Options {
+                reduction: Reduction::Rfc9937,
+                burst: Span::from_millis(20),
+                delayed_ack: true,
+                quick_acks: 4,
+                growth_per_ack: 1e9,
+                initial_window: 10.0,
+                ..usual.clone()
+            },
+        ),
         (
             "all at once",
             Options {
+                reduction: Reduction::Rfc6937,
+                probes: false,
                 timestamps: false,
                 delayed_ack: true,
                 limited_transmit: false,
@@ -134,7 +149,8 @@ fn a_transfer_survives_the_loss_of_any_run_of_packets() {
         for first in (0..40).step_by(3) {
             for length in [3, 8, 20] {
                 let name = format!("{name}, data {first} and {length} more");
-                complete(&name, options, controller, 40, 1200, |way, nth, _| {
+                let deadline = 20 * options.rto_max.0 / 1_000_000_000;
+                complete(&name, options, controller, 40, deadline, |way, nth, _| {
                     lose_if(way == Way::Data && (first..=first + length).contains(&nth))
                 });
             }
@@ -197,6 +213,9 @@ fn a_transfer_survives_loss_reordering_duplication_and_delay_at_random() {
                 initial_window: rng.between(1.0, 12.0),
                 max_window: if rng.chance(0.3) { 1 + rng.below(20) as u32 } else { 1_000_000 },
                 dupthresh: 1 + rng.below(4) as u32,
+                reduction: Reduction::ALL[rng.below(3) as usize],
+                probes: rng.chance(0.7),
+                burst: Span::from_millis(rng.below(20)),
                 rto_max: greatest,
                 ..Options::default()
             };

@@ -9,7 +9,7 @@ use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::{Raw, Refusal, Settings};
 use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::suggest::did_you_mean;
-use kneepoint::tcp;
+use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span, Time};
 
 use crate::comparison::{self, ComparisonPlan};
@@ -177,10 +177,15 @@ pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, F
             "`knee list controllers queues feedback` shows what there is; `sack/red-ecn` is a sender and a queue",
         )
     })?;
+    let host = tcp.iter().find_map(|(option, value)| match value {
+        Raw::Text(name) if option == "preset" => Host::named(name),
+        _ => None,
+    });
+    let scheme = scheme.on(host.unwrap_or_default());
     if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {
         return Err(Failure::usage(
             format!("--tcp recovery: the scheme `{name}` says the recovery already"),
-            "leave out --tcp recovery, or name schemes such as `reno` that leave the recovery open",
+            "leave out --tcp recovery, or name schemes such as `cubic` that leave the recovery open",
         ));
     }
     Ok(scheme)
@@ -188,14 +193,22 @@ pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, F
 
 /// Options of TCP as they are written, each checked as a scenario would.
 pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Failure> {
-    let mut options = tcp::Options::default();
-    let read = |pair: &String| {
-        let Some((name, value)) = pair.split_once('=') else {
-            return Err(Failure::usage(
-                format!("--tcp: `{pair}` has no value"),
-                "write it as in `--tcp rto_min=1s`",
-            ));
-        };
+    let pair = |text: &String| match text.split_once('=') {
+        Some((name, value)) => Ok((name.to_string(), value.to_string())),
+        // A host by its name alone.
+        None if Host::named(text).is_some() => Ok(("preset".to_string(), text.clone())),
+        None => {
+            let hosts = Host::ALL.iter().map(|host| format!("`--tcp {host}`")).collect::<Vec<_>>();
+            Err(Failure::usage(
+                format!("--tcp: `{text}` has no value"),
+                format!("write it as in `--tcp rto_min=1s`, or name a host: {}", hosts.join(", ")),
+            ))
+        }
+    };
+    let pairs = written.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+    let host = pairs.iter().find(|(name, _)| name == "preset").and_then(|(_, value)| Host::named(value));
+    let mut options = tcp::Options::of(host.unwrap_or_default());
+    let read = |(name, value): &(String, String)| {
         let raw = Raw::guess(value);
         match options.set(name, &raw) {
             Ok(()) => Ok((name.to_string(), raw)),
@@ -212,7 +225,7 @@ pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Fail
             }
         }
     };
-    let read = written.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let read = pairs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     options.check().map_err(|message| Failure::usage(format!("--tcp: {message}"), "change one of them"))?;
     Ok(read)
 }

@@ -7,7 +7,7 @@ use crate::event::{Entity, EventQueue};
 use crate::link::{Links, Reached};
 use crate::packet::{Explicit, Flags, Packet};
 use crate::rng::Rng;
-use crate::tcp::Reply;
+use crate::tcp::{Reply, Woken};
 use crate::trace::{Event, FlowId, Observer};
 use crate::units::{Bytes, Span, Time};
 
@@ -180,8 +180,12 @@ impl Hosts {
             }
             return;
         }
-        if slot.sender.on_wakeup(now) {
-            watch.on(now, &Event::Repair { flow: FlowId(flow), timeout: true });
+        match slot.sender.on_wakeup(now) {
+            Woken::Idle => {}
+            woken => {
+                let timeout = woken == Woken::Timeout;
+                watch.on(now, &Event::Repair { flow: FlowId(flow), timeout });
+            }
         }
         self.send(flow, now, network, events, watch);
     }

@@ -3,6 +3,7 @@
 
 use super::choose::{Family, Precedence, choose, choose_in};
 use super::fault::Faults;
+use super::host;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
@@ -48,8 +49,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
     let head: Head = settings(root, Shape { place: "the scenario", besides: &top(), required: &[] }, faults);
     let run: Run =
         settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
-    let tcp: tcp::Options =
-        settings(&section(root, "tcp", faults), Shape { place: "[tcp]", ..Shape::default() }, faults);
+    let tcp = host::options(&section(root, "tcp", faults), "[tcp]", tcp::Options::default(), faults);
     let queue: queue::Config = discipline(root, "queue", faults).unwrap_or_default();
     let reverse_queue: queue::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
     let feedback = discipline(root, "feedback", faults).unwrap_or_default();

@@ -16,6 +16,7 @@ mod family;
 pub(crate) mod fault;
 pub(crate) mod files;
 mod forms;
+mod host;
 mod outline;
 mod presets;
 pub(crate) mod reader;

@@ -7,6 +7,7 @@
 use super::choose::{Precedence, choose, unfold};
 use super::fault::Faults;
 use super::tree::{Node, Table};
+use crate::tcp::Host;
 use crate::{cc, feedback, queue, tcp};
 
 pub use super::presets::{Of, PRESETS, Preset};
@@ -75,9 +76,11 @@ impl<'t> Parts<'t> {
         Parts { control, queue, feedback }
     }
 
-    /// Loss recovery implied by the controller's name.
-    pub fn recovery(&self) -> Option<tcp::Recovery> {
-        preset(self.control)?.recovery
+    /// Loss recovery implied by the controller's name under the options of a host. Under a host other than the papers'
+    /// an algorithm's own name, such as `reno`, implies none.
+    pub fn recovery(&self, host: Host) -> Option<tcp::Recovery> {
+        let preset = preset(self.control)?;
+        preset.recovery.filter(|_| host == Host::Paper || preset.name != preset.of)
     }
 }
 
@@ -87,6 +90,12 @@ fn preset(control: &str) -> Option<&'static Preset> {
 }
 
 impl Scheme {
+    /// The scheme where hosts are of this kind.
+    #[must_use]
+    pub fn on(self, host: Host) -> Scheme {
+        Scheme { recovery: Parts::of(&self.name).recovery(host), ..self }
+    }
+
     /// The scheme as sections of a scenario: its queue, its feedback and a group of flows.
     pub fn to_toml(&self) -> String {
         let Parts { control, queue, feedback } = Parts::of(&self.name);

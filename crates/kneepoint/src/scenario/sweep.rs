@@ -11,10 +11,12 @@
 
 use super::build::top;
 use super::fault::Faults;
+use super::host;
 use super::scheme;
 use super::traffic::{connecting, label, sections};
 use super::tree::{Key, Node, Table, Value};
 use crate::suggest::did_you_mean;
+use crate::tcp::Host;
 
 /// More cases would take days to run and gigabytes to list.
 const GREATEST_PRODUCT: usize = 10_000;
@@ -210,7 +212,11 @@ fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults)
         return;
     };
     let text = |text: &str| Node { swept: true, ..Node::text(text, &value.span) };
-    let recovery = parts.recovery();
+    let host = match tree.get("tcp").map(|node| &node.value) {
+        Some(Value::Table(tcp)) => host::host(tcp).unwrap_or_default(),
+        _ => Host::default(),
+    };
+    let recovery = parts.recovery(host);
     for section in connecting() {
         if tree.get(section).is_none() {
             continue;

@@ -4,6 +4,7 @@
 use super::choose::{Precedence, choose};
 use super::fault::Faults;
 use super::forms::{Name, Start};
+use super::host;
 use super::outline::{Fields, PLAIN, Part, Section};
 use super::reader::{Shape, fill};
 use super::sections::{Endpoints, Flows, Members, Process, Run, Sessions};
@@ -252,16 +253,13 @@ fn sender(
         }
     };
     let mut tcp = frame.tcp.clone();
-    if let Some(recovery) = chosen.as_ref().and_then(|chosen| chosen.recovery) {
-        tcp.recovery = recovery;
+    if let Some(chosen) = &chosen {
+        tcp = host::negotiated(tcp, &chosen.config);
+        tcp.recovery = chosen.recovery.unwrap_or(tcp.recovery);
     }
     match table.get("tcp").map(|node| (node, &node.value)) {
         None => {}
-        Some((_, Value::Table(own))) => {
-            let place = format!("tcp of {place}");
-            let target: &mut dyn Assign = &mut tcp;
-            fill(own, Shape { place: &place, ..Shape::default() }, &mut [target], faults);
-        }
+        Some((_, Value::Table(own))) => tcp = host::options(own, &format!("tcp of {place}"), tcp, faults),
         Some((node, _)) => {
             let help = "write `tcp = { recovery = \"sack\" }`";
             faults.add_with_help(

@@ -7,6 +7,8 @@
 
 mod hint;
 mod options;
+mod prr;
+mod rack;
 mod receiver;
 mod rtt;
 mod scoreboard;
@@ -14,6 +16,7 @@ mod segments;
 mod sender;
 
 pub use hint::Encoding;
-pub use options::{Options, Recovery};
+pub use options::{Host, Options, Recovery};
+pub use prr::Reduction;
 pub use receiver::{Receiver, Reply};
-pub use sender::{Heard, Segment, Sender};
+pub use sender::{Heard, Segment, Sender, Woken};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Options of a TCP host.
 
-use super::Encoding;
+use super::{Encoding, Reduction};
 use crate::cc::{SlowStart, Version};
 use crate::units::{Bytes, Span};
 
@@ -18,14 +18,54 @@ crate::choice! {
         NewReno = "newreno",
         /// A scoreboard of selective acknowledgements (RFC 6675).
         Sack = "sack",
+        /// Times of sending beside the scoreboard, and probes at the tail (RACK-TLP, RFC 8985).
+        Rack = "rack",
+    }
+}
+
+impl Recovery {
+    /// Whether selective acknowledgements guide it.
+    pub fn selective(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Rack)
+    }
+}
+
+crate::choice! {
+    /// The host whose options are the defaults.
+    pub enum Host {
+        /// That of the papers, a host of 2007: RFC 6675, an initial window of two.
+        Paper = "paper",
+        /// Linux 6: RACK-TLP, PRR, an initial window of ten, delayed acknowledgements, its own CUBIC and BBR.
+        Linux = "linux",
+    }
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host::Paper
+    }
+}
+
+impl Host {
+    /// The host of this name.
+    pub fn named(name: &str) -> Option<Host> {
+        Host::ALL.iter().copied().find(|host| host.name() == name)
     }
 }
 
 crate::settings! {
     /// The options of a TCP sender and its receiver.
     pub struct Options {
+        /// The host whose options are the defaults of all others.
+        preset: Host = Host::Paper;
         /// How losses are found and repaired.
         recovery: Recovery = Recovery::Sack;
+        /// How the window comes down to what a loss or a mark leaves of it, with `sack` and `rack`.
+        reduction: Reduction = Reduction::AtOnce;
+        /// Probe for losses at the tail of a flight, with `rack` (RFC 8985 §7).
+        probes: bool = true;
+        /// How much longer a lone packet is waited for before a probe (RFC 8985 §7.2, WCDelAckT).
+        probe_ack_delay: Span = Span::from_millis(200), Span::ZERO..=Span::from_secs(10);
         /// Payload of a full packet.
         payload: Bytes = Bytes(1000), Bytes(1)..=Bytes(60_000);
         /// Headers on every packet and acknowledgement, whatever options they include.
@@ -58,6 +98,10 @@ crate::settings! {
         delayed_ack: bool = false;
         /// How long the receiver holds an acknowledgement back.
         delayed_ack_timeout: Span = Span::from_millis(100), Span::from_millis(1)..=Span::from_millis(500);
+        /// Packets at the start of a transfer that a receiver acknowledges at once all the same (Linux: 16).
+        quick_acks: u32 = 0, 0..=1_000_000;
+        /// How much of its rate a paced sender lets go together, two packets at least; 0 for one at a time.
+        burst: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// Answer congestion marks (RFC 3168); without marking queues it changes nothing.
         ecn: bool = true;
         /// Open each connection with a SYN, which costs a round trip.
@@ -84,5 +128,35 @@ crate::settings! {
             ));
         }
         Ok(())
+    }
+}
+
+impl Options {
+    /// The options of a host.
+    pub fn of(host: Host) -> Options {
+        match host {
+            Host::Paper => Options::default(),
+            Host::Linux => Options {
+                preset: host,
+                recovery: Recovery::Rack,
+                reduction: Reduction::Rfc9937,
+                controllers: Version::Linux,
+                // An Ethernet frame of 1500 bytes with timestamps.
+                payload: Bytes(1448),
+                header: Bytes(52),
+                initial_window: 10.0,
+                growth_per_ack: 1e9,
+                delayed_ack: true,
+                delayed_ack_timeout: Span::from_millis(40),
+                quick_acks: 16,
+                burst: Span::from_millis(1),
+                // Asked for by controllers that need it alone (tcp_ecn = 2).
+                ecn: false,
+                // TCP_RTO_MIN bounds four times the variance, not the whole timeout.
+                rto_granularity: Span::from_millis(200),
+                rto_max: Span::from_secs(120),
+                ..Options::default()
+            },
+        }
     }
 }

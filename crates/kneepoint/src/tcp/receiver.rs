@@ -2,7 +2,7 @@
 //! A TCP receiver: reassembly, selective and delayed acknowledgements, echo of marks.
 //!
 //! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
-//! reported others), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
+//! reported others), RFC 2883 (segments that arrive twice, where the sender uses RACK), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
 //! earliest timestamp it covers).
 //! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, as ns-2 does,
 //! so that every acknowledgement measures a round-trip time.
@@ -43,6 +43,10 @@ pub struct Receiver {
     echo: bool,
     marks: Marks,
     sack: bool,
+    /// Report segments that arrive twice (RFC 2883).
+    duplicates: bool,
+    /// Packets in order that are still to be answered at once.
+    quick: u32,
     delay: Option<Span>,
     /// The explicit feedback to echo: the rate of the packet that arrived last, the sum of changes not yet echoed.
     explicit: Option<Explicit>,
@@ -59,7 +63,9 @@ impl Receiver {
             recent: [NONE; 3],
             echo: false,
             marks,
-            sack: options.recovery == Recovery::Sack,
+            sack: options.recovery.selective(),
+            duplicates: options.recovery == Recovery::Rack,
+            quick: options.quick_acks,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
             explicit: None,
             held_back: None,
@@ -94,9 +100,14 @@ impl Receiver {
             if let Some(timeout) = self.delay
                 && self.held_back.is_none()
             {
-                self.held_back = Some((packet.sent, now + timeout));
-                return turned;
+                if self.quick == 0 {
+                    self.held_back = Some((packet.sent, now + timeout));
+                    return turned;
+                }
+                self.quick -= 1;
             }
+        } else if self.duplicates && (packet.seq < self.next || self.held.contains(packet.seq)) {
+            return Some(self.reply_to_duplicate(packet, now));
         } else {
             self.take_in(packet.seq);
         }
@@ -159,6 +170,19 @@ impl Receiver {
         let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
         let explicit = self.explicit.take();
         Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)) }
+    }
+
+    /// A segment arrived twice: the first block names it, and the second the block that holds it, if one does
+    /// (RFC 2883 §4).
+    #[cold]
+    fn reply_to_duplicate(&mut self, packet: &Packet, now: Time) -> Reply {
+        self.held_back = None;
+        let reply = self.reply(packet.sent, now, Flags::default());
+        let twice = (packet.seq, packet.seq + 1);
+        let around = (packet.seq > self.next).then(|| self.block(packet.seq));
+        let others = reply.sack.into_iter().filter(|block| Some(*block) != around);
+        let mut blocks = std::iter::once(twice).chain(around).chain(others);
+        Reply { sack: std::array::from_fn(|_| blocks.next().unwrap_or_default()), ..reply }
     }
 
     /// The block that holds `seq`: [first, end).

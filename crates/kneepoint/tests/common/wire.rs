@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kneepoint::cc;
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::rng::Rng;
-use kneepoint::tcp::{Heard, Options, Receiver, Reply, Segment, Sender};
+use kneepoint::tcp::{Heard, Options, Receiver, Recovery, Reply, Segment, Sender, Woken};
 use kneepoint::units::{Bytes, Span, Time};
 
 /// Which way a packet goes.
@@ -207,8 +207,12 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     }
 
     fn wake(&mut self) {
-        if self.sender.next_wakeup(self.now) <= self.now && self.sender.on_wakeup(self.now) {
-            self.timeouts.push(self.now);
+        if self.sender.next_wakeup(self.now) <= self.now {
+            match self.sender.on_wakeup(self.now) {
+                Woken::Idle => {}
+                Woken::Repair => self.repairs.push(self.now),
+                Woken::Timeout => self.timeouts.push(self.now),
+            }
         }
         if self.receiver.next_wakeup() <= self.now
             && let Some(reply) = self.receiver.on_wakeup(self.now)
@@ -283,11 +287,22 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
         // Unless it goes out ahead of a packet that is held back, because they differ in their marks.
         let ahead = reply.seq + 1 == self.edge && self.receiver.next_wakeup() < Time::NEVER;
         assert!(reply.seq == self.edge || ahead, "{} for {}", reply.seq, self.edge);
-        for (place, &(first, end)) in reply.sack.iter().enumerate().filter(|(_, block)| block.1 != 0) {
+        let [first, second, _] = reply.sack;
+        let inside = second.1 != 0 && second.0 <= first.0 && first.1 <= second.1;
+        let twice = first.1 != 0 && (first.1 <= self.edge || inside);
+        if twice {
+            assert!(
+                self.options.recovery == Recovery::Rack && first.0 + 1 == first.1,
+                "{first:?} came twice"
+            );
+            assert!(self.arrived[first.0 as usize], "{first:?} came twice");
+        }
+        let blocks = reply.sack.iter().enumerate().skip(usize::from(twice));
+        for (place, &(first, end)) in blocks.filter(|(_, block)| block.1 != 0) {
             assert!(first > self.edge && first < end, "block {first}..{end} above {}", self.edge);
             assert!(self.arrived[first as usize..end as usize].iter().all(|&one| one), "{first}..{end}");
             assert!(
-                reply.sack[..place].iter().all(|other| other.1 != 0 && other.0 != first),
+                reply.sack[usize::from(twice)..place].iter().all(|other| other.1 != 0 && other.0 != first),
                 "{:?}",
                 reply.sack
             );

@@ -2,28 +2,34 @@
 //! A TCP sender: window, loss recovery and timeouts.
 //!
 //! RFC 5681 (fast retransmit and recovery), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 6298 (timer),
-//! RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 7323 (timestamps).
+//! RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 7323 (timestamps), RFC 8985 (RACK-TLP), RFC 9937 (PRR).
 //!
 //! ```text
 //! open      outstanding < W, and one more for each of the first duplicates
 //! recovery  Reno, NewReno: outstanding < W + duplicates − packets since acknowledged;   SACK: pipe < W
 //! restart   after a timeout, or Tahoe's duplicates: from `una` again, outstanding < W
+//! RACK      in each of them what is lost first, then new data: pipe < W
 //! ```
 //!
 //! The controller keeps `W`; the inflation of fast recovery is kept here. No loss is reported twice before all
 //! that was outstanding when it was found is acknowledged (RFC 6582 §3.2; RFC 6675 §5.1 after a timeout).
-//! After a timeout the scoreboard is forgotten, for the receiver may have let its data go (RFC 2018 §8).
+//! After a timeout the scoreboard is forgotten, for the receiver may have let its data go (RFC 2018 §8); RACK keeps it,
+//! as Linux does, and a timeout in recovery does not lower its threshold a second time.
 //! Departures: at a window of one packet a mark does not back the timer off (RFC 3168 §6.1.2); a transfer has
 //! at most 2^32 − 2 segments, 4 TB at 1000 bytes.
 
 mod advice;
+mod burst;
 mod data;
 mod noise;
 mod opening;
+mod probe;
 mod repair;
 
 use std::sync::Arc;
 
+use super::prr::Prr;
+use super::rack::{Rack, Told};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Options, Recovery};
@@ -32,6 +38,7 @@ use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use data::Data;
+pub use probe::Woken;
 
 const ENDLESS: u32 = u32::MAX - 1;
 
@@ -123,6 +130,12 @@ pub struct Sender {
     timed: Option<(u32, Time)>,
     rtt: RttEstimator,
     board: Scoreboard,
+    /// The scoreboard with the times of sending, of [`Recovery::Rack`].
+    rack: Option<Box<Rack>>,
+    /// The reduction of the window under way.
+    prr: Option<Prr>,
+    /// Packets that may leave without waiting for the pace.
+    burst: u32,
     data: Data,
     options: Arc<Options>,
     controller: cc::Any,
@@ -167,6 +180,9 @@ impl Sender {
             timed: None,
             rtt: RttEstimator::new(&options),
             board: Scoreboard::default(),
+            rack: (options.recovery == Recovery::Rack).then(Box::default),
+            prr: None,
+            burst: 0,
             data: size.map_or(Data::Full, Data::Sized),
             options,
             controller,
@@ -213,19 +229,26 @@ impl Sender {
     /// When [`on_wakeup`](Sender::on_wakeup) is wanted, or [`poll`](Sender::poll) may have a packet again.
     #[inline]
     pub fn next_wakeup(&self, now: Time) -> Time {
-        if self.pace > now && self.phase != Phase::Done { self.timer.min(self.pace) } else { self.timer }
+        let timer = match &self.rack {
+            Some(rack) => self.timer.min(self.next_look(rack)),
+            None => self.timer,
+        };
+        if self.pace > now && self.phase != Phase::Done { timer.min(self.pace) } else { timer }
     }
 
     /// The next packet to send now, if one may be sent.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Segment> {
-        if self.pace > now {
+        if self.pace > now && self.burst == 0 {
             return None;
         }
         if let Phase::Opening { sent, rounds } = self.phase {
             return if sent { None } else { self.poll_syn(now, rounds) };
         }
-        let seq = self.choose()?;
+        let Some(seq) = self.choose() else {
+            self.burst = 0;
+            return None;
+        };
         self.pipe += 1;
         let again = seq < self.high;
         self.resent += u32::from(again);
@@ -236,12 +259,19 @@ impl Sender {
         if self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
         }
+        if self.rack.is_some() {
+            self.note_sent(seq, again, now);
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent();
+        }
         if !self.options.timestamps {
             self.timed = if again { None } else { self.timed.or(Some((seq, now))) };
         }
         let size = self.wire_size(seq);
         if let Some(rate) = self.control.pacing {
             let packets = f64::from(size) / (self.options.header + self.options.payload).0 as f64;
+            self.take_from_burst(now, rate);
             self.pace = self.pace.max(now) + Span::from_secs_f64(packets / rate.0);
         }
         let flags = if again { Flags::RETRANSMITTED } else { self.fresh() };
@@ -276,32 +306,28 @@ impl Sender {
         if newly > 0 {
             self.advance(packet.seq, newly, now);
         }
-        // With blocks, only one that names something new makes a duplicate (RFC 6675 §2).
-        let sack = packet.sack();
-        let told = if sack[0].1 != 0 {
-            self.board.mark(&sack, self.una, self.high, self.options.dupthresh) > 0
-        } else {
-            self.options.recovery != Recovery::Sack
+        let told = match &mut self.rack {
+            Some(rack) => {
+                rack.on_ack(packet, now, self.rtt.smoothed(), self.phase != Phase::Open, &self.options)
+            }
+            None => self.count_duplicates(packet, newly, recovering),
         };
-        if newly == 0 && told && self.high > self.una {
-            self.duplicates += 1;
-            self.inflation += i64::from(recovering && self.options.recovery != Recovery::Sack);
-        }
-
-        if self.scoreboard_guides() {
-            self.pipe = self.board.pipe(self.una, self.next);
-        }
+        // Linux tells controllers of the last packet answered, its timer of the first (tcp_clean_rtx_queue).
+        let waited = if self.options.timestamps { told.waited } else { Span::ZERO };
+        let rtt = rtt.map(|rtt| rtt.saturating_sub(waited));
         let arrived = self.arrived();
+        // What a hole held back was delivered before.
+        let grown = if self.rack.is_some() && newly > 0 { told.delivered } else { newly };
         let signal = Ack {
             now,
             rtt,
             one_way: self.options.timestamps.then(|| packet.lag.span()),
             acked: newly,
             delivered: u64::from(self.delivered),
-            resent: u64::from(self.resent),
+            resent: u64::from(self.rack.as_ref().map_or(self.resent, |rack| rack.found())),
             marked: if echoed && self.controller.marks() != Marks::Classic { arrived } else { 0 },
             limited,
-            credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
+            credit: if grows { f64::from(grown).min(self.options.growth_per_ack) } else { 0.0 },
             una: u64::from(self.una),
             next: u64::from(self.high),
             in_flight: self.outstanding(),
@@ -310,12 +336,17 @@ impl Sender {
         self.controller.on_ack(&signal, rng);
         let repair = self.should_repair();
         if repair {
-            self.repair(now, flight);
+            self.repair(now, flight, arrived);
+        } else if told.probe_repaired {
+            self.answer_probe(now, flight);
         }
         if echoed {
-            self.on_echo(now, flight);
+            self.on_echo(now, flight, arrived);
         }
         self.control = self.controller.control();
+        if self.prr.is_some() {
+            self.shrink(arrived, newly > 0 && told.lost == 0);
+        }
         let done = self.finish_if_done();
         let drained = self.una >= self.total && !done && newly > 0;
         Heard { acked, rtt, one_way: signal.one_way, repair, done, drained }
@@ -324,6 +355,9 @@ impl Sender {
     /// The next segment that the window lets go.
     #[inline]
     fn choose(&mut self) -> Option<u32> {
+        if self.rack.is_some() {
+            return self.choose_by_time();
+        }
         if self.resend {
             self.resend = false;
             self.board.retransmit(self.una);
@@ -351,6 +385,7 @@ impl Sender {
     #[inline]
     fn outstanding(&self) -> u32 {
         match self.phase {
+            _ if self.rack.is_some() => self.rack.as_ref().map_or(0, |rack| rack.pipe()),
             Phase::Recovery if self.scoreboard_guides() => self.pipe,
             Phase::Restart if !self.board.is_empty() => {
                 self.next - self.una - self.board.count(self.una..self.next)
@@ -394,6 +429,26 @@ impl Sender {
         Some(self.rtt.sample(rtt))
     }
 
+    /// Marks the scoreboard, and counts duplicates; with blocks, only one that names something new makes a duplicate
+    /// (RFC 6675 §2).
+    #[inline]
+    fn count_duplicates(&mut self, packet: &Packet, newly: u32, recovering: bool) -> Told {
+        let sack = packet.sack();
+        let told = if sack[0].1 != 0 {
+            self.board.mark(&sack, self.una, self.high, self.options.dupthresh) > 0
+        } else {
+            self.options.recovery != Recovery::Sack
+        };
+        if newly == 0 && told && self.high > self.una {
+            self.duplicates += 1;
+            self.inflation += i64::from(recovering && self.options.recovery != Recovery::Sack);
+        }
+        if self.scoreboard_guides() {
+            self.pipe = self.board.pipe(self.una, self.next);
+        }
+        Told::default()
+    }
+
     /// Everything below `seq` is acknowledged.
     #[inline]
     fn advance(&mut self, seq: u32, newly: u32, now: Time) {
@@ -408,8 +463,7 @@ impl Sender {
             seq >= self.point || self.options.recovery == Recovery::Reno && self.phase == Phase::Recovery;
         match self.phase {
             Phase::Recovery | Phase::Restart if repaired => {
-                self.phase = Phase::Open;
-                self.inflation = 0;
+                self.end_repair();
             }
             Phase::Recovery => self.on_partial(newly),
             _ => {}
@@ -417,7 +471,7 @@ impl Sender {
         let restarts = !(self.phase == Phase::Recovery && self.options.impatient && self.partial);
         if seq == self.high {
             self.timer = Time::NEVER;
-        } else if restarts || self.options.recovery == Recovery::Sack {
+        } else if restarts || self.options.recovery.selective() {
             self.timer = now + self.rtt.timeout();
         }
         self.partial = self.phase == Phase::Recovery;

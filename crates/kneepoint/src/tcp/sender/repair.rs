@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Loss detection, retransmission, and the response to marks.
 
-use super::{Phase, Sender};
+use super::{Phase, Sender, Woken};
 use crate::cc::{Ecn, Loss, Marks, Timeout};
 use crate::packet::Flags;
-use crate::tcp::Recovery;
+use crate::tcp::prr::{Progress, Prr};
+use crate::tcp::{Recovery, Reduction};
 use crate::units::Time;
 
 impl Sender {
     /// Whether the duplicates, or the scoreboard, say that `una` is lost.
     #[inline]
     pub(super) fn should_repair(&self) -> bool {
+        if let Some(rack) = &self.rack {
+            return rack.any_lost() && self.phase == Phase::Open;
+        }
         let told =
             self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
         told && self.phase == Phase::Open
             && match self.options.recovery {
                 Recovery::OldTahoe => false,
                 // A scoreboard tells new losses from old ones; duplicates alone do not (RFC 6582 §3.2 step 2).
-                Recovery::Sack => true,
+                Recovery::Sack | Recovery::Rack => true,
                 _ => self.una > self.guard || self.guard == 0,
             }
     }
 
+    /// A repair begins with an acknowledgement that told of `arrived` segments.
     #[cold]
-    pub(super) fn repair(&mut self, now: Time, flight: f64) {
+    pub(super) fn repair(&mut self, now: Time, flight: f64, arrived: u32) {
         let (una, next) = (u64::from(self.una), u64::from(self.high));
         self.controller.on_loss(&Loss { now, flight, una, next });
         if self.options.recovery == Recovery::Tahoe {
@@ -34,34 +39,78 @@ impl Sender {
         self.guard = self.high;
         self.answer_echo();
         self.inflation =
-            if self.options.recovery == Recovery::Sack { 0 } else { i64::from(self.options.dupthresh) };
+            if self.options.recovery.selective() { 0 } else { i64::from(self.options.dupthresh) };
         self.resend = true;
         self.rescued = false;
         self.partial = false;
         self.board.begin(self.una);
         self.pipe = self.board.pipe(self.una, self.next);
+        self.begin_reduction(arrived);
+        if let Some(rack) = self.rack.as_mut().filter(|_| self.prr.is_none()) {
+            rack.force_lost();
+        }
         self.timed = None;
         self.timer = now + self.rtt.timeout();
     }
 
-    /// The wake-up came. Whether the retransmission timer expired.
-    pub fn on_wakeup(&mut self, now: Time) -> bool {
+    /// The window comes down step by step, where the options want that and the controller leaves it to its host.
+    pub(super) fn begin_reduction(&mut self, arrived: u32) {
+        let rule = self.options.reduction;
+        if rule != Reduction::AtOnce
+            && self.options.recovery.selective()
+            && !self.controller.steers_recovery()
+        {
+            let sacked = self.held_out_of_order();
+            self.prr = Some(Prr::begin(rule, self.high - self.una, sacked, arrived));
+        }
+    }
+
+    /// The window of the reduction under way, which ends with the packets that were outstanding when it began.
+    #[cold]
+    pub(super) fn shrink(&mut self, delivered: u32, safe: bool) {
+        if self.una >= self.marked {
+            self.prr = None;
+        }
+        let pipe = self.outstanding();
+        if let Some(prr) = &mut self.prr {
+            self.control.window = prr.window(Progress { delivered, pipe, safe }, self.control.window);
+        }
+    }
+
+    /// Everything that was outstanding when the repair began is acknowledged.
+    pub(super) fn end_repair(&mut self) {
+        self.phase = Phase::Open;
+        self.inflation = 0;
+        if let Some(rack) = &mut self.rack {
+            rack.end_recovery();
+        }
+    }
+
+    /// The wake-up came: what it led to.
+    pub fn on_wakeup(&mut self, now: Time) -> Woken {
+        if self.rack.is_some() && now < self.timer {
+            return self.look(now);
+        }
         if now < self.timer {
-            return false;
+            return Woken::Idle;
         }
         if let Phase::Opening { rounds, .. } = self.phase {
             self.rtt.back_off();
             self.timer = Time::NEVER;
             self.phase = Phase::Opening { sent: false, rounds };
-            return true;
+            return Woken::Timeout;
+        }
+        if self.probe_goes_first(now) {
+            return Woken::Idle;
         }
         // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off cannot
         // tell: a duplicate acknowledgement with a timestamp clears it.
-        let reported = self.expired.replace(self.una) == Some(self.una);
+        let again = self.expired.replace(self.una) == Some(self.una);
+        let reported = again || self.rack.is_some() && self.phase == Phase::Recovery;
         self.rtt.back_off();
         self.timed = None;
         self.restart(now, self.flight(), reported);
-        true
+        Woken::Timeout
     }
 
     /// Everything outstanding is presumed lost.
@@ -73,10 +122,14 @@ impl Sender {
         self.point = self.high;
         self.guard = self.high;
         self.answer_echo();
-        self.next = self.una;
         self.duplicates = 0;
         self.inflation = 0;
         self.resend = false;
+        self.prr = None;
+        match &mut self.rack {
+            Some(rack) => rack.on_timeout(now),
+            None => self.next = self.una,
+        }
         self.board.clear();
         self.timer = now + self.rtt.timeout();
     }
@@ -113,10 +166,20 @@ impl Sender {
     /// How many segments are known to have arrived since this was asked last.
     #[inline]
     pub(super) fn arrived(&mut self) -> u32 {
-        let out_of_order = if self.board.is_empty() { 0 } else { self.board.count(self.una..self.high) };
+        let out_of_order = self.held_out_of_order();
         // What a timeout made the sender forget, it may hear of a second time.
         let delivered = self.delivered.max(self.una + out_of_order);
         delivered - std::mem::replace(&mut self.delivered, delivered)
+    }
+
+    /// Segments that the receiver holds beyond a gap.
+    #[inline]
+    fn held_out_of_order(&self) -> u32 {
+        match &self.rack {
+            Some(rack) => rack.sacked(),
+            None if self.board.is_empty() => 0,
+            None => self.board.count(self.una..self.high),
+        }
     }
 
     /// The header bits of a segment never sent before; a retransmission is not ECN-capable (RFC 3168 §6.1.5).
@@ -128,10 +191,11 @@ impl Sender {
         Flags::default().with_if(self.options.ecn, capable).with_if(cwr, Flags::CWR)
     }
 
-    pub(super) fn on_echo(&mut self, now: Time, flight: f64) {
+    pub(super) fn on_echo(&mut self, now: Time, flight: f64, arrived: u32) {
         if self.phase == Phase::Open && self.una > self.marked {
             self.controller.on_ecn(&Ecn { now, flight, next: u64::from(self.high) });
             self.answer_echo();
+            self.begin_reduction(arrived);
         }
     }
 
