@@ -59,9 +59,9 @@ impl Controller for Abc {
         let window = self.window + accelerated * (1.0 + 1.0 / self.window);
         self.window = window.min(most).max(self.window);
         // An echoed mark is a brake, which is no reason for Wn not to grow.
-        let mut other = self.other;
-        other.grow(&Ack { credit: f64::from(ack.acked), ..*ack }, 1.0);
-        self.other.packets = other.packets.min(most).max(self.other.packets);
+        let before = self.other.packets;
+        self.other.grow(&Ack { credit: f64::from(ack.acked), ..*ack }, 1.0);
+        self.other.packets = self.other.packets.min(most).max(before);
     }
 
     fn on_ecn(&mut self, _: &Ecn) {}

@@ -23,7 +23,7 @@ crate::settings! {
 pub struct Early {
     /// The next response waits until this packet is the first unacknowledged one.
     marker: u64,
-    responses: u64,
+    responses: u32,
     recovering: bool,
     in_slow_start: bool,
     once_per_round_trip: bool,
@@ -69,6 +69,6 @@ impl Early {
 
     /// Responses so far.
     pub fn responses(&self) -> u64 {
-        self.responses
+        u64::from(self.responses)
     }
 }

@@ -102,7 +102,7 @@ impl RateWindow {
         self.slow_start = false;
         self.inactive = false;
         match self.bound() {
-            Some(bound) => self.window = Window { packets: bound, ssthresh: bound },
+            Some(bound) => (self.window.packets, self.window.ssthresh) = (bound, bound),
             None => self.window.reduce_to(loss.flight / 2.0),
         }
     }
@@ -112,7 +112,7 @@ impl RateWindow {
         self.slow_start = true;
         self.inactive = false;
         match self.bound() {
-            Some(bound) => self.window = Window { packets: 1.0, ssthresh: bound },
+            Some(bound) => (self.window.packets, self.window.ssthresh) = (1.0, bound),
             None => self.window.restart(timeout, timeout.flight / 2.0),
         }
     }

@@ -13,7 +13,7 @@ use super::Ack;
 use crate::units::Span;
 
 /// A clock that ticks once per round trip.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounds {
     /// The round is over when this packet is acknowledged.
     pub last: u64,

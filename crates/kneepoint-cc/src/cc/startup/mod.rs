@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How slow start may end before a loss ends it.
+//! The end of slow start before a loss ends it.
+//!
+//! Controllers that slow-start through [`Window::grow`](super::window::Window::grow) have it. Those whose publications
+//! define a start of their own keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
+
+use alloc::boxed::Box;
+
+use super::{Ack, Start};
+
+use hystart::HyStart;
+use hystart_pp::HyStartPp;
+
+mod hystart;
+mod hystart_pp;
 
 crate::choice! {
     /// How the window grows below its threshold.
@@ -12,5 +25,97 @@ crate::choice! {
         HyStart = "hystart",
         /// It doubles until delays rise, then grows slowly for some rounds to see whether they fall again (RFC 9406).
         HyStartPp = "hystart++",
+    }
+}
+
+/// Looks for the end of slow start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Startup {
+    /// Linux's.
+    HyStart(HyStart),
+    /// RFC 9406.
+    HyStartPp(HyStartPp),
+}
+
+impl Startup {
+    /// What `start` asks for; none where slow start only doubles.
+    pub fn of(start: &Start) -> Option<Box<Startup>> {
+        match start.slow_start {
+            SlowStart::Own | SlowStart::Doubling => None,
+            SlowStart::HyStart => Some(Box::new(Startup::HyStart(HyStart::default()))),
+            SlowStart::HyStartPp => Some(Box::new(Startup::HyStartPp(HyStartPp::default()))),
+        }
+    }
+
+    /// Takes in an acknowledgement in slow start, before the window of `window` packets grows: the fraction of
+    /// doubling by which it may, or none where slow start is over.
+    pub fn haste(&mut self, ack: &Ack, window: f64) -> Option<f64> {
+        match self {
+            Startup::HyStart(hystart) => (!hystart.full(ack, window)).then_some(1.0),
+            Startup::HyStartPp(hystart) => hystart.haste(ack),
+        }
+    }
+
+    /// The timer expired: the window starts over from one packet.
+    pub fn restart(&mut self) {
+        match self {
+            Startup::HyStart(hystart) => *hystart = HyStart::default(),
+            Startup::HyStartPp(hystart) => hystart.retire(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Trace;
+    use super::super::window::Window;
+    use super::super::{Control, Controller, Loss, Timeout, reno};
+    use super::*;
+    use crate::rng::Rng;
+    use crate::units::Span;
+
+    /// A window and nothing else.
+    #[derive(Clone, Debug)]
+    pub(super) struct Bare(pub Window);
+
+    impl Bare {
+        pub(super) fn trace(slow_start: SlowStart, window: f64) -> Trace<Bare> {
+            Trace::new(Bare::new(reno::Params::default(), Start { slow_start, ..Start::new(window) }))
+        }
+    }
+
+    impl Controller for Bare {
+        type Params = reno::Params;
+
+        fn new(_: reno::Params, start: Start) -> Bare {
+            Bare(Window::new(start))
+        }
+        fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
+            self.0.grow(ack, 1.0);
+        }
+        fn on_loss(&mut self, loss: &Loss) {
+            self.0.reduce_to(loss.flight / 2.0);
+        }
+        fn on_timeout(&mut self, timeout: &Timeout) {
+            self.0.restart(timeout, timeout.flight / 2.0);
+        }
+        fn control(&self) -> Control {
+            self.0.control()
+        }
+    }
+
+    #[test]
+    fn no_start_grows_faster_than_doubling_or_forever() {
+        for (slow_start, seed) in [(SlowStart::HyStart, 1), (SlowStart::HyStartPp, 2)] {
+            let mut script = Rng::stream(seed, "delays", 0);
+            let mut trace = Bare::trace(slow_start, 10.0);
+            while trace.controller.0.slow_start() {
+                let before = trace.window();
+                trace.rtt = Span::from_micros(40_000 + 20 * trace.una + script.below(1_000));
+                trace.ack(Span::from_micros(script.below(4_000)));
+                assert!(trace.window() - before <= 1.0 && trace.window() < 10_000.0);
+            }
+            assert_eq!(trace.controller.0.ssthresh.floor(), trace.window().floor());
+        }
     }
 }
