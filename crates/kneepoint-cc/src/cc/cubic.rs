@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! CUBIC: the window is a cubic function of the time since the last loss, flat where that loss was.
 //!
-//! RFC 9438; and, as era 2006, Linux 2.6.22 after S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005.
+//! RFC 9438; as era linux, `tcp_cubic` of Linux 6.18; and, as era 2006, Linux 2.6.22 after S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005.
 //!
 //! ```text
 //! Wcubic(t) = C (t - K)³ + Wmax             §4.2, Figure 1
@@ -22,6 +22,14 @@
 //! Readings: `t` stands still while something else than the window limits the sender (§4.2, §5.8); RTT is smoothed as
 //! in RFC 6298; no acknowledgement shrinks the window.
 //!
+//! Era linux differs: C = 410/1024, b = 717/1024, of the window and not of the flight, in whole packets; slow start ends
+//! by HyStart; RTT is the smallest one. In avoidance, before the first loss and after a timeout, the window gains a
+//! packet for 20 acknowledged at most, else for 2 at least; where the curve is not above it, for 100 W. West gains a
+//! packet for 15/8 W acknowledged and keeps that slope; the window follows it by a packet for W / (West - W). Curve,
+//! West and window are whole, and the pace is counted anew when the window changes or after 32 ms. Readings: times are
+//! not rounded to the kernel's tick, nor K to 1/1024 s; RTTs of the second after a loss count; packets of one
+//! acknowledgement beyond the threshold are forgotten.
+//!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
 //! 100 ms of RTT; before the first loss, and after a timeout, a packet per 50 acknowledged; `a` never changes;
 //! no [W, 1.5 W], but at most one packet per packet acknowledged. Its rule for delayed acknowledgements is
@@ -32,15 +40,23 @@ use alloc::vec::Vec;
 use super::delay::Delay;
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, SlowStart, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
+
+use linux::Steps;
+
+mod linux;
 
 crate::choice! {
     /// Which CUBIC.
     pub enum Era {
+        /// RFC 9438, or Linux's where the host asks for Linux's controllers.
+        Auto = "auto",
         /// RFC 9438 of 2023.
         Rfc9438 = "rfc9438",
+        /// Linux 6.18.
+        Linux = "linux",
         /// Linux 2.6.22, as ns-2 carries it.
         Linux2006 = "2006",
     }
@@ -50,10 +66,10 @@ crate::settings! {
     /// CUBIC's parameters.
     pub struct Params {
         /// Whose rules, and whose `beta`.
-        era: Era = Era::Rfc9438;
-        /// C: how steep the cubic function is, in packets per second cubed.
-        scale: f64 = 0.4, 0.001..=100.0;
-        /// The fraction of the window that a loss leaves; 0 takes the era's, 0.7 or 819/1024.
+        era: Era = Era::Auto;
+        /// C: how steep the cubic function is, in packets per second cubed; 0 takes the era's, 0.4 or Linux's 410/1024.
+        scale: f64 = 0.0, 0.0..=100.0;
+        /// The fraction of the window that a loss leaves; 0 takes the era's, 0.7, Linux's 717/1024, or 819/1024.
         beta: f64 = 0.0, 0.0..=0.99;
         /// Packets gained at most per 100 ms of round-trip time past K, in era 2006.
         max_increment: f64 = 16.0, 0.1..=1000000.0;
@@ -64,11 +80,40 @@ crate::settings! {
     }
 }
 
+/// The constants of an era.
+struct Rules {
+    scale: f64,
+    beta: f64,
+    slow_start: SlowStart,
+}
+
+impl Era {
+    fn of(self, version: Version) -> Era {
+        match (self, version) {
+            (Era::Auto, Version::Published) => Era::Rfc9438,
+            (Era::Auto, Version::Linux) => Era::Linux,
+            (era, _) => era,
+        }
+    }
+
+    fn rules(self) -> Rules {
+        let (scale, beta, slow_start) = match self {
+            Era::Auto | Era::Rfc9438 => (0.4, 0.7, SlowStart::Doubling),
+            Era::Linux => (410.0 / 1024.0, 717.0 / 1024.0, SlowStart::HyStart),
+            Era::Linux2006 => (0.4, 819.0 / 1024.0, SlowStart::Doubling),
+        };
+        Rules { scale, beta, slow_start }
+    }
+}
+
 /// `W` gained per packet acknowledged before the first loss, era 2006.
 const GAIN_BEFORE_LOSS: f64 = 1.0 / 50.0;
 
 /// `W` gained per packet acknowledged, times `W`, where the cubic function lies below it, era 2006.
 const GAIN_BELOW: f64 = 1.0 / 100.0;
+
+/// The weight of the past in the smoothed RTT (RFC 6298).
+const SMOOTHING: f64 = 0.875;
 
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +144,10 @@ pub struct Cubic {
     reno_gain: f64,
     /// Packets per second of round-trip time.
     max_increment: f64,
+    /// Not `auto`.
     era: Era,
+    /// Era linux: what is acknowledged for the next packet, and for the next of West.
+    steps: Steps,
     fast_convergence: bool,
     reno_friendly: bool,
 }
@@ -167,6 +215,17 @@ impl Cubic {
         }
         self.window.packets += credit * (step / window).min(1.0);
     }
+
+    /// Whole packets, in era linux.
+    fn counted(&self, packets: f64) -> f64 {
+        if self.era == Era::Linux { libm::floor(packets) } else { packets }
+    }
+
+    /// What a loss leaves.
+    fn left(&self, flight: f64) -> f64 {
+        let before = if self.era == Era::Linux { self.window.packets } else { flight };
+        self.counted(before * self.beta)
+    }
 }
 
 impl Controller for Cubic {
@@ -206,23 +265,24 @@ impl Controller for Cubic {
     ];
 
     fn new(params: Params, start: Start) -> Cubic {
-        let beta = match params.era {
-            _ if params.beta > 0.0 => params.beta,
-            Era::Rfc9438 => 0.7,
-            Era::Linux2006 => 819.0 / 1024.0,
-        };
+        let era = params.era.of(start.version);
+        let rules = era.rules();
+        let or = |given: f64, rule: f64| if given > 0.0 { given } else { rule };
+        let beta = or(params.beta, rules.beta);
+        let slow_start = if start.slow_start == SlowStart::Own { rules.slow_start } else { start.slow_start };
         Cubic {
-            window: Window::new(start),
-            rtt: Delay::new(0.875),
+            window: Window::new(Start { slow_start, ..start }),
+            rtt: Delay::new(SMOOTHING),
             epoch: None,
             heard: Time::ZERO,
             w_max: 0.0,
             w_prior: 0.0,
-            scale: params.scale,
+            scale: or(params.scale, rules.scale),
             beta,
             reno_gain: 3.0 * (1.0 - beta) / (1.0 + beta),
             max_increment: params.max_increment * 10.0,
-            era: params.era,
+            era,
+            steps: Steps::default(),
             fast_convergence: params.fast_convergence,
             reno_friendly: params.reno_friendly,
         }
@@ -235,17 +295,19 @@ impl Controller for Cubic {
         }
         let silence = ack.now.since(self.heard);
         self.heard = ack.now;
-        if ack.credit <= 0.0 {
+        if self.window.slow_start() {
+            let per_rtt = if self.era == Era::Linux { 0.0 } else { 1.0 };
+            self.window.grow(ack, per_rtt);
+        } else if ack.credit <= 0.0 {
             if let Some(epoch) = &mut self.epoch {
                 epoch.began += silence;
             }
-        } else if self.window.slow_start() {
-            self.window.grow(ack, 1.0);
         } else {
             let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
             let t = seconds(ack.now.since(epoch.began));
             match self.era {
-                Era::Rfc9438 => self.avoid(&mut epoch, t, ack.credit),
+                Era::Auto | Era::Rfc9438 => self.avoid(&mut epoch, t, ack.credit),
+                Era::Linux => self.avoid_linux(&mut epoch, ack.now, ack.credit),
                 Era::Linux2006 => self.avoid_2006(&mut epoch, t, ack.credit),
             }
             self.epoch = Some(epoch);
@@ -256,9 +318,10 @@ impl Controller for Cubic {
         let window = self.window.packets;
         let gives_way = self.fast_convergence && window < self.w_max;
         self.w_prior = window;
-        self.w_max = if gives_way { window * (1.0 + self.beta) / 2.0 } else { window };
+        self.w_max = self.counted(if gives_way { window * (1.0 + self.beta) / 2.0 } else { window });
         self.epoch = None;
-        self.window.reduce_to(loss.flight * self.beta);
+        self.steps = Steps::default();
+        self.window.reduce_to(self.left(loss.flight));
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -267,7 +330,11 @@ impl Controller for Cubic {
         }
         self.w_max = 0.0;
         self.epoch = None;
-        self.window.restart(timeout, timeout.flight * self.beta);
+        self.steps = Steps::default();
+        if self.era == Era::Linux {
+            self.rtt = Delay::new(SMOOTHING);
+        }
+        self.window.restart(timeout, self.left(timeout.flight));
     }
 
     #[inline]
@@ -414,5 +481,108 @@ mod tests {
         let gained = run(&mut trace, Span::from_secs(1)) - from;
         let seconds = trace.now.since(at).as_secs_f64();
         assert!((gained / seconds - 160.0).abs() < 8.0, "{gained} in {seconds}");
+    }
+
+    fn era_linux(window: f64) -> Trace<Cubic> {
+        Trace::new(Cubic::new(
+            Params::default(),
+            Start { version: Version::Linux, ..Start::avoiding(window) },
+        ))
+    }
+
+    /// Acknowledgements until the window grows, `gap` apart.
+    fn acked_for_one(trace: &mut Trace<Cubic>, gap: Span) -> u64 {
+        let (window, una) = (trace.window(), trace.una);
+        while trace.window() == window {
+            trace.ack(gap);
+        }
+        assert_eq!(trace.window(), window + 1.0);
+        trace.una - una
+    }
+
+    #[test]
+    fn the_host_chooses_the_era_unless_it_is_named() {
+        let linux = Start { version: Version::Linux, ..Start::avoiding(10.0) };
+        let era = |era, start| Cubic::new(Params { era, ..Params::default() }, start).era;
+        assert_eq!(era(Era::Auto, Start::avoiding(10.0)), Era::Rfc9438);
+        assert_eq!(era(Era::Auto, linux), Era::Linux);
+        assert_eq!(era(Era::Rfc9438, linux), Era::Rfc9438);
+        assert_eq!(era(Era::Linux, Start::avoiding(10.0)), Era::Linux);
+    }
+
+    #[test]
+    fn era_linux_gains_a_packet_for_twenty_before_the_first_loss_and_after_a_timeout() {
+        let mut trace = era_linux(100.0);
+        let gap = Span::from_micros(600);
+        for _ in 0..5 {
+            assert_eq!(acked_for_one(&mut trace, gap), 20);
+        }
+        trace.loss();
+        trace.timeout();
+        while trace.controller.window.slow_start() {
+            trace.ack(gap);
+        }
+        // 105 leave 73, and these 51.
+        assert_eq!(trace.window(), 51.0);
+        assert_eq!(acked_for_one(&mut trace, gap), 20);
+    }
+
+    #[test]
+    fn era_linux_leaves_717_of_1024_and_pauses_where_the_loss_was() {
+        let mut trace = era_linux(1000.0);
+        trace.loss();
+        // 700.2; K = cbrt(300 · 1024 / 410) = 9.0826 s.
+        assert_eq!(trace.window(), 700.0);
+        trace.ack(Span::ZERO);
+        assert!((trace.controller.epoch.unwrap().k - 9.0826).abs() < 1e-4);
+        // Until C (t + T - K)³ is a packet, for cbrt(1024 / 410) = 1.357 s on either side of K, the curve is flat.
+        let returned = run(&mut trace, Span::from_secs_f64(9.0826 - 0.06 - 1.357));
+        assert!((998.0..=999.0).contains(&returned), "{returned}");
+        assert_eq!(run(&mut trace, Span::from_secs_f64(2.0 * 1.357)), 1000.0);
+        // At K + 5 s less a round trip, 1000 + 0.4004 · 5³ = 1050 are aimed at.
+        let beyond = run(&mut trace, Span::from_secs_f64(5.0 - 1.357));
+        assert!((1047.0..=1050.0).contains(&beyond), "{beyond}");
+        // 1050 · 717 / 1024, and a second loss gives way: 735 (1024 + 717) / 2048.
+        trace.loss();
+        let smaller = (beyond * 717.0 / 1024.0).floor();
+        assert_eq!(trace.window(), smaller);
+        trace.loss();
+        assert_eq!(trace.controller.w_max, (smaller * 1741.0 / 2048.0).floor());
+    }
+
+    #[test]
+    fn era_linux_gains_a_packet_for_two_at_most() {
+        let mut trace = era_linux(100.0);
+        trace.loss();
+        trace.ack(Span::ZERO);
+        // The curve is now far above.
+        trace.now += Span::from_secs(60);
+        assert!((0..20).all(|_| acked_for_one(&mut trace, Span::ZERO) <= 2));
+    }
+
+    #[test]
+    fn era_linux_follows_a_reno_of_eight_fifteenths_of_a_packet_a_round_trip() {
+        // A curve that is flat for minutes, and a pace counted anew at every acknowledgement.
+        let params = Params { era: Era::Linux, scale: 1e-9, ..Params::default() };
+        let mut trace = avoiding(20.0, params);
+        trace.loss();
+        trace.controller.w_max = 14.0;
+        let gap = Span::from_millis(32);
+        // West is a packet ahead with the 27th acknowledged, since 15/8 of 14 are 26; from then on a packet for 14.
+        assert_eq!((trace.window(), acked_for_one(&mut trace, gap)), (14.0, 27));
+        // A packet for 15/8 W, whole: 28, 30, 31, 33, 35, 37, 39, 41 and 43.
+        assert_eq!((15..24).map(|_| acked_for_one(&mut trace, gap)).sum::<u64>(), 317);
+    }
+
+    #[test]
+    fn era_linux_starts_with_hystart_unless_the_host_says_otherwise() {
+        let started = |slow_start| {
+            let start = Start { version: Version::Linux, slow_start, ..Start::new(64.0) };
+            let mut trace = Trace::new(Cubic::new(Params::default(), start));
+            (0..40).for_each(|_| trace.ack(Span::from_millis(1)));
+            trace.controller.window.slow_start()
+        };
+        // A train of more than half of 60 ms.
+        assert_eq!([SlowStart::Own, SlowStart::Doubling].map(started), [false, true]);
     }
 }
