@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! BBR: paces at the greatest rate at which packets arrived lately, with twice the smallest delay's worth in flight.
 //!
-//! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5) 2016; draft-cardwell-iccrg-bbr-congestion-control-00 (2017).
+//! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5) 2016; draft-cardwell-iccrg-bbr-congestion-control-00 (2017); as era linux, `tcp_bbr` of Linux 6.18.
 //!
 //! ```text
 //! B = greatest delivery rate of 10 rounds             packets/s
@@ -27,20 +27,44 @@
 //! are counted when they are sent again; before the first RTT the rate is that of a path of 1 ms (§4.2.1), the
 //! first RTT corrects it (as Linux does).
 //! Departures: the pace after an idle time is what it was (§4.3.4.4 begins with gain 1), as no host reports
-//! sending. Linux's detector of token buckets, which the draft leaves out, is left out here. Without selective
-//! acknowledgements B is less certain.
+//! sending. Without selective acknowledgements B is less certain.
+//!
+//! Era linux differs: the pace is 1 % below p B; a target is the product and 3 Q, whole and even, and 2 more in the first
+//! phase of ProbeBW, where Q is a millisecond's packets at the pace, 2 to 64 KB of them; `W` goes to a target that has
+//! `extra` more once the pipe is full: packets that arrived beyond B since they last were as many as B says, the
+//! greatest of 5 to 10 rounds, at most 100 ms of B; the first phase of ProbeBW counts Q as in flight already; a timeout
+//! makes Startup look for growth anew. Left out: the detector of token buckets (`lt_bw`); departures scheduled
+//! ahead, for hosts here send at the time; whether an acknowledgement was delayed, when T has aged; gains in 256ths.
 
 use alloc::{boxed::Box, vec::Vec};
 
 use super::delivery::{Delivery, Sample};
 use super::extreme::Greatest;
-use super::{Ack, Control, Controller, Ecn, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Ecn, Loss, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{PacketRate, Span, Time};
+
+use linux::Aggregation;
+
+mod linux;
+
+crate::choice! {
+    /// Which BBR.
+    pub enum Era {
+        /// The draft's, or Linux's where the host asks for Linux's controllers.
+        Auto = "auto",
+        /// The draft of 2017.
+        Draft = "draft",
+        /// Linux 6.18.
+        Linux = "linux",
+    }
+}
 
 crate::settings! {
     /// BBR's parameters.
     pub struct Params {
+        /// Whose rules.
+        era: Era = Era::Auto;
         /// Gain of Startup: 2/ln 2 doubles the rate every round.
         startup_gain: f64 = 2.885, 1.01..=10.0;
         /// Windows that may be in flight while bandwidth is probed, in products of rate and delay.
@@ -67,6 +91,10 @@ const GROWTH: f64 = 1.25;
 const QUANTA: f64 = 3.0;
 /// The round-trip time presumed before the first is known.
 const PRESUMED_RTT: f64 = 0.001;
+/// The part of its rate at which Linux paces.
+const LINUX_PACE: f64 = 0.99;
+/// The time at the rate that Linux allows for packets that arrive at once.
+const LINUX_EXTRA: f64 = 0.1;
 
 /// The state of BBR's machine. ProbeBW has the phase of its cycle and when that began; ProbeRTT has the end of the
 /// time for which the window stays small, once it is small, and whether a round has passed since.
@@ -85,6 +113,8 @@ pub struct Bbr(Box<State>);
 #[derive(Clone, Debug)]
 struct State {
     params: Params,
+    /// In era linux.
+    linux: Option<Aggregation>,
     initial_window: f64,
     mode: Mode,
     delivery: Delivery,
@@ -124,12 +154,32 @@ impl State {
         }
     }
 
-    /// `gain` products of rate and delay, and the packets that the host's granularity adds.
-    fn target(&self, gain: f64) -> f64 {
-        if self.rtt == Span::MAX || self.rate == 0.0 {
-            return self.initial_window;
+    /// The part of p B at which it paces.
+    fn margin(&self) -> f64 {
+        if self.linux.is_some() { LINUX_PACE } else { 1.0 }
+    }
+
+    /// `gain` products of rate and delay, `extra` packets, and those that the host's granularity adds.
+    fn target(&self, gain: f64, extra: f64) -> f64 {
+        let known = self.rtt < Span::MAX && self.rate > 0.0;
+        let product = if known { gain * self.rate * self.rtt.as_secs_f64() } else { self.initial_window };
+        if self.linux.is_some() {
+            linux::target(
+                libm::ceil(product) + extra,
+                self.pacing,
+                matches!(self.mode, Mode::ProbeBw { phase: 0, .. }),
+            )
+        } else if known {
+            product + QUANTA
+        } else {
+            product
         }
-        gain * self.rate * self.rtt.as_secs_f64() + QUANTA
+    }
+
+    /// Packets that may be in flight because others arrive at once.
+    fn extra(&self) -> f64 {
+        let Some(aggregation) = self.linux.as_ref().filter(|_| self.filled()) else { return 0.0 };
+        aggregation.extra().min(libm::floor(LINUX_EXTRA * self.rate))
     }
 
     fn learn_rate(&mut self, sample: &Sample) {
@@ -139,12 +189,22 @@ impl State {
         }
     }
 
+    fn learn_aggregation(&mut self, now: Time, sample: &Sample) {
+        if let Some(aggregation) = &mut self.linux
+            && sample.newly > 0.0
+            && sample.rate.is_some()
+        {
+            aggregation.observe(now, sample.newly, self.rate, self.window, sample.round);
+        }
+    }
+
     fn turn_cycle(&mut self, now: Time, before: f64, lost: bool) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let whole = now.since(since) > self.rtt;
+        let leaving = if self.linux.is_some() { linux::quantum(self.pacing) } else { 0.0 };
         let over = match phase {
-            0 => whole && (lost || before >= self.target(self.params.probe_gain)),
-            1 => whole || before <= self.target(1.0),
+            0 => whole && (lost || before + leaving >= self.target(self.params.probe_gain, 0.0)),
+            1 => whole || before <= self.target(1.0, 0.0),
             _ => whole,
         };
         if over {
@@ -173,7 +233,7 @@ impl State {
         if self.mode == Mode::Startup && self.filled() {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && self.in_flight <= self.target(1.0) {
+        if self.mode == Mode::Drain && self.in_flight <= self.target(1.0, 0.0) {
             self.probe_bandwidth(now, rng);
         }
     }
@@ -213,9 +273,9 @@ impl State {
 
     fn set_pacing(&mut self, first_rtt: Option<Span>) {
         if let Some(rtt) = first_rtt.filter(|rtt| *rtt > Span::ZERO) {
-            self.pacing = self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
+            self.pacing = self.margin() * self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
         }
-        let rate = self.gain() * self.rate;
+        let rate = self.margin() * self.gain() * self.rate;
         if rate > 0.0 && (self.filled() || rate > self.pacing) {
             self.pacing = rate;
         }
@@ -244,7 +304,7 @@ impl State {
             } else {
                 self.params.startup_gain
             };
-            let target = self.target(gain);
+            let target = self.target(gain, self.extra());
             if self.filled() {
                 self.window = (self.window + sample.newly).min(target);
             } else if self.window < target || (self.delivery.delivered() as f64) < self.initial_window {
@@ -264,8 +324,12 @@ impl Controller for Bbr {
     const STEERS_RECOVERY: bool = true;
 
     fn new(params: Params, start: Start) -> Bbr {
-        let pacing = params.startup_gain * start.initial_window / PRESUMED_RTT;
-        Bbr(Box::new(State {
+        let linux = match params.era {
+            Era::Auto => start.version == Version::Linux,
+            era => era == Era::Linux,
+        };
+        let mut state = State {
+            linux: linux.then(Aggregation::default),
             params,
             initial_window: start.initial_window,
             mode: Mode::Startup,
@@ -276,13 +340,15 @@ impl Controller for Bbr {
             rtt_since: Time::ZERO,
             full_rate: 0.0,
             full_rounds: 0,
-            pacing,
+            pacing: 0.0,
             window: start.initial_window,
             prior_window: 0.0,
             in_flight: 0.0,
             repair: None,
             conserves: false,
-        }))
+        };
+        state.pacing = state.margin() * state.params.startup_gain * state.initial_window / PRESUMED_RTT;
+        Bbr(Box::new(state))
     }
 
     fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
@@ -291,6 +357,7 @@ impl Controller for Bbr {
         let sample = state.delivery.on_ack(ack, if first_rtt.is_some() { Span::ZERO } else { state.rtt });
         state.in_flight = f64::from(ack.in_flight);
         state.learn_rate(&sample);
+        state.learn_aggregation(ack.now, &sample);
         state.turn_cycle(ack.now, state.in_flight + sample.newly, sample.lost > 0.0);
         state.judge_pipe(&sample);
         state.drain(ack.now, rng);
@@ -313,6 +380,9 @@ impl Controller for Bbr {
         let state = &mut *self.0;
         state.save_window();
         state.window = 1.0;
+        if state.linux.is_some() {
+            state.full_rate = 0.0;
+        }
         state.repair = Some(timeout.next);
         state.conserves = false;
     }
@@ -448,5 +518,31 @@ mod tests {
         let (now, next) = (path.now, path.next);
         path.controller.on_timeout(&Timeout { now, flight: before, reported: false, next });
         assert_eq!(path.window(), 1.0);
+    }
+
+    /// The same path under Linux's.
+    fn linux() -> Path<Bbr> {
+        let bbr = Bbr::new(Params::default(), Start { version: Version::Linux, ..Start::new(10.0) });
+        Path::new(bbr, 1000.0, Span::from_millis(100))
+    }
+
+    #[test]
+    fn linux_paces_a_hundredth_below_the_rate_from_the_first() {
+        let mut path = linux();
+        assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.001).abs() < 1e-6);
+        path.until(|path| path.delivered > 0);
+        assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.101).abs() < 1e-6, "{}", path.pacing());
+        path.until(|path| phase(&path.controller) == Some(2));
+        assert!((path.pacing() - 0.99 * path.controller.0.rate).abs() < 1e-6);
+        // Two products of 101 ms, the extra packet that every one is when it arrives, and three times two; even.
+        path.until(|path| path.now >= Span::from_secs(5).after_start() && phase(&path.controller) == Some(5));
+        let state = &path.controller.0;
+        assert!(
+            (state.rate - 1000.0).abs() < 1.0 && state.extra() == 1.0,
+            "{} {}",
+            state.rate,
+            state.extra()
+        );
+        assert_eq!(path.window(), 210.0);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws of congestion control.
 
-use kneepoint::cc::{self, Ack, Ecn, Loss, Start, Timeout};
+use kneepoint::cc::{self, Ack, Ecn, Loss, SlowStart, Start, Timeout, Version};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Span, Time};
 
@@ -94,9 +94,16 @@ impl Host {
     }
 }
 
-fn starts() -> [Start; 3] {
-    let start = |window, initial_ssthresh| Start { initial_ssthresh, ..Start::new(window) };
-    [start(2.0, f64::INFINITY), start(10.0, 2.0), start(1.0, 64.0)]
+const STARTS: usize = 5;
+
+fn starts() -> [Start; STARTS] {
+    [
+        Start::new(2.0),
+        Start::avoiding(10.0),
+        Start { initial_ssthresh: 64.0, ..Start::new(1.0) },
+        Start { slow_start: SlowStart::HyStart, version: Version::Linux, ..Start::new(10.0) },
+        Start { slow_start: SlowStart::HyStartPp, ..Start::new(10.0) },
+    ]
 }
 
 #[test]
@@ -153,8 +160,8 @@ fn a_cloned_controller_has_the_same_future_and_so_has_the_same_seed() {
     for (index, config) in cc::Config::variants().iter().enumerate() {
         let seed = index as u64;
         let mut script = Rng::stream(seed, "script", 1);
-        let mut original = Host::new(config, starts()[index % 3], seed);
-        let mut again = Host::new(config, starts()[index % 3], seed);
+        let mut original = Host::new(config, starts()[index % STARTS], seed);
+        let mut again = Host::new(config, starts()[index % STARTS], seed);
         let mut same_script = script.clone();
         for _ in 0..script.clone().below(500) {
             original.signal(&mut script);
