@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p xtask -- validate     compare with ns-2's results
+//! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
 //! cargo run --release -p xtask -- bench        cost per packet, beside ns-2's
 //! cargo run --release -p xtask -- ratchet      instruction counts against the committed record
 //! cargo run -p xtask -- docs                   documentation from the registries
@@ -10,6 +11,8 @@
 
 mod bench;
 mod docs;
+#[cfg(target_os = "linux")]
+mod linux;
 mod ns2;
 mod ns3;
 mod setting;
@@ -25,6 +28,9 @@ use clap::Parser;
 enum Task {
     /// Compare our scenarios with ns-2's results and explain every difference.
     Validate(validate::Arguments),
+    /// Compare the simulator's Linux host with this machine's kernel.
+    #[cfg(target_os = "linux")]
+    Linux(linux::Arguments),
     /// Measure the cost per packet, beside ns-2's.
     Bench(bench::Arguments),
     /// Compare instruction counts with the committed record.
@@ -42,6 +48,8 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Validate(arguments) => validate::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Task::Linux(arguments) => linux::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Ratchet(arguments) => bench::ratchet::run(&arguments),
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),

@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The window and threshold that most controllers share, with the growth and the reductions of RFC 5681.
+//!
+//! Linux has whole packets: in avoidance the window gains one when it has counted as many acknowledged as the window has
+//! (tcp_cong_avoid_ai), and reductions are rounded down. The difference is a packet, but a packet more at a full queue is a
+//! packet lost: alone on a drop-tail link, the window so counted gains its next packet just before it hears of the loss
+//! that the one before had caused, and loses two where the fractional window loses one or two.
 
 use alloc::boxed::Box;
 
 use super::startup::Startup;
-use super::{Ack, Control, Start, Timeout};
+use super::{Ack, Control, Start, Timeout, Version};
 
 /// The least window after a loss (RFC 5681 equation 4).
 pub const FLOOR_AFTER_LOSS: f64 = 2.0;
+
+/// Packets acknowledged towards the next one that a window gains (Linux's `snd_cwnd_cnt`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally(f64);
+
+impl Tally {
+    /// The whole packets that a window gains with `acked` more acknowledged, one for each `each`.
+    #[inline]
+    pub fn gained(&mut self, acked: f64, each: f64) -> f64 {
+        // What had gathered while more were needed is worth one packet.
+        let gathered = if self.0 >= each { 1.0 } else { 0.0 };
+        let acked = acked + self.0 * (1.0 - gathered);
+        let gained = libm::floor(acked / each);
+        self.0 = acked - gained * each;
+        gathered + gained
+    }
+}
 
 /// A congestion window `W` and its slow-start threshold `S`, in packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +38,8 @@ pub struct Window {
     pub packets: f64,
     /// Below it the window doubles every round trip.
     pub ssthresh: f64,
+    /// The count of a window of whole packets.
+    tally: Option<Tally>,
     /// What may end slow start before a loss; consulted below the threshold only.
     startup: Option<Box<Startup>>,
 }
@@ -26,6 +50,7 @@ impl Window {
         Window {
             packets: start.initial_window,
             ssthresh: start.initial_ssthresh,
+            tally: (start.version == Version::Linux).then(Tally::default),
             startup: Startup::of(&start),
         }
     }
@@ -47,7 +72,19 @@ impl Window {
             // Packets beyond the threshold grow the window as congestion avoidance does.
             beyond -= growth / haste;
         }
-        self.packets += per_rtt * beyond / self.packets;
+        self.packets += match &mut self.tally {
+            None => per_rtt * beyond / self.packets,
+            Some(_) if per_rtt == 0.0 => 0.0,
+            Some(tally) => tally.gained(beyond, self.packets / per_rtt),
+        };
+    }
+
+    /// Whole packets, where the window has them.
+    #[inline]
+    fn whole(&mut self, packets: f64) -> f64 {
+        let Some(tally) = &mut self.tally else { return packets };
+        *tally = Tally::default();
+        libm::floor(packets)
     }
 
     /// The fraction of doubling by which slow start grows the window now; where it is over, the threshold falls.
@@ -63,7 +100,7 @@ impl Window {
     /// Continues from `packets`, in congestion avoidance; never from more than before, or two.
     #[inline]
     pub fn reduce_to(&mut self, packets: f64) {
-        self.packets = packets.min(self.packets).max(FLOOR_AFTER_LOSS);
+        self.packets = self.whole(packets.min(self.packets)).max(FLOOR_AFTER_LOSS);
         self.ssthresh = self.packets;
     }
 
@@ -71,7 +108,7 @@ impl Window {
     #[inline]
     pub fn restart(&mut self, timeout: &Timeout, ssthresh: f64) {
         if !timeout.reported {
-            self.ssthresh = ssthresh;
+            self.ssthresh = self.whole(ssthresh);
         }
         self.ssthresh = self.ssthresh.max(FLOOR_AFTER_LOSS);
         self.packets = 1.0;
@@ -84,5 +121,20 @@ impl Window {
     #[inline]
     pub fn control(&self) -> Control {
         Control { window: self.packets.max(1.0), pacing: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_gains_a_packet_for_each_window_acknowledged() {
+        let mut tally = Tally::default();
+        let gains: [f64; 5] = core::array::from_fn(|_| tally.gained(2.0, 3.0));
+        assert_eq!(gains, [0.0, 1.0, 1.0, 0.0, 1.0]);
+        // Five of six had gathered; where three are enough they are worth one packet, and the count begins anew.
+        let mut tally = Tally(5.0);
+        assert_eq!((tally.gained(1.0, 3.0), tally), (1.0, Tally(1.0)));
     }
 }

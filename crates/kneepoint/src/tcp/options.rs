@@ -144,6 +144,7 @@ impl Options {
                 // An Ethernet frame of 1500 bytes with timestamps.
                 payload: Bytes(1448),
                 header: Bytes(52),
+                handshake: true,
                 initial_window: 10.0,
                 growth_per_ack: 1e9,
                 delayed_ack: true,

@@ -12,6 +12,7 @@
 //!
 //! `T` smallest RTT since the connection, or the last timeout, began. 15/8 is (1 + b) / 3 (1 - b) in whole eighths.
 
+use super::super::window::Tally;
 use super::{Cubic, Epoch, seconds};
 use crate::units::{Span, Time};
 
@@ -32,21 +33,10 @@ pub(super) struct Steps {
     /// The window for which it was counted, and when.
     window: f64,
     at: Time,
-    /// Acknowledged since the window grew, and since West did.
-    for_window: f64,
+    /// Acknowledged since the window grew.
+    for_window: Tally,
+    /// Acknowledged since West grew.
     for_reno: f64,
-}
-
-impl Steps {
-    /// The packets gained with `credit` more acknowledged.
-    fn gained(&mut self, credit: f64) -> f64 {
-        // What had gathered while n was greater is worth one packet.
-        let gathered = if self.for_window >= self.every { 1.0 } else { 0.0 };
-        let acked = credit + self.for_window * (1.0 - gathered);
-        let gained = libm::floor(acked / self.every);
-        self.for_window = acked - gained * self.every;
-        gathered + gained
-    }
 }
 
 /// Packets acknowledged, as a part of the window, for one of West.
@@ -63,7 +53,7 @@ impl Cubic {
             self.steps = Steps { window, at: now, ..self.steps };
             self.steps.every = self.every(epoch, now, window);
         }
-        self.window.packets += self.steps.gained(credit);
+        self.window.packets += self.steps.for_window.gained(credit, self.steps.every);
     }
 
     /// n.

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Network namespaces without a name: they vanish with the last thread and file that holds them.
+
+use std::fs::{self, File};
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use nix::sched::{CloneFlags, setns, unshare};
+
+/// Settings of every namespace. Metrics of earlier connections must not leak into later ones, and buffers must never be
+/// what limits a transfer.
+pub const SYSCTLS: [(&str, &str); 9] = [
+    ("tcp_no_metrics_save", "1"),
+    ("tcp_rmem", "4096 4194304 67108864"),
+    ("tcp_wmem", "4096 1048576 67108864"),
+    ("tcp_ecn", "2"),
+    ("tcp_timestamps", "1"),
+    ("tcp_sack", "1"),
+    ("tcp_recovery", "1"),
+    ("tcp_early_retrans", "3"),
+    ("tcp_slow_start_after_idle", "1"),
+];
+
+/// A network namespace.
+#[derive(Debug)]
+pub struct Namespace(File);
+
+impl Namespace {
+    /// A fresh namespace with [`SYSCTLS`].
+    pub fn new() -> io::Result<Namespace> {
+        let made = thread::spawn(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            for (name, value) in SYSCTLS {
+                fs::write(format!("/proc/sys/net/ipv4/{name}"), value)?;
+            }
+            File::open("/proc/thread-self/ns/net")
+        });
+        made.join().expect("no panic inside").map(Namespace)
+    }
+
+    /// A thread inside it.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> io::Result<JoinHandle<io::Result<T>>> {
+        let namespace = self.0.try_clone()?;
+        Ok(thread::spawn(move || {
+            setns(namespace, CloneFlags::CLONE_NEWNET)?;
+            work()
+        }))
+    }
+
+    /// The result of work inside it.
+    pub fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        self.spawn(work)?.join().expect("no panic inside")
+    }
+}

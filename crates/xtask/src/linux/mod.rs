@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Compares the simulator's Linux host with this machine's kernel.
+//!
+//! ```text
+//! setting ─┬ kernel ─ packets at the emulated link ─┬ figures ─ table
+//!          └ simulated ─ packets at the bottleneck ─┘
+//! ```
+
+mod figures;
+mod kernel;
+mod setting;
+mod simulated;
+
+use clap::Args;
+use rayon::prelude::*;
+
+use figures::{Figures, mean};
+use kernel::Recorded;
+use setting::Setting;
+
+/// Arguments of `xtask linux`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Run the kernel now (as root) and keep the results.
+    #[arg(long)]
+    record: bool,
+    /// Only settings whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// Runs of each setting.
+    #[arg(long, default_value_t = 3)]
+    repetitions: u64,
+    /// Options of the simulated hosts, as lines of `[tcp]`.
+    #[arg(long, default_value = "preset = \"linux\"")]
+    tcp: String,
+    /// Print the drops of a run, the kernel's and the simulator's.
+    #[arg(long)]
+    trace: bool,
+}
+
+/// A figure that is compared.
+struct Compared {
+    key: &'static str,
+    of: fn(&Figures) -> f64,
+    /// Whether two values agree.
+    agrees: fn(f64, f64) -> bool,
+    about: &'static str,
+}
+
+fn within(share: f64, a: f64, b: f64) -> bool {
+    (a - b).abs() <= share * a.abs().max(b.abs())
+}
+
+/// The figures, with the limits of what is called agreement.
+const COMPARED: [Compared; 6] = [
+    Compared { key: "use", of: |it| it.utilization, agrees: |a, b| within(0.1, a, b), about: "within 10 %" },
+    Compared { key: "queue", of: |it| it.queue, agrees: |a, b| within(0.2, a, b), about: "within 20 %" },
+    Compared {
+        key: "drops",
+        of: |it| it.drops,
+        agrees: |a, b| a.max(b) <= 1.5 * a.min(b) || (a - b).abs() <= 5.0,
+        about: "within a factor 1.5, or 5 packets",
+    },
+    Compared { key: "startup", of: |it| it.startup, agrees: |a, b| within(0.1, a, b), about: "within 10 %" },
+    Compared { key: "jain", of: |it| it.jain, agrees: |a, b| (a - b).abs() <= 0.1, about: "within 0.1" },
+    Compared { key: "share", of: |it| it.share, agrees: |a, b| (a - b).abs() <= 0.1, about: "within 10 points" },
+];
+
+/// Compares.
+pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    let mut settings = setting::all();
+    settings.retain(|one| arguments.only.as_ref().is_none_or(|only| one.name().contains(only)));
+    if settings.is_empty() {
+        return Err("no setting has such a name".into());
+    }
+    if arguments.record || arguments.trace {
+        if let Some(lack) = kernel::lacks(&settings) {
+            return Err(format!("the kernel cannot be measured: {lack}"));
+        }
+    }
+    if arguments.trace {
+        return settings.iter().try_for_each(|setting| trace(setting, arguments)).map(|()| true);
+    }
+    if arguments.record {
+        record(&settings, arguments.repetitions)?;
+    }
+    let recorded = kernel::read()?;
+    let seeds: Vec<u64> = (1..=arguments.repetitions).collect();
+    let pairs = settings.par_iter().with_max_len(1).map(|setting| {
+        let kernel: Vec<Figures> = of(&recorded, setting).map(|one| one.figures).collect();
+        let simulated = seeds.iter().map(|seed| Ok(simulated::run(setting, &arguments.tcp, *seed)?.0));
+        let simulated = simulated.collect::<Result<Vec<_>, String>>()?;
+        Ok((setting, (!kernel.is_empty()).then(|| mean(&kernel)), mean(&simulated)))
+    });
+    let pairs = pairs.collect::<Result<Vec<_>, String>>()?;
+    print(&pairs);
+    Ok(true)
+}
+
+fn of<'r>(recorded: &'r [Recorded], setting: &Setting) -> impl Iterator<Item = &'r Recorded> {
+    let name = setting.name();
+    recorded.iter().filter(move |one| one.setting == name && !one.spoiled)
+}
+
+/// Runs every setting on the kernel, one at a time, and keeps each when it is done.
+fn record(settings: &[Setting], repetitions: u64) -> Result<(), String> {
+    for repetition in 1..=repetitions {
+        for setting in settings {
+            let run = kernel::run(setting, repetition)?;
+            println!(
+                "{}: use {:.3}, drops {}, late {:.0} us at most{}",
+                run.setting,
+                run.figures.utilization,
+                run.figures.drops,
+                run.late_max_us,
+                if run.spoiled { ", SPOILED" } else { "" }
+            );
+            kernel::keep(&[run])?;
+        }
+    }
+    Ok(())
+}
+
+fn print(pairs: &[(&Setting, Option<Figures>, Figures)]) {
+    print!("{:44}", "kernel / simulator");
+    COMPARED.iter().for_each(|one| print!(" {:>15}", one.key));
+    println!();
+    let mut agreed = [0; COMPARED.len()];
+    let mut compared = [0; COMPARED.len()];
+    for (setting, kernel, simulated) in pairs {
+        print!("{:44}", setting.name());
+        let Some(kernel) = kernel else {
+            println!(" not measured");
+            continue;
+        };
+        for (place, one) in COMPARED.iter().enumerate() {
+            if one.key == "share" && setting.mix.len() == 1 {
+                continue;
+            }
+            let (theirs, ours) = ((one.of)(kernel), (one.of)(simulated));
+            let agrees = (one.agrees)(theirs, ours);
+            compared[place] += 1;
+            agreed[place] += usize::from(agrees);
+            let digits = if theirs.max(ours) >= 10.0 { 0 } else { 3 };
+            let text = format!("{theirs:.digits$}/{ours:.digits$}{}", if agrees { " " } else { "!" });
+            print!(" {text:>15}");
+        }
+        println!();
+    }
+    for (place, one) in COMPARED.iter().enumerate() {
+        println!("{:8} {:2} of {:2} {}", one.key, agreed[place], compared[place], one.about);
+    }
+}
+
+/// Prints when packets were dropped, the kernel's and the simulator's.
+fn trace(setting: &Setting, arguments: &Arguments) -> Result<(), String> {
+    let (_, theirs) = kernel::measure(setting)?;
+    let (_, ours) = simulated::run(setting, &arguments.tcp, 1)?;
+    println!("{}", setting.name());
+    for (who, packets) in [("kernel", &theirs), ("simulator", &ours.passed)] {
+        let dropped = packets.iter().filter(|one| one.departs == kneepoint::units::Time::NEVER);
+        let times: Vec<String> =
+            dropped.map(|one| format!("{:.3}:{}", one.at.as_secs_f64(), one.transfer)).collect();
+        println!("{who}: {} drops\n  {}", times.len(), times.join(" "));
+    }
+    Ok(())
+}
