@@ -94,8 +94,10 @@ pub fn experiment(experiment: &Experiment) -> io::Result<Outcome> {
 
     let lateness = log.lateness();
     let settle = Span(SETTLE.as_nanos() as u64);
-    let arrivals = log.arrivals.into_iter().filter(|one| one.transfer >= PORT && one.at >= settle.after_start());
-    let shifted = |time: Time| if time == Time::NEVER { time } else { time.since(settle.after_start()).after_start() };
+    let arrivals =
+        log.arrivals.into_iter().filter(|one| one.transfer >= PORT && one.at >= settle.after_start());
+    let shifted =
+        |time: Time| if time == Time::NEVER { time } else { time.since(settle.after_start()).after_start() };
     let shifted = arrivals.map(|one| Arrival {
         at: shifted(one.at),
         departs: shifted(one.departs),

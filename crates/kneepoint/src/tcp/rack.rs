@@ -139,7 +139,7 @@ impl Rack {
     }
 
     /// A segment was sent; all those that are sent for the first time are sent in order.
-    #[inline]
+    #[inline(never)]
     pub fn on_sent(&mut self, seq: u32, now: Time) {
         self.active = now;
         let place = (seq - self.una) as usize;
@@ -184,8 +184,9 @@ impl Rack {
         self.forced = self.next_lost();
     }
 
-    /// Takes in an acknowledgement; `repairing` in a recovery or after a timeout.
-    #[inline]
+    /// Takes in an acknowledgement; `repairing` in a recovery or after a timeout. Out of line, as all of RACK is for the
+    /// sender, whose path without it stays short.
+    #[inline(never)]
     pub fn on_ack(
         &mut self,
         packet: &Packet,

@@ -18,7 +18,7 @@ use super::record::{Build, FILE, Figure, Per, Record, TOLERANCE};
 use super::variants;
 
 /// The cases that are held, of those that `bench` measures.
-const HELD: [&str; 5] = ["d1000", "d100", "d100-unwatched", "d100-minimal", "web1000"];
+const HELD: [&str; 6] = ["d1000", "d100", "d100-linux", "d100-unwatched", "d100-minimal", "web1000"];
 
 /// What to do with the counts.
 #[derive(Args)]

@@ -49,7 +49,9 @@ pub fn figures(setting: &Setting, packets: &[Passed], retransmissions: f64) -> F
     let capacity = |seconds: f64| setting.rate().as_f64() / 8.0 * seconds;
     let after = DURATION.saturating_sub(STARTUP).as_secs_f64();
     let waits = packets.iter().filter(|one| one.at >= startup && one.departs < Time::NEVER);
-    let waited = |one: &Passed| one.departs.since(one.at).saturating_sub(setting.rate().time_for(one.size)).as_secs_f64();
+    let waited = |one: &Passed| {
+        one.departs.since(one.at).saturating_sub(setting.rate().time_for(one.size)).as_secs_f64()
+    };
     let controls = setting.controls();
     let mut shares = vec![0.0; controls.len()];
     for one in packets.iter().filter(|one| one.departs >= startup && one.departs < end) {

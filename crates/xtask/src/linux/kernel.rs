@@ -32,7 +32,8 @@ pub struct Recorded {
 
 /// What this machine lacks.
 pub fn lacks(settings: &[Setting]) -> Option<String> {
-    let controls: Vec<&str> = settings.iter().flat_map(|setting| setting.mix.iter().map(|(cc, _)| *cc)).collect();
+    let controls: Vec<&str> =
+        settings.iter().flat_map(|setting| setting.mix.iter().map(|(cc, _)| *cc)).collect();
     missing(&controls)
 }
 
@@ -95,17 +96,22 @@ fn kernel() -> String {
 /// The recorded runs.
 pub fn read() -> Result<Vec<Recorded>, String> {
     let text = std::fs::read_to_string(path()).map_err(|error| format!("{FILE}: {error}"))?;
-    let line = |(place, line)| serde_json::from_str(line).map_err(|error| format!("{FILE}:{}: {error}", place + 1));
+    let line =
+        |(place, line)| serde_json::from_str(line).map_err(|error| format!("{FILE}:{}: {error}", place + 1));
     text.lines().enumerate().map(line).collect()
 }
 
 /// Keeps runs, in the place of those of the same settings and repetitions.
 pub fn keep(runs: &[Recorded]) -> Result<(), String> {
     let mut all = read().unwrap_or_default();
-    all.retain(|old| !runs.iter().any(|new| (&new.setting, new.repetition) == (&old.setting, old.repetition)));
+    all.retain(|old| {
+        !runs.iter().any(|new| (&new.setting, new.repetition) == (&old.setting, old.repetition))
+    });
     all.extend_from_slice(runs);
-    let lines: Vec<String> =
-        all.iter().map(|one| serde_json::to_string(one).map_err(|error| error.to_string())).collect::<Result<_, _>>()?;
+    let lines: Vec<String> = all
+        .iter()
+        .map(|one| serde_json::to_string(one).map_err(|error| error.to_string()))
+        .collect::<Result<_, _>>()?;
     std::fs::write(path(), lines.join("\n") + "\n").map_err(|error| format!("{FILE}: {error}"))
 }
 

@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Print the drops of a run, the kernel's and the simulator's.
     #[arg(long)]
     trace: bool,
+    /// With --trace, also every packet up to this time in seconds.
+    #[arg(long, requires = "trace")]
+    until: Option<f64>,
 }
 
 /// A figure that is compared.
@@ -63,7 +66,12 @@ const COMPARED: [Compared; 6] = [
     },
     Compared { key: "startup", of: |it| it.startup, agrees: |a, b| within(0.1, a, b), about: "within 10 %" },
     Compared { key: "jain", of: |it| it.jain, agrees: |a, b| (a - b).abs() <= 0.1, about: "within 0.1" },
-    Compared { key: "share", of: |it| it.share, agrees: |a, b| (a - b).abs() <= 0.1, about: "within 10 points" },
+    Compared {
+        key: "share",
+        of: |it| it.share,
+        agrees: |a, b| (a - b).abs() <= 0.1,
+        about: "within 10 points",
+    },
 ];
 
 /// Compares.
@@ -158,6 +166,14 @@ fn trace(setting: &Setting, arguments: &Arguments) -> Result<(), String> {
     let (_, ours) = simulated::run(setting, &arguments.tcp, 1)?;
     println!("{}", setting.name());
     for (who, packets) in [("kernel", &theirs), ("simulator", &ours.passed)] {
+        if let Some(until) = arguments.until {
+            let mut early: Vec<_> = packets.iter().filter(|one| one.at.as_secs_f64() < until).collect();
+            early.sort_by_key(|one| one.at);
+            for one in early {
+                let waits = one.departs.since(one.at).as_millis_f64();
+                println!("  {:.4} {} {:.1}", one.at.as_secs_f64(), one.transfer, waits);
+            }
+        }
         let dropped = packets.iter().filter(|one| one.departs == kneepoint::units::Time::NEVER);
         let times: Vec<String> =
             dropped.map(|one| format!("{:.3}:{}", one.at.as_secs_f64(), one.transfer)).collect();

@@ -19,7 +19,7 @@ pub enum Woken {
 
 impl Sender {
     /// When something may be lost, or a probe is due.
-    #[inline]
+    #[inline(never)]
     pub(super) fn next_look(&self, rack: &Rack) -> Time {
         let probe =
             if self.phase == Phase::Open { rack.probe_due(self.rtt.smoothed(), &self.options) } else { None };
@@ -78,7 +78,7 @@ impl Sender {
     }
 
     /// The next segment: what is lost, then new data.
-    #[inline]
+    #[inline(never)]
     pub(super) fn choose_by_time(&mut self) -> Option<u32> {
         let rack = self.rack.as_mut()?;
         if !rack.is_forced() && f64::from(rack.pipe()) + 1.0 > self.control.window {
@@ -89,7 +89,7 @@ impl Sender {
     }
 
     /// A segment was sent.
-    #[inline]
+    #[inline(never)]
     pub(super) fn note_sent(&mut self, seq: u32, again: bool, now: Time) {
         if let Some(rack) = &mut self.rack {
             rack.on_sent(seq, now);
