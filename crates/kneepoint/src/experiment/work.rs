@@ -2,7 +2,7 @@
 //! The work at one point of an experiment, and the rows that it yields.
 
 use super::sections::Predict;
-use crate::measure::{Meter, Prediction, Series, Subject};
+use crate::measure::{COLUMNS, Meter, Prediction, Series, Subject};
 use crate::predict::{Config, Judge, Score};
 use crate::spec::{Builder, Roster, Slot, Valid};
 use crate::table::{Row, Table};
@@ -187,8 +187,8 @@ fn bin(middle: f64) -> String {
 
 /// The sampled state as rows: at each instant a row for each link, and one for each group.
 pub fn over_time(table: &Table) -> Vec<Row> {
-    let queues = table.columns_of("queue_packets");
-    let axis_of = |column| if queues.contains(&column) { "link" } else { "group" };
+    let of_link = |name| COLUMNS.iter().any(|one| one.name == name && one.subject == Subject::Link);
+    let axis_of = |column| if of_link(table.quantity(column)) { "link" } else { "group" };
     let mut subjects: Vec<(&'static str, &str, Vec<usize>)> = Vec::new();
     for column in 1..table.columns.len() {
         let (axis, name) = (axis_of(column), table.subject(column));

@@ -5,13 +5,18 @@
 //! goodput           payload acknowledged in order / window, in total
 //! Jain              (Σ x)² / (n · Σ x²) over the goodputs x of its listed flows
 //! RTT               round-trip times that its senders measured
+//! timeouts          expiries of its senders' retransmission timers, on SYNs as on data
+//! retransmissions   segments of data that its senders sent and had sent before, whatever became of either copy
+//! retransmission    retransmissions / all segments of data that its senders sent; a SYN is none
+//!   rate
 //! completion time   from a transfer's first packet to the delivery of its last byte
 //! session rate      size of a completed transfer / its completion time
 //! page load time    from a page's request, as it reaches the server, to the delivery of the last byte of its last object
 //! delay             from sending to delivery of a datagram
 //! ```
 //!
-//! A transfer counts as completed where its last byte arrived inside the window. Metrics that do not apply to a group, as
+//! A segment counts where the sender lets it go, so one that is dropped on its way counts too; one that only proves to be
+//! unnecessary counts as well. A transfer counts as completed where its last byte arrived inside the window. Metrics that do not apply to a group, as
 //! timeouts of datagrams, are NaN.
 
 use super::class::Classes;
@@ -39,7 +44,7 @@ pub(super) struct Group {
     acked: u64,
     rtt: Recorder,
     repairs: u64,
-    timeouts: u64,
+    pub(super) senders: Senders,
     completed_bytes: u64,
     completion_times: Recorder,
     /// The rates of completed transfers in bit/s: their sum, and that of their squares.
@@ -66,7 +71,7 @@ impl Group {
                 }
             }
             Event::Repair { timeout, .. } => {
-                let counter = if *timeout { &mut self.timeouts } else { &mut self.repairs };
+                let counter = if *timeout { &mut self.senders.timeouts } else { &mut self.repairs };
                 *counter += 1;
             }
             Event::Completed { began, delivered, size, .. } => {
@@ -85,6 +90,13 @@ impl Group {
             }
             _ => {}
         }
+    }
+
+    /// One of its senders lets a segment of data go, perhaps not for the first time.
+    #[inline(always)]
+    pub(super) fn sent(&mut self, again: bool) {
+        self.senders.segments += 1;
+        self.senders.again += u64::from(again);
     }
 
     /// A page of its sessions is complete.
@@ -131,6 +143,33 @@ impl Group {
     }
 }
 
+/// The counters of senders.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Senders {
+    /// Segments of data sent.
+    segments: u64,
+    /// Those that had been sent before.
+    pub(super) again: u64,
+    pub(super) timeouts: u64,
+}
+
+impl Senders {
+    /// NaN where nothing was sent.
+    pub(super) fn retransmission_rate(self) -> f64 {
+        self.again as f64 / self.segments as f64
+    }
+}
+
+impl std::iter::Sum for Senders {
+    fn sum<I: Iterator<Item = Senders>>(all: I) -> Senders {
+        all.fold(Senders::default(), |sum, one| Senders {
+            segments: sum.segments + one.segments,
+            again: sum.again + one.again,
+            timeouts: sum.timeouts + one.timeouts,
+        })
+    }
+}
+
 /// Bits per second.
 pub(super) fn rate_bps(bytes: u64, window: Span) -> f64 {
     8.0 * bytes as f64 / window.as_secs_f64()
@@ -165,8 +204,19 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         group.of_transfers(group.repairs as f64)
     }),
     number("timeouts", "Timeouts", "timeouts", PLAIN, |group: &Group| {
-        group.of_transfers(group.timeouts as f64)
+        group.of_transfers(group.senders.timeouts as f64)
     }),
+    number("retransmissions", "Segments sent again", "sent again", PLAIN, |group: &Group| {
+        group.of_transfers(group.senders.again as f64)
+    })
+    .detail(),
+    number(
+        "retransmission_rate",
+        "Segments sent again, of all sent",
+        "sent again",
+        PERCENT,
+        |group: &Group| group.senders.retransmission_rate(),
+    ),
     number("completions", "Completed transfers", "completed", PLAIN, |group: &Group| {
         group.of_transfers(group.completion_times.count() as f64)
     }),

@@ -6,6 +6,7 @@
 //! mark ratio    packets that got a congestion mark / packets that arrived
 //! utilization   bits transmitted inside the window / bits that the link can carry in it
 //! capacity      bits that the link can carry in the window / its length
+//! throughput    bits transmitted inside the window / its length
 //! ```
 //!
 //! Losses of the channel are not the queue's, so they do not count in the drop ratio. The queue is without the packet in
@@ -144,15 +145,16 @@ impl Link {
         }
     }
 
-    /// The bits transmitted inside the window: of a transmission across its edge, only the part inside.
+    /// The bits transmitted inside the window: of a transmission across its edge, only the part inside. Without a rate
+    /// transmissions take no time.
     fn bits(&self) -> f64 {
-        let Some(rate) = self.rate else { return f64::NAN };
+        let served = 8.0 * self.served_bytes as f64;
+        let Some(rate) = self.rate else { return served };
         let beyond = |(began, size): (Time, u16), edge: Time| {
             let end = began + rate.time_for(Bytes(u64::from(size)));
             rate.as_f64() * end.since(edge).as_secs_f64()
         };
-        8.0 * self.served_bytes as f64 + beyond(self.before, self.window.from)
-            - beyond(self.latest, self.window.to)
+        served + beyond(self.before, self.window.from) - beyond(self.latest, self.window.to)
     }
 
     fn utilization(&self) -> f64 {
@@ -176,6 +178,10 @@ pub(super) const METRICS: &[Entry<Link>] = &[
     })
     .headline(),
     number("utilization", "Utilization", "utilization", PERCENT, Link::utilization).headline(),
+    number("throughput_bps", "Throughput of the link", "throughput", MBIT, |link: &Link| {
+        link.bits() / link.window.span().as_secs_f64()
+    })
+    .detail(),
     number("queue_mean_bytes", "Mean queue in bytes", "queue", BYTES, |link: &Link| link.queue.mean_bytes())
         .detail(),
     number("capacity_bps", "Mean capacity", "capacity", MBIT, |link: &Link| {

@@ -122,7 +122,8 @@ impl Meter {
         });
         let forward = self.groups.iter().filter(|group| group.crosses_bottleneck);
         let goodputs = forward.flat_map(|group| group.goodputs.iter().copied()).collect();
-        fill(headlines, run::METRICS, &Run { window: self.window.span(), goodputs })
+        let senders = self.groups.iter().map(|group| group.senders).sum();
+        fill(headlines, run::METRICS, &Run { window: self.window.span(), goodputs, senders })
     }
 
     #[inline]
@@ -201,6 +202,13 @@ impl Observer for Meter {
             Event::Acked { flow, .. } | Event::Repair { flow, .. } => {
                 if self.window.contains(at) {
                     self.of_flow(at, *flow, event);
+                }
+            }
+            Event::Sent { group, again, .. } => {
+                if self.window.contains(at)
+                    && let Some(group) = self.groups.get_mut(*group as usize)
+                {
+                    group.sent(*again);
                 }
             }
             Event::Completed { flow, delivered, .. } => {

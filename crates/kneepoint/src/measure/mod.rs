@@ -23,11 +23,12 @@ mod prediction;
 mod run;
 mod seconds;
 mod series;
+mod tally;
 mod theory;
 
 pub use meter::Meter;
 pub use metric::{Metric, Subject, headlines};
 pub use object::Objects;
 pub use prediction::Prediction;
-pub use series::Series;
+pub use series::{COLUMNS, Column, Series};
 pub use theory::{Misfit, Theory};

@@ -2,9 +2,11 @@
 //! Run: the metrics of a whole run.
 //!
 //! The headline metrics of the bottleneck, the first measured link, are those of the run. Fairness and goodput are over the
-//! flows of the groups whose data crossed it; groups that only send against it do not count.
+//! flows of the groups whose data crossed it; groups that only send against it do not count. Retransmissions and timeouts
+//! are those of all senders, counted as for a group.
 
-use super::metric::{Entry, MBIT, PLAIN, SECONDS, number};
+use super::group::Senders;
+use super::metric::{Entry, MBIT, PERCENT, PLAIN, SECONDS, number};
 use crate::table::jain_index;
 use crate::units::Span;
 
@@ -14,6 +16,8 @@ pub(super) struct Run {
     pub(super) window: Span,
     /// The goodputs of the flows whose groups cross the bottleneck.
     pub(super) goodputs: Vec<f64>,
+    /// Of all groups.
+    pub(super) senders: Senders,
 }
 
 /// The metrics of a run that are not those of its bottleneck.
@@ -24,6 +28,15 @@ pub(super) const METRICS: &[Entry<Run>] = &[
         run.goodputs.iter().sum::<f64>() / run.goodputs.len() as f64
     })
     .headline(),
+    number("retransmissions", "Segments sent again", "sent again", PLAIN, |run: &Run| {
+        run.senders.again as f64
+    })
+    .detail(),
+    number("retransmission_rate", "Segments sent again, of all sent", "sent again", PERCENT, |run: &Run| {
+        run.senders.retransmission_rate()
+    })
+    .detail(),
+    number("timeouts", "Timeouts", "timeouts", PLAIN, |run: &Run| run.senders.timeouts as f64).detail(),
     number("window_s", "Length of the measurement window", "window", SECONDS, |run: &Run| {
         run.window.as_secs_f64()
     })

@@ -1,23 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The state over time: one row per sampling instant of the run, the measurement window and the rest.
+//!
+//! [`COLUMNS`] says what a column has: the state at the instant, or what happened since the one before. A transmission that
+//! is under way at an instant counts on both sides of it, with the part of its bits that the link's rate carries on each.
 
+use super::metric::Subject;
+use super::tally::Tally;
 use crate::cc::Start;
+use crate::link::LinkSpec;
+use crate::queue::{Fate, Reason};
 use crate::spec::{Group, Roster, Slot, Valid};
 use crate::table::Table;
 use crate::trace::{Event, FlowId, LinkId, Observer, View};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Interval, Rate, Span, Time};
 
-/// Records queues, windows, throughputs and the state of controllers at each sampling instant.
+/// A quantity of a series: `drops` has the columns `drops[r1-r2]`, ….
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The name before the brackets, with the unit.
+    pub name: &'static str,
+    /// The subject, whose name stands in the brackets: a measured link, a group of listed connections, a flow of one.
+    pub subject: Subject,
+    /// A sentence.
+    pub about: &'static str,
+}
+
+/// Every quantity, but for the variables that controllers show: these are means over a group's active flows.
+pub const COLUMNS: [Column; 9] = [
+    column("time_s", Subject::Run, "The sampling instant."),
+    column("queue_packets", Subject::Link, "Packets that wait, without the one in transmission."),
+    column(
+        "link_throughput_bps",
+        Subject::Link,
+        "Bits transmitted since the instant before, over the time since.",
+    ),
+    column("drops", Subject::Link, "Packets that the queue dropped since the instant before."),
+    column("marks", Subject::Link, "Packets that got a congestion mark since the instant before."),
+    column(
+        "throughput_bps",
+        Subject::Group,
+        "Payload acknowledged in order since the instant before, over the time since.",
+    ),
+    column(
+        "retransmissions",
+        Subject::Group,
+        "Segments that its senders sent again since the instant before.",
+    ),
+    column("rtt_ms", Subject::Group, "Mean over its active flows of the latest round-trip time."),
+    column("window_packets", Subject::Flow, "Congestion window of some flows."),
+];
+
+const fn column(name: &'static str, subject: Subject, about: &'static str) -> Column {
+    Column { name, subject, about }
+}
+
+/// Records queues, windows, throughputs, losses and the state of controllers at each sampling instant.
 #[derive(Clone, Debug)]
 pub struct Series {
-    links: Vec<LinkId>,
+    interval: Span,
+    /// By link; none where it is not measured.
+    links: Vec<Option<Crossed>>,
     flows: Vec<FlowId>,
-    /// The group of each flow slot that belongs to one.
+    /// The place of each group among those with listed connections.
+    place_of: Vec<Option<usize>>,
+    /// The same of each flow slot's group.
     group_of: Vec<Option<usize>>,
     /// The latest round-trip time of each active flow slot; zero before the first sample.
     latest: Vec<Option<Span>>,
     /// Bytes acknowledged to each group's senders since the last sample.
     acked: Vec<u64>,
+    /// Segments that each group's senders sent again since then.
+    resent: Vec<u64>,
     /// The numbers averaged over each group: round-trip times, and the state of controllers.
     states: Vec<Vec<&'static str>>,
     last: Time,
@@ -30,11 +83,13 @@ impl Series {
         let roster = Roster::new(valid);
         // Those whose connections are known before the run, and the place of each group among them.
         let listed = || valid.groups().iter().filter(|group| group.kind().listed());
-        let group_of = |slot: &Slot| {
-            let before = valid.groups()[..slot.group].iter().filter(|group| group.kind().listed());
-            valid.groups()[slot.group].kind().listed().then(|| before.count())
-        };
-        let measured = || (0..).zip(&valid.network().links).filter(|(_, link)| link.measured);
+        let mut places = 0..;
+        let place = |group: &Group| group.kind().listed().then(|| places.next()).flatten();
+        let place_of: Vec<Option<usize>> = valid.groups().iter().map(place).collect();
+        let links = &valid.network().links;
+        let measured = || links.iter().filter(|link| link.measured);
+        let interval = valid.schedule().sample.unwrap_or(Span(u64::MAX));
+        let crossed = |link: &LinkSpec| link.measured.then(|| Crossed::new(link, interval.after_start()));
         let followed: Vec<(FlowId, String)> = (0..)
             .zip(roster.fixed())
             .filter(|(_, slot)| {
@@ -46,19 +101,26 @@ impl Series {
             })
             .collect();
         let mut columns = vec!["time_s".to_string()];
-        columns.extend(measured().map(|(_, link)| format!("queue_packets[{}]", link.name)));
-        columns.extend(listed().map(|group| format!("throughput_bps[{}]", group.name)));
+        for name in ["queue_packets", "link_throughput_bps", "drops", "marks"] {
+            columns.extend(measured().map(|link| format!("{name}[{}]", link.name)));
+        }
+        for name in ["throughput_bps", "retransmissions"] {
+            columns.extend(listed().map(|group| format!("{name}[{}]", group.name)));
+        }
         let states: Vec<Vec<&'static str>> = listed().map(remembered).collect();
         for (group, names) in listed().zip(&states) {
             columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
         }
         columns.extend(followed.iter().map(|(_, column)| column.clone()));
         Series {
-            links: measured().map(|(link, _)| LinkId(link)).collect(),
+            interval,
+            links: links.iter().map(crossed).collect(),
             flows: followed.iter().map(|(flow, _)| *flow).collect(),
-            group_of: roster.fixed().iter().map(group_of).collect(),
+            group_of: roster.fixed().iter().map(|slot| place_of[slot.group]).collect(),
+            place_of,
             latest: vec![None; roster.fixed().len()],
             acked: vec![0; listed().count()],
+            resent: vec![0; listed().count()],
             states,
             last: Time::ZERO,
             table: Table { columns, rows: Vec::new() },
@@ -88,6 +150,39 @@ fn spread(count: usize, wanted: usize) -> Vec<usize> {
     }
 }
 
+/// What crossed a link since the last sample, and what did not.
+#[derive(Clone, Debug)]
+struct Crossed {
+    rate: Option<Rate>,
+    bits: Tally,
+    drops: Tally,
+    marks: Tally,
+}
+
+impl Crossed {
+    fn new(link: &LinkSpec, first: Time) -> Crossed {
+        let tally = || Tally::until(first);
+        Crossed { rate: link.rate, bits: tally(), drops: tally(), marks: tally() }
+    }
+
+    #[inline]
+    fn on(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Arrival { fate, .. } | Event::Fate { fate, .. } => match fate {
+                Fate::Passed | Fate::Dropped(Reason::Channel) => {}
+                Fate::Marked => self.marks.count(at, 1),
+                Fate::Dropped(_) => self.drops.count(at, 1),
+            },
+            Event::Service { packet, .. } => {
+                let takes = |rate: Rate| rate.time_for(Bytes(u64::from(packet.size)));
+                let to = at + self.rate.map_or(Span::ZERO, takes);
+                self.bits.spread(Interval { from: at, to }, 8 * u64::from(packet.size));
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Series {
     /// Only active flows have a round-trip time, and a new one has none yet.
     fn became(&mut self, flow: FlowId, rtt: Option<Span>) {
@@ -101,13 +196,24 @@ impl Series {
         let elapsed = at.since(self.last).as_secs_f64();
         let mut row = Vec::with_capacity(self.table.columns.len());
         row.push(at.as_secs_f64());
-        row.extend(self.links.iter().map(|link| f64::from(view.backlog(*link).packets)));
+        let measured = (0..).zip(&self.links).filter(|(_, crossed)| crossed.is_some());
+        row.extend(measured.map(|(link, _)| f64::from(view.backlog(LinkId(link)).packets)));
         // No time has passed at the first instant: 0/0 is NaN.
+        let next = at + self.interval;
+        let mut crossed = |of: fn(&mut Crossed) -> &mut Tally, over: f64| {
+            let links = self.links.iter_mut().flatten();
+            row.extend(links.map(|link| of(link).turn(at, next) as f64 / over));
+        };
+        crossed(|link| &mut link.bits, elapsed);
+        crossed(|link| &mut link.drops, 1.0);
+        crossed(|link| &mut link.marks, 1.0);
         row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
+        row.extend(self.resent.iter().map(|segments| *segments as f64));
         row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
         row.extend(self.flows.iter().map(|flow| view.window(*flow)));
         self.table.rows.push(row);
         self.acked.fill(0);
+        self.resent.fill(0);
         self.last = at;
     }
 
@@ -140,6 +246,16 @@ impl Observer for Series {
                 if let Some(Some(group)) = self.group_of.get(slot) {
                     self.acked[*group] += acked.0;
                     self.latest[slot] = rtt.or(self.latest[slot]);
+                }
+            }
+            Event::Arrival { link, .. } | Event::Fate { link, .. } | Event::Service { link, .. } => {
+                if let Some(Some(crossed)) = self.links.get_mut(link.0 as usize) {
+                    crossed.on(at, event);
+                }
+            }
+            Event::Sent { group, again: true, .. } => {
+                if let Some(Some(place)) = self.place_of.get(*group as usize) {
+                    self.resent[*place] += 1;
                 }
             }
             Event::Started { flow, .. } => self.became(*flow, Some(Span::ZERO)),

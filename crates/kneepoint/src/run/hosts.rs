@@ -270,6 +270,10 @@ impl Hosts {
         let slot = loop {
             let slot = &mut self.flows[flow as usize];
             let Some(segment) = slot.sender.poll(now) else { break slot };
+            if !segment.flags.has(Flags::SYN) {
+                let again = segment.flags.has(Flags::RETRANSMITTED);
+                watch.on(now, &Event::Sent { flow: FlowId(flow), group: slot.group, again });
+            }
             self.packets = self.packets.wrapping_add(1);
             let mut packet = slot.data(flow, segment, self.packets, now);
             if let Some(at) = network.carry(&mut packet, now, events, watch) {

@@ -116,6 +116,7 @@ impl Kept {
             Event::Arrival { link, packet, fate } => Kept::Arrival(link, *packet, fate),
             Event::Fate { link, packet, fate } => Kept::Fate(link, *packet, fate),
             Event::Service { link, packet, waited } => Kept::Service(link, *packet, waited),
+            Event::Sent { flow, group, again } => Kept::Plain(Event::Sent { flow, group, again }),
             Event::Delivered { packet } => Kept::Delivered(*packet),
             Event::Queue { link, backlog } => Kept::Plain(Event::Queue { link, backlog }),
             Event::Acked { flow, acked, rtt, window, one_way } => {

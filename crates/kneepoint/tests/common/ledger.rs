@@ -126,6 +126,7 @@ impl Observer for Ledger {
                 self.note(7, flow.0, at, &[timeout.into()]);
                 self.repairs.push((at, flow.0, timeout));
             }
+            Event::Sent { flow, group, again } => self.note(12, flow.0, at, &[group.into(), again.into()]),
             Event::Started { flow, group } => self.note(10, flow.0, at, &[group.into()]),
             Event::Completed { flow, group, began, delivered, size } => {
                 self.note(8, flow.0, at, &[began.0, delivered.0, size.0]);

@@ -78,7 +78,31 @@ fn utilization_is_served_bits_over_what_the_rate_carries() {
     let link = |metric| value(&rows, metric, OF_BOTTLENECK);
     // 625 packets of 8000 bits are half of 10 s at 1 Mbit/s.
     assert_eq!((link("utilization"), link("served_packets"), link("served_bytes")), (0.5, 625.0, 625_000.0));
+    assert_eq!(link("throughput_bps"), 0.5e6);
     assert_eq!((link("queueing_delay_mean_ms"), link("queueing_delay_max_ms")), (40.0, 40.0));
+}
+
+#[test]
+fn segments_count_where_they_are_sent_and_those_sent_before_by_themselves() {
+    let mut meter = Meter::new(&valid(&["pages"]), 1);
+    for at in [9, 10, 19, 20] {
+        for (group, again) in [(0, false), (0, false), (0, true), (1, false), (2, true)] {
+            meter.on(secs(at), &Event::Sent { flow: FlowId(0), group, again });
+        }
+    }
+    for (flow, timeout) in [(0, true), (2, true), (2, false)] {
+        meter.on(secs(15), &Event::Repair { flow: FlowId(flow), timeout });
+    }
+    let rows = meter.finish();
+    let of = |labels: &[(&str, &str)]| {
+        ["retransmissions", "retransmission_rate", "timeouts"].map(|metric| value(&rows, metric, labels))
+    };
+    assert_eq!(of(&[("group", "forward")]), [2.0, 1.0 / 3.0, 1.0]);
+    assert_eq!(of(&[("group", "reverse")]), [0.0, 0.0, 1.0]);
+    assert_eq!(of(&[("group", "pages")]), [2.0, 1.0, 0.0]);
+    assert!(of(&[("group", "constant")]).iter().all(|number| number.is_nan()));
+    // Four of ten segments, of all senders.
+    assert_eq!(of(&[]), [4.0, 0.4, 2.0]);
 }
 
 #[test]

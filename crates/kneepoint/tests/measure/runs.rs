@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rows of whole runs.
 
+use kneepoint::link::{NodeId, loss};
 use kneepoint::measure::{Meter, Series, Subject};
 use kneepoint::queue::Limit;
 use kneepoint::run;
-use kneepoint::spec::Builder;
-use kneepoint::table::{Row, value};
+use kneepoint::settings::Raw;
+use kneepoint::spec::{Builder, Member};
+use kneepoint::table::{Row, Table, value};
 use kneepoint::tcp::Options;
-use kneepoint::units::Span;
+use kneepoint::units::{Bytes, Interval, Span, Time};
 
-use super::{BOTTLENECK, OF_BOTTLENECK, group, valid};
+use super::{BOTTLENECK, OF_BOTTLENECK, group, secs, valid};
 
 fn simulated(seed: u64) -> (Vec<Row>, usize) {
     // Without the datagrams, which alone would fill the link.
@@ -93,6 +95,69 @@ fn rows_read_back_as_they_were() {
     let text = serde_json::to_string(&rows).unwrap();
     assert!(text.contains(":null"), "a group without datagrams has no delay of them");
     assert_eq!(serde_json::from_str::<Vec<Row>>(&text).unwrap(), rows);
+}
+
+/// Twelve segments of 8 ms each, eight at once into a queue of four, measured for 10 s and sampled every 50 ms: the metrics of
+/// the group, drops at the bottleneck, and the sampled series.
+fn overflowing(handshake: bool, lost: &[u64]) -> ([f64; 4], Table) {
+    let mut parts = valid(&[]).into_builder();
+    parts.schedule.measure = Interval { from: Time::ZERO, to: secs(10) };
+    parts.schedule.sample = Some(Span::from_millis(50));
+    parts.groups.truncate(1);
+    let forward = &mut parts.groups[0];
+    (forward.pairs, forward.members) = (vec![(NodeId(0), NodeId(2))], vec![Member::default()]);
+    forward.members[0].size = Some(Bytes(12 * 960));
+    forward.tcp = Some(Options {
+        payload: Bytes(960),
+        initial_window: 8.0,
+        initial_ssthresh: 8.0,
+        handshake,
+        ..Options::default()
+    });
+    for (link, spec) in parts.network.links.iter_mut().enumerate() {
+        match link {
+            1 => spec.limit = Limit::Packets(4),
+            _ => (spec.rate, spec.delay) = (None, Span::from_millis(if link == 2 { 10 } else { 0 })),
+        }
+    }
+    if !lost.is_empty() {
+        let times = lost.iter().map(|millis| Raw::Text(format!("{millis}ms"))).collect();
+        let channel = &mut parts.network.links[1].loss;
+        *channel = loss::Config::named("at").unwrap();
+        channel.set("times", &Raw::List(times)).unwrap();
+    }
+    let valid = parts.build().unwrap();
+    let ((meter, series), _) = run::run(&valid, 1, (Meter::new(&valid, 1), Series::new(&valid, 0)));
+    let rows = meter.finish();
+    let of = |metric| value(&rows, metric, &[("group", "forward")]);
+    let drops = value(&rows, "drops", OF_BOTTLENECK);
+    assert_eq!(of("retransmissions"), value(&rows, "retransmissions", &[]));
+    ([of("retransmissions"), of("retransmission_rate"), of("timeouts"), drops], series.table())
+}
+
+#[test]
+fn three_segments_that_find_no_room_are_three_drops_and_three_retransmissions() {
+    let (numbers, series) = overflowing(false, &[]);
+    // One is transmitted and four wait, so 5, 6 and 7 are dropped; 8 to 11 follow. The acknowledgement of 10 leaves a window
+    // of 3.5 with one packet outstanding and lets 5 and 6 go at 84 ms, that of 11 lets 7 go at 92 ms.
+    assert_eq!(numbers, [3.0, 3.0 / 15.0, 0.0, 3.0]);
+    let of = |quantity: &str| -> Vec<f64> { series.values(series.columns_of(quantity)[0]).take(4).collect() };
+    // Busy until 72 ms, and from 84 ms to 108 ms.
+    assert_eq!(of("link_throughput_bps"), [1e6, 0.76e6, 0.16e6, 0.0]);
+    assert_eq!(of("drops"), [3.0, 0.0, 0.0, 0.0]);
+    assert_eq!(of("retransmissions"), [0.0, 3.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_retransmission_that_is_lost_counts_and_so_does_the_one_in_its_place() {
+    // The channel loses 5 for the second time at 92 ms. The timer expires, and 5 is sent for the third time.
+    assert_eq!(overflowing(false, &[92]).0, [4.0, 4.0 / 16.0, 1.0, 3.0]);
+}
+
+#[test]
+fn a_syn_is_no_segment_of_data_and_its_timeout_is_one() {
+    assert_eq!(overflowing(true, &[]).0, [3.0, 3.0 / 15.0, 0.0, 3.0]);
+    assert_eq!(overflowing(true, &[0]).0, [3.0, 3.0 / 15.0, 1.0, 3.0]);
 }
 
 #[test]

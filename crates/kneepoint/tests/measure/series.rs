@@ -2,12 +2,13 @@
 //! Sampled series.
 
 use kneepoint::cc;
-use kneepoint::measure::Series;
-use kneepoint::queue::Backlog;
+use kneepoint::measure::{COLUMNS, Series};
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::queue::{Backlog, Fate, Reason};
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
-use kneepoint::units::{Bytes, Span};
+use kneepoint::units::{Bytes, Span, Time};
 
-use super::{secs, valid};
+use super::{ACCESS, BOTTLENECK, secs, valid};
 
 struct Still;
 
@@ -41,8 +42,13 @@ fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
         [
             "time_s",
             "queue_packets[b-c]",
+            "link_throughput_bps[b-c]",
+            "drops[b-c]",
+            "marks[b-c]",
             "throughput_bps[forward]",
             "throughput_bps[reverse]",
+            "retransmissions[forward]",
+            "retransmissions[reverse]",
             "rtt_ms[forward]",
             "rtt_ms[reverse]",
             "window_packets[forward/0]",
@@ -51,8 +57,54 @@ fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
         ]
     );
     // A thousand bytes in two seconds.
-    assert_eq!(table.rows[1][..4], [3.0, 3.0, 4000.0, 0.0]);
-    assert_eq!(table.rows[1][6..], [10.0, 11.0, 12.0]);
+    assert_eq!(table.rows[1][..9], [3.0, 3.0, 0.0, 0.0, 0.0, 4000.0, 0.0, 0.0, 0.0]);
+    assert_eq!(table.rows[1][11..], [10.0, 11.0, 12.0]);
+    for (column, name) in table.columns.iter().enumerate() {
+        assert!(COLUMNS.iter().any(|one| one.name == table.quantity(column)), "{name}");
+    }
+    assert!(COLUMNS.iter().all(|one| !table.columns_of(one.name).is_empty()));
+}
+
+#[test]
+fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
+    let mut series = Series::new(&valid(&[]), 0);
+    // 25 kB take 0.2 s at 1 Mbit/s.
+    let data = Packet::data(0, 0, 25_000, Flags::default(), Time::ZERO);
+    let packet = &data;
+    let millis = |millis| Span::from_millis(millis).after_start();
+    for begins in [800, 1000, 1900] {
+        let event = Event::Service { link: BOTTLENECK, packet, waited: Span::ZERO };
+        series.on(millis(begins), &event);
+    }
+    for (at, link, fate) in [
+        (700, BOTTLENECK, Fate::Passed),
+        (700, BOTTLENECK, Fate::Dropped(Reason::Overflow)),
+        (700, ACCESS, Fate::Dropped(Reason::Overflow)),
+        (1000, BOTTLENECK, Fate::Dropped(Reason::Early)),
+        (1500, BOTTLENECK, Fate::Marked),
+    ] {
+        series.on(millis(at), &Event::Arrival { link, packet, fate });
+    }
+    for reason in [Reason::Late, Reason::PushedOut, Reason::Channel] {
+        let fate = Fate::Dropped(reason);
+        series.on(millis(1600), &Event::Fate { link: BOTTLENECK, packet, fate });
+    }
+    series.on(secs(1), &Event::Sample { view: &Still });
+    for (group, again) in [(0, true), (0, false), (1, true), (1, true), (2, true)] {
+        series.on(millis(1500), &Event::Sent { flow: FlowId(0), group, again });
+    }
+    series.on(secs(2), &Event::Sample { view: &Still });
+    series.on(secs(3), &Event::Sample { view: &Still });
+    let table = series.table();
+    let of = |column: &str| {
+        let place = table.columns.iter().position(|one| one == column).unwrap();
+        table.values(place).collect::<Vec<f64>>()
+    };
+    // The last of the three transmissions lies half in the second interval and half in the third.
+    assert_eq!(of("link_throughput_bps[b-c]"), [200e3, 300e3, 100e3]);
+    assert_eq!((of("drops[b-c]"), of("marks[b-c]")), (vec![1.0, 3.0, 0.0], vec![0.0, 1.0, 0.0]));
+    assert_eq!(of("retransmissions[forward]"), [0.0, 1.0, 0.0]);
+    assert_eq!(of("retransmissions[reverse]"), [0.0, 2.0, 0.0]);
 }
 
 /// Controllers that remember the number of their flow, and what no other does.
