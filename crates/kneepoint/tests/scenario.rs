@@ -5,8 +5,8 @@ use kneepoint::cc;
 use kneepoint::queue::{self, Limit};
 use kneepoint::scenario::{Fault, Plan, example, parse, scheme};
 use kneepoint::spec::Valid;
-use kneepoint::tcp::Recovery;
-use kneepoint::units::{Rate, Span, Time};
+use kneepoint::tcp::{Host, Options, Recovery};
+use kneepoint::units::{Bytes, Rate, Span, Time};
 
 const DUMBBELL: &str = "[topology]\nkind = \"dumbbell\"\nrate = \"150mbit\"\nrtt = \"60ms\"\n";
 const FLOWS: &str = "[[flows]]\ncc = \"reno\"\n";
@@ -112,6 +112,39 @@ fn a_preset_brings_its_recovery_and_reno_alone_does_not() {
     assert_eq!(recovery("sack", "recovery = \"reno\""), Recovery::Sack);
     assert_eq!(recovery("reno", ""), Recovery::Sack);
     assert_eq!(recovery("reno", "recovery = \"newreno\""), Recovery::NewReno);
+}
+
+#[test]
+fn a_host_brings_its_options_and_others_are_set_beside_it_in_any_order() {
+    let options = |text: &str, group: &str| {
+        let valid = valid(&format!("{DUMBBELL}[tcp]\n{text}\n[[flows]]\n{group}\n"));
+        valid.groups()[0].tcp.clone().unwrap()
+    };
+    let reno = "cc = \"reno\"";
+    assert_eq!(options("preset = \"linux\"", reno), Options::of(Host::Linux));
+    for text in ["preset = \"linux\"\ninitial_window = 4", "initial_window = 4\npreset = \"linux\""] {
+        assert_eq!(options(text, reno), Options { initial_window: 4.0, ..Options::of(Host::Linux) });
+    }
+    // A group's own host takes the place of the scenario's.
+    let own = options("dupthresh = 5", "cc = \"reno\"\ntcp = { preset = \"linux\", payload = \"1000b\" }");
+    assert_eq!(own, Options { payload: Bytes(1000), ..Options::of(Host::Linux) });
+    assert_eq!(options("preset = \"paper\"", reno), Options::default());
+    // Linux requests ECN where the controller needs it.
+    assert!(options("preset = \"linux\"", "cc = \"dctcp\"").ecn);
+    refuses(&format!("{DUMBBELL}[tcp]\npreset = \"linus\"\n{FLOWS}"), "\"linus\"", &["linux"]);
+}
+
+#[test]
+fn on_linux_a_bare_reno_has_the_recovery_of_the_host_and_a_named_recovery_stays() {
+    let on = |name: &str| scheme::parse(name).unwrap().on(Host::Linux).recovery;
+    assert_eq!(
+        [on("reno"), on("newreno"), on("sack")],
+        [None, Some(Recovery::NewReno), Some(Recovery::Sack)]
+    );
+    let swept = format!(
+        "{DUMBBELL}[tcp]\npreset = \"linux\"\n[[flows]]\ncc = \"cubic\"\n[sweep]\nscheme = [\"reno/droptail\"]\n"
+    );
+    assert_eq!(valid(&swept).groups()[0].tcp.as_ref().unwrap().recovery, Recovery::Rack);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 mod figures;
 mod kernel;
+mod page;
 mod setting;
 mod simulated;
 
@@ -30,6 +31,9 @@ pub struct Arguments {
     /// Runs of each setting.
     #[arg(long, default_value_t = 3)]
     repetitions: u64,
+    /// Write the tables of docs/linux-host.md.
+    #[arg(long, conflicts_with_all = ["only", "trace"])]
+    write: bool,
     /// Options of the simulated hosts, as lines of `[tcp]`.
     #[arg(long, default_value = "preset = \"linux\"")]
     tcp: String,
@@ -93,16 +97,56 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         record(&settings, arguments.repetitions)?;
     }
     let recorded = kernel::read()?;
-    let seeds: Vec<u64> = (1..=arguments.repetitions).collect();
-    let pairs = settings.par_iter().with_max_len(1).map(|setting| {
-        let kernel: Vec<Figures> = of(&recorded, setting).map(|one| one.figures).collect();
-        let simulated = seeds.iter().map(|seed| Ok(simulated::run(setting, &arguments.tcp, *seed)?.0));
-        let simulated = simulated.collect::<Result<Vec<_>, String>>()?;
-        Ok((setting, (!kernel.is_empty()).then(|| mean(&kernel)), mean(&simulated)))
-    });
-    let pairs = pairs.collect::<Result<Vec<_>, String>>()?;
-    print(&pairs);
+    let seeds = arguments.repetitions;
+    if arguments.write {
+        page::write(&settings, &recorded, seeds)?;
+        return Ok(true);
+    }
+    print(&pairs(&settings, &recorded, &arguments.tcp, seeds)?);
     Ok(true)
+}
+
+/// A setting with the kernel's mean figures, where it was measured, and the simulator's.
+struct Pair<'s> {
+    setting: &'s Setting,
+    kernel: Option<Figures>,
+    simulated: Figures,
+}
+
+/// The simulator beside the record, where hosts have these options.
+fn pairs<'s>(
+    settings: &'s [Setting],
+    recorded: &[Recorded],
+    tcp: &str,
+    seeds: u64,
+) -> Result<Vec<Pair<'s>>, String> {
+    let pair = |setting: &'s Setting| {
+        let kernel: Vec<Figures> = of(recorded, setting).map(|one| one.figures).collect();
+        let simulated = (1..=seeds).map(|seed| Ok(simulated::run(setting, tcp, seed)?.0));
+        let simulated = mean(&simulated.collect::<Result<Vec<_>, String>>()?);
+        Ok(Pair { setting, kernel: (!kernel.is_empty()).then(|| mean(&kernel)), simulated })
+    };
+    settings.par_iter().with_max_len(1).map(pair).collect()
+}
+
+impl Pair<'_> {
+    /// Whether a figure agrees; none where there is nothing to compare.
+    fn agrees(&self, figure: &Compared) -> Option<bool> {
+        let alone = self.setting.mix.len() == 1;
+        let kernel = self.kernel.as_ref().filter(|_| figure.key != "share" || !alone)?;
+        Some((figure.agrees)((figure.of)(kernel), (figure.of)(&self.simulated)))
+    }
+}
+
+/// How many pairs agree in a figure, and how many can be compared.
+fn agreement(pairs: &[Pair], figure: &Compared) -> (usize, usize) {
+    let judged: Vec<bool> = pairs.iter().filter_map(|pair| pair.agrees(figure)).collect();
+    (judged.iter().filter(|agrees| **agrees).count(), judged.len())
+}
+
+/// `0.987`, `413`.
+fn number(value: f64) -> String {
+    if value >= 10.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 
 fn of<'r>(recorded: &'r [Recorded], setting: &Setting) -> impl Iterator<Item = &'r Recorded> {
@@ -129,34 +173,27 @@ fn record(settings: &[Setting], repetitions: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn print(pairs: &[(&Setting, Option<Figures>, Figures)]) {
+fn print(pairs: &[Pair]) {
     print!("{:44}", "kernel / simulator");
     COMPARED.iter().for_each(|one| print!(" {:>15}", one.key));
     println!();
-    let mut agreed = [0; COMPARED.len()];
-    let mut compared = [0; COMPARED.len()];
-    for (setting, kernel, simulated) in pairs {
-        print!("{:44}", setting.name());
-        let Some(kernel) = kernel else {
-            println!(" not measured");
-            continue;
-        };
-        for (place, one) in COMPARED.iter().enumerate() {
-            if one.key == "share" && setting.mix.len() == 1 {
-                continue;
-            }
-            let (theirs, ours) = ((one.of)(kernel), (one.of)(simulated));
-            let agrees = (one.agrees)(theirs, ours);
-            compared[place] += 1;
-            agreed[place] += usize::from(agrees);
-            let digits = if theirs.max(ours) >= 10.0 { 0 } else { 3 };
-            let text = format!("{theirs:.digits$}/{ours:.digits$}{}", if agrees { " " } else { "!" });
+    for pair in pairs {
+        print!("{:44}", pair.setting.name());
+        for one in &COMPARED {
+            let mark = match pair.agrees(one) {
+                Some(true) => " ",
+                Some(false) => "!",
+                None => continue,
+            };
+            let theirs = pair.kernel.as_ref().map_or(0.0, one.of);
+            let text = format!("{}/{}{mark}", number(theirs), number((one.of)(&pair.simulated)));
             print!(" {text:>15}");
         }
         println!();
     }
-    for (place, one) in COMPARED.iter().enumerate() {
-        println!("{:8} {:2} of {:2} {}", one.key, agreed[place], compared[place], one.about);
+    for one in &COMPARED {
+        let (agreed, compared) = agreement(pairs, one);
+        println!("{:8} {agreed:2} of {compared:2} {}", one.key, one.about);
     }
 }
 

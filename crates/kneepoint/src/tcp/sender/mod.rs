@@ -21,6 +21,7 @@
 mod advice;
 mod burst;
 mod data;
+mod flight;
 mod noise;
 mod opening;
 mod probe;
@@ -375,47 +376,6 @@ impl Sender {
         };
         let room = self.control.window + self.inflation as f64 + f64::from(early);
         (f64::from(self.outstanding()) + 1.0 <= room && self.next < self.limit()).then_some(self.next)
-    }
-
-    fn limit(&self) -> u32 {
-        self.total.min(self.una.saturating_add(self.options.max_window))
-    }
-
-    /// Packets sent and not known to have left the network, as the window counts them.
-    #[inline]
-    fn outstanding(&self) -> u32 {
-        match self.phase {
-            _ if self.rack.is_some() => self.rack.as_ref().map_or(0, |rack| rack.pipe()),
-            Phase::Recovery if self.scoreboard_guides() => self.pipe,
-            Phase::Restart if !self.board.is_empty() => {
-                self.next - self.una - self.board.count(self.una..self.next)
-            }
-            _ => self.next - self.una,
-        }
-    }
-
-    #[inline]
-    fn scoreboard_guides(&self) -> bool {
-        self.phase == Phase::Recovery && self.options.recovery == Recovery::Sack
-    }
-
-    /// Whether the window is what keeps the sender from sending more.
-    #[inline]
-    fn window_is_full(&self) -> bool {
-        f64::from(self.outstanding()) + 1.0 > self.control.window
-    }
-
-    /// Whether there is data to send and the pace is what holds it back: a window that is spread over the round trip
-    /// limits the sender although it is seldom full.
-    #[inline]
-    fn is_paced(&self) -> bool {
-        self.control.pacing.is_some() && self.next < self.limit()
-    }
-
-    /// Packets that use the path: the window where it is full, else what is outstanding.
-    fn flight(&self) -> f64 {
-        let sent = f64::from(self.high - self.una);
-        if sent + 1.0 > self.control.window { self.control.window } else { sent }
     }
 
     #[inline]

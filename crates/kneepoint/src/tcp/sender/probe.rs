@@ -80,11 +80,12 @@ impl Sender {
     /// The next segment: what is lost, then new data.
     #[inline(never)]
     pub(super) fn choose_by_time(&mut self) -> Option<u32> {
-        let rack = self.rack.as_mut()?;
+        let rack = self.rack.as_ref()?;
         if !rack.is_forced() && f64::from(rack.pipe()) + 1.0 > self.control.window {
             return None;
         }
-        let limit = self.total.min(self.una.saturating_add(self.options.max_window));
+        let limit = self.limit();
+        let rack = self.rack.as_mut()?;
         rack.next_lost().or(Some(self.next)).filter(|seq| *seq < limit)
     }
 
