@@ -124,9 +124,11 @@ macro_rules! registry {
             }
         }
 
-        /// Any algorithm of the family.
+        /// Any algorithm of the family. Its tag is a number of its own, quicker to dispatch on than one in the spare
+        /// values of a field.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
+        #[repr(u32)]
         pub enum Any { $( $type($module$(::$file)?::$type), )* }
 
         macro_rules! $each {
