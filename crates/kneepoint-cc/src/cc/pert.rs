@@ -108,7 +108,9 @@ impl<R: Response> Controller for Pert<R> {
         self.early.hear(ack);
         if let Some(sample) = self.signal.sample(ack) {
             self.delay.observe(sample);
-            self.probability = self.response.probability(self.delay.queueing(), ack.now);
+            if let Some(probability) = self.response.probability(self.delay.queueing(), ack.now) {
+                self.probability = probability;
+            }
             // Without a probability nothing is drawn, so that an idle path costs no random numbers.
             let allowed = self.probability > 0.0 && self.early.allowed(ack, self.window.slow_start());
             if allowed && rng.chance(self.probability) {

@@ -43,8 +43,8 @@ impl Response for CoDel {
     }
 
     #[inline]
-    fn probability(&mut self, queueing: Span, now: Time) -> f64 {
-        if self.due(queueing, now) { 1.0 } else { 0.0 }
+    fn probability(&mut self, queueing: Span, now: Time) -> Option<f64> {
+        Some(if self.due(queueing, now) { 1.0 } else { 0.0 })
     }
 }
 

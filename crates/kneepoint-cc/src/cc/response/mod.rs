@@ -29,8 +29,8 @@ pub trait Response: Clone + PartialEq + core::fmt::Debug {
 
     /// A response that has seen no delay.
     fn new(params: &Self::Params) -> Self;
-    /// The probability now that the queueing delay is estimated anew.
-    fn probability(&mut self, queueing: Span, now: Time) -> f64;
+    /// The probability where it changes now that the queueing delay is estimated anew; zero before.
+    fn probability(&mut self, queueing: Span, now: Time) -> Option<f64>;
 }
 
 /// A clock for responses that are computed at even intervals, as a router's timer would.
@@ -73,25 +73,21 @@ pub struct Clocked<L> {
     law: L,
     /// The latest estimate, in seconds.
     delay: f64,
-    probability: f64,
 }
 
 impl<L: Law> Clocked<L> {
     fn every(period: Span, law: L) -> Clocked<L> {
-        Clocked { clock: Clock::new(period), law, delay: 0.0, probability: 0.0 }
+        Clocked { clock: Clock::new(period), law, delay: 0.0 }
     }
 
     #[inline]
-    fn hear(&mut self, queueing: Span, now: Time) -> f64 {
+    fn hear(&mut self, queueing: Span, now: Time) -> Option<f64> {
         let ticks = self.clock.ticks(now);
-        if ticks > 0 {
-            for _ in 0..ticks {
-                self.law.sample(self.delay, now);
-            }
-            self.probability = self.law.probability();
+        for _ in 0..ticks {
+            self.law.sample(self.delay, now);
         }
         self.delay = queueing.as_secs_f64();
-        self.probability
+        (ticks > 0).then(|| self.law.probability())
     }
 }
 
@@ -107,9 +103,9 @@ pub(crate) mod tests {
         gap: Span,
         delays: impl IntoIterator<Item = Span>,
     ) -> Vec<f64> {
-        let mut now = Time::ZERO;
+        let (mut now, mut probability) = (Time::ZERO, 0.0);
         let step = |delay| {
-            let probability = response.probability(delay, now);
+            probability = response.probability(delay, now).unwrap_or(probability);
             now += gap;
             probability
         };

@@ -70,7 +70,7 @@ impl Response for Pi {
     }
 
     #[inline]
-    fn probability(&mut self, queueing: Span, now: Time) -> f64 {
+    fn probability(&mut self, queueing: Span, now: Time) -> Option<f64> {
         self.hear(queueing, now)
     }
 }

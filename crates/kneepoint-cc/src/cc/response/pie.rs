@@ -42,7 +42,7 @@ impl Response for Pie {
     }
 
     #[inline]
-    fn probability(&mut self, queueing: Span, now: Time) -> f64 {
+    fn probability(&mut self, queueing: Span, now: Time) -> Option<f64> {
         self.hear(queueing, now)
     }
 }

@@ -59,7 +59,6 @@ pub struct Red {
     curve: Curve,
     every: Span,
     computed: Time,
-    probability: f64,
 }
 
 impl Response for Red {
@@ -68,19 +67,16 @@ impl Response for Red {
 
     fn new(params: &Params) -> Red {
         let curve = curve(params.t1, params.t2, params.t3, params.pmax);
-        Red { curve, every: params.every, computed: Time::ZERO, probability: 0.0 }
+        Red { curve, every: params.every, computed: Time::ZERO }
     }
 
     #[inline]
-    fn probability(&mut self, queueing: Span, now: Time) -> f64 {
-        if self.every == Span::ZERO {
-            return self.curve.at(nanos(queueing));
+    fn probability(&mut self, queueing: Span, now: Time) -> Option<f64> {
+        if now.since(self.computed) < self.every {
+            return None;
         }
-        if now.since(self.computed) >= self.every {
-            self.probability = self.curve.at(nanos(queueing));
-            self.computed = now;
-        }
-        self.probability
+        self.computed = now;
+        Some(self.curve.at(nanos(queueing)))
     }
 }
 
