@@ -60,7 +60,7 @@ impl Controller for Abc {
         self.window = window.min(most).max(self.window);
         // An echoed mark is a brake, which is no reason for Wn not to grow.
         let before = self.other.packets;
-        self.other.grow(&Ack { credit: f64::from(ack.acked), ..*ack }, 1.0);
+        self.other.grow_by(f64::from(ack.acked), ack, 1.0);
         self.other.packets = self.other.packets.min(most).max(before);
     }
 

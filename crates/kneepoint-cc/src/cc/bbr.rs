@@ -45,8 +45,10 @@ use crate::rng::Rng;
 use crate::units::{PacketRate, Span, Time};
 
 use linux::Aggregation;
+use phases::Mode;
 
 mod linux;
+mod phases;
 
 crate::choice! {
     /// Which BBR.
@@ -82,29 +84,12 @@ crate::settings! {
     }
 }
 
-/// Phases of ProbeBW.
-const CYCLE: u64 = 8;
-/// The pipe is full after so many rounds in which the rate grew less than by [`GROWTH`].
-const FULL_ROUNDS: u32 = 3;
-const GROWTH: f64 = 1.25;
 /// Packets beyond the product of rate and delay that a target allows.
 const QUANTA: f64 = 3.0;
 /// The round-trip time presumed before the first is known.
 const PRESUMED_RTT: f64 = 0.001;
 /// The part of its rate at which Linux paces.
 const LINUX_PACE: f64 = 0.99;
-/// The time at the rate that Linux allows for packets that arrive at once.
-const LINUX_EXTRA: f64 = 0.1;
-
-/// The state of BBR's machine. ProbeBW has the phase of its cycle and when that began; ProbeRTT has the end of the
-/// time for which the window stays small, once it is small, and whether a round has passed since.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
-    Startup,
-    Drain,
-    ProbeBw { phase: u64, since: Time },
-    ProbeRtt { until: Option<Time>, round: bool },
-}
 
 /// A BBR controller.
 #[derive(Clone, Debug)]
@@ -114,7 +99,9 @@ pub struct Bbr(Box<State>);
 struct State {
     params: Params,
     /// In era linux.
-    linux: Option<Aggregation>,
+    linux: Option<Box<Aggregation>>,
+    /// The part of p B at which it paces.
+    margin: f64,
     initial_window: f64,
     mode: Mode,
     delivery: Delivery,
@@ -124,7 +111,7 @@ struct State {
     /// T.
     rtt: Span,
     rtt_since: Time,
-    /// The rate when it last grew, and rounds since; the pipe is full once these are [`FULL_ROUNDS`].
+    /// The rate when it last grew, and rounds since; the pipe is full once these are enough.
     full_rate: f64,
     full_rounds: u32,
     pacing: f64,
@@ -139,102 +126,24 @@ struct State {
 }
 
 impl State {
-    fn filled(&self) -> bool {
-        self.full_rounds >= FULL_ROUNDS
+    /// `gain` products of rate and delay, and the packets that the host's granularity adds.
+    #[inline]
+    fn target(&self, gain: f64) -> f64 {
+        if self.linux.is_some() { self.linux_target(gain, 0.0) } else { self.draft_target(gain) }
     }
 
-    /// p.
-    fn gain(&self) -> f64 {
-        match self.mode {
-            Mode::Startup => self.params.startup_gain,
-            Mode::Drain => 1.0 / self.params.startup_gain,
-            Mode::ProbeBw { phase: 0, .. } => self.params.probe_gain,
-            Mode::ProbeBw { phase: 1, .. } => 2.0 - self.params.probe_gain,
-            Mode::ProbeBw { .. } | Mode::ProbeRtt { .. } => 1.0,
+    #[inline]
+    fn draft_target(&self, gain: f64) -> f64 {
+        if self.rtt == Span::MAX || self.rate == 0.0 {
+            return self.initial_window;
         }
-    }
-
-    /// The part of p B at which it paces.
-    fn margin(&self) -> f64 {
-        if self.linux.is_some() { LINUX_PACE } else { 1.0 }
-    }
-
-    /// `gain` products of rate and delay, `extra` packets, and those that the host's granularity adds.
-    fn target(&self, gain: f64, extra: f64) -> f64 {
-        let known = self.rtt < Span::MAX && self.rate > 0.0;
-        let product = if known { gain * self.rate * self.rtt.as_secs_f64() } else { self.initial_window };
-        if self.linux.is_some() {
-            linux::target(
-                libm::ceil(product) + extra,
-                self.pacing,
-                matches!(self.mode, Mode::ProbeBw { phase: 0, .. }),
-            )
-        } else if known {
-            product + QUANTA
-        } else {
-            product
-        }
-    }
-
-    /// Packets that may be in flight because others arrive at once.
-    fn extra(&self) -> f64 {
-        let Some(aggregation) = self.linux.as_ref().filter(|_| self.filled()) else { return 0.0 };
-        aggregation.extra().min(libm::floor(LINUX_EXTRA * self.rate))
+        gain * self.rate * self.rtt.as_secs_f64() + QUANTA
     }
 
     fn learn_rate(&mut self, sample: &Sample) {
         let Some(rate) = sample.rate else { return };
         if rate >= self.rate || !sample.limited {
             self.rate = self.rates.update(self.delivery.rounds(), self.params.rate_rounds, rate);
-        }
-    }
-
-    fn learn_aggregation(&mut self, now: Time, sample: &Sample) {
-        if let Some(aggregation) = &mut self.linux
-            && sample.newly > 0.0
-            && sample.rate.is_some()
-        {
-            aggregation.observe(now, sample.newly, self.rate, self.window, sample.round);
-        }
-    }
-
-    fn turn_cycle(&mut self, now: Time, before: f64, lost: bool) {
-        let Mode::ProbeBw { phase, since } = self.mode else { return };
-        let whole = now.since(since) > self.rtt;
-        let leaving = if self.linux.is_some() { linux::quantum(self.pacing) } else { 0.0 };
-        let over = match phase {
-            0 => whole && (lost || before + leaving >= self.target(self.params.probe_gain, 0.0)),
-            1 => whole || before <= self.target(1.0, 0.0),
-            _ => whole,
-        };
-        if over {
-            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE, since: now };
-        }
-    }
-
-    fn judge_pipe(&mut self, sample: &Sample) {
-        if self.filled() || !sample.round || sample.limited {
-            return;
-        }
-        if self.rate >= GROWTH * self.full_rate {
-            self.full_rate = self.rate;
-            self.full_rounds = 0;
-        } else {
-            self.full_rounds += 1;
-        }
-    }
-
-    fn probe_bandwidth(&mut self, now: Time, rng: &mut Rng) {
-        let phase = (CYCLE - rng.below(CYCLE - 1)) % CYCLE;
-        self.mode = Mode::ProbeBw { phase, since: now };
-    }
-
-    fn drain(&mut self, now: Time, rng: &mut Rng) {
-        if self.mode == Mode::Startup && self.filled() {
-            self.mode = Mode::Drain;
-        }
-        if self.mode == Mode::Drain && self.in_flight <= self.target(1.0, 0.0) {
-            self.probe_bandwidth(now, rng);
         }
     }
 
@@ -273,9 +182,9 @@ impl State {
 
     fn set_pacing(&mut self, first_rtt: Option<Span>) {
         if let Some(rtt) = first_rtt.filter(|rtt| *rtt > Span::ZERO) {
-            self.pacing = self.margin() * self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
+            self.pacing = self.margin * self.params.startup_gain * self.initial_window / rtt.as_secs_f64();
         }
-        let rate = self.margin() * self.gain() * self.rate;
+        let rate = self.margin * self.gain() * self.rate;
         if rate > 0.0 && (self.filled() || rate > self.pacing) {
             self.pacing = rate;
         }
@@ -304,7 +213,10 @@ impl State {
             } else {
                 self.params.startup_gain
             };
-            let target = self.target(gain, self.extra());
+            let target = match &self.linux {
+                Some(linux) => self.linux_target(gain, self.extra(linux)),
+                None => self.draft_target(gain),
+            };
             if self.filled() {
                 self.window = (self.window + sample.newly).min(target);
             } else if self.window < target || (self.delivery.delivered() as f64) < self.initial_window {
@@ -329,7 +241,8 @@ impl Controller for Bbr {
             era => era == Era::Linux,
         };
         let mut state = State {
-            linux: linux.then(Aggregation::default),
+            linux: linux.then(Box::default),
+            margin: if linux { LINUX_PACE } else { 1.0 },
             params,
             initial_window: start.initial_window,
             mode: Mode::Startup,
@@ -347,7 +260,7 @@ impl Controller for Bbr {
             repair: None,
             conserves: false,
         };
-        state.pacing = state.margin() * state.params.startup_gain * state.initial_window / PRESUMED_RTT;
+        state.pacing = state.margin * state.params.startup_gain * state.initial_window / PRESUMED_RTT;
         Bbr(Box::new(state))
     }
 
@@ -357,7 +270,9 @@ impl Controller for Bbr {
         let sample = state.delivery.on_ack(ack, if first_rtt.is_some() { Span::ZERO } else { state.rtt });
         state.in_flight = f64::from(ack.in_flight);
         state.learn_rate(&sample);
-        state.learn_aggregation(ack.now, &sample);
+        if state.linux.is_some() {
+            state.learn_aggregation(ack.now, &sample);
+        }
         state.turn_cycle(ack.now, state.in_flight + sample.newly, sample.lost > 0.0);
         state.judge_pipe(&sample);
         state.drain(ack.now, rng);
@@ -406,7 +321,7 @@ mod tests {
     use super::super::delivery::tests::Path;
     use super::*;
 
-    fn fresh() -> Bbr {
+    pub(super) fn fresh() -> Bbr {
         Bbr::new(Params::default(), Start::new(10.0))
     }
 
@@ -415,7 +330,7 @@ mod tests {
         Path::new(fresh(), 1000.0, Span::from_millis(100))
     }
 
-    fn phase(bbr: &Bbr) -> Option<u64> {
+    pub(super) fn phase(bbr: &Bbr) -> Option<u64> {
         if let Mode::ProbeBw { phase, .. } = bbr.0.mode { Some(phase) } else { None }
     }
 
@@ -429,18 +344,6 @@ mod tests {
     }
 
     #[test]
-    fn startup_ends_after_three_rounds_without_a_quarter_more() {
-        let mut state = *fresh().0;
-        let mut after = |rate: f64| {
-            state.rate = rate;
-            state.judge_pipe(&Sample { round: true, ..Sample::default() });
-            state.filled()
-        };
-        assert!(!after(100.0) && !after(124.0) && !after(124.0) && !after(125.0) && !after(150.0));
-        assert!(!after(150.0) && after(150.0));
-    }
-
-    #[test]
     fn startup_doubles_and_drain_takes_back_what_it_queued() {
         let mut path = path();
         path.until(|path| path.controller.0.filled());
@@ -451,25 +354,6 @@ mod tests {
         assert!(path.in_flight() > 200.0 && path.in_flight() <= 2.885 * 101.0 * 1.015 + 3.0);
         path.until(|path| phase(&path.controller).is_some());
         assert!(path.in_flight() <= 1.02 * 101.0 + 3.0, "{}", path.in_flight());
-    }
-
-    #[test]
-    fn the_cycle_has_eight_gains_and_begins_with_any_but_the_second() {
-        let mut state = *fresh().0;
-        let gains: Vec<f64> = (0..CYCLE)
-            .map(|phase| {
-                state.mode = Mode::ProbeBw { phase, since: Time::ZERO };
-                state.gain()
-            })
-            .collect();
-        assert_eq!(gains, [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
-        let mut rng = Rng::stream(1, "cycle", 0);
-        let mut begun = alloc::collections::BTreeSet::new();
-        for _ in 0..700 {
-            state.probe_bandwidth(Time::ZERO, &mut rng);
-            begun.insert((state.gain() * 100.0) as u64);
-        }
-        assert_eq!(begun.into_iter().collect::<Vec<_>>(), [100, 125]);
     }
 
     #[test]
@@ -518,31 +402,5 @@ mod tests {
         let (now, next) = (path.now, path.next);
         path.controller.on_timeout(&Timeout { now, flight: before, reported: false, next });
         assert_eq!(path.window(), 1.0);
-    }
-
-    /// The same path under Linux's.
-    fn linux() -> Path<Bbr> {
-        let bbr = Bbr::new(Params::default(), Start { version: Version::Linux, ..Start::new(10.0) });
-        Path::new(bbr, 1000.0, Span::from_millis(100))
-    }
-
-    #[test]
-    fn linux_paces_a_hundredth_below_the_rate_from_the_first() {
-        let mut path = linux();
-        assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.001).abs() < 1e-6);
-        path.until(|path| path.delivered > 0);
-        assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.101).abs() < 1e-6, "{}", path.pacing());
-        path.until(|path| phase(&path.controller) == Some(2));
-        assert!((path.pacing() - 0.99 * path.controller.0.rate).abs() < 1e-6);
-        // Two products of 101 ms, the extra packet that every one is when it arrives, and three times two; even.
-        path.until(|path| path.now >= Span::from_secs(5).after_start() && phase(&path.controller) == Some(5));
-        let state = &path.controller.0;
-        assert!(
-            (state.rate - 1000.0).abs() < 1.0 && state.extra() == 1.0,
-            "{} {}",
-            state.rate,
-            state.extra()
-        );
-        assert_eq!(path.window(), 210.0);
     }
 }

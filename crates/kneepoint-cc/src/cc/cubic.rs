@@ -22,13 +22,11 @@
 //! Readings: `t` stands still while something else than the window limits the sender (§4.2, §5.8); RTT is smoothed as
 //! in RFC 6298; no acknowledgement shrinks the window.
 //!
-//! Era linux differs: C = 410/1024, b = 717/1024, of the window and not of the flight, in whole packets; slow start ends
-//! by HyStart; RTT is the smallest one. In avoidance, before the first loss and after a timeout, the window gains a
-//! packet for 20 acknowledged at most, else for 2 at least; where the curve is not above it, for 100 W. West gains a
-//! packet for 15/8 W acknowledged and keeps that slope; the window follows it by a packet for W / (West - W). Curve,
-//! West and window are whole, and the pace is counted anew when the window changes or after 32 ms. Readings: times are
-//! not rounded to the kernel's tick, nor K to 1/1024 s; RTTs of the second after a loss count; packets of one
-//! acknowledgement beyond the threshold are forgotten.
+//! Era linux differs: windows, losses and curve are whole packets; C = 410/1024, b = 717/1024 of the window, not of the
+//! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before
+//! the first loss and after a timeout, 100 W where the curve is not above the window, never less than 2; West gains
+//! a packet for 15/8 W, and the window follows it by one for W / (West - W). Readings: times are not rounded to the
+//! kernel's tick; RTTs of the second after a loss count; of an acknowledgement what exceeds the threshold is forgotten.
 //!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
 //! 100 ms of RTT; before the first loss, and after a timeout, a packet per 50 acknowledged; `a` never changes;
@@ -46,6 +44,7 @@ use crate::units::{Span, Time};
 
 use linux::Steps;
 
+mod era_2006;
 mod linux;
 
 crate::choice! {
@@ -80,13 +79,6 @@ crate::settings! {
     }
 }
 
-/// The constants of an era.
-struct Rules {
-    scale: f64,
-    beta: f64,
-    slow_start: SlowStart,
-}
-
 impl Era {
     fn of(self, version: Version) -> Era {
         match (self, version) {
@@ -96,21 +88,15 @@ impl Era {
         }
     }
 
-    fn rules(self) -> Rules {
-        let (scale, beta, slow_start) = match self {
+    /// C, b, and how slow start ends.
+    fn rules(self) -> (f64, f64, SlowStart) {
+        match self {
             Era::Auto | Era::Rfc9438 => (0.4, 0.7, SlowStart::Doubling),
             Era::Linux => (410.0 / 1024.0, 717.0 / 1024.0, SlowStart::HyStart),
             Era::Linux2006 => (0.4, 819.0 / 1024.0, SlowStart::Doubling),
-        };
-        Rules { scale, beta, slow_start }
+        }
     }
 }
-
-/// `W` gained per packet acknowledged before the first loss, era 2006.
-const GAIN_BEFORE_LOSS: f64 = 1.0 / 50.0;
-
-/// `W` gained per packet acknowledged, times `W`, where the cubic function lies below it, era 2006.
-const GAIN_BELOW: f64 = 1.0 / 100.0;
 
 /// The weight of the past in the smoothed RTT (RFC 6298).
 const SMOOTHING: f64 = 0.875;
@@ -178,9 +164,11 @@ impl Cubic {
 
     /// Congestion avoidance under RFC 9438.
     #[inline]
-    fn avoid(&mut self, epoch: &mut Epoch, t: f64, credit: f64) {
+    fn avoid(&mut self, ack: &Ack) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
+        let t = seconds(ack.now.since(epoch.began));
         let window = self.window.packets;
-        let share = credit / window;
+        let share = ack.credit / window;
         let gain = if epoch.reno >= self.w_prior { 1.0 } else { self.reno_gain };
         epoch.reno += gain * share;
         self.window.packets =
@@ -191,29 +179,19 @@ impl Cubic {
                 let reach = cubic_window(self.scale, t + rtt, epoch.k, epoch.origin);
                 window + (reach - window).clamp(0.0, 0.5 * window) * share.min(1.0)
             };
+        self.epoch = Some(epoch);
     }
 
-    /// Congestion avoidance as Linux 2.6.22 has it.
-    #[inline]
-    fn avoid_2006(&mut self, epoch: &mut Epoch, t: f64, credit: f64) {
-        let window = self.window.packets;
-        let rtt = seconds(self.rtt.least().unwrap_or_default());
-        let ahead = t + rtt;
-        let mut step = cubic_window(self.scale, ahead, epoch.k, epoch.origin) - window;
-        if step <= 0.0 {
-            step = GAIN_BELOW;
+    /// Congestion avoidance in other eras, apart from the first, whose registers it would take.
+    #[inline(never)]
+    fn avoid_otherwise(&mut self, ack: &Ack) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
+        if self.era == Era::Linux {
+            self.avoid_linux(&mut epoch, ack.now, ack.credit);
+        } else {
+            self.avoid_2006(&mut epoch, ack.now, ack.credit);
         }
-        if ahead >= epoch.k && rtt > 0.0 {
-            step = step.min(self.max_increment * rtt);
-        }
-        if self.w_max == 0.0 {
-            step = GAIN_BEFORE_LOSS * window;
-        }
-        epoch.reno += self.reno_gain * credit / window;
-        if self.reno_friendly {
-            step = step.max(epoch.reno - window);
-        }
-        self.window.packets += credit * (step / window).min(1.0);
+        self.epoch = Some(epoch);
     }
 
     /// Whole packets, in era linux.
@@ -266,10 +244,10 @@ impl Controller for Cubic {
 
     fn new(params: Params, start: Start) -> Cubic {
         let era = params.era.of(start.version);
-        let rules = era.rules();
+        let (scale, beta, own) = era.rules();
         let or = |given: f64, rule: f64| if given > 0.0 { given } else { rule };
-        let beta = or(params.beta, rules.beta);
-        let slow_start = if start.slow_start == SlowStart::Own { rules.slow_start } else { start.slow_start };
+        let beta = or(params.beta, beta);
+        let slow_start = if start.slow_start == SlowStart::Own { own } else { start.slow_start };
         Cubic {
             window: Window::new(Start { slow_start, ..start }),
             rtt: Delay::new(SMOOTHING),
@@ -277,7 +255,7 @@ impl Controller for Cubic {
             heard: Time::ZERO,
             w_max: 0.0,
             w_prior: 0.0,
-            scale: or(params.scale, rules.scale),
+            scale: or(params.scale, scale),
             beta,
             reno_gain: 3.0 * (1.0 - beta) / (1.0 + beta),
             max_increment: params.max_increment * 10.0,
@@ -302,15 +280,10 @@ impl Controller for Cubic {
             if let Some(epoch) = &mut self.epoch {
                 epoch.began += silence;
             }
+        } else if self.era == Era::Rfc9438 {
+            self.avoid(ack);
         } else {
-            let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
-            let t = seconds(ack.now.since(epoch.began));
-            match self.era {
-                Era::Auto | Era::Rfc9438 => self.avoid(&mut epoch, t, ack.credit),
-                Era::Linux => self.avoid_linux(&mut epoch, ack.now, ack.credit),
-                Era::Linux2006 => self.avoid_2006(&mut epoch, t, ack.credit),
-            }
-            self.epoch = Some(epoch);
+            self.avoid_otherwise(ack);
         }
     }
 
@@ -353,16 +326,12 @@ mod tests {
     use super::super::tests::Trace;
     use super::*;
 
-    fn avoiding(window: f64, params: Params) -> Trace<Cubic> {
+    pub(super) fn avoiding(window: f64, params: Params) -> Trace<Cubic> {
         Trace::new(Cubic::new(params, Start::avoiding(window)))
     }
 
-    fn era_2006() -> Params {
-        Params { era: Era::Linux2006, ..Params::default() }
-    }
-
     /// Acknowledges evenly, a window per round trip, until `span` has passed; the window then.
-    fn run(trace: &mut Trace<Cubic>, span: Span) -> f64 {
+    pub(super) fn run(trace: &mut Trace<Cubic>, span: Span) -> f64 {
         let end = trace.now + span;
         while trace.now < end {
             trace.ack(Span((trace.rtt.0 as f64 / trace.window()) as u64));
@@ -466,41 +435,6 @@ mod tests {
     }
 
     #[test]
-    fn era_2006_leaves_80_percent_and_gains_at_most_16_packets_per_100_ms_past_k() {
-        let mut trace = avoiding(1000.0, era_2006());
-        // Before the first loss, a packet per fifty.
-        trace.ack(Span::from_millis(1));
-        assert!((trace.window() - 1000.02).abs() < 1e-9);
-        let before = trace.window();
-        trace.loss();
-        assert!((trace.window() - before * 819.0 / 1024.0).abs() < 1e-9);
-        // K = cbrt(200 / 0.4) = 7.94 s. At 40 s the cubic alone would add 1.2 · 32² · 0.06 = 74 a round trip.
-        trace.rtt = Span::from_millis(60);
-        run(&mut trace, Span::from_secs(40));
-        let (from, at) = (trace.window(), trace.now);
-        let gained = run(&mut trace, Span::from_secs(1)) - from;
-        let seconds = trace.now.since(at).as_secs_f64();
-        assert!((gained / seconds - 160.0).abs() < 8.0, "{gained} in {seconds}");
-    }
-
-    fn era_linux(window: f64) -> Trace<Cubic> {
-        Trace::new(Cubic::new(
-            Params::default(),
-            Start { version: Version::Linux, ..Start::avoiding(window) },
-        ))
-    }
-
-    /// Acknowledgements until the window grows, `gap` apart.
-    fn acked_for_one(trace: &mut Trace<Cubic>, gap: Span) -> u64 {
-        let (window, una) = (trace.window(), trace.una);
-        while trace.window() == window {
-            trace.ack(gap);
-        }
-        assert_eq!(trace.window(), window + 1.0);
-        trace.una - una
-    }
-
-    #[test]
     fn the_host_chooses_the_era_unless_it_is_named() {
         let linux = Start { version: Version::Linux, ..Start::avoiding(10.0) };
         let era = |era, start| Cubic::new(Params { era, ..Params::default() }, start).era;
@@ -508,81 +442,5 @@ mod tests {
         assert_eq!(era(Era::Auto, linux), Era::Linux);
         assert_eq!(era(Era::Rfc9438, linux), Era::Rfc9438);
         assert_eq!(era(Era::Linux, Start::avoiding(10.0)), Era::Linux);
-    }
-
-    #[test]
-    fn era_linux_gains_a_packet_for_twenty_before_the_first_loss_and_after_a_timeout() {
-        let mut trace = era_linux(100.0);
-        let gap = Span::from_micros(600);
-        for _ in 0..5 {
-            assert_eq!(acked_for_one(&mut trace, gap), 20);
-        }
-        trace.loss();
-        trace.timeout();
-        while trace.controller.window.slow_start() {
-            trace.ack(gap);
-        }
-        // 105 leave 73, and these 51.
-        assert_eq!(trace.window(), 51.0);
-        assert_eq!(acked_for_one(&mut trace, gap), 20);
-    }
-
-    #[test]
-    fn era_linux_leaves_717_of_1024_and_pauses_where_the_loss_was() {
-        let mut trace = era_linux(1000.0);
-        trace.loss();
-        // 700.2; K = cbrt(300 · 1024 / 410) = 9.0826 s.
-        assert_eq!(trace.window(), 700.0);
-        trace.ack(Span::ZERO);
-        assert!((trace.controller.epoch.unwrap().k - 9.0826).abs() < 1e-4);
-        // Until C (t + T - K)³ is a packet, for cbrt(1024 / 410) = 1.357 s on either side of K, the curve is flat.
-        let returned = run(&mut trace, Span::from_secs_f64(9.0826 - 0.06 - 1.357));
-        assert!((998.0..=999.0).contains(&returned), "{returned}");
-        assert_eq!(run(&mut trace, Span::from_secs_f64(2.0 * 1.357)), 1000.0);
-        // At K + 5 s less a round trip, 1000 + 0.4004 · 5³ = 1050 are aimed at.
-        let beyond = run(&mut trace, Span::from_secs_f64(5.0 - 1.357));
-        assert!((1047.0..=1050.0).contains(&beyond), "{beyond}");
-        // 1050 · 717 / 1024, and a second loss gives way: 735 (1024 + 717) / 2048.
-        trace.loss();
-        let smaller = (beyond * 717.0 / 1024.0).floor();
-        assert_eq!(trace.window(), smaller);
-        trace.loss();
-        assert_eq!(trace.controller.w_max, (smaller * 1741.0 / 2048.0).floor());
-    }
-
-    #[test]
-    fn era_linux_gains_a_packet_for_two_at_most() {
-        let mut trace = era_linux(100.0);
-        trace.loss();
-        trace.ack(Span::ZERO);
-        // The curve is now far above.
-        trace.now += Span::from_secs(60);
-        assert!((0..20).all(|_| acked_for_one(&mut trace, Span::ZERO) <= 2));
-    }
-
-    #[test]
-    fn era_linux_follows_a_reno_of_eight_fifteenths_of_a_packet_a_round_trip() {
-        // A curve that is flat for minutes, and a pace counted anew at every acknowledgement.
-        let params = Params { era: Era::Linux, scale: 1e-9, ..Params::default() };
-        let mut trace = avoiding(20.0, params);
-        trace.loss();
-        trace.controller.w_max = 14.0;
-        let gap = Span::from_millis(32);
-        // West is a packet ahead with the 27th acknowledged, since 15/8 of 14 are 26; from then on a packet for 14.
-        assert_eq!((trace.window(), acked_for_one(&mut trace, gap)), (14.0, 27));
-        // A packet for 15/8 W, whole: 28, 30, 31, 33, 35, 37, 39, 41 and 43.
-        assert_eq!((15..24).map(|_| acked_for_one(&mut trace, gap)).sum::<u64>(), 317);
-    }
-
-    #[test]
-    fn era_linux_starts_with_hystart_unless_the_host_says_otherwise() {
-        let started = |slow_start| {
-            let start = Start { version: Version::Linux, slow_start, ..Start::new(64.0) };
-            let mut trace = Trace::new(Cubic::new(Params::default(), start));
-            (0..40).for_each(|_| trace.ack(Span::from_millis(1)));
-            trace.controller.window.slow_start()
-        };
-        // A train of more than half of 60 ms.
-        assert_eq!([SlowStart::Own, SlowStart::Doubling].map(started), [false, true]);
     }
 }

@@ -38,20 +38,28 @@ pub struct Window {
     pub packets: f64,
     /// Below it the window doubles every round trip.
     pub ssthresh: f64,
+    extra: Option<Box<Extra>>,
+}
+
+/// What a window that doubles and then avoids does not have.
+#[derive(Clone, Debug, PartialEq)]
+struct Extra {
     /// The count of a window of whole packets.
     tally: Option<Tally>,
-    /// What may end slow start before a loss; consulted below the threshold only.
-    startup: Option<Box<Startup>>,
+    /// What may end slow start before a loss.
+    startup: Option<Startup>,
 }
 
 impl Window {
     /// The window of a fresh connection.
     pub fn new(start: Start) -> Window {
+        let tally = (start.version == Version::Linux).then(Tally::default);
+        let startup = Startup::of(&start);
+        let extra = tally.is_some() || startup.is_some();
         Window {
             packets: start.initial_window,
             ssthresh: start.initial_ssthresh,
-            tally: (start.version == Version::Linux).then(Tally::default),
-            startup: Startup::of(&start),
+            extra: extra.then(|| Box::new(Extra { tally, startup })),
         }
     }
 
@@ -64,6 +72,26 @@ impl Window {
     /// Slow start, then `per_rtt` packets a round trip: `W += acked`, `W += per_rtt · acked / W`.
     #[inline]
     pub fn grow(&mut self, ack: &Ack, per_rtt: f64) {
+        if self.slow_start() || self.extra.is_some() {
+            self.grow_otherwise(ack, per_rtt);
+        } else {
+            self.packets += per_rtt * ack.credit / self.packets;
+        }
+    }
+
+    /// As [`grow`](Window::grow), with `credit` packets in place of the acknowledgement's.
+    #[inline]
+    pub fn grow_by(&mut self, credit: f64, ack: &Ack, per_rtt: f64) {
+        if self.slow_start() || self.extra.is_some() {
+            self.grow_otherwise(&Ack { credit, ..*ack }, per_rtt);
+        } else {
+            self.packets += per_rtt * credit / self.packets;
+        }
+    }
+
+    /// Slow start and whole packets, apart from plain avoidance, whose registers they would take.
+    #[inline(never)]
+    fn grow_otherwise(&mut self, ack: &Ack, per_rtt: f64) {
         let mut beyond = ack.credit;
         if self.slow_start() {
             let haste = self.haste(ack);
@@ -72,27 +100,35 @@ impl Window {
             // Packets beyond the threshold grow the window as congestion avoidance does.
             beyond -= growth / haste;
         }
-        self.packets += match &mut self.tally {
+        let each = self.packets / per_rtt;
+        self.packets += match self.tally() {
             None => per_rtt * beyond / self.packets,
             Some(_) if per_rtt == 0.0 => 0.0,
-            Some(tally) => tally.gained(beyond, self.packets / per_rtt),
+            Some(tally) => tally.gained(beyond, each),
         };
     }
 
+    fn tally(&mut self) -> Option<&mut Tally> {
+        self.extra.as_mut()?.tally.as_mut()
+    }
+
     /// Whole packets, where the window has them.
-    #[inline]
     fn whole(&mut self, packets: f64) -> f64 {
-        let Some(tally) = &mut self.tally else { return packets };
+        let Some(tally) = self.tally() else { return packets };
         *tally = Tally::default();
         libm::floor(packets)
     }
 
+    fn startup(&mut self) -> Option<&mut Startup> {
+        self.extra.as_mut()?.startup.as_mut()
+    }
+
     /// The fraction of doubling by which slow start grows the window now; where it is over, the threshold falls.
-    #[inline]
     fn haste(&mut self, ack: &Ack) -> f64 {
-        let Some(startup) = &mut self.startup else { return 1.0 };
-        startup.haste(ack, self.packets).unwrap_or_else(|| {
-            self.ssthresh = self.packets;
+        let packets = self.packets;
+        let Some(startup) = self.startup() else { return 1.0 };
+        startup.haste(ack, packets).unwrap_or_else(|| {
+            self.ssthresh = packets;
             1.0
         })
     }
@@ -112,7 +148,7 @@ impl Window {
         }
         self.ssthresh = self.ssthresh.max(FLOOR_AFTER_LOSS);
         self.packets = 1.0;
-        if let Some(startup) = &mut self.startup {
+        if let Some(startup) = self.startup() {
             startup.restart();
         }
     }
@@ -134,7 +170,7 @@ mod tests {
         let gains: [f64; 5] = core::array::from_fn(|_| tally.gained(2.0, 3.0));
         assert_eq!(gains, [0.0, 1.0, 1.0, 0.0, 1.0]);
         // Five of six had gathered; where three are enough they are worth one packet, and the count begins anew.
-        let mut tally = Tally(5.0);
-        assert_eq!((tally.gained(1.0, 3.0), tally), (1.0, Tally(1.0)));
+        let mut full = Tally(5.0);
+        assert_eq!((full.gained(1.0, 3.0), full), (1.0, Tally(1.0)));
     }
 }

@@ -4,13 +4,16 @@
 //! ```text
 //! Q = packets that the pacing rate sends in 1/1024 s, whole, at most 64 KB, at least 2; 1 below 1.2 Mbit/s
 //! target = product + 3 Q, both whole, up to the next even number; 2 more while bandwidth is probed
-//! extra  = greatest of (arrived since t0) - (B · time since t0), of the last 5 to 10 rounds
+//! window = target with extra in the product, once the pipe is full
+//! extra  = greatest of (arrived since t0) - (B · time since t0), of the last 5 to 10 rounds; at most 100 ms of B
 //! t0 is now wherever B expects at least as many as have arrived since
 //! ```
 //!
 //! A packet counts 1448 bytes, the payload of a full one on Ethernet, where Linux counts bytes.
 
-use crate::units::Time;
+use super::super::delivery::Sample;
+use super::{Mode, State};
+use crate::units::{Span, Time};
 
 /// Rates are paced in bursts that last a second over this (`sk_pacing_shift`).
 const BURSTS: f64 = 1024.0;
@@ -23,13 +26,16 @@ const SLOT_ROUNDS: u32 = 5;
 /// An epoch of so many packets ends.
 const LONGEST: f64 = (1 << 20) as f64;
 
+/// The time at B that is allowed for packets that arrive at once.
+const GREATEST_EXTRA: f64 = 0.1;
+
 /// Q.
-pub fn quantum(pacing: f64) -> f64 {
+fn quantum(pacing: f64) -> f64 {
     libm::floor(pacing / BURSTS).min(GREATEST_BURST).max(if pacing < SLOW { 1.0 } else { 2.0 })
 }
 
-/// What hosts need besides `product`.
-pub fn target(product: f64, pacing: f64, probes: bool) -> f64 {
+/// `product`, and what hosts need besides.
+fn target(product: f64, pacing: f64, probes: bool) -> f64 {
     let packets = libm::ceil(product) + 3.0 * quantum(pacing);
     2.0 * libm::ceil(packets / 2.0) + if probes { 2.0 } else { 0.0 }
 }
@@ -47,7 +53,7 @@ pub struct Aggregation {
 
 impl Aggregation {
     /// `newly` packets arrived, while B is `rate` and the window `window`.
-    pub fn observe(&mut self, now: Time, newly: f64, rate: f64, window: f64, round: bool) {
+    fn observe(&mut self, now: Time, newly: f64, rate: f64, window: f64, round: bool) {
         self.rounds += u32::from(round);
         if self.rounds >= SLOT_ROUNDS {
             self.rounds = 0;
@@ -56,8 +62,7 @@ impl Aggregation {
         }
         let mut expected = libm::floor(rate * now.since(self.began).as_secs_f64());
         if self.arrived <= expected || self.arrived + newly >= LONGEST {
-            *self = Aggregation { began: now, arrived: 0.0, ..self.clone() };
-            expected = 0.0;
+            (self.began, self.arrived, expected) = (now, 0.0, 0.0);
         }
         self.arrived += newly;
         let greatest = &mut self.greatest[self.slot];
@@ -65,15 +70,50 @@ impl Aggregation {
     }
 
     /// extra.
-    pub fn extra(&self) -> f64 {
+    fn extra(&self) -> f64 {
         self.greatest[0].max(self.greatest[1])
+    }
+}
+
+impl State {
+    /// `gain` products of rate and delay with `extra` packets, and those that the host's granularity adds.
+    #[cold]
+    pub(super) fn linux_target(&self, gain: f64, extra: f64) -> f64 {
+        let known = self.rtt < Span::MAX;
+        let product = if known { gain * self.rate * self.rtt.as_secs_f64() } else { self.initial_window };
+        let probes = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
+        target(libm::ceil(product) + extra, self.pacing, probes)
+    }
+
+    /// Packets that may be in flight because others arrive at once.
+    pub(super) fn extra(&self, aggregation: &Aggregation) -> f64 {
+        let most = libm::floor(GREATEST_EXTRA * self.rate);
+        if self.filled() { aggregation.extra().min(most) } else { 0.0 }
+    }
+
+    /// Packets that are about to leave together.
+    pub(super) fn leaving(&self) -> f64 {
+        if self.linux.is_some() { quantum(self.pacing) } else { 0.0 }
+    }
+
+    #[cold]
+    pub(super) fn learn_aggregation(&mut self, now: Time, sample: &Sample) {
+        if let Some(aggregation) = &mut self.linux
+            && sample.newly > 0.0
+            && sample.rate.is_some()
+        {
+            aggregation.observe(now, sample.newly, self.rate, self.window, sample.round);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::phase;
+    use super::super::{Bbr, Params};
     use super::*;
-    use crate::units::Span;
+    use crate::cc::delivery::tests::Path;
+    use crate::cc::{Controller, Start, Version};
 
     #[test]
     fn a_millisecond_of_packets_is_handled_as_one_between_two_and_64_kilobytes() {
@@ -115,5 +155,27 @@ mod tests {
         let mut aggregation = Aggregation::default();
         aggregation.observe(Span::from_secs(1).after_start(), 90.0, 1000.0, 30.0, false);
         assert_eq!(aggregation.extra(), 30.0);
+    }
+
+    /// A path of 1000 packets/s and 100 ms.
+    fn linux() -> Path<Bbr> {
+        let bbr = Bbr::new(Params::default(), Start { version: Version::Linux, ..Start::new(10.0) });
+        Path::new(bbr, 1000.0, Span::from_millis(100))
+    }
+
+    #[test]
+    fn linux_paces_a_hundredth_below_the_rate_from_the_first() {
+        let mut path = linux();
+        assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.001).abs() < 1e-6);
+        path.until(|path| path.delivered > 0);
+        assert!((path.pacing() - 0.99 * 2.885 * 10.0 / 0.101).abs() < 1e-6, "{}", path.pacing());
+        path.until(|path| phase(&path.controller) == Some(2));
+        assert!((path.pacing() - 0.99 * path.controller.0.rate).abs() < 1e-6);
+        // Two products of 101 ms, the extra packet that every one is when it arrives, and three times two; even.
+        path.until(|path| path.now >= Span::from_secs(5).after_start() && phase(&path.controller) == Some(5));
+        let state = &path.controller.0;
+        let extra = state.extra(state.linux.as_ref().unwrap());
+        assert!((state.rate - 1000.0).abs() < 1.0 && extra == 1.0, "{} {extra}", state.rate);
+        assert_eq!(path.window(), 210.0);
     }
 }

@@ -76,3 +76,105 @@ impl Cubic {
         every.max(FASTEST)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{avoiding, run};
+    use super::super::{Era, Params};
+    use super::*;
+    use crate::cc::tests::Trace;
+    use crate::cc::{Controller, SlowStart, Start, Version};
+
+    fn era_linux(window: f64) -> Trace<Cubic> {
+        Trace::new(Cubic::new(
+            Params::default(),
+            Start { version: Version::Linux, ..Start::avoiding(window) },
+        ))
+    }
+
+    /// Acknowledgements until the window grows, `gap` apart.
+    fn acked_for_one(trace: &mut Trace<Cubic>, gap: Span) -> u64 {
+        let (window, una) = (trace.window(), trace.una);
+        while trace.window() == window {
+            trace.ack(gap);
+        }
+        assert_eq!(trace.window(), window + 1.0);
+        trace.una - una
+    }
+
+    #[test]
+    fn era_linux_gains_a_packet_for_twenty_before_the_first_loss_and_after_a_timeout() {
+        let mut trace = era_linux(100.0);
+        let gap = Span::from_micros(600);
+        for _ in 0..5 {
+            assert_eq!(acked_for_one(&mut trace, gap), 20);
+        }
+        trace.loss();
+        trace.timeout();
+        while trace.controller.window.slow_start() {
+            trace.ack(gap);
+        }
+        // 105 leave 73, and these 51.
+        assert_eq!(trace.window(), 51.0);
+        assert_eq!(acked_for_one(&mut trace, gap), 20);
+    }
+
+    #[test]
+    fn era_linux_leaves_717_of_1024_and_pauses_where_the_loss_was() {
+        let mut trace = era_linux(1000.0);
+        trace.loss();
+        // 700.2; K = cbrt(300 · 1024 / 410) = 9.0826 s.
+        assert_eq!(trace.window(), 700.0);
+        trace.ack(Span::ZERO);
+        assert!((trace.controller.epoch.unwrap().k - 9.0826).abs() < 1e-4);
+        // Until C (t + T - K)³ is a packet, for cbrt(1024 / 410) = 1.357 s on either side of K, the curve is flat.
+        let returned = run(&mut trace, Span::from_secs_f64(9.0826 - 0.06 - 1.357));
+        assert!((998.0..=999.0).contains(&returned), "{returned}");
+        assert_eq!(run(&mut trace, Span::from_secs_f64(2.0 * 1.357)), 1000.0);
+        // At K + 5 s less a round trip, 1000 + 0.4004 · 5³ = 1050 are aimed at.
+        let beyond = run(&mut trace, Span::from_secs_f64(5.0 - 1.357));
+        assert!((1047.0..=1050.0).contains(&beyond), "{beyond}");
+        // 1050 · 717 / 1024, and a second loss gives way: 735 (1024 + 717) / 2048.
+        trace.loss();
+        let smaller = (beyond * 717.0 / 1024.0).floor();
+        assert_eq!(trace.window(), smaller);
+        trace.loss();
+        assert_eq!(trace.controller.w_max, (smaller * 1741.0 / 2048.0).floor());
+    }
+
+    #[test]
+    fn era_linux_gains_a_packet_for_two_at_most() {
+        let mut trace = era_linux(100.0);
+        trace.loss();
+        trace.ack(Span::ZERO);
+        // The curve is now far above.
+        trace.now += Span::from_secs(60);
+        assert!((0..20).all(|_| acked_for_one(&mut trace, Span::ZERO) <= 2));
+    }
+
+    #[test]
+    fn era_linux_follows_a_reno_of_eight_fifteenths_of_a_packet_a_round_trip() {
+        // A curve that is flat for minutes, and a pace counted anew at every acknowledgement.
+        let params = Params { era: Era::Linux, scale: 1e-9, ..Params::default() };
+        let mut trace = avoiding(20.0, params);
+        trace.loss();
+        trace.controller.w_max = 14.0;
+        let gap = Span::from_millis(32);
+        // West is a packet ahead with the 27th acknowledged, since 15/8 of 14 are 26; from then on a packet for 14.
+        assert_eq!((trace.window(), acked_for_one(&mut trace, gap)), (14.0, 27));
+        // A packet for 15/8 W, whole: 28, 30, 31, 33, 35, 37, 39, 41 and 43.
+        assert_eq!((15..24).map(|_| acked_for_one(&mut trace, gap)).sum::<u64>(), 317);
+    }
+
+    #[test]
+    fn era_linux_starts_with_hystart_unless_the_host_says_otherwise() {
+        let started = |slow_start| {
+            let start = Start { version: Version::Linux, slow_start, ..Start::new(64.0) };
+            let mut trace = Trace::new(Cubic::new(Params::default(), start));
+            (0..40).for_each(|_| trace.ack(Span::from_millis(1)));
+            trace.controller.window.slow_start()
+        };
+        // A train of more than half of 60 ms.
+        assert_eq!([SlowStart::Own, SlowStart::Doubling].map(started), [false, true]);
+    }
+}

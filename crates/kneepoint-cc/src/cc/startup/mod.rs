@@ -4,8 +4,6 @@
 //! Controllers that slow-start through [`Window::grow`](super::window::Window::grow) have it. Those whose publications
 //! define a start of their own keep it: BBR, BBRv3, Copa, FAST, LEDBAT, Vegas.
 
-use alloc::boxed::Box;
-
 use super::{Ack, Start};
 
 use hystart::HyStart;
@@ -39,11 +37,11 @@ pub enum Startup {
 
 impl Startup {
     /// What `start` asks for; none where slow start only doubles.
-    pub fn of(start: &Start) -> Option<Box<Startup>> {
+    pub fn of(start: &Start) -> Option<Startup> {
         match start.slow_start {
             SlowStart::Own | SlowStart::Doubling => None,
-            SlowStart::HyStart => Some(Box::new(Startup::HyStart(HyStart::default()))),
-            SlowStart::HyStartPp => Some(Box::new(Startup::HyStartPp(HyStartPp::default()))),
+            SlowStart::HyStart => Some(Startup::HyStart(HyStart::default())),
+            SlowStart::HyStartPp => Some(Startup::HyStartPp(HyStartPp::default())),
         }
     }
 
