@@ -10,6 +10,7 @@
 //! needs root and `/dev/net/tun`; [`missing`] says what this machine lacks. Nothing outlives the process: namespaces
 //! and devices have no name outside it.
 #![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_methods, reason = "the link and its hosts run in real time")]
 
 mod emulator;
 mod experiment;

@@ -181,7 +181,7 @@ pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, F
         Raw::Text(name) if option == "preset" => Host::named(name),
         _ => None,
     });
-    let scheme = scheme.on(host.unwrap_or_default());
+    let scheme = scheme.on(host.unwrap_or(Host::Paper));
     if scheme.recovery.is_some() && tcp.iter().any(|(option, _)| option == "recovery") {
         return Err(Failure::usage(
             format!("--tcp recovery: the scheme `{name}` says the recovery already"),
@@ -207,7 +207,7 @@ pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Fail
     };
     let pairs = written.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
     let host = pairs.iter().find(|(name, _)| name == "preset").and_then(|(_, value)| Host::named(value));
-    let mut options = tcp::Options::of(host.unwrap_or_default());
+    let mut options = tcp::Options::of(host.unwrap_or(Host::Paper));
     let read = |(name, value): &(String, String)| {
         let raw = Raw::guess(value);
         match options.set(name, &raw) {

@@ -213,8 +213,8 @@ fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults)
     };
     let text = |text: &str| Node { swept: true, ..Node::text(text, &value.span) };
     let host = match tree.get("tcp").map(|node| &node.value) {
-        Some(Value::Table(tcp)) => host::host(tcp).unwrap_or_default(),
-        _ => Host::default(),
+        Some(Value::Table(tcp)) => host::host(tcp).unwrap_or(Host::Paper),
+        _ => Host::Paper,
     };
     let recovery = parts.recovery(host);
     for section in connecting() {

@@ -40,12 +40,6 @@ crate::choice! {
     }
 }
 
-impl Default for Host {
-    fn default() -> Host {
-        Host::Paper
-    }
-}
-
 impl Host {
     /// The host of this name.
     pub fn named(name: &str) -> Option<Host> {

@@ -328,14 +328,14 @@ impl Rack {
         }
         self.judged = seq;
         // Those sent again.
-        while let Some(&(at, seq)) = self.resent.front() {
-            let segment = seq.checked_sub(self.una).and_then(|place| self.segments.get(place as usize));
+        while let Some(&(at, again)) = self.resent.front() {
+            let segment = again.checked_sub(self.una).and_then(|place| self.segments.get(place as usize));
             let current = segment.is_some_and(|one| one.state == State::Resent && one.at == at);
             if current {
-                if !self.overdue(at, seq, patience, now) {
+                if !self.overdue(at, again, patience, now) {
                     break;
                 }
-                self.lose(seq);
+                self.lose(again);
                 lost += 1;
             }
             self.resent.pop_front();

@@ -179,8 +179,8 @@ fn on_linux(text: &str) -> String {
         options = if line.starts_with('[') { *line == "[tcp]" } else { options };
         !options || line.is_empty() || line.starts_with('[') || line.starts_with("jitter")
     });
-    let text = kept.collect::<Vec<_>>().join("\n");
-    text.replace("[tcp]", "[tcp]\npreset = \"linux\"").replace("recovery = \"sack\"", "recovery = \"rack\"")
+    let left = kept.collect::<Vec<_>>().join("\n");
+    left.replace("[tcp]", "[tcp]\npreset = \"linux\"").replace("recovery = \"sack\"", "recovery = \"rack\"")
 }
 
 #[cfg(test)]

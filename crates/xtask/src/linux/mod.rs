@@ -85,10 +85,10 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     if settings.is_empty() {
         return Err("no setting has such a name".into());
     }
-    if arguments.record || arguments.trace {
-        if let Some(lack) = kernel::lacks(&settings) {
-            return Err(format!("the kernel cannot be measured: {lack}"));
-        }
+    if (arguments.record || arguments.trace)
+        && let Some(lack) = kernel::lacks(&settings)
+    {
+        return Err(format!("the kernel cannot be measured: {lack}"));
     }
     if arguments.trace {
         return settings.iter().try_for_each(|setting| trace(setting, arguments)).map(|()| true);

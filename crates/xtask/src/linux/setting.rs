@@ -13,7 +13,7 @@ pub struct Setting {
     /// The buffer in products of rate and round-trip time.
     pub buffer: f64,
     /// Controllers and how many transfers each has.
-    pub mix: &'static [(&'static str, usize)],
+    pub mix: Mix,
 }
 
 /// The end of every run.
@@ -26,9 +26,10 @@ pub const STAGGER: Span = Span::from_millis(200);
 const PACKET: u64 = 1500;
 
 type Place = (u64, u64, f64);
+type Mix = &'static [(&'static str, usize)];
 
 /// Links on which each controller runs alone, and with how many transfers.
-const ALONE: [(Place, [&[(&str, usize)]; 3]); 8] = [
+const ALONE: [(Place, [Mix; 3]); 8] = [
     ((20, 40, 1.0), [&[("reno", 1)], &[("cubic", 1)], &[("bbr", 1)]]),
     ((20, 40, 1.0), [&[("reno", 4)], &[("cubic", 4)], &[("bbr", 4)]]),
     ((10, 60, 2.0), [&[("reno", 1)], &[("cubic", 1)], &[("bbr", 1)]]),
@@ -40,7 +41,7 @@ const ALONE: [(Place, [&[(&str, usize)]; 3]); 8] = [
 ];
 
 /// Links that controllers share.
-const MIXED: [(Place, &[(&str, usize)]); 10] = [
+const MIXED: [(Place, Mix); 10] = [
     ((20, 40, 1.0), &[("reno", 1), ("cubic", 1)]),
     ((50, 20, 1.0), &[("reno", 5), ("cubic", 5)]),
     ((20, 60, 0.5), &[("reno", 2), ("cubic", 2)]),
@@ -55,7 +56,7 @@ const MIXED: [(Place, &[(&str, usize)]); 10] = [
 
 /// Every setting.
 pub fn all() -> Vec<Setting> {
-    let make = |(rate, rtt, buffer): Place, mix| Setting { rate, rtt, buffer, mix };
+    let make = |(rate, rtt, buffer): Place, mix: Mix| Setting { rate, rtt, buffer, mix };
     let alone = ALONE.iter().flat_map(|(place, mixes)| mixes.iter().map(|mix| make(*place, mix)));
     alone.chain(MIXED.iter().map(|(place, mix)| make(*place, mix))).collect()
 }

@@ -34,8 +34,8 @@ fn it_never_marks_more_than_was_sent_whatever_arrives_and_in_whatever_order() {
                 5..9 if !sent.is_empty() => {
                     let (seq, at) = sent[rng.below(sent.len() as u64) as usize];
                     held.insert(seq);
-                    let una = (0..).find(|seq| !held.contains(seq)).expect("some number is missing");
-                    let end = (seq..).find(|seq| !held.contains(seq)).expect("some number is missing");
+                    let una = (0..).find(|one| !held.contains(one)).expect("some number is missing");
+                    let end = (seq..).find(|one| !held.contains(one)).expect("some number is missing");
                     let block = if seq > una { (seq, end) } else { (0, 0) };
                     let packet = Packet::ack(0, una, 40, Flags::default(), at, [block, (0, 0), (0, 0)]);
                     let before = rack.pipe();

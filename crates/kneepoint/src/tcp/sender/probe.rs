@@ -80,12 +80,11 @@ impl Sender {
     /// The next segment: what is lost, then new data.
     #[inline(never)]
     pub(super) fn choose_by_time(&mut self) -> Option<u32> {
-        let rack = self.rack.as_ref()?;
+        let limit = self.limit();
+        let rack = self.rack.as_mut()?;
         if !rack.is_forced() && f64::from(rack.pipe()) + 1.0 > self.control.window {
             return None;
         }
-        let limit = self.limit();
-        let rack = self.rack.as_mut()?;
         rack.next_lost().or(Some(self.next)).filter(|seq| *seq < limit)
     }
 
