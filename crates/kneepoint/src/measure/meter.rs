@@ -204,11 +204,12 @@ impl Observer for Meter {
                     self.of_flow(at, *flow, event);
                 }
             }
-            Event::Sent { group, again, .. } => {
-                if self.window.contains(at)
+            Event::Sent { packet, group } => {
+                if !packet.flags.has(Flags::SYN)
+                    && self.window.contains(at)
                     && let Some(group) = self.groups.get_mut(*group as usize)
                 {
-                    group.sent(*again);
+                    group.sent(packet.flags.has(Flags::RETRANSMITTED));
                 }
             }
             Event::Completed { flow, delivered, .. } => {

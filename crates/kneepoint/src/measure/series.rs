@@ -8,6 +8,7 @@ use super::metric::Subject;
 use super::tally::Tally;
 use crate::cc::Start;
 use crate::link::LinkSpec;
+use crate::packet::Flags;
 use crate::queue::{Fate, Reason};
 use crate::spec::{Group, Roster, Slot, Valid};
 use crate::table::Table;
@@ -253,7 +254,7 @@ impl Observer for Series {
                     crossed.on(at, event);
                 }
             }
-            Event::Sent { group, again: true, .. } => {
+            Event::Sent { packet, group } if packet.flags.has(Flags::RETRANSMITTED) => {
                 if let Some(Some(place)) = self.place_of.get(*group as usize) {
                     self.resent[*place] += 1;
                 }

@@ -270,12 +270,9 @@ impl Hosts {
         let slot = loop {
             let slot = &mut self.flows[flow as usize];
             let Some(segment) = slot.sender.poll(now) else { break slot };
-            if !segment.flags.has(Flags::SYN) {
-                let again = segment.flags.has(Flags::RETRANSMITTED);
-                watch.on(now, &Event::Sent { flow: FlowId(flow), group: slot.group, again });
-            }
             self.packets = self.packets.wrapping_add(1);
             let mut packet = slot.data(flow, segment, self.packets, now);
+            watch.on(now, &Event::Sent { packet: &packet, group: slot.group });
             if let Some(at) = network.carry(&mut packet, now, events, watch) {
                 self.receive(&packet, at, network, events, watch);
             }

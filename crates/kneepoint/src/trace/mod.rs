@@ -62,14 +62,12 @@ pub enum Event<'a> {
         /// The queue from now on.
         backlog: Backlog,
     },
-    /// A sender hands a segment of data to the network; a SYN carries none.
+    /// A sender hands a packet to the network: a segment of data or a SYN.
     Sent {
-        /// The flow.
-        flow: FlowId,
+        /// The packet.
+        packet: &'a Packet,
         /// The group it belongs to: its place among the groups of traffic.
         group: u32,
-        /// Whether it was sent before.
-        again: bool,
     },
     /// A packet reached the host at the end of its path.
     Delivered {

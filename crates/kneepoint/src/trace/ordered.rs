@@ -36,6 +36,7 @@ enum Kept {
     Arrival(LinkId, Packet, Fate),
     Fate(LinkId, Packet, Fate),
     Service(LinkId, Packet, Span),
+    Sent(Packet, u32),
     Delivered(Packet),
     Plain(Event<'static>),
 }
@@ -116,7 +117,7 @@ impl Kept {
             Event::Arrival { link, packet, fate } => Kept::Arrival(link, *packet, fate),
             Event::Fate { link, packet, fate } => Kept::Fate(link, *packet, fate),
             Event::Service { link, packet, waited } => Kept::Service(link, *packet, waited),
-            Event::Sent { flow, group, again } => Kept::Plain(Event::Sent { flow, group, again }),
+            Event::Sent { packet, group } => Kept::Sent(*packet, group),
             Event::Delivered { packet } => Kept::Delivered(*packet),
             Event::Queue { link, backlog } => Kept::Plain(Event::Queue { link, backlog }),
             Event::Acked { flow, acked, rtt, window, one_way } => {
@@ -140,6 +141,7 @@ impl Kept {
             Kept::Arrival(link, packet, fate) => Event::Arrival { link: *link, packet, fate: *fate },
             Kept::Fate(link, packet, fate) => Event::Fate { link: *link, packet, fate: *fate },
             Kept::Service(link, packet, waited) => Event::Service { link: *link, packet, waited: *waited },
+            Kept::Sent(packet, group) => Event::Sent { packet, group: *group },
             Kept::Delivered(packet) => Event::Delivered { packet },
             Kept::Plain(event) => *event,
         }

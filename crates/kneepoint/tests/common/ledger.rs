@@ -36,6 +36,8 @@ pub struct Ended {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub links: BTreeMap<u32, LinkBook>,
+    /// What senders sent.
+    pub sent: Vec<Packet>,
     pub delivered: Vec<(Time, Packet)>,
     /// By flow: when, how much, and the round-trip time.
     pub acked: BTreeMap<u32, Vec<(Time, u64, Option<Span>)>>,
@@ -126,7 +128,8 @@ impl Observer for Ledger {
                 self.note(7, flow.0, at, &[timeout.into()]);
                 self.repairs.push((at, flow.0, timeout));
             }
-            Event::Sent { flow, group, again } => self.note(12, flow.0, at, &[group.into(), again.into()]),
+            // The hash takes it in where it arrives.
+            Event::Sent { packet, .. } => self.sent.push(*packet),
             Event::Started { flow, group } => self.note(10, flow.0, at, &[group.into()]),
             Event::Completed { flow, group, began, delivered, size } => {
                 self.note(8, flow.0, at, &[began.0, delivered.0, size.0]);
@@ -160,10 +163,19 @@ impl Ledger {
                 }
             }
         }
+        let (mut sent, mut before) = (BTreeSet::new(), BTreeSet::new());
+        for packet in &self.sent {
+            assert!(sent.insert(packet.id), "sent twice: {packet:?}");
+            let again =
+                !packet.flags.has(Flags::SYN) && !before.insert((packet.flow, packet.epoch, packet.seq));
+            assert_eq!(packet.flags.has(Flags::RETRANSMITTED), again, "{packet:?}");
+        }
         let mut reached = BTreeSet::new();
         for (_, packet) in &self.delivered {
             assert!(reached.insert(packet.id), "delivered twice: {packet:?}");
             assert!(!gone.contains(&packet.id), "dropped and delivered: {packet:?}");
+            let data = !packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::DATAGRAM);
+            assert_eq!(data, sent.contains(&packet.id), "{packet:?}");
             assert_eq!(
                 packet.flags.has(Flags::CE),
                 marked.contains(&packet.id),

@@ -86,8 +86,9 @@ fn utilization_is_served_bits_over_what_the_rate_carries() {
 fn segments_count_where_they_are_sent_and_those_sent_before_by_themselves() {
     let mut meter = Meter::new(&valid(&["pages"]), 1);
     for at in [9, 10, 19, 20] {
-        for (group, again) in [(0, false), (0, false), (0, true), (1, false), (2, true)] {
-            meter.on(secs(at), &Event::Sent { flow: FlowId(0), group, again });
+        let (fresh, again) = (Flags::default(), Flags::RETRANSMITTED);
+        for (group, flags) in [(0, fresh), (0, fresh), (0, again), (0, Flags::SYN), (1, fresh), (2, again)] {
+            meter.on(secs(at), &Event::Sent { packet: &packet(0, flags), group });
         }
     }
     for (flow, timeout) in [(0, true), (2, true), (2, false)] {

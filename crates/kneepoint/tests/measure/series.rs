@@ -90,8 +90,9 @@ fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
         series.on(millis(1600), &Event::Fate { link: BOTTLENECK, packet, fate });
     }
     series.on(secs(1), &Event::Sample { view: &Still });
-    for (group, again) in [(0, true), (0, false), (1, true), (1, true), (2, true)] {
-        series.on(millis(1500), &Event::Sent { flow: FlowId(0), group, again });
+    let again = Packet::data(0, 0, 25_000, Flags::RETRANSMITTED, Time::ZERO);
+    for (group, packet) in [(0, &again), (0, &data), (1, &again), (1, &again), (2, &again)] {
+        series.on(millis(1500), &Event::Sent { packet, group });
     }
     series.on(secs(2), &Event::Sample { view: &Still });
     series.on(secs(3), &Event::Sample { view: &Still });
