@@ -93,7 +93,7 @@ const NEWCOMERS: [(&str, &[Edit]); 14] = [
     (
         "a metric",
         &[
-            Below { file: GROUP, marker: "    timeouts: u64,", text: "    starts: u64," },
+            Below { file: GROUP, marker: "    repairs: u64,", text: "    starts: u64," },
             Below {
                 file: GROUP,
                 marker: "        match event {",

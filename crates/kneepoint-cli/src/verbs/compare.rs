@@ -178,7 +178,7 @@ pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, F
         )
     })?;
     let host = tcp.iter().find_map(|(option, value)| match value {
-        Raw::Text(name) if option == "preset" => Host::named(name),
+        Raw::Text(preset) if option == "preset" => Host::named(preset),
         _ => None,
     });
     let scheme = scheme.on(host.unwrap_or(Host::Paper));

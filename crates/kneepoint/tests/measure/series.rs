@@ -91,8 +91,8 @@ fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
     }
     series.on(secs(1), &Event::Sample { view: &Still });
     let again = Packet::data(0, 0, 25_000, Flags::RETRANSMITTED, Time::ZERO);
-    for (group, packet) in [(0, &again), (0, &data), (1, &again), (1, &again), (2, &again)] {
-        series.on(millis(1500), &Event::Sent { packet, group });
+    for (group, sent) in [(0, &again), (0, &data), (1, &again), (1, &again), (2, &again)] {
+        series.on(millis(1500), &Event::Sent { packet: sent, group });
     }
     series.on(secs(2), &Event::Sample { view: &Still });
     series.on(secs(3), &Event::Sample { view: &Still });
