@@ -287,20 +287,17 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
         // Unless it goes out ahead of a packet that is held back, because they differ in their marks.
         let ahead = reply.seq + 1 == self.edge && self.receiver.next_wakeup() < Time::NEVER;
         assert!(reply.seq == self.edge || ahead, "{} for {}", reply.seq, self.edge);
-        let [first, second, _] = reply.sack;
-        let inside = second.1 != 0 && second.0 <= first.0 && first.1 <= second.1;
-        let twice = first.1 != 0 && (first.1 <= self.edge || inside);
+        let [one, around, _] = reply.sack;
+        let inside = around.1 != 0 && around.0 <= one.0 && one.1 <= around.1;
+        let twice = one.1 != 0 && (one.1 <= self.edge || inside);
         if twice {
-            assert!(
-                self.options.recovery == Recovery::Rack && first.0 + 1 == first.1,
-                "{first:?} came twice"
-            );
-            assert!(self.arrived[first.0 as usize], "{first:?} came twice");
+            assert!(self.options.recovery == Recovery::Rack && one.0 + 1 == one.1, "{one:?} came twice");
+            assert!(self.arrived[one.0 as usize], "{one:?} came twice");
         }
         let blocks = reply.sack.iter().enumerate().skip(usize::from(twice));
         for (place, &(first, end)) in blocks.filter(|(_, block)| block.1 != 0) {
             assert!(first > self.edge && first < end, "block {first}..{end} above {}", self.edge);
-            assert!(self.arrived[first as usize..end as usize].iter().all(|&one| one), "{first}..{end}");
+            assert!(self.arrived[first as usize..end as usize].iter().all(|&held| held), "{first}..{end}");
             assert!(
                 reply.sack[usize::from(twice)..place].iter().all(|other| other.1 != 0 && other.0 != first),
                 "{:?}",
