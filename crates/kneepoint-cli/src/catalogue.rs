@@ -3,6 +3,7 @@
 
 use clap::ValueEnum;
 use kneepoint::link::{capacity, loss};
+use kneepoint::measure::{self, Metric, Subject};
 use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
@@ -38,11 +39,15 @@ pub enum Kind {
     Sources,
     /// Sets of parameters that belong to no algorithm.
     Options,
+    /// Numbers that a run is measured by.
+    Metrics,
+    /// Columns of the sampled series.
+    Columns,
 }
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Feedback,
@@ -56,6 +61,8 @@ impl Kind {
         Kind::Capacities,
         Kind::Sources,
         Kind::Options,
+        Kind::Metrics,
+        Kind::Columns,
     ];
 
     /// The name of one item.
@@ -74,6 +81,8 @@ impl Kind {
             Kind::Capacities => "capacity",
             Kind::Sources => "source",
             Kind::Options => "options",
+            Kind::Metrics => "metric",
+            Kind::Columns => "column",
         }
     }
 
@@ -93,6 +102,8 @@ impl Kind {
             Kind::Capacities => "capacities",
             Kind::Sources => "sources",
             Kind::Options => "options",
+            Kind::Metrics => "metrics",
+            Kind::Columns => "columns",
         }
     }
 }
@@ -150,7 +161,46 @@ fn of_kind(kind: Kind) -> Vec<Item> {
             fields: tcp::Options::fields(),
             ..plain("tcp", "Options of a TCP sender and its receiver.")
         }],
+        Kind::Metrics => metrics(plain),
+        Kind::Columns => measure::COLUMNS
+            .iter()
+            .map(|column| {
+                let subject =
+                    if column.subject == Subject::Run { "" } else { &format!("[{}]", column.subject) };
+                let header = format!("{}{subject}\n\n{}", column.name, column.about);
+                Item { header, ..plain(column.name, column.about) }
+            })
+            .collect(),
     }
+}
+
+/// The metrics of all subjects. Those of the same key are one item.
+fn metrics(plain: impl Fn(&'static str, &str) -> Item) -> Vec<Item> {
+    let mut keys: Vec<(&'static str, Vec<(Subject, &'static str)>)> = Vec::new();
+    for subject in Subject::ALL {
+        for Metric { key, title, .. } in subject.metrics() {
+            match keys.iter_mut().find(|(known, _)| known == key) {
+                Some((_, subjects)) => subjects.push((*subject, title)),
+                None => keys.push((key, vec![(*subject, title)])),
+            }
+        }
+    }
+    let item = |(key, subjects): (&'static str, Vec<(Subject, &str)>)| {
+        let same = |one: &(Subject, &str), other: &(Subject, &str)| one.1 == other.1;
+        let titles = subjects.chunk_by(same).map(|chunk| {
+            let names = chunk.iter().map(|(subject, _)| subject.to_string()).collect::<Vec<_>>();
+            format!("{} ({})", chunk[0].1, names.join(", "))
+        });
+        let summary = titles.collect::<Vec<_>>().join("; ");
+        let mut paragraphs = vec![summary.clone()];
+        for definition in subjects.iter().flat_map(|(subject, _)| subject.definitions()) {
+            if !paragraphs.contains(&definition) {
+                paragraphs.push(definition);
+            }
+        }
+        Item { header: paragraphs.join("\n\n"), ..plain(key, &summary) }
+    };
+    keys.into_iter().map(item).collect()
 }
 
 /// An entry whose header is a description without a citation.

@@ -30,8 +30,7 @@ pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 fn lines(kind: Kind, indent: &str) -> String {
-    catalogue::items(&[kind])
-        .iter()
-        .map(|item| format!("{indent}{:<16} {}\n", item.name, item.summary))
-        .collect()
+    let items = catalogue::items(&[kind]);
+    let width = items.iter().map(|item| item.name.len()).fold(16, usize::max);
+    items.iter().map(|item| format!("{indent}{:<width$} {}\n", item.name, item.summary)).collect()
 }

@@ -19,9 +19,21 @@ fn list_has_one_line_for_each_name_and_says_it_in_json_too() {
         assert_ne!(item["summary"], "");
     }
     let everything = stdout(&knee(here.path(), &["list"]));
-    for heading in ["controllers", "queues", "topologies", "recoveries"] {
+    for heading in ["controllers", "queues", "topologies", "recoveries", "metrics", "columns"] {
         assert!(everything.lines().any(|line| line == heading), "{everything}");
     }
+}
+
+#[test]
+fn a_metric_and_a_column_of_one_name_are_explained_together_with_what_counts() {
+    let here = tempfile::tempdir().unwrap();
+    let explained = stdout(&knee(here.path(), &["explain", "retransmissions"]));
+    for part in ["retransmissions (metric)", "A SYN is no segment of data.", "retransmissions (column)"] {
+        assert!(explained.contains(part), "{explained}");
+    }
+    // Of the run and of the link, whose definitions are the same.
+    let explained = stdout(&knee(here.path(), &["explain", "utilization"]));
+    assert_eq!(explained.matches("Link: the counters").count(), 1, "{explained}");
 }
 
 #[test]

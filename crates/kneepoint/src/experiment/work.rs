@@ -266,9 +266,11 @@ pub fn scores(rows: &[Row], bins: usize) -> Vec<Score> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::expression::{Expression, Scope};
     use super::*;
     use crate::run::run;
     use crate::scenario::parse;
+    use crate::table::{Frame, Labels};
     use crate::units::Span;
 
     #[test]
@@ -325,6 +327,34 @@ mod tests {
         assert_eq!(remembered("3"), Some((None, None)));
         assert!(matches!(remembered("6"), Some((Some(srtt), Some(rtt))) if srtt >= 60.0 && rtt >= 60.0));
         assert_eq!(remembered("8"), Some((None, None)));
+    }
+
+    #[test]
+    fn the_first_seconds_of_a_link_can_be_asked_for_in_two_ways() {
+        let text = "[run]\nduration = '9s'\nmeasure = '6s..9s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\n\
+                    rate = '10mbit'\n[[flows]]\ncc = 'reno'\n";
+        let valid = parse(text).unwrap().cases.remove(0).valid;
+        let begin = Interval { from: Time::ZERO, to: Span::from_secs(5).after_start() };
+        let packets = Packets { windows: vec![("begin".into(), begin)], ..Packets::from(valid) };
+        let Yield { mut rows, series } = run(&packets.valid, 1, packets.watch(1)).0.finish();
+        rows.extend(series.iter().flat_map(over_time));
+        let mut frame = Frame::default();
+        frame.add(&[], 1, &rows);
+        let (frame, labels) = (&frame, &Labels::new());
+        let asked = |text: &str| {
+            let expression = Expression::parse(text).unwrap();
+            expression.value(Scope { frame, labels, seed: Some(1) }).unwrap()
+        };
+        let used = asked("utilization[link=r1-r2, window=begin]");
+        assert!((0.3..0.99).contains(&used), "slow start takes a while: {used}");
+        let sampled = asked("mean(link_throughput_bps[link=r1-r2] over time from 1 to 5) / 10e6");
+        assert!((used - sampled).abs() < 1e-6, "{used} and {sampled}");
+        // The measurement window is another time.
+        assert!(asked("utilization[link=r1-r2]") > used);
+        assert_eq!(
+            asked("drops[link=r1-r2, window=begin]"),
+            asked("sum(drops[link=r1-r2] over time from 1 to 5)")
+        );
     }
 
     #[test]

@@ -6,18 +6,17 @@
 //! Jain              (Σ x)² / (n · Σ x²) over the goodputs x of its listed flows
 //! RTT               round-trip times that its senders measured
 //! timeouts          expiries of its senders' retransmission timers, on SYNs as on data
-//! retransmissions   segments of data that its senders sent and had sent before, whatever became of either copy
-//! retransmission    retransmissions / all segments of data that its senders sent; a SYN is none
-//!   rate
+//! retransmissions   segments of data that its senders send and have sent before
+//!   and their rate  retransmissions / segments of data that its senders send
 //! completion time   from a transfer's first packet to the delivery of its last byte
 //! session rate      size of a completed transfer / its completion time
 //! page load time    from a page's request, as it reaches the server, to the delivery of the last byte of its last object
 //! delay             from sending to delivery of a datagram
 //! ```
 //!
-//! A segment counts where the sender lets it go, so one that is dropped on its way counts too; one that only proves to be
-//! unnecessary counts as well. A transfer counts as completed where its last byte arrived inside the window. Metrics that do not apply to a group, as
-//! timeouts of datagrams, are NaN.
+//! A SYN is no segment of data. A segment counts when it is sent: a retransmission that is dropped on its way is one, and so is
+//! one that proves unnecessary. A transfer counts as completed where its last byte arrived inside the window. Metrics that do
+//! not apply to a group, as timeouts of datagrams, are NaN.
 
 use super::class::Classes;
 use super::distribution::Recorder;

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use super::distribution::{Recorder, Statistic};
 use super::{class, flow, group, link, mixture, position, run};
+use crate::settings;
 use crate::table::Row;
 
 /// A metric as files and people name it.
@@ -88,6 +89,22 @@ impl Subject {
         static TABLES: LazyLock<Vec<Vec<Metric>>> =
             LazyLock::new(|| Subject::ALL.iter().map(|subject| subject.registered()).collect());
         &TABLES[self as usize]
+    }
+
+    /// What its metrics count, and when: the headers of the files of its counters.
+    pub fn definitions(self) -> Vec<String> {
+        let files = match self {
+            Subject::Run => vec![include_str!("run.rs"), include_str!("link.rs")],
+            Subject::Link | Subject::Length => vec![include_str!("link.rs")],
+            Subject::Group => vec![include_str!("group.rs"), include_str!("mixture.rs")],
+            Subject::Position => vec![include_str!("position.rs")],
+            Subject::Class => vec![include_str!("class.rs")],
+            Subject::Completion => vec![include_str!("group.rs")],
+            Subject::DropWindow => vec![include_str!("mixture.rs")],
+            Subject::Flow => vec![include_str!("flow.rs")],
+        };
+        let header = |source| settings::Entry { name: "", source, fields: || &[] }.header();
+        files.into_iter().map(header).collect()
     }
 
     fn registered(&self) -> Vec<Metric> {

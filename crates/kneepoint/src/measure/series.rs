@@ -20,7 +20,7 @@ use crate::units::{Bytes, Interval, Rate, Span, Time};
 pub struct Column {
     /// The name before the brackets, with the unit.
     pub name: &'static str,
-    /// The subject, whose name stands in the brackets: a measured link, a group of listed connections, a flow of one.
+    /// The subject, whose name stands in the brackets: a measured link, a group, or one of its flows.
     pub subject: Subject,
     /// A sentence.
     pub about: &'static str,
@@ -62,16 +62,14 @@ pub struct Series {
     /// By link; none where it is not measured.
     links: Vec<Option<Crossed>>,
     flows: Vec<FlowId>,
-    /// The place of each group among those with listed connections.
-    place_of: Vec<Option<usize>>,
-    /// The same of each flow slot's group.
+    /// The group of each flow slot that belongs to one, by its place among those with listed connections.
     group_of: Vec<Option<usize>>,
     /// The latest round-trip time of each active flow slot; zero before the first sample.
     latest: Vec<Option<Span>>,
     /// Bytes acknowledged to each group's senders since the last sample.
     acked: Vec<u64>,
-    /// Segments that each group's senders sent again since then.
-    resent: Vec<u64>,
+    /// Segments that the senders of each group sent again since then; none of a group without senders.
+    resent: Vec<Option<u64>>,
     /// The numbers averaged over each group: round-trip times, and the state of controllers.
     states: Vec<Vec<&'static str>>,
     last: Time,
@@ -84,9 +82,11 @@ impl Series {
         let roster = Roster::new(valid);
         // Those whose connections are known before the run, and the place of each group among them.
         let listed = || valid.groups().iter().filter(|group| group.kind().listed());
-        let mut places = 0..;
-        let place = |group: &Group| group.kind().listed().then(|| places.next()).flatten();
-        let place_of: Vec<Option<usize>> = valid.groups().iter().map(place).collect();
+        let group_of = |slot: &Slot| {
+            let before = valid.groups()[..slot.group].iter().filter(|group| group.kind().listed());
+            valid.groups()[slot.group].kind().listed().then(|| before.count())
+        };
+        let controlled = || valid.groups().iter().filter(|group| group.cc.is_some());
         let links = &valid.network().links;
         let measured = || links.iter().filter(|link| link.measured);
         let interval = valid.schedule().sample.unwrap_or(Span(u64::MAX));
@@ -105,9 +105,8 @@ impl Series {
         for name in ["queue_packets", "link_throughput_bps", "drops", "marks"] {
             columns.extend(measured().map(|link| format!("{name}[{}]", link.name)));
         }
-        for name in ["throughput_bps", "retransmissions"] {
-            columns.extend(listed().map(|group| format!("{name}[{}]", group.name)));
-        }
+        columns.extend(listed().map(|group| format!("throughput_bps[{}]", group.name)));
+        columns.extend(controlled().map(|group| format!("retransmissions[{}]", group.name)));
         let states: Vec<Vec<&'static str>> = listed().map(remembered).collect();
         for (group, names) in listed().zip(&states) {
             columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
@@ -117,11 +116,10 @@ impl Series {
             interval,
             links: links.iter().map(crossed).collect(),
             flows: followed.iter().map(|(flow, _)| *flow).collect(),
-            group_of: roster.fixed().iter().map(|slot| place_of[slot.group]).collect(),
-            place_of,
+            group_of: roster.fixed().iter().map(group_of).collect(),
             latest: vec![None; roster.fixed().len()],
             acked: vec![0; listed().count()],
-            resent: vec![0; listed().count()],
+            resent: valid.groups().iter().map(|group| group.cc.as_ref().map(|_| 0)).collect(),
             states,
             last: Time::ZERO,
             table: Table { columns, rows: Vec::new() },
@@ -209,12 +207,12 @@ impl Series {
         crossed(|link| &mut link.drops, 1.0);
         crossed(|link| &mut link.marks, 1.0);
         row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
-        row.extend(self.resent.iter().map(|segments| *segments as f64));
+        row.extend(self.resent.iter().flatten().map(|segments| *segments as f64));
         row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
         row.extend(self.flows.iter().map(|flow| view.window(*flow)));
         self.table.rows.push(row);
         self.acked.fill(0);
-        self.resent.fill(0);
+        self.resent.iter_mut().flatten().for_each(|segments| *segments = 0);
         self.last = at;
     }
 
@@ -255,8 +253,8 @@ impl Observer for Series {
                 }
             }
             Event::Sent { packet, group } if packet.flags.has(Flags::RETRANSMITTED) => {
-                if let Some(Some(place)) = self.place_of.get(*group as usize) {
-                    self.resent[*place] += 1;
+                if let Some(Some(segments)) = self.resent.get_mut(*group as usize) {
+                    *segments += 1;
                 }
             }
             Event::Started { flow, .. } => self.became(*flow, Some(Span::ZERO)),

@@ -25,8 +25,7 @@ use crate::table::value;
 pub fn document(comparison: &Comparison) -> Document {
     let knee = figures::knee(comparison).filter(|_| comparison.schemes.len() > 1);
     let glance: Vec<Figure> = knee.into_iter().chain(figures::distribution(comparison)).collect();
-    let queue =
-        "The first run: the line is the mean of each interval, the band its range. One scale for all.";
+    let queue = format!("The first run.{MEANS}");
     let flows = figures::followed_flows(comparison).join(", ");
     let windows = format!(
         "The first run. Flows {flows}; the first in full colour. One scale for all, which cuts off the rarest peaks."
@@ -43,6 +42,18 @@ pub fn document(comparison: &Comparison) -> Document {
         figures::queues(comparison),
     ));
     sections.extend(charts(
+        "Link throughput over time",
+        vec![Block::prose(format!("The first run{}.{MEANS}", steps(comparison)))],
+        Layout::Grid,
+        figures::throughputs(comparison),
+    ));
+    sections.extend(charts(
+        "Drops, marks and retransmissions",
+        vec![key(comparison)],
+        Layout::Halves,
+        figures::counts(comparison),
+    ));
+    sections.extend(charts(
         "Congestion windows",
         vec![Block::prose(windows)],
         Layout::Grid,
@@ -52,6 +63,14 @@ pub fn document(comparison: &Comparison) -> Document {
     sections.extend(subjects(comparison));
     sections.push(manifest::section(&comparison.manifest));
     Document { title: comparison.title.clone(), about: about(comparison).into(), sections }
+}
+
+/// How lines and bands are to be read.
+const MEANS: &str = " The line is the mean of each interval, the band its range. One scale for all.";
+
+/// The steps of the series.
+fn steps(comparison: &Comparison) -> String {
+    figures::step(comparison).map_or(String::new(), |step| format!(" in steps of {step}"))
 }
 
 /// The schemes, the link and the interval of measurement.
@@ -241,7 +260,10 @@ mod tests {
     fn every_chart_is_one_element_with_a_name_of_its_own() {
         let document = document(&example::comparison());
         let mut names: Vec<&String> = document.figures().iter().map(|figure| &figure.name).collect();
-        assert_eq!(names.len(), 1 + 1 + 1 + 9 + 2 + 2 + 2);
+        // The knee, distribution, shares, drops and marks; headlines; of each scheme queue, throughput, window and positions.
+        assert_eq!(names.len(), 5 + 9 + 2 * 4);
+        // Nothing was sent again, so there is nothing to draw.
+        assert!(!names.iter().any(|name| name.starts_with("retransmissions")));
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), document.figures().len());

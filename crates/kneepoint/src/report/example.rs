@@ -84,6 +84,7 @@ fn rows(level: f64, place: u64) -> Vec<Row> {
         .with("goodput_bps", goodputs.iter().sum::<f64>() / 10.0);
     let link = of_link(Row::new([("link", "r1-r2".into())]))
         .with("buffer_packets", 1125.0)
+        .with("capacity_bps", 1.5e8)
         .with("arrivals", 1_900_000.0)
         .with("drops", drops);
     let forward = times(group("forward", 0.8, level), "rtt", 60.0 + delay)
@@ -137,7 +138,11 @@ fn series(level: f64, place: u64) -> Table {
     let columns = [
         "time_s",
         "queue_packets[r1-r2]",
+        "link_throughput_bps[r1-r2]",
+        "drops[r1-r2]",
+        "marks[r1-r2]",
         "throughput_bps[forward]",
+        "retransmissions[forward]",
         "window_packets[forward/0]",
         "window_packets[forward/9]",
     ];
@@ -152,7 +157,12 @@ fn series(level: f64, place: u64) -> Table {
             time,
             (started * level * (0.55 + 0.9 * saw(7.0 + place as f64, 0.0) + 0.08 * noise(step)))
                 .clamp(0.0, 1125.0),
+            started * 1.5e8 * (1.0 - 0.01 * noise(step + 3).abs()),
+            // The first scheme drops, all others mark, and nothing is sent again.
+            if place == 0 && step % 140 == 139 { 30.0 } else { 0.0 },
+            if place > 0 { libm::floor(8.0 * noise(step + 5).max(0.0)) } else { 0.0 },
             1.45e8 * (1.0 + 0.02 * noise(step + 7)),
+            0.0,
             started * (120.0 + level * 0.2) * (0.5 + 0.5 * saw(11.0, 0.3)),
             started * (110.0 + level * 0.2) * (0.5 + 0.5 * saw(13.0, 0.8)),
         ]

@@ -8,6 +8,7 @@ use super::{Comparison, RunResult, SchemeResult, number};
 use crate::chart::{Bar, Curve, Dot, Panel, bars, scatter, scheme_class};
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::Row;
+use crate::units::Span;
 
 const PANEL: (f64, f64) = (360.0, 220.0);
 const HALF: (f64, f64) = (520.0, 330.0);
@@ -71,24 +72,48 @@ pub(super) fn knee(comparison: &Comparison) -> Option<Figure> {
     })
 }
 
-/// The bottleneck's queue over time: a panel per scheme, all on one scale.
+/// Panels over time, one for each scheme that has something to draw, all on one scale.
+struct Sheet {
+    /// Of its figures, before their numbers.
+    name: &'static str,
+    title: &'static str,
+    /// The axis of what is drawn.
+    axis: &'static str,
+    greatest: (f64, f64),
+}
+
+impl Sheet {
+    fn panels<T>(
+        &self,
+        comparison: &Comparison,
+        all: Vec<Option<T>>,
+        draw: impl Fn(&mut Panel, &str, usize, T),
+    ) -> Vec<Figure> {
+        let panel = |(rank, drawn): (usize, Option<T>)| {
+            let (scheme, class) = (&comparison.schemes[rank].scheme, scheme_class(rank));
+            let label = format!("{}, {scheme}", self.title);
+            let mut panel = Panel::new(&label, PANEL, self.greatest, ("time, s", self.axis));
+            draw(&mut panel, &class, rank, drawn?);
+            let name = format!("{}_{}", self.name, rank + 1);
+            let drawing = panel.finish();
+            Some(Figure { name, title: scheme.clone(), note: "", class: Some(class), drawing })
+        };
+        all.into_iter().enumerate().filter_map(panel).collect()
+    }
+}
+
+/// The bottleneck's queue over time.
 pub(super) fn queues(comparison: &Comparison) -> Vec<Figure> {
-    let sampled = |scheme: &SchemeResult| curves(scheme, "queue_packets").into_iter().next();
-    let all: Vec<_> = comparison.schemes.iter().map(sampled).collect();
+    let all = of_bottleneck(comparison, "queue_packets");
     let greatest = greatest(all.iter().flatten());
-    let buffer = buffer_packets(comparison).filter(|buffer| *buffer <= 1.6 * greatest.1);
+    let buffer = shared(comparison, "buffer_packets").filter(|buffer| *buffer <= 1.6 * greatest.1);
     let greatest = (greatest.0, greatest.1.max(buffer.unwrap_or(0.0)));
-    let panel = |(rank, points): (usize, Option<Vec<(f64, f64)>>)| {
-        let scheme = &comparison.schemes[rank].scheme;
-        let class = scheme_class(rank);
-        let label = format!("Queue over time, {scheme}");
-        let mut panel = Panel::new(&label, PANEL, greatest, ("time, s", "queue, packets"));
+    let sheet = Sheet { name: "queue", title: "Queue over time", axis: "queue, packets", greatest };
+    sheet.panels(comparison, all, |panel, class, rank, points| {
         if let Some(buffer) = buffer {
             panel.level(buffer, "buffer");
         }
-        let [low, mean, high] = Curve::summed_up(&points?, INTERVALS);
-        panel.band(&class, &low, &high);
-        panel.line(&class, &mean);
+        summed_up(panel, class, &points);
         if let Some(Ok(beside)) = &comparison.schemes[rank].theory {
             let theory = &beside.theory;
             let cut = |&(at, packets): &(f64, f64)| (at, packets.min(greatest.1));
@@ -98,39 +123,100 @@ pub(super) fn queues(comparison: &Comparison) -> Vec<Figure> {
                 panel.level(theory.rest_packets, "fluid equilibrium");
             }
         }
-        let name = format!("queue_{}", rank + 1);
-        Some(Figure { name, title: scheme.clone(), note: "", class: Some(class), drawing: panel.finish() })
-    };
-    all.into_iter().enumerate().filter_map(panel).collect()
+    })
 }
 
-/// The windows of a few flows over time: a panel per scheme, all on one scale.
+/// The bottleneck's throughput over time.
+pub(super) fn throughputs(comparison: &Comparison) -> Vec<Figure> {
+    let mbit = |(time, rate): (f64, f64)| (time, 1e-6 * rate);
+    let all = of_bottleneck(comparison, "link_throughput_bps").into_iter();
+    let all: Vec<Option<Vec<_>>> = all.map(|points| Some(points?.into_iter().map(mbit).collect())).collect();
+    let capacity = shared(comparison, "capacity_bps").map(|capacity| 1e-6 * capacity);
+    let greatest = greatest(all.iter().flatten());
+    let greatest = (greatest.0, greatest.1.max(capacity.unwrap_or(0.0)));
+    let (title, axis) = ("Link throughput over time", "throughput, Mbit/s");
+    Sheet { name: "link_throughput", title, axis, greatest }.panels(
+        comparison,
+        all,
+        |panel, class, _, points| {
+            if let Some(capacity) = capacity {
+                panel.level(capacity, "mean capacity");
+            }
+            summed_up(panel, class, &points);
+        },
+    )
+}
+
+/// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. What never
+/// happens has no figure.
+pub(super) fn counts(comparison: &Comparison) -> Vec<Figure> {
+    // That of the bottleneck is the first column; groups are added up.
+    let all = [
+        ("drops", 1, "Packets dropped", "By the bottleneck's queue, since the start of the first run."),
+        ("marks", 1, "Packets marked", "By the bottleneck's queue, since the start of the first run."),
+        (
+            "retransmissions",
+            usize::MAX,
+            "Packets sent again",
+            "By the senders of all groups, since the start of the first run.",
+        ),
+    ];
+    let figure = |(quantity, columns, title, note): (&'static str, usize, &str, &'static str)| {
+        let all: Vec<_> =
+            comparison.schemes.iter().map(|scheme| running_sum(scheme, quantity, columns)).collect();
+        let greatest = greatest(all.iter());
+        let mut panel = Panel::new(title, HALF, greatest, ("time, s", "packets"));
+        for (rank, points) in all.iter().enumerate().filter(|(_, points)| !points.is_empty()) {
+            panel.line(&scheme_class(rank), &Curve::thinned(points, INTERVALS));
+        }
+        let (name, title, drawing) = (quantity.into(), title.into(), panel.finish());
+        (greatest.1 > 0.0).then_some(Figure { name, title, note, class: None, drawing })
+    };
+    all.into_iter().filter_map(figure).collect()
+}
+
+/// The sum over so many columns of a quantity since the start of the run, by the time.
+fn running_sum(scheme: &SchemeResult, quantity: &str, columns: usize) -> Vec<(f64, f64)> {
+    let add = |(one, other): ((f64, f64), (f64, f64))| (one.0, one.1 + other.1);
+    let all = curves(scheme, quantity).into_iter().take(columns);
+    let counts = all.reduce(|sum, more| sum.into_iter().zip(more).map(add).collect()).unwrap_or_default();
+    let mut sum = 0.0;
+    let since = |(time, count)| {
+        sum += count;
+        (time, sum)
+    };
+    counts.into_iter().map(since).collect()
+}
+
+/// How far apart the samples of the first run are.
+pub(super) fn step(comparison: &Comparison) -> Option<Span> {
+    let series = comparison.schemes.iter().find_map(|scheme| scheme.series.as_ref())?;
+    let [first, second, ..] = series.rows.as_slice() else { return None };
+    Some(Span::from_secs_f64(second.first()? - first.first()?))
+}
+
+/// The range of each interval, and its mean.
+fn summed_up(panel: &mut Panel, class: &str, points: &[(f64, f64)]) {
+    let [low, mean, high] = Curve::summed_up(points, INTERVALS);
+    panel.band(class, &low, &high);
+    panel.line(class, &mean);
+}
+
+/// The windows of a few flows over time.
 pub(super) fn windows(comparison: &Comparison) -> Vec<Figure> {
     let all: Vec<_> = comparison.schemes.iter().map(|scheme| curves(scheme, "window_packets")).collect();
     let cut = usual_height(&all);
     let (end, highest) = greatest(all.iter().flatten());
-    let greatest = (end, highest.min(cut));
-    let panel = |(rank, flows): (usize, Vec<Vec<(f64, f64)>>)| {
-        let scheme = &comparison.schemes[rank].scheme;
-        let class = scheme_class(rank);
-        let label = format!("Windows over time, {scheme}");
-        let mut panel = Panel::new(&label, PANEL, greatest, ("time, s", "window, packets"));
+    let (title, axis) = ("Windows over time", "window, packets");
+    let all = all.into_iter().map(|flows| (!flows.is_empty()).then_some(flows)).collect();
+    let sheet = Sheet { name: "window", title, axis, greatest: (end, highest.min(cut)) };
+    sheet.panels(comparison, all, |panel, class, _, flows| {
         for (place, points) in flows.iter().enumerate().rev() {
-            let shade = if place == 0 { class.clone() } else { format!("{class} other") };
+            let shade = if place == 0 { class.to_string() } else { format!("{class} other") };
             let points: Vec<_> = points.iter().map(|&(time, window)| (time, window.min(cut))).collect();
             panel.line(&shade, &Curve::thinned(&points, INTERVALS));
         }
-        let name = format!("window_{}", rank + 1);
-        let drawing = panel.finish();
-        (!flows.is_empty()).then_some(Figure {
-            name,
-            title: scheme.clone(),
-            note: "",
-            class: Some(class),
-            drawing,
-        })
-    };
-    all.into_iter().enumerate().filter_map(panel).collect()
+    })
 }
 
 /// A height that cuts off the rare peaks of slow start, beside which nothing else could be seen.
@@ -156,7 +242,7 @@ pub(super) fn distribution(comparison: &Comparison) -> Option<Figure> {
     let title = "Distribution of the queue's length";
     let names = ("queue, packets", "fraction of the time that it was no longer");
     let mut panel = Panel::new(title, HALF, (longest, 1.0), names);
-    if let Some(buffer) = buffer_packets(comparison).filter(|buffer| *buffer <= longest) {
+    if let Some(buffer) = shared(comparison, "buffer_packets").filter(|buffer| *buffer <= longest) {
         panel.mark(buffer, "buffer");
     }
     for (rank, points) in all.iter().enumerate().filter(|(_, points)| !points.is_empty()) {
@@ -217,14 +303,19 @@ fn curves(scheme: &SchemeResult, quantity: &str) -> Vec<Vec<(f64, f64)>> {
     series.columns_of(quantity).into_iter().map(curve).filter(|points| !points.is_empty()).collect()
 }
 
+/// The curve of a quantity of the bottleneck, by scheme.
+fn of_bottleneck(comparison: &Comparison, quantity: &str) -> Vec<Option<Vec<(f64, f64)>>> {
+    comparison.schemes.iter().map(|scheme| curves(scheme, quantity).into_iter().next()).collect()
+}
+
 fn greatest<'a>(curves: impl Iterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64) {
     curves.flatten().fold((0.0, 0.0), |(x, y), point| (point.0.max(x), point.1.max(y)))
 }
 
-/// The buffer of the bottleneck, if it is the same for all schemes.
-fn buffer_packets(comparison: &Comparison) -> Option<f64> {
-    let of = |scheme: &SchemeResult| Some(bottleneck(scheme.runs.first()?)?.value("buffer_packets"));
-    let buffers: Vec<Option<f64>> = comparison.schemes.iter().map(of).collect();
-    let same = buffers.windows(2).all(|pair| pair[0] == pair[1]);
-    buffers.first().copied().flatten().filter(|buffer| same && buffer.is_finite())
+/// A metric of the bottleneck, if it is the same for all schemes.
+fn shared(comparison: &Comparison, metric: &str) -> Option<f64> {
+    let of = |scheme: &SchemeResult| Some(bottleneck(scheme.runs.first()?)?.value(metric));
+    let all: Vec<Option<f64>> = comparison.schemes.iter().map(of).collect();
+    let same = all.windows(2).all(|pair| pair[0] == pair[1]);
+    all.first().copied().flatten().filter(|value| same && value.is_finite())
 }

@@ -67,7 +67,7 @@ fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
 
 #[test]
 fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
-    let mut series = Series::new(&valid(&[]), 0);
+    let mut series = Series::new(&valid(&["pages"]), 0);
     // 25 kB take 0.2 s at 1 Mbit/s.
     let data = Packet::data(0, 0, 25_000, Flags::default(), Time::ZERO);
     let packet = &data;
@@ -91,7 +91,7 @@ fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
     }
     series.on(secs(1), &Event::Sample { view: &Still });
     let again = Packet::data(0, 0, 25_000, Flags::RETRANSMITTED, Time::ZERO);
-    for (group, sent) in [(0, &again), (0, &data), (1, &again), (1, &again), (2, &again)] {
+    for (group, sent) in [(0, &again), (0, &data), (1, &again), (1, &again), (2, &again), (3, &again)] {
         series.on(millis(1500), &Event::Sent { packet: sent, group });
     }
     series.on(secs(2), &Event::Sample { view: &Still });
@@ -106,6 +106,8 @@ fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
     assert_eq!((of("drops[b-c]"), of("marks[b-c]")), (vec![1.0, 3.0, 0.0], vec![0.0, 1.0, 0.0]));
     assert_eq!(of("retransmissions[forward]"), [0.0, 1.0, 0.0]);
     assert_eq!(of("retransmissions[reverse]"), [0.0, 2.0, 0.0]);
+    assert_eq!(of("retransmissions[pages]"), [0.0, 1.0, 0.0]);
+    assert!(!table.columns.contains(&"retransmissions[constant]".into()), "it has no senders");
 }
 
 /// Controllers that remember the number of their flow, and what no other does.
