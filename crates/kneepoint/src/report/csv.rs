@@ -20,14 +20,15 @@ pub fn schemes(comparison: &Comparison) -> String {
     written(head.collect(), rows)
 }
 
-/// One line per run: its headline metrics and its costs.
+/// One line per run: all its metrics and its costs.
 pub fn runs(comparison: &Comparison) -> String {
     let costs = ["cpu_seconds", "bottleneck_packets", "events"];
-    let keys = headlines().map(|metric| metric.key.as_str());
+    let metrics = || Subject::Run.metrics().iter();
+    let keys = metrics().map(|metric| metric.key.as_str());
     let head = ["scheme", "seed"].into_iter().chain(keys).chain(costs);
     let rows = each(comparison).map(|(scheme, run)| {
         let mut row = vec![scheme.scheme.clone(), run.seed.to_string()];
-        row.extend(headlines().map(|metric| number(value(&run.rows, &metric.key, &[]))));
+        row.extend(metrics().map(|metric| number(value(&run.rows, &metric.key, &[]))));
         row.extend([number(run.cpu_seconds), run.bottleneck_packets.to_string(), run.events.to_string()]);
         row
     });
@@ -114,7 +115,9 @@ mod tests {
     #[test]
     fn runs_and_schemes_have_a_line_each() {
         let comparison = example::comparison();
-        assert_eq!(runs(&comparison).lines().count(), 1 + 2 * 3);
+        let written = runs(&comparison);
+        assert_eq!(written.lines().count(), 1 + 2 * 3);
+        assert!(written.lines().next().is_some_and(|head| head.contains(",retransmission_rate,timeouts,")));
         let schemes = schemes(&comparison);
         assert_eq!(schemes.lines().count(), 1 + 2);
         assert!(schemes.starts_with("scheme,runs,queue_mean_packets,queue_mean_packets_half_width,"));
