@@ -32,8 +32,8 @@ fn a_metric_and_a_column_of_one_name_are_explained_together_with_what_counts() {
         assert!(explained.contains(part), "{explained}");
     }
     // Of the run and of the link, whose definitions are the same.
-    let explained = stdout(&knee(here.path(), &["explain", "utilization"]));
-    assert_eq!(explained.matches("Link: the counters").count(), 1, "{explained}");
+    let once = stdout(&knee(here.path(), &["explain", "utilization"]));
+    assert_eq!(once.matches("Link: the counters").count(), 1, "{once}");
 }
 
 #[test]

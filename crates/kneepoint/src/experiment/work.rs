@@ -341,8 +341,8 @@ mod tests {
         let mut frame = Frame::default();
         frame.add(&[], 1, &rows);
         let (frame, labels) = (&frame, &Labels::new());
-        let asked = |text: &str| {
-            let expression = Expression::parse(text).unwrap();
+        let asked = |claim: &str| {
+            let expression = Expression::parse(claim).unwrap();
             expression.value(Scope { frame, labels, seed: Some(1) }).unwrap()
         };
         let used = asked("utilization[link=r1-r2, window=begin]");

@@ -131,8 +131,10 @@ pub(super) fn throughputs(comparison: &Comparison) -> Vec<Figure> {
     let mbit = |(time, rate): (f64, f64)| (time, 1e-6 * rate);
     let all = of_bottleneck(comparison, "link_throughput_bps").into_iter();
     let all: Vec<Option<Vec<_>>> = all.map(|points| Some(points?.into_iter().map(mbit).collect())).collect();
-    let capacity = shared(comparison, "capacity_bps").map(|capacity| 1e-6 * capacity);
     let greatest = greatest(all.iter().flatten());
+    let capacity = shared(comparison, "capacity_bps").map(|capacity| 1e-6 * capacity);
+    // Where the capacity varies, its mean is a line through the curves that tells nothing.
+    let capacity = capacity.filter(|capacity| greatest.1 <= 1.001 * capacity);
     let greatest = (greatest.0, greatest.1.max(capacity.unwrap_or(0.0)));
     let (title, axis) = ("Link throughput over time", "throughput, Mbit/s");
     Sheet { name: "link_throughput", title, axis, greatest }.panels(
@@ -151,7 +153,7 @@ pub(super) fn throughputs(comparison: &Comparison) -> Vec<Figure> {
 /// happens has no figure.
 pub(super) fn counts(comparison: &Comparison) -> Vec<Figure> {
     // That of the bottleneck is the first column; groups are added up.
-    let all = [
+    let quantities = [
         ("drops", 1, "Packets dropped", "By the bottleneck's queue, since the start of the first run."),
         ("marks", 1, "Packets marked", "By the bottleneck's queue, since the start of the first run."),
         (
@@ -172,7 +174,7 @@ pub(super) fn counts(comparison: &Comparison) -> Vec<Figure> {
         let (name, title, drawing) = (quantity.into(), title.into(), panel.finish());
         (greatest.1 > 0.0).then_some(Figure { name, title, note, class: None, drawing })
     };
-    all.into_iter().filter_map(figure).collect()
+    quantities.into_iter().filter_map(figure).collect()
 }
 
 /// The sum over so many columns of a quantity since the start of the run, by the time.
