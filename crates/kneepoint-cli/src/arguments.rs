@@ -4,6 +4,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
+#[cfg(target_os = "linux")]
+use crate::verbs::emulate;
 use crate::verbs::{
     check, coexist, compare, completions, doctor, explain, fluid, init, list, man, markov, predict,
     reproduce, run, schema,
@@ -69,6 +71,9 @@ enum Verb {
     /// Check scenarios without running them
     #[command(after_help = "Example:\n  knee check my.toml yours.toml")]
     Check(check::Arguments),
+    /// Run a program behind an emulated link
+    #[cfg(target_os = "linux")]
+    Emulate(emulate::Arguments),
     /// Report the capabilities of this machine
     Doctor,
     /// Print a completion script for a shell
@@ -99,6 +104,8 @@ impl Knee {
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),
             Verb::Check(arguments) => check::check(arguments, self.json),
+            #[cfg(target_os = "linux")]
+            Verb::Emulate(arguments) => emulate::emulate(arguments, self.json),
             Verb::Doctor => doctor::doctor(self.json),
             Verb::Completions(arguments) => completions::completions(arguments, Knee::command()),
             Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),

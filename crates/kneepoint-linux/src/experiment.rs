@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bulk transfers of the kernel over an emulated link.
+//! Bulk transfers of the kernel over an emulated network, seen by the observers of a simulation.
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddrV4;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use kneepoint::units::{Span, Time};
+use kneepoint::link::NodeId;
+use kneepoint::spec::Valid;
+use kneepoint::trace::Observer;
+use kneepoint::units::Span;
+use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use crate::emulator::{self, Arrival, Lateness, Path};
+use crate::behind::{self, Far};
+use crate::emulator::{self, Emulator, Late, Stop};
+use crate::frame::Tuple;
 use crate::hosts;
-use crate::namespace::Namespace;
+use crate::tap::{Role, Tap};
 use crate::tun;
 
-const NEAR: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-const FAR: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 /// The port of the first sink.
 const PORT: u16 = 5001;
 /// How long hosts are given to come up before the first transfer.
@@ -27,28 +32,21 @@ pub struct Transfer {
     pub control: String,
     /// When it starts.
     pub start: Span,
+    /// Its group, by its place among the groups of traffic.
+    pub group: u32,
+    /// The nodes from and to which its data travels.
+    pub way: (NodeId, NodeId),
 }
 
-/// Transfers over a link.
-#[derive(Clone, Debug)]
-pub struct Experiment {
-    /// The link.
-    pub path: Path,
-    /// The transfers.
-    pub transfers: Vec<Transfer>,
-    /// The end of all.
-    pub duration: Span,
-}
-
-/// What the link and the senders saw. Times count from the beginning of the experiment.
+/// What was seen.
 #[derive(Debug)]
-pub struct Outcome {
-    /// Every packet that came to the queue, in order.
-    pub arrivals: Vec<Arrival>,
-    /// Packets that each transfer sent again.
+pub struct Outcome<O> {
+    /// The observer of the network.
+    pub watch: O,
+    /// Packets that each transfer sent again, as its kernel counts them.
     pub retransmissions: Vec<u32>,
-    /// How late the link was.
-    pub lateness: Lateness,
+    /// How late the links were.
+    pub late: Late,
 }
 
 /// What this machine lacks for an experiment with these congestion controls, if it lacks anything.
@@ -64,49 +62,53 @@ pub fn missing(controls: &[&str]) -> Option<String> {
     unknown.map(|control| format!("the kernel has no congestion control `{control}`, only {}", known.trim()))
 }
 
-/// Runs an experiment.
-pub fn experiment(experiment: &Experiment) -> io::Result<Outcome> {
-    let (near, far) = (Namespace::new()?, Namespace::new()?);
-    let devices = [near.run(|| tun::open(NEAR))?, far.run(|| tun::open(FAR))?];
-    let count = experiment.transfers.len();
-    let listeners = far.run(move || hosts::listen(FAR, PORT, count))?;
+/// Runs transfers over the network of `valid` for as long as it says. Flow number `n` is the n-th transfer; times count from the
+/// instant at which hosts are ready.
+pub fn experiment<O: Observer + Send>(
+    valid: &Valid,
+    seed: u64,
+    transfers: &[Transfer],
+    watch: O,
+) -> io::Result<Outcome<O>> {
+    let hosts = behind::hosts(Far::Apart)?;
+    let [near, far] = &hosts;
+    let (to, count) = (far.address.v4, transfers.len());
+    let listeners = far.run(move || hosts::listen(to, PORT, count))?;
     let sinks = listeners.into_iter().map(|listener| far.spawn(|| hosts::sink(listener)));
     let sinks = sinks.collect::<io::Result<Vec<_>>>()?;
 
     let began = Instant::now() + SETTLE;
     let span = |span: Span| Duration::from_nanos(span.0);
-    let end = began + span(experiment.duration);
-    let senders = experiment.transfers.iter().enumerate().map(|(place, transfer)| {
+    let end = began + span(valid.schedule().duration.since(Default::default()));
+    let senders = transfers.iter().enumerate().map(|(place, transfer)| {
         let (control, start) = (transfer.control.clone(), began + span(transfer.start));
-        let to = SocketAddrV4::new(FAR, PORT + place as u16);
+        let to = SocketAddrV4::new(to, PORT + place as u16);
         near.spawn(move || hosts::send(to, &control, start, end))
     });
     let senders = senders.collect::<io::Result<Vec<_>>>()?;
-    let path = experiment.path;
-    let origin = began - SETTLE;
-    let whole = SETTLE + span(experiment.duration) + SETTLE;
-    let link = std::thread::spawn(move || emulator::carry(&path, devices, origin, whole));
-    let mut log = link.join().expect("no panic inside")?;
+
+    let groups: Vec<u32> = transfers.iter().map(|transfer| transfer.group).collect();
+    let classify = move |tuple: &Tuple| {
+        let place = u32::from(tuple.ports.1.checked_sub(PORT)?);
+        Some(Role { group: *groups.get(place as usize)?, listed: Some(place) })
+    };
+    let tap = Tap::new(tun::MTU as u16, count as u32, Box::new(classify));
+    let ways: Vec<(NodeId, NodeId)> = transfers.iter().map(|transfer| transfer.way).collect();
+    let mut emulator = Emulator::new(valid, seed, &ways, tap, watch);
+    let never: OwnedFd = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?.into();
+    let carried = std::thread::scope(|scope| {
+        let link = scope.spawn(|| {
+            emulator::be_prompt();
+            let stop = Stop { at: valid.schedule().duration, when: never.as_fd(), asked: &|| false };
+            emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, &mut ())
+        });
+        link.join().expect("no panic inside")
+    })?;
     let counters = senders.into_iter().map(|one| one.join().expect("no panic inside"));
     let counters = counters.collect::<io::Result<Vec<_>>>()?;
     // Sinks whose connection was aborted while the link was going down would wait for ever.
     drop(sinks);
-
-    let lateness = log.lateness();
-    let settle = Span(SETTLE.as_nanos() as u64);
-    let arrivals =
-        log.arrivals.into_iter().filter(|one| one.transfer >= PORT && one.at >= settle.after_start());
-    let shifted =
-        |time: Time| if time == Time::NEVER { time } else { time.since(settle.after_start()).after_start() };
-    let shifted = arrivals.map(|one| Arrival {
-        at: shifted(one.at),
-        departs: shifted(one.departs),
-        transfer: one.transfer - PORT,
-        ..one
-    });
-    Ok(Outcome {
-        arrivals: shifted.filter(|one| one.at < experiment.duration.after_start()).collect(),
-        retransmissions: counters.iter().map(|one| one.retransmissions).collect(),
-        lateness,
-    })
+    let (watch, _) = emulator.finish(carried.ended);
+    let retransmissions = counters.iter().map(|one| one.retransmissions).collect();
+    Ok(Outcome { watch, retransmissions, late: carried.lateness.summary() })
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Network namespaces without a name: they vanish with the last thread and file that holds them.
+//! Network namespaces: fresh ones without a name, which vanish with the last thread and file that holds them, the caller's own, and
+//! those that `ip netns` named.
 
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// Settings of every namespace. Metrics of earlier connections must not leak into later ones, and buffers must never be
+use crate::tun;
+
+/// Settings of every fresh namespace. Metrics of earlier connections must not leak into later ones, and buffers must never be
 /// what limits a transfer; they start at the kernel's defaults, for a receiver with more room acknowledges every one of
 /// the first two hundred packets (it advertises a window that opens with each).
 pub const SYSCTLS: [(&str, &str); 9] = [
@@ -27,16 +32,27 @@ pub const SYSCTLS: [(&str, &str); 9] = [
 pub struct Namespace(File);
 
 impl Namespace {
-    /// A fresh namespace with [`SYSCTLS`].
+    /// A fresh namespace with [`SYSCTLS`] and a loopback device.
     pub fn new() -> io::Result<Namespace> {
         let made = thread::spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             for (name, value) in SYSCTLS {
                 fs::write(format!("/proc/sys/net/ipv4/{name}"), value)?;
             }
+            tun::loopback()?;
             File::open("/proc/thread-self/ns/net")
         });
         made.join().expect("no panic inside").map(Namespace)
+    }
+
+    /// The caller's.
+    pub fn own() -> io::Result<Namespace> {
+        File::open("/proc/thread-self/ns/net").map(Namespace)
+    }
+
+    /// The one that `ip netns add NAME` made.
+    pub fn named(name: &str) -> io::Result<Namespace> {
+        File::open(Path::new("/run/netns").join(name)).map(Namespace)
     }
 
     /// A thread inside it.
@@ -57,5 +73,11 @@ impl Namespace {
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         self.spawn(work)?.join().expect("no panic inside")
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }

@@ -4,52 +4,126 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use libc::{c_short, ifreq};
+use libc::{c_char, c_int, c_short, ifreq};
 
-/// The name of the device inside its namespace.
-const NAME: &str = "knee0";
+/// Devices are called `knee0`, `knee1` and so on in each namespace.
+const NAME: &str = "knee%d";
 /// Packets that the device holds until the program reads them; it reads at once.
-const QUEUE: i32 = 10_000;
+const QUEUE: c_int = 10_000;
 /// Ethernet's.
-pub const MTU: i32 = 1500;
+pub const MTU: c_int = 1500;
 
-/// Opens the device of the calling thread's namespace and gives it an address in a network of 24 bits.
-pub fn open(address: Ipv4Addr) -> io::Result<File> {
-    let device = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
-    let mut request = request();
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
-    ask(&device, libc::TUNSETIFF as libc::Ioctl, &mut request)?;
-    set_nonblocking(&device)?;
-
-    let socket = socket()?;
-    request.ifr_ifru.ifru_addr = internet(address);
-    ask(&socket, libc::SIOCSIFADDR as libc::Ioctl, &mut request)?;
-    request.ifr_ifru.ifru_netmask = internet(Ipv4Addr::new(255, 255, 255, 0));
-    ask(&socket, libc::SIOCSIFNETMASK as libc::Ioctl, &mut request)?;
-    request.ifr_ifru.ifru_mtu = MTU;
-    ask(&socket, libc::SIOCSIFMTU as libc::Ioctl, &mut request)?;
-    request.ifr_ifru.ifru_metric = QUEUE;
-    ask(&socket, libc::SIOCSIFTXQLEN as libc::Ioctl, &mut request)?;
-    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
-    ask(&socket, libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)?;
-    Ok(device)
+/// The addresses of a host, in networks of 24 and 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// IPv4.
+    pub v4: Ipv4Addr,
+    /// IPv6.
+    pub v6: Ipv6Addr,
 }
 
-fn request() -> ifreq {
+impl Address {
+    /// That of host `host` in network `network`: 10.77.NETWORK.HOST and fd6b:6e65:65:NETWORK::HOST.
+    pub const fn of(network: u8, host: u8) -> Address {
+        Address {
+            v4: Ipv4Addr::new(10, 77, network, host),
+            v6: Ipv6Addr::new(0xfd6b, 0x6e65, 0x0065, network as u16, 0, 0, 0, host as u16),
+        }
+    }
+}
+
+/// A device. It vanishes when it is dropped, or when the process ends in any way.
+#[derive(Debug)]
+pub struct Device {
+    /// Its packets, each with its IP header first.
+    pub file: File,
+    /// Its name in its namespace.
+    pub name: String,
+}
+
+impl Device {
+    /// Opens a device of the calling thread's namespace and gives it its addresses.
+    pub fn open(address: Address) -> io::Result<Device> {
+        let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
+        let mut request = request(NAME);
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
+        ask(&file, libc::TUNSETIFF as libc::Ioctl, &mut request)?;
+        set_nonblocking(&file)?;
+        // The kernel chose the number in the name.
+        let name: String =
+            request.ifr_name.iter().take_while(|c| **c != 0).map(|c| *c as u8 as char).collect();
+        set_up(&name, address)?;
+        Ok(Device { file, name })
+    }
+
+    /// Sends everything without another way through this device.
+    pub fn route_all(&self) -> io::Result<()> {
+        let socket = socket(libc::AF_INET)?;
+        let mut name = request(&self.name).ifr_name;
+        // SAFETY: zero is a value of every field of a route.
+        let mut route: libc::rtentry = unsafe { mem::zeroed() };
+        route.rt_dst = internet(Ipv4Addr::UNSPECIFIED);
+        route.rt_genmask = internet(Ipv4Addr::UNSPECIFIED);
+        route.rt_flags = libc::RTF_UP;
+        route.rt_dev = name.as_mut_ptr();
+        ask(&socket, libc::SIOCADDRT as libc::Ioctl, &mut route)
+    }
+}
+
+/// Brings up the loopback device of the calling thread's namespace.
+pub fn loopback() -> io::Result<()> {
+    let mut request = request("lo");
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
+    ask(&socket(libc::AF_INET)?, libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
+}
+
+fn set_up(name: &str, address: Address) -> io::Result<()> {
+    let socket4 = socket(libc::AF_INET)?;
+    let mut request = request(name);
+    let mut set = |what: libc::Ioctl, change: &dyn Fn(&mut ifreq)| {
+        change(&mut request);
+        ask(&socket4, what, &mut request)
+    };
+    set(libc::SIOCSIFADDR as libc::Ioctl, &|request| request.ifr_ifru.ifru_addr = internet(address.v4))?;
+    set(libc::SIOCSIFNETMASK as libc::Ioctl, &|request| {
+        request.ifr_ifru.ifru_netmask = internet(Ipv4Addr::new(255, 255, 255, 0));
+    })?;
+    set(libc::SIOCSIFMTU as libc::Ioctl, &|request| request.ifr_ifru.ifru_mtu = MTU)?;
+    set(libc::SIOCSIFTXQLEN as libc::Ioctl, &|request| request.ifr_ifru.ifru_metric = QUEUE)?;
+    set(libc::SIOCSIFFLAGS as libc::Ioctl, &|request| {
+        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
+    })?;
+    set(libc::SIOCGIFINDEX as libc::Ioctl, &|_| {})?;
+    // SAFETY: the last request filled in the index.
+    let index = unsafe { request.ifr_ifru.ifru_ifindex };
+    // A machine without IPv6 has no such socket, and the link carries IPv4 alone.
+    if let Ok(socket6) = socket(libc::AF_INET6) {
+        let address = libc::in6_addr { s6_addr: address.v6.octets() };
+        let mut request = libc::in6_ifreq { ifr6_addr: address, ifr6_prefixlen: 64, ifr6_ifindex: index };
+        match ask(&socket6, libc::SIOCSIFADDR as libc::Ioctl, &mut request) {
+            // IPv6 is switched off for the device.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EOPNOTSUPP)) => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+fn request(name: &str) -> ifreq {
     // SAFETY: every field of `ifreq` is an integer, an address or a union of these, for which zero is a value.
     let mut request: ifreq = unsafe { mem::zeroed() };
-    for (place, byte) in request.ifr_name.iter_mut().zip(NAME.bytes()) {
-        *place = byte as libc::c_char;
+    for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *place = byte as c_char;
     }
     request
 }
 
-fn socket() -> io::Result<OwnedFd> {
+fn socket(family: c_int) -> io::Result<OwnedFd> {
     // SAFETY: the call takes no pointers.
-    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    let socket = unsafe { libc::socket(family, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
     if socket < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -57,8 +131,8 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
-fn ask(file: &impl AsRawFd, what: libc::Ioctl, request: &mut ifreq) -> io::Result<()> {
-    // SAFETY: `what` is one of the requests above, all of which take a pointer to an `ifreq`, which lives until the end.
+fn ask<T>(file: &impl AsRawFd, what: libc::Ioctl, request: &mut T) -> io::Result<()> {
+    // SAFETY: each caller passes the type that its request takes a pointer to; the value lives until the end.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), what, std::ptr::from_mut(request)) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -6,6 +6,8 @@ pub mod coexist;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
+#[cfg(target_os = "linux")]
+pub mod emulate;
 pub mod explain;
 pub mod fluid;
 pub mod init;

@@ -6,4 +6,4 @@ mod read;
 mod write;
 
 pub use read::{Capture, Direction, Malformed, Segment, Transfer, Vantage, is_capture, parse_direction};
-pub use write::Writer;
+pub use write::{Blocks, Writer};

@@ -55,21 +55,22 @@ const HALF: u64 = 1 << 10;
 /// tenth of the instructions: the cell is a shift and an addition. Counters are of 32 bits, so that those in use
 /// stay in the first-level cache.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recorder {
+pub struct Recorder {
     cells: Vec<u32>,
     sum: u128,
     max: u64,
 }
 
 impl Recorder {
+    /// Records a time.
     #[inline]
-    pub(super) fn record(&mut self, time: Span) {
+    pub fn record(&mut self, time: Span) {
         self.add(time.0);
     }
 
     /// Records a number in a unit of the caller's.
     #[inline(always)]
-    pub(super) fn add(&mut self, value: u64) {
+    pub fn add(&mut self, value: u64) {
         self.sum += u128::from(value);
         self.max = self.max.max(value);
         let cell = cell(value);
@@ -86,23 +87,23 @@ impl Recorder {
     }
 
     /// The number of recorded times.
-    pub(super) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.cells.iter().copied().map(u64::from).sum()
     }
 
     /// A statistic of the recorded times in seconds; NaN without one.
-    pub(super) fn seconds(&self, statistic: Statistic) -> f64 {
+    pub fn seconds(&self, statistic: Statistic) -> f64 {
         self.value(statistic) / 1e9
     }
 
     /// The fraction of the recorded numbers that do not exceed `value`, to three significant digits of it; NaN without one.
-    pub(super) fn fraction_up_to(&self, value: u64) -> f64 {
+    pub fn fraction_up_to(&self, value: u64) -> f64 {
         let below: u64 = self.cells.iter().take(cell(value) + 1).copied().map(u64::from).sum();
         below as f64 / self.count() as f64
     }
 
     /// A statistic in the unit that was recorded; NaN without a number.
-    pub(super) fn value(&self, statistic: Statistic) -> f64 {
+    pub fn value(&self, statistic: Statistic) -> f64 {
         let count = self.count();
         if count == 0 {
             return f64::NAN;

@@ -96,6 +96,12 @@ impl Link {
         }
     }
 
+    /// Its window is this one, in which it can carry `capacity` bits.
+    pub(super) fn end(&mut self, window: Interval, capacity: f64) {
+        (self.window, self.capacity) = (window, capacity);
+        self.queue.end(window);
+    }
+
     /// A transmission that begins before the window may take up some of it.
     pub(super) fn served_before(&mut self, at: Time, size: u16) {
         self.before = (at, size);

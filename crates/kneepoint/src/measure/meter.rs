@@ -77,6 +77,20 @@ impl Meter {
         self
     }
 
+    /// Ends the window at `end`, for a run that ended before its spec says. No later event may have been reported.
+    pub fn end(&mut self, end: Time, valid: &Valid, seed: u64) {
+        self.window.to = self.window.to.min(end).max(self.window.from);
+        for (place, spec) in valid.network().links.iter().enumerate() {
+            if let Some(link) = &mut self.links[place] {
+                link.end(self.window, spec.capacity_bits(self.window, seed, place));
+            }
+        }
+        self.groups.iter_mut().for_each(|group| group.window = self.window.span());
+        if let Some(mixture) = &mut self.mixture {
+            mixture.end(self.window);
+        }
+    }
+
     /// The rows of every subject.
     pub fn finish(self) -> Vec<Row> {
         self.rows(Subject::ALL)

@@ -69,6 +69,15 @@ impl Mixture {
         Mixture { limit, window, groups: vec![group; groups] }
     }
 
+    /// The window is this one.
+    pub(super) fn end(&mut self, window: Interval) {
+        self.window = window;
+        for group in &mut self.groups {
+            group.served.end(window);
+            group.dropped.end(window);
+        }
+    }
+
     /// An event of a packet of `group`, which met `backlog` if it arrives.
     #[inline]
     pub(super) fn on(&mut self, group: usize, at: Time, backlog: Backlog, event: &Event) {

@@ -26,6 +26,7 @@ mod series;
 mod tally;
 mod theory;
 
+pub use distribution::{Recorder, Statistic};
 pub use meter::Meter;
 pub use metric::{Metric, Subject, headlines};
 pub use object::Objects;

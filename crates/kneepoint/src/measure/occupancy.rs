@@ -35,6 +35,11 @@ impl Occupancy {
         }
     }
 
+    /// The window is this one.
+    pub(super) fn end(&mut self, window: Interval) {
+        self.window = window;
+    }
+
     /// The backlog changes at `at`.
     #[inline]
     pub(super) fn change(&mut self, at: Time, backlog: Backlog) {

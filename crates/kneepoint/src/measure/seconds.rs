@@ -28,6 +28,11 @@ impl Seconds {
         Seconds { window, ends: window.from + SECOND, now: 0, sum: 0, squares: 0 }
     }
 
+    /// The window is this one.
+    pub(super) fn end(&mut self, window: Interval) {
+        self.window = window;
+    }
+
     /// Adds to the count of the second around `at`, which is inside the window.
     #[inline]
     pub(super) fn count(&mut self, at: Time, more: u64) {

@@ -64,6 +64,10 @@ pub struct Series {
     flows: Vec<FlowId>,
     /// The group of each flow slot that belongs to one, by its place among those with listed connections.
     group_of: Vec<Option<usize>>,
+    /// How many slots are known before the run.
+    listed: usize,
+    /// The place of each group among those with listed connections, if it has them.
+    shown: Vec<Option<usize>>,
     /// The latest round-trip time of each active flow slot; zero before the first sample.
     latest: Vec<Option<Span>>,
     /// Bytes acknowledged to each group's senders since the last sample.
@@ -82,10 +86,9 @@ impl Series {
         let roster = Roster::new(valid);
         // Those whose connections are known before the run, and the place of each group among them.
         let listed = || valid.groups().iter().filter(|group| group.kind().listed());
-        let group_of = |slot: &Slot| {
-            let before = valid.groups()[..slot.group].iter().filter(|group| group.kind().listed());
-            valid.groups()[slot.group].kind().listed().then(|| before.count())
-        };
+        let mut places = 0..;
+        let place = |group: &Group| group.kind().listed().then(|| places.next()).flatten();
+        let shown: Vec<Option<usize>> = valid.groups().iter().map(place).collect();
         let controlled = || valid.groups().iter().filter(|group| group.cc.is_some());
         let links = &valid.network().links;
         let measured = || links.iter().filter(|link| link.measured);
@@ -116,7 +119,9 @@ impl Series {
             interval,
             links: links.iter().map(crossed).collect(),
             flows: followed.iter().map(|(flow, _)| *flow).collect(),
-            group_of: roster.fixed().iter().map(group_of).collect(),
+            group_of: roster.fixed().iter().map(|slot| shown[slot.group]).collect(),
+            listed: roster.fixed().len(),
+            shown,
             latest: vec![None; roster.fixed().len()],
             acked: vec![0; listed().count()],
             resent: valid.groups().iter().map(|group| group.cc.as_ref().map(|_| 0)).collect(),
@@ -190,6 +195,15 @@ impl Series {
         }
     }
 
+    /// A flow that was not known before the run may begin in a group whose flows are shown.
+    #[cold]
+    fn open(&mut self, flow: FlowId, group: u32) {
+        let slots = self.group_of.len().max(flow.0 as usize + 1);
+        self.group_of.resize(slots, None);
+        self.latest.resize(slots, None);
+        self.group_of[flow.0 as usize] = self.shown.get(group as usize).copied().flatten();
+    }
+
     #[cold]
     fn sample(&mut self, at: Time, view: &dyn View) {
         let elapsed = at.since(self.last).as_secs_f64();
@@ -257,7 +271,12 @@ impl Observer for Series {
                     *segments += 1;
                 }
             }
-            Event::Started { flow, .. } => self.became(*flow, Some(Span::ZERO)),
+            Event::Started { flow, group } => {
+                if flow.0 as usize >= self.listed {
+                    self.open(*flow, *group);
+                }
+                self.became(*flow, Some(Span::ZERO));
+            }
             Event::Closed { flow } => self.became(*flow, None),
             Event::Sample { view } => self.sample(at, *view),
             _ => {}

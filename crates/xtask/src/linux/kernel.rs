@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use kneepoint::link::NodeId;
 use kneepoint::units::Span;
-use kneepoint_linux::{Experiment, Outcome, Transfer, experiment, missing};
+use kneepoint_linux::{Outcome, Transfer, experiment, missing};
 use serde::{Deserialize, Serialize};
 
-use super::figures::{Figures, Passed, figures};
-use super::setting::{DURATION, STAGGER, Setting};
+use super::figures::{Figures, figures};
+use super::setting::{STAGGER, Setting};
+use super::simulated::{self, Packets};
 
 /// The record, one run a line.
 const FILE: &str = "validation/linux/results.jsonl";
@@ -38,25 +40,18 @@ pub fn lacks(settings: &[Setting]) -> Option<String> {
 }
 
 /// Packets and counters of a run.
-pub fn measure(setting: &Setting) -> Result<(Outcome, Vec<Passed>), String> {
-    let transfer = |(place, control): (usize, &&str)| Transfer {
+pub fn measure(setting: &Setting) -> Result<Outcome<Packets>, String> {
+    let valid = simulated::valid(setting, "preset = \"linux\"")?;
+    let pairs = valid.groups().iter().map(|group| group.pairs[0]);
+    let transfer = |((place, control), way): ((usize, &&str), (NodeId, NodeId))| Transfer {
         control: control.to_string(),
         start: STAGGER * place as u64,
+        group: place as u32,
+        way,
     };
-    let wanted = Experiment {
-        path: kneepoint_linux::Path { rate: setting.rate(), rtt: setting.rtt(), buffer: setting.packets() },
-        transfers: setting.controls().iter().enumerate().map(transfer).collect(),
-        duration: DURATION,
-    };
-    let outcome = experiment(&wanted).map_err(|error| format!("{}: {error}", setting.name()))?;
-    let passed = outcome.arrivals.iter().map(|one| Passed {
-        at: one.at,
-        departs: one.departs,
-        size: one.size,
-        transfer: usize::from(one.transfer),
-    });
-    let passed = passed.collect();
-    Ok((outcome, passed))
+    let transfers: Vec<Transfer> = setting.controls().iter().enumerate().zip(pairs).map(transfer).collect();
+    experiment(&valid, 1, &transfers, Packets::of(setting))
+        .map_err(|error| format!("{}: {error}", setting.name()))
 }
 
 /// A run, repeated where the link was late.
@@ -72,17 +67,16 @@ pub fn run(setting: &Setting, repetition: u64) -> Result<Recorded, String> {
 }
 
 fn once(setting: &Setting, repetition: u64) -> Result<Recorded, String> {
-    let (outcome, passed) = measure(setting)?;
-    let again: u32 = outcome.retransmissions.iter().sum();
+    let Outcome { watch, retransmissions, late } = measure(setting)?;
+    let again: u32 = retransmissions.iter().sum();
     let micros = |span: Span| span.0 as f64 / 1e3;
-    let late = outcome.lateness;
     Ok(Recorded {
         setting: setting.name(),
         repetition,
-        figures: figures(setting, &passed, f64::from(again)),
+        figures: figures(setting, &watch.passed, f64::from(again)),
         late_p99_us: micros(late.p99),
         late_max_us: micros(late.max),
-        spoiled: late.p99 > Span::from_millis(1) || late.max > Span(setting.rtt().0 / 4),
+        spoiled: late.spoils(setting.rtt()).is_some(),
         kernel: kernel(),
     })
 }

@@ -199,10 +199,10 @@ fn print(pairs: &[Pair]) {
 
 /// Prints when packets were dropped, the kernel's and the simulator's.
 fn trace(setting: &Setting, arguments: &Arguments) -> Result<(), String> {
-    let (_, theirs) = kernel::measure(setting)?;
+    let theirs = kernel::measure(setting)?.watch;
     let (_, ours) = simulated::run(setting, &arguments.tcp, 1)?;
     println!("{}", setting.name());
-    for (who, packets) in [("kernel", &theirs), ("simulator", &ours.passed)] {
+    for (who, packets) in [("kernel", &theirs.passed), ("simulator", &ours.passed)] {
         if let Some(until) = arguments.until {
             let mut early: Vec<_> = packets.iter().filter(|one| one.at.as_secs_f64() < until).collect();
             early.sort_by_key(|one| one.at);

@@ -21,6 +21,13 @@ pub struct Packets {
     pub windows: Vec<(Time, u32, f64)>,
 }
 
+impl Packets {
+    /// Of a setting, before the first.
+    pub fn of(setting: &Setting) -> Packets {
+        Packets { rate: setting.rate(), passed: Vec::new(), again: 0, windows: Vec::new() }
+    }
+}
+
 impl Observer for Packets {
     fn on(&mut self, at: Time, event: &Event) {
         match *event {
@@ -45,12 +52,12 @@ impl Observer for Packets {
 /// A setting in the simulator, where hosts have these options.
 pub fn run(setting: &Setting, tcp: &str, seed: u64) -> Result<(Figures, Packets), String> {
     let valid = valid(setting, tcp)?;
-    let watch = Packets { rate: setting.rate(), passed: Vec::new(), again: 0, windows: Vec::new() };
-    let (packets, _) = kneepoint::run::run(&valid, seed, watch);
+    let (packets, _) = kneepoint::run::run(&valid, seed, Packets::of(setting));
     Ok((figures(setting, &packets.passed, f64::from(packets.again)), packets))
 }
 
-fn valid(setting: &Setting, tcp: &str) -> Result<Valid, String> {
+/// A setting as a spec.
+pub fn valid(setting: &Setting, tcp: &str) -> Result<Valid, String> {
     let text = setting.scenario(tcp);
     let faults = |faults: Vec<scenario::Fault>| {
         let lines: Vec<String> = faults.iter().map(|fault| fault.message.clone()).collect();

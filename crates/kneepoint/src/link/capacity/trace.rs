@@ -11,7 +11,7 @@
 
 use super::{Capacity, Facts};
 use crate::settings::{FilePath, Inline, List, Or, Raw, Setting};
-use crate::units::{Interval, Rate, Time};
+use crate::units::{Interval, Rate, Span, Time};
 use std::fmt;
 
 /// The bytes of an opportunity.
@@ -72,6 +72,40 @@ impl Times {
     }
 }
 
+impl Times {
+    /// The mean rate of a trace with these opportunities.
+    pub fn mean(&self) -> Rate {
+        let times = self.0.values();
+        let bits = times.len() as u128 * u128::from(8 * OPPORTUNITY) * 1_000_000_000;
+        Rate((bits / u128::from(period(times))) as u64)
+    }
+
+    /// The opportunities of a link that carries so many bits until an instant, up to `end`, in the first millisecond at which there
+    /// are 1500 bytes more. The last is at `end`, where a trace begins again.
+    pub fn of(carried: impl Fn(Time) -> f64, end: Span) -> Times {
+        let mut times = Vec::new();
+        let millis = (end.0 / NANOS).max(1);
+        for milli in 1..=millis {
+            let opportunities = (carried(Time(milli * NANOS)) / f64::from(8 * OPPORTUNITY) + 1e-6) as usize;
+            times.extend(std::iter::repeat_n(milli, opportunities.saturating_sub(times.len())));
+        }
+        if times.last() != Some(&millis) {
+            times.push(millis);
+        }
+        Times(times.into())
+    }
+
+    /// As Mahimahi writes it: a line for each.
+    pub fn to_text(&self) -> String {
+        self.0.values().iter().map(|time| format!("{time}\n")).collect()
+    }
+}
+
+/// Nanoseconds after which a trace repeats.
+fn period(times: &[u64]) -> u64 {
+    times.last().map_or(1, |last| last * NANOS).max(1)
+}
+
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.0.fmt(f)
@@ -110,9 +144,8 @@ impl Trace {
         self.times.values().len() as u64
     }
 
-    /// Nanoseconds after which the trace repeats.
     fn period(&self) -> u64 {
-        self.times.values().last().map_or(1, |last| last * NANOS).max(1)
+        period(self.times.values())
     }
 
     /// When an opportunity occurs.
@@ -131,11 +164,6 @@ impl Trace {
         (self.current, self.left) = (self.time(self.next), OPPORTUNITY);
         self.next += 1;
     }
-
-    fn mean(&self) -> Rate {
-        let bits = u128::from(self.count()) * u128::from(8 * OPPORTUNITY) * 1_000_000_000;
-        Rate((bits / u128::from(self.period())) as u64)
-    }
 }
 
 impl Capacity for Trace {
@@ -146,7 +174,7 @@ impl Capacity for Trace {
     }
 
     fn suits(&self, rate: Rate) -> Result<(), String> {
-        let mean = self.mean();
+        let mean = Times(self.times.clone()).mean();
         if rate.0.abs_diff(mean.0) <= mean.0 / 10 {
             return Ok(());
         }
@@ -234,9 +262,18 @@ mod tests {
         assert_eq!(bits(0, 4), 3.0);
         assert_eq!(bits(0, 5), 5.0);
         assert_eq!(bits(4, 8), 4.0);
-        assert_eq!(link.mean(), Rate(12_000_000));
+        assert_eq!(Times(link.times.clone()).mean(), Rate(12_000_000));
         assert!(link.suits(Rate::from_mbit(11)).is_ok());
         assert!(link.suits(Rate::from_mbit(10)).unwrap_err().contains("12mbit"));
+    }
+
+    #[test]
+    fn a_capacity_written_as_a_trace_carries_the_same() {
+        // 6 Mbit/s: 1500 bytes every 2 ms; nothing from 7 to 10 ms, and at the end the trace begins again.
+        let carried = |at: Time| 6e6 * at.min(ms(7)).as_secs_f64();
+        let times = Times::of(carried, Span::from_millis(10));
+        assert_eq!(times.to_text(), "2\n4\n6\n10\n");
+        assert_eq!(Times::parse(&times.to_text()), Ok(times));
     }
 
     #[test]

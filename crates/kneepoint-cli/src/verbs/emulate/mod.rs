@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee emulate`: a program behind an emulated link.
+
+mod outcome;
+mod path;
+mod traps;
+
+use std::cell::Cell;
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use kneepoint::capture::Blocks;
+use kneepoint::measure::{Meter, Series};
+use kneepoint::units::{Rate, Span, Time};
+use kneepoint_linux::behind::{self, Far, Host, Program};
+use kneepoint_linux::emulator::{self, Capture, Emulator, Side, Stop};
+use kneepoint_linux::tap::Tap;
+use kneepoint_linux::{privilege, tun};
+
+use crate::failure::Failure;
+use crate::files::{Pending, tell};
+use crate::interrupt;
+use outcome::Outcome;
+use path::{Emulated, PathOptions};
+use traps::Seen;
+
+/// How long a program that was interrupted may use the link to say goodbye.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What to emulate, for whom.
+#[derive(Args)]
+#[command(after_help = "\
+The program runs in a network namespace of its own. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as
+$KNEE_PEER. With --server both ends are apart from this machine, and root is not needed where user namespaces are allowed.
+
+Examples:
+  knee emulate --rate 100mbit --delay 20ms --queue pisa -- ./my-client
+  knee emulate --rate 20mbit --delay 40ms --server 'iperf3 -s' -- sh -c 'iperf3 -c $KNEE_PEER -t 10'
+  knee emulate --trace verizon.trace --delay 30ms --buffer 100pkt        a shell behind a cellular link
+  knee emulate --rate 50mbit --delay 10ms --up rate=5mbit,queue=codel --loss 0.1% -- ./my-client
+  knee emulate --from scenarios/satellite.toml --pcap out.pcapng --out out/satellite -- ./my-client")]
+pub struct Arguments {
+    #[command(flatten)]
+    path: PathOptions,
+    /// A command line that runs on the other side of the link, from before the program starts until it ends
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<String>,
+    /// End after so long [default: with the program]
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Span>,
+    /// The seed of losses, jitter and queues
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u64,
+    /// How often the state is sampled for the series
+    #[arg(long, value_name = "TIME", default_value = "100ms")]
+    sample: Span,
+    /// Directory for report, rows, series and scenario [default: none is written]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Capture all packets at both hosts' devices
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// Write the capacity that the program's way out had as a Mahimahi trace
+    #[arg(long, value_name = "FILE")]
+    save_trace: Option<PathBuf>,
+    /// The program and its arguments [default: a shell]
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// Emulates.
+pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let duration = arguments.duration.unwrap_or(Span::MAX);
+    let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
+    let path = arguments.path.build(duration, sample)?;
+    let pcap = arguments.pcap.as_ref().map(|file| Taps::create(file)).transpose()?;
+    let far = far(arguments)?;
+    // The handler has a thread, and a user namespace can be entered by a process with one thread only.
+    interrupt::listen()?;
+    let hosts = behind::hosts(far).map_err(|error| lacks(&error))?;
+    let [near, other] = &hosts;
+    let _server = serve(arguments, near, other)?;
+    let origin = Instant::now();
+    let mut program = start(arguments, near, other, as_json)?;
+    let prompt = emulator::be_prompt();
+    privilege::drop_privileges().map_err(|error| {
+        Failure::run(format!("cannot give up privileges: {error}"), "report this; nothing was emulated")
+    })?;
+    let mut outcome = carry(arguments, &path, &hosts, &program, origin, pcap)?;
+    outcome.seen.prompt = prompt;
+    let status = program.end().map_err(|error| failed("wait for the program", &error))?;
+    outcome.write(arguments, &path, as_json)?;
+    match status.code() {
+        Some(0) => {}
+        Some(code) => return Err(Failure::Said(u8::try_from(code).unwrap_or(1))),
+        None if interrupt::asked() || arguments.duration.is_some() => {}
+        None => return Err(Failure::run(format!("the program ended by {status}"), "see what it printed")),
+    }
+    match outcome.spoiled {
+        None => Ok(()),
+        Some(why) => Err(Failure::run(
+            format!("not a valid emulation: {why}"),
+            "run it as root for real-time scheduling, on a machine with an idle core, or at a lower rate",
+        )),
+    }
+}
+
+/// The other side of the link; where the machine does not allow namespaces, one that the user may have.
+fn far(arguments: &Arguments) -> Result<Far, Failure> {
+    let far = if arguments.server.is_some() { Far::Apart } else { Far::Here };
+    if privilege::is_root() {
+        return Ok(far);
+    }
+    if far == Far::Here {
+        return Err(Failure::run(
+            "only root can put a link between a program and this machine",
+            "run it with sudo (the program itself runs as you), or run the other side with --server",
+        ));
+    }
+    privilege::enter_user_namespace().map_err(|error| {
+        Failure::run(
+            format!("this machine does not let you have a user namespace: {error}"),
+            "run it with sudo; the program itself runs as you",
+        )
+    })?;
+    Ok(far)
+}
+
+fn serve(arguments: &Arguments, near: &Host, far: &Host) -> Result<Option<Program>, Failure> {
+    let Some(line) = &arguments.server else { return Ok(None) };
+    let words = ["/bin/sh", "-c", line].map(OsString::from);
+    let server =
+        far.start(&words, near, Stdio::null()).map_err(|error| failed("start the server", &error))?;
+    if !far.listens().map_err(|error| failed("wait for the server", &error))? {
+        tell(format!("nothing listens to a TCP port on the other side: `{line}`"));
+    }
+    Ok(Some(server))
+}
+
+fn start(arguments: &Arguments, near: &Host, far: &Host, as_json: bool) -> Result<Program, Failure> {
+    let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+    let words = match arguments.program.as_slice() {
+        [] => vec![shell()],
+        words => words.to_vec(),
+    };
+    // With --json standard output is for the result.
+    let output = if as_json { Stdio::from(std::io::stderr()) } else { Stdio::inherit() };
+    near.start(&words, far, output).map_err(|error| {
+        Failure::run(
+            format!("cannot start `{}`: {error}", words[0].to_string_lossy()),
+            "check the name of the program; a shell's own commands need `sh -c`",
+        )
+    })
+}
+
+fn carry(
+    arguments: &Arguments,
+    path: &Emulated,
+    [near, far]: &[Host; 2],
+    program: &Program,
+    origin: Instant,
+    pcap: Option<Taps>,
+) -> Result<Outcome, Failure> {
+    let Emulated { valid, ends, .. } = path;
+    let observers = (Meter::new(valid, arguments.seed), Series::new(valid, 0));
+    let mut emulator =
+        Emulator::new(valid, arguments.seed, &[*ends], Tap::one_group(tun::MTU as u16), observers);
+    let ended = program.ended().map_err(|error| failed("watch the program", &error))?;
+    let interrupted = Cell::new(None);
+    let asked = || {
+        if interrupt::asked() && interrupted.get().is_none() {
+            interrupted.set(Some(Instant::now()));
+        }
+        interrupted.get().is_some_and(|since: Instant| since.elapsed() > FAREWELL)
+    };
+    let stop = Stop {
+        at: arguments.duration.map_or(Time::NEVER, Span::after_start),
+        when: ended.as_fd(),
+        asked: &asked,
+    };
+    let devices = [&near.device.file, &far.device.file];
+    let mut taps = pcap;
+    let carried = emulator::carry(&mut emulator, devices, origin, &stop, &mut taps)
+        .map_err(|error| failed("carry packets", &error))?;
+    if let Some(taps) = taps {
+        taps.finish()?;
+    }
+    let foreign = emulator.foreign();
+    let ((mut meter, series), tap) = emulator.finish(carried.ended);
+    meter.end(carried.ended, valid, arguments.seed);
+    let seen = Seen {
+        packets: carried.packets,
+        superpackets: tap.superpackets(),
+        refused: carried.refused,
+        foreign,
+        prompt: false,
+    };
+    Ok(Outcome::new(meter.finish(), series.table(), &carried, path.rtt(), seen))
+}
+
+/// Every packet at both hosts' devices, in one file.
+struct Taps {
+    file: PathBuf,
+    blocks: Blocks<Pending>,
+    failure: Option<std::io::Error>,
+}
+
+impl Taps {
+    fn create(file: &std::path::Path) -> Result<Taps, Failure> {
+        let blocks = Blocks::new(Pending::create(file)?, &["near", "far"]);
+        let blocks = blocks.map_err(|error| Failure::io("write", file, &error))?;
+        Ok(Taps { file: file.to_path_buf(), blocks, failure: None })
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let done = match self.failure {
+            Some(failure) => Err(failure),
+            None => self.blocks.finish(),
+        };
+        done.map_err(|error| Failure::io("write", &self.file, &error))?.commit()
+    }
+}
+
+impl Capture for Taps {
+    fn frame(&mut self, side: Side, at: Time, bytes: &[u8]) {
+        if self.failure.is_none() {
+            self.failure = self.blocks.packet(side as u32, at, bytes, bytes.len() as u32).err();
+        }
+    }
+}
+
+fn failed(doing: &str, error: &std::io::Error) -> Failure {
+    Failure::run(format!("cannot {doing}: {error}"), "`knee doctor` shows what this machine allows")
+}
+
+/// What is missing where namespaces or devices cannot be made.
+fn lacks(error: &std::io::Error) -> Failure {
+    let remedy = "run it as root, or with CAP_SYS_ADMIN and CAP_NET_ADMIN; `knee doctor` shows what this machine allows";
+    Failure::run(format!("cannot make two hosts with a link between them: {error}"), remedy)
+}
+
+/// Links of this rate and above saturate the thread that carries packets.
+pub(super) const SATURATES: Rate = Rate::from_mbit(1500);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The emulator in real time: one thread between two devices and a clock.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use kneepoint::trace::Observer;
+use kneepoint::units::{Span, Time};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+
+use super::{Emulator, Lateness, Side};
+
+/// Frames read from a device before the network is advanced again.
+const BATCH: usize = 64;
+/// The last part of a wait, spent awake.
+const AWAKE: Span = Span::from_micros(50);
+/// The longest wait: signals may arrive between looking for them and waiting.
+const LONGEST_WAIT: Span = Span::from_millis(100);
+
+/// When to stop.
+pub struct Stop<'a> {
+    /// At this time of the emulator's clock.
+    pub at: Time,
+    /// When this can be read.
+    pub when: BorrowedFd<'a>,
+    /// When a signal arrived and this says so.
+    pub asked: &'a dyn Fn() -> bool,
+}
+
+/// Sees every frame at its host's device, as a capture there would.
+pub trait Capture {
+    /// A frame that the host of this side sends or receives.
+    fn frame(&mut self, side: Side, at: Time, bytes: &[u8]);
+}
+
+/// Nobody captures.
+impl Capture for () {
+    #[inline(always)]
+    fn frame(&mut self, _: Side, _: Time, _: &[u8]) {}
+}
+
+/// Somebody may.
+impl<C: Capture> Capture for Option<C> {
+    #[inline]
+    fn frame(&mut self, side: Side, at: Time, bytes: &[u8]) {
+        if let Some(capture) = self {
+            capture.frame(side, at, bytes);
+        }
+    }
+}
+
+/// What the thread saw.
+#[derive(Clone, Debug, Default)]
+pub struct Carried {
+    /// Frames that hosts sent.
+    pub packets: u64,
+    /// How late frames were handed over.
+    pub lateness: Lateness,
+    /// Frames that a host's device had no room for.
+    pub refused: u64,
+    /// The end, by the emulator's clock.
+    pub ended: Time,
+}
+
+/// Carries frames between the devices of the near and the far host, by a clock that began at `origin`.
+pub fn carry<O: Observer>(
+    emulator: &mut Emulator<O>,
+    devices: [&File; 2],
+    origin: Instant,
+    stop: &Stop,
+    capture: &mut impl Capture,
+) -> io::Result<Carried> {
+    let mut desk = Desk { devices, origin, capture, carried: Carried::default(), failure: None };
+    let mut breath = Breath::new(desk.now());
+    let mut ready = [true; 2];
+    loop {
+        for side in [Side::Near, Side::Far] {
+            if ready[side as usize] {
+                desk.take_in(side, emulator)?;
+            }
+        }
+        let now = desk.now();
+        emulator.advance(now, |to, bytes, at| desk.hand(to, bytes, at));
+        if let Some(failure) = desk.failure.take() {
+            return Err(failure);
+        }
+        let called;
+        (ready, called) = desk.wait(emulator.next().min(stop.at), stop.when)?;
+        if called || desk.now() >= stop.at || (stop.asked)() {
+            desk.carried.ended = desk.now().min(stop.at);
+            return Ok(desk.carried);
+        }
+        breath.draw(now);
+    }
+}
+
+/// The two devices, with a clock.
+struct Desk<'a, C> {
+    devices: [&'a File; 2],
+    origin: Instant,
+    capture: &'a mut C,
+    carried: Carried,
+    failure: Option<io::Error>,
+}
+
+impl<C: Capture> Desk<'_, C> {
+    #[inline]
+    fn now(&self) -> Time {
+        Span(self.origin.elapsed().as_nanos() as u64).after_start()
+    }
+
+    /// Reads what a host sent.
+    fn take_in<O: Observer>(&mut self, side: Side, emulator: &mut Emulator<O>) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let length = match self.devices[side as usize].read(emulator.room()) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let now = self.now();
+            self.carried.packets += 1;
+            self.capture.frame(side, now, &emulator.room()[..length]);
+            emulator.advance(now, |to, bytes, at| self.hand(to, bytes, at));
+            emulator.enter(side, length, now);
+        }
+        Ok(())
+    }
+
+    /// Hands a frame to its host.
+    fn hand(&mut self, to: Side, bytes: &[u8], at: Time) {
+        self.carried.lateness.record(self.now().since(at));
+        self.capture.frame(to, at, bytes);
+        let Err(error) = self.devices[to as usize].write(bytes) else { return };
+        match error.raw_os_error() {
+            // The host has no room, or its device is down.
+            Some(libc::EAGAIN | libc::EINTR | libc::ENOBUFS | libc::EIO) => self.carried.refused += 1,
+            // A packet that the host's kernel does not take, as one with an address of the wrong kind.
+            Some(libc::EINVAL) => self.carried.refused += 1,
+            _ => self.failure = Some(error),
+        }
+    }
+
+    /// Waits for a frame until `until`, or for `when` to become readable: which devices have frames, and whether it did. Timers come
+    /// late by some ten microseconds, so the last of the wait is spent awake.
+    fn wait(&self, until: Time, when: BorrowedFd) -> io::Result<([bool; 2], bool)> {
+        let span = until.since(self.now()).saturating_sub(AWAKE).min(LONGEST_WAIT);
+        let files = [self.devices[0].as_fd(), self.devices[1].as_fd(), when];
+        let mut files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
+        match ppoll(&mut files, Some(TimeSpec::from_duration(Duration::from_nanos(span.0))), None) {
+            Ok(_) | Err(Errno::EINTR) => {
+                let [near, far, called] = files.map(|file| file.any().unwrap_or(false));
+                Ok(([near, far], called))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Pauses of a thread that is busy all the time. A kernel stops a real-time thread that used 95 % of a second for the rest of it, 50 ms;
+/// many short pauses delay packets less.
+struct Breath {
+    looked: Time,
+    used: Duration,
+}
+
+impl Breath {
+    /// How often to look, what may be used of that, and how long a pause is.
+    const EVERY: Span = Span::from_millis(1);
+    const MOST: Duration = Duration::from_micros(930);
+    const PAUSE: Duration = Duration::from_micros(70);
+
+    fn new(now: Time) -> Breath {
+        Breath { looked: now, used: processor_time() }
+    }
+
+    fn draw(&mut self, now: Time) {
+        if now.since(self.looked) < Breath::EVERY {
+            return;
+        }
+        let used = processor_time();
+        let share = (used - self.used).as_secs_f64() / now.since(self.looked).as_secs_f64();
+        if share > Breath::MOST.as_secs_f64() / Breath::EVERY.as_secs_f64() {
+            std::thread::sleep(Breath::PAUSE);
+        }
+        (self.looked, self.used) = (now, used);
+    }
+}
+
+/// The time that the calling thread has used a processor.
+fn processor_time() -> Duration {
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+    time.map_or(Duration::ZERO, Duration::from)
+}
+
+/// Real-time scheduling for the calling thread, and timers without slack: whether the machine allows the former. What the thread starts
+/// later is scheduled as usual.
+pub fn be_prompt() -> bool {
+    // SAFETY: the parameters live through the call, and the thread is the caller's own.
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1);
+        let parameters = libc::sched_param { sched_priority: 50 };
+        let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+        libc::sched_setscheduler(0, policy, &raw const parameters) == 0
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Frames: the bytes of the packets that are inside the network, each in a slot that its packet names.
+
+use super::Side;
+
+/// The most bytes of a packet: Ethernet's payload, with room for devices that carry more.
+pub const LONGEST: usize = 2048;
+
+/// The bytes of packets. A slot that was freed last is used first, while it is in the processor's cache.
+#[derive(Debug, Default)]
+pub struct Frames {
+    slots: Vec<Box<[u8; LONGEST]>>,
+    /// The length of each, and the side that it came from.
+    known: Vec<(u16, Side)>,
+    free: Vec<u32>,
+}
+
+impl Frames {
+    /// A slot that no packet uses.
+    #[inline]
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Box::new([0; LONGEST]));
+            self.known.push((0, Side::Near));
+            self.slots.len() as u32 - 1
+        })
+    }
+
+    /// The whole slot, to be filled.
+    #[inline]
+    pub fn room(&mut self, slot: u32) -> &mut [u8] {
+        &mut self.slots[slot as usize][..]
+    }
+
+    /// The slot holds this many bytes, which came from a side.
+    #[inline]
+    pub fn fill(&mut self, slot: u32, length: usize, from: Side) {
+        self.known[slot as usize] = (length as u16, from);
+    }
+
+    /// The side that a packet came from.
+    #[inline]
+    pub fn from(&self, slot: u32) -> Side {
+        self.known[slot as usize].1
+    }
+
+    /// The bytes of a packet.
+    #[inline]
+    pub fn bytes(&mut self, slot: u32) -> &mut [u8] {
+        &mut self.slots[slot as usize][..usize::from(self.known[slot as usize].0)]
+    }
+
+    /// No packet uses the slot any more.
+    #[inline]
+    pub fn release(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_keep_their_bytes_and_are_used_again() {
+        let mut frames = Frames::default();
+        let (a, b) = (frames.take(), frames.take());
+        for (slot, byte) in [(a, 1), (b, 2)] {
+            frames.room(slot)[..3].fill(byte);
+            frames.fill(slot, 3, Side::Far);
+        }
+        assert_eq!(frames.bytes(a), [1, 1, 1]);
+        frames.release(a);
+        assert_eq!((frames.take(), frames.bytes(b)), (a, &mut [2, 2, 2][..]));
+    }
+}

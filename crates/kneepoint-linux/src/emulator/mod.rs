@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The emulator: the laboratory's links with real packets on them.
+//!
+//! ```text
+//! device ─ frame ─Tap→ Packet ─ Links: queue, capacity, loss, line ─ Packet ─ frame, marked or stamped ─ device
+//! ```
+//!
+//! The packet inside the network names its frame. What the links decide, the frame shows: a congestion mark, a rate. The clock is
+//! virtual: a packet enters when it was read, and everything after that has the time that the links say, whenever the
+//! thread wakes up. Being late shifts the delivery of a packet, and never the state of a link.
+//!
+//! [`Emulator`] is without I/O; [`carry`] connects it to two devices and a clock.
+
+mod carry;
+mod frames;
+mod lateness;
+
+use kneepoint::event::EventQueue;
+use kneepoint::link::{Links, NodeId, Routes};
+use kneepoint::packet::{Flags, Packet};
+use kneepoint::queue::{Backlog, Fate};
+use kneepoint::spec::Valid;
+use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
+use kneepoint::units::{Rate, Span, Time};
+
+pub use carry::{Capture, Carried, Stop, be_prompt, carry};
+use frames::Frames;
+pub use frames::LONGEST;
+pub use lateness::{Late, Lateness};
+
+use crate::frame;
+use crate::tap::Tap;
+
+/// One of the two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Where data of the listed flows comes from.
+    Near,
+    /// Where it goes.
+    Far,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Near => Side::Far,
+            Side::Far => Side::Near,
+        }
+    }
+}
+
+/// The first hops of a path from the near host to the far one, and back.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    forward: u32,
+    backward: u32,
+}
+
+/// A network at work, with real packets on it.
+pub struct Emulator<O> {
+    links: Links,
+    events: EventQueue,
+    /// The links' entities; the next one samples.
+    entities: usize,
+    ways: Vec<Way>,
+    tap: Tap,
+    frames: Frames,
+    /// The slot that the next frame is read into.
+    spare: u32,
+    watch: Watch<O>,
+    sample: Option<Span>,
+    /// Frames that are not IP packets, which no link carries.
+    foreign: u64,
+}
+
+impl<O: Observer> Emulator<O> {
+    /// The network of `valid` between two hosts. The first flows have a way each, the path there and back between two nodes; all others
+    /// take the first.
+    pub fn new(valid: &Valid, seed: u64, ways: &[(NodeId, NodeId)], tap: Tap, watch: O) -> Emulator<O> {
+        let specs = &valid.network().links;
+        let entities = Links::entities(specs.len());
+        let mut events = EventQueue::new(entities + 1, resolution(valid));
+        let mut links = Links::new(specs, valid.full_packet(), seed, &mut events);
+        let mut routes = Routes::new(valid.network());
+        let mut path = |from, to| {
+            let path = routes.path(from, to).expect("a valid network has a path both ways");
+            links.add_path(&path)
+        };
+        let ways =
+            ways.iter().map(|&(near, far)| Way { forward: path(near, far), backward: path(far, near) });
+        let ways = ways.collect();
+        let sample = valid.schedule().sample;
+        if let Some(interval) = sample {
+            events.schedule(entities as u32, Time::ZERO + interval);
+        }
+        let mut frames = Frames::default();
+        let spare = frames.take();
+        let watch = Watch { inner: watch, dropped: Vec::new() };
+        Emulator { links, events, entities, ways, tap, frames, spare, watch, sample, foreign: 0 }
+    }
+
+    /// Where the next frame's bytes belong.
+    #[inline]
+    pub fn room(&mut self) -> &mut [u8] {
+        self.frames.room(self.spare)
+    }
+
+    /// The frame in [`room`](Emulator::room), of this length, enters at `now`, to which the network has been advanced.
+    pub fn enter(&mut self, from: Side, length: usize, now: Time) {
+        let slot = self.spare;
+        self.frames.fill(slot, length, from);
+        let Some(headers) = frame::read(self.frames.bytes(slot)) else {
+            self.foreign += 1;
+            return;
+        };
+        self.spare = self.frames.take();
+        let mut packet = self.tap.enter(&headers, length as u16, now, &mut self.watch);
+        let way = self.ways.get(packet.flow as usize).unwrap_or(&self.ways[0]);
+        packet.hop = match from {
+            Side::Near => way.forward,
+            Side::Far => way.backward,
+        };
+        packet.id = slot;
+        let reached = self.links.carry(&mut packet, now, &mut self.events, &mut self.watch);
+        debug_assert!(reached.is_none(), "nothing is taken ahead of its time");
+        self.release();
+    }
+
+    /// Everything that happens until `now`. Frames that reach a host are handed over with the time at which they do.
+    pub fn advance(&mut self, now: Time, mut hand: impl FnMut(Side, &[u8], Time)) {
+        let clock = self.watch.clock();
+        while let Some((at, entity)) = self.events.pop(now) {
+            if clock {
+                self.links.settle(at, &mut self.watch);
+                self.watch.advance(at);
+            }
+            if entity as usize == self.entities {
+                self.take_sample(at);
+                continue;
+            }
+            if let Some((packet, at)) = self.links.on_event(entity, at, &mut self.events, &mut self.watch) {
+                self.leave(&packet, at, &mut hand);
+            }
+            self.release();
+        }
+    }
+
+    /// When the next thing happens, as far as is known.
+    pub fn next(&self) -> Time {
+        (0..=self.entities).map(|entity| self.events.due(entity as u32)).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Ends it: the observer, and the tap with what it counted.
+    pub fn finish(mut self, now: Time) -> (O, Tap) {
+        self.links.settle(now, &mut self.watch);
+        (self.watch.inner, self.tap)
+    }
+
+    /// Frames that were not IP packets.
+    pub fn foreign(&self) -> u64 {
+        self.foreign
+    }
+
+    /// A packet at the end of its path: its frame shows what the links said.
+    fn leave(&mut self, packet: &Packet, at: Time, hand: &mut impl FnMut(Side, &[u8], Time)) {
+        let slot = packet.id;
+        let to = self.frames.from(slot).other();
+        let bytes = self.frames.bytes(slot);
+        if packet.flags.has(Flags::CE) {
+            frame::mark(bytes);
+        }
+        if let Some(kneepoint::packet::Explicit::Rate(rate)) = packet.explicit()
+            && rate != Rate(u64::MAX)
+        {
+            frame::stamp_rate(bytes, rate);
+        }
+        if let Some(headers) = frame::read(bytes) {
+            self.tap.leave(&headers, packet, at, &mut self.watch);
+        }
+        hand(to, self.frames.bytes(slot), at);
+        self.frames.release(slot);
+    }
+
+    /// Frees the frames of packets that were dropped.
+    #[inline]
+    fn release(&mut self) {
+        while let Some(slot) = self.watch.dropped.pop() {
+            self.frames.release(slot);
+        }
+    }
+
+    fn take_sample(&mut self, at: Time) {
+        self.links.settle(at, &mut self.watch);
+        let look = Look { links: &self.links, tap: &self.tap, at };
+        self.watch.inner.on(at, &Event::Sample { view: &look });
+        if let Some(interval) = self.sample {
+            self.events.schedule(self.entities as u32, at + interval);
+        }
+    }
+}
+
+/// About the time between two events: a packet's on the fastest measured link, in eighths.
+fn resolution(valid: &Valid) -> Span {
+    let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
+    rates.max().map_or(Span::from_micros(1), |rate| Span(rate.time_for(valid.full_packet()).0 / 8))
+}
+
+/// Passes events on, and remembers whose frames are no longer needed.
+struct Watch<O> {
+    inner: O,
+    dropped: Vec<u32>,
+}
+
+impl<O: Observer> Observer for Watch<O> {
+    #[inline]
+    fn on(&mut self, at: Time, event: &Event) {
+        if let Event::Arrival { packet, fate: Fate::Dropped(_), .. }
+        | Event::Fate { packet, fate: Fate::Dropped(_), .. } = event
+        {
+            self.dropped.push(packet.id);
+        }
+        self.inner.on(at, event);
+    }
+    fn clock(&self) -> bool {
+        self.inner.clock()
+    }
+    fn advance(&mut self, now: Time) {
+        self.inner.advance(now);
+    }
+}
+
+/// The state at a sampling instant. Controllers are inside the kernel and not seen from here.
+struct Look<'a> {
+    links: &'a Links,
+    tap: &'a Tap,
+    at: Time,
+}
+
+impl View for Look<'_> {
+    fn backlog(&self, link: LinkId) -> Backlog {
+        self.links.backlog(link, self.at)
+    }
+    fn window(&self, flow: FlowId) -> f64 {
+        self.tap.window(flow)
+    }
+    fn controller(&self, _: FlowId) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+    fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
+        self.links.discipline(link)
+    }
+}
