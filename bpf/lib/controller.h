@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A controller of cc/ in the kernel's TCP. A program defines ALGORITHM, its name, and VALUES, its parameters, and includes this.
+ *
+ *   pkts_acked   every acknowledgement, before it grows the window: delays are heard, and an early response is made
+ *   cong_avoid   the window grows, if it is what limits the sender and nothing was responded
+ *   ssthresh     a loss or a congestion mark; after a timeout, too
+ *   set_state    the stack repairs, or has repaired
+ *
+ * The kernel has whole packets: its window is the controller's, rounded down. Where the stack changed the window by itself (during a repair,
+ * after an idle time, to undo a reduction), the controller goes on from there.
+ *
+ * Departures from the laboratory's hosts: while the stack repairs, its proportional rate reduction sets the window; the
+ * window where a loss is found counts as the packets that were using the path; a congestion mark is a loss.
+ */
+#include "lib/kernel.h"
+#include "lib/telemetry.h"
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define STRUCT(suffix) struct JOIN(ALGORITHM, suffix)
+#define CALL(function) JOIN(ALGORITHM, function)
+
+/* How often a connection reports; zero for never. */
+const volatile span_ns report_every = 10000000;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 21);
+} records SEC(".maps");
+
+struct flow {
+	struct ALGORITHM controller;
+	u64 reported;
+	u32 losses;
+	u32 before;      /* the window before the latest reduction by a loss */
+	u32 rtt;         /* the latest, microseconds */
+	u32 in_flight;
+	u8 state;        /* of the stack */
+	flag responded;  /* to the acknowledgement under way, which then grows nothing */
+	flag timeout;    /* the next threshold is that of a timeout */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct flow);
+} flows SEC(".maps");
+
+INLINE STRUCT(parameters) parameters(void)
+{
+	return (STRUCT(parameters))VALUES;
+}
+
+INLINE struct flow *find(struct sock *sk)
+{
+	return bpf_sk_storage_get(&flows, sk, 0, 0);
+}
+
+/* Writes the window to the stack. */
+INLINE void publish(struct tcp_sock *tp, const struct window *window)
+{
+	u32 packets = GREATER(window->packets >> 32, 1);
+
+	tp->snd_cwnd = LESSER(packets, tp->snd_cwnd_clamp);
+	tp->snd_ssthresh = window->ssthresh == MOST ? 0x7fffffff : window->ssthresh >> 32;
+}
+
+/* Goes on from the stack's window where that is another one. */
+INLINE void follow(struct tcp_sock *tp, struct window *window)
+{
+	u32 packets = tp->snd_cwnd;
+
+	if (GREATER(window->packets >> 32, 1) != packets)
+		window->packets = (fixed)packets << 32;
+}
+
+/* Whether the window is what limits the sender, as tcp_is_cwnd_limited() has it: one that is not used does not grow. */
+INLINE flag limits(const struct tcp_sock *tp, flag slow)
+{
+	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) || (slow && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
+INLINE void address(const struct sock *sk, struct record *record)
+{
+	const struct sock_common *common = &sk->__sk_common;
+
+	record->source_port = common->skc_num;
+	record->destination_port = bpf_ntohs(common->skc_dport);
+	if (common->skc_family == AF_INET) {
+		record->source[10] = record->source[11] = 0xff;
+		record->destination[10] = record->destination[11] = 0xff;
+		*(u32 *)(record->source + 12) = common->skc_rcv_saddr;
+		*(u32 *)(record->destination + 12) = common->skc_daddr;
+		return;
+	}
+	for (int place = 0; place < 4; place++) {
+		((u32 *)record->source)[place] = common->skc_v6_rcv_saddr.in6_u.u6_addr32[place];
+		((u32 *)record->destination)[place] = common->skc_v6_daddr.in6_u.u6_addr32[place];
+	}
+}
+
+INLINE void report(struct sock *sk, struct flow *flow, u64 now, flag closed)
+{
+	STRUCT(parameters) set = parameters();
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct record *record;
+
+	if (!report_every || (!closed && now - flow->reported < report_every))
+		return;
+	flow->reported = now;
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record)
+		return;
+	__builtin_memset(record, 0, sizeof(*record));
+	record->at = now;
+	record->closed = closed;
+	address(sk, record);
+	CALL(tell)(&flow->controller, &set, record);
+	record->window = LESSER(CALL(window)(&flow->controller)->packets >> 16, 0xffffffff);
+	record->ssthresh = tp->snd_ssthresh >= 0x7fffffff ? 0xffffffff : tp->snd_ssthresh;
+	record->rtt = flow->rtt;
+	record->losses = flow->losses;
+	record->in_flight = flow->in_flight;
+	record->delivered = tp->delivered;
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+INLINE struct ack heard(const struct flow *flow, const struct tcp_sock *tp, u64 now)
+{
+	return (struct ack){
+		.now = now,
+		.una = tp->snd_una,
+		.next = tp->snd_nxt,
+		.recovering = flow->state >= REDUCED,
+	};
+}
+
+SEC("struct_ops")
+void BPF_PROG(knee_init, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	STRUCT(parameters) set = parameters();
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+
+	if (!flow)
+		return;
+	__builtin_memset(flow, 0, sizeof(*flow));
+	CALL(open)(&flow->controller, &set, (fixed)tp->snd_cwnd << 32);
+}
+
+SEC("struct_ops")
+void BPF_PROG(knee_release, struct sock *sk)
+{
+	struct flow *flow = find(sk);
+
+	if (flow)
+		report(sk, flow, bpf_ktime_get_ns(), 1);
+}
+
+SEC("struct_ops")
+void BPF_PROG(knee_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	STRUCT(parameters) set = parameters();
+	struct flow *flow = find(sk);
+	struct window *window;
+	struct ack ack;
+
+	if (!flow)
+		return;
+	window = CALL(window)(&flow->controller);
+	follow(tp, window);
+	ack = heard(flow, tp, bpf_ktime_get_ns());
+	ack.acked = sample->pkts_acked;
+	ack.in_flight = sample->in_flight;
+	ack.random = bpf_get_prandom_u32();
+	if (sample->rtt_us > 0)
+		ack.rtt = (u64)sample->rtt_us * 1000;
+	prepare(sk, flow);
+	flow->responded = CALL(sample)(&flow->controller, &set, &ack);
+	if (!ack.recovering)
+		publish(tp, window);
+	flow->rtt = sample->rtt_us > 0 ? sample->rtt_us : flow->rtt;
+	flow->in_flight = sample->in_flight;
+	report(sk, flow, ack.now, 0);
+}
+
+SEC("struct_ops")
+void BPF_PROG(knee_cong_avoid, struct sock *sk, u32 acknowledged, u32 acked)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	STRUCT(parameters) set = parameters();
+	struct flow *flow = find(sk);
+	struct window *window;
+
+	if (!flow || flow->responded)
+		return;
+	window = CALL(window)(&flow->controller);
+	follow(tp, window);
+	if (!limits(tp, slow_start(window)))
+		return;
+	CALL(grow)(&flow->controller, &set, (fixed)acked << 32);
+	publish(tp, window);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(knee_ssthresh, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	STRUCT(parameters) set = parameters();
+	struct flow *flow = find(sk);
+	struct window *window;
+	struct ack ack;
+
+	if (!flow)
+		return GREATER(tp->snd_cwnd / 2, 2);
+	window = CALL(window)(&flow->controller);
+	follow(tp, window);
+	flow->losses++;
+	flow->before = tp->snd_cwnd;
+	ack = heard(flow, tp, bpf_ktime_get_ns());
+	CALL(loss)(&flow->controller, &set, &ack, window->packets);
+	return window->ssthresh >> 32;
+}
+
+SEC("struct_ops")
+void BPF_PROG(knee_set_state, struct sock *sk, u8 state)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	STRUCT(parameters) set = parameters();
+	struct flow *flow = find(sk);
+
+	if (!flow)
+		return;
+	if (state == LOSS) {
+		struct ack ack = heard(flow, tp, bpf_ktime_get_ns());
+
+		/* ssthresh() was asked just before, where the threshold was to fall. */
+		CALL(timeout)(&flow->controller, &set, &ack, CALL(window)(&flow->controller)->packets, 1);
+	}
+	flow->state = state;
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(knee_undo_cwnd, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct flow *flow = find(sk);
+
+	return flow ? GREATER(tp->snd_cwnd, flow->before) : tp->snd_cwnd;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops ALGORITHM = {
+	.init = (void *)knee_init,
+	.release = (void *)knee_release,
+	.pkts_acked = (void *)knee_pkts_acked,
+	.cong_avoid = (void *)knee_cong_avoid,
+	.ssthresh = (void *)knee_ssthresh,
+	.set_state = (void *)knee_set_state,
+	.undo_cwnd = (void *)knee_undo_cwnd,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = NAME,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* cc/ratcp.h in the kernel, with the two ways in which it is told its rate: by user space, in a map, and by the network, in a TCP option. */
+#include "cc/ratcp.h"
+#include "lib/advice.h"
+
+RATCP_PARAMETERS(CONSTANT)
+
+#define ALGORITHM ratcp
+#define NAME "ratcp"
+#define VALUES RATCP_VALUES
+
+/* A path: the destination (IPv4 as ::ffff:a.b.c.d) and both ports in host order, zero for any. */
+struct path {
+	u8 destination[16];
+	u16 source_port, destination_port;
+};
+
+/* What user space says of paths: bits per second. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct path);
+	__type(value, u64);
+} rates SEC(".maps");
+
+#define prepare(sk, flow) look_up(sk, &(flow)->controller)
+struct sock;
+INLINE void look_up(struct sock *sk, struct ratcp *controller);
+
+#include "lib/controller.h"
+
+/* Bytes of a packet besides its payload: IPv4, TCP and timestamps. */
+#define HEADERS 52
+
+/* Takes in the rate of the path: what the network said of late, else what user space says. */
+INLINE void look_up(struct sock *sk, struct ratcp *controller)
+{
+	struct advice *advice = bpf_sk_storage_get(&advices, sk, 0, 0);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 packet = 8 * (tp->mss_cache + HEADERS);
+	struct record place = {};
+	struct path path = {};
+	u64 *rate;
+
+	if (advice && advice->rate && bpf_ktime_get_ns() - advice->at < FRESH) {
+		controller->rate = quotient(advice->rate, packet);
+		return;
+	}
+	address(sk, &place);
+	__builtin_memcpy(path.destination, place.destination, 16);
+	path.source_port = place.source_port;
+	path.destination_port = place.destination_port;
+	rate = bpf_map_lookup_elem(&rates, &path);
+	if (!rate) {
+		path.source_port = path.destination_port = 0;
+		rate = bpf_map_lookup_elem(&rates, &path);
+	}
+	controller->rate = rate ? quotient(*rate, packet) : 0;
+}
