@@ -7,7 +7,7 @@ use crate::failure::Failure;
 #[cfg(target_os = "linux")]
 use crate::verbs::emulate;
 use crate::verbs::{
-    check, coexist, compare, completions, doctor, explain, fluid, init, list, man, markov, predict,
+    check, coexist, compare, completions, doctor, explain, fluid, init, kernel, list, man, markov, predict,
     reproduce, run, schema,
 };
 
@@ -59,6 +59,9 @@ enum Verb {
     Fluid(fluid::Arguments),
     /// Analyse RATCP and TCP beside short sessions as a Markov renewal process
     Markov(markov::Arguments),
+    /// Run algorithms in this machine's kernel
+    #[command(after_help = kernel::EXAMPLES)]
+    Kernel(kernel::Arguments),
     /// List controllers, queues, predictors, models, topologies, recoveries
     #[command(after_help = "Example:\n  knee list controllers queues")]
     List(list::Arguments),
@@ -100,6 +103,7 @@ impl Knee {
             Verb::Predict(arguments) => predict::predict(arguments, self.json),
             Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
             Verb::Markov(arguments) => markov::markov(arguments, self.json),
+            Verb::Kernel(arguments) => kernel::kernel(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),
             Verb::Init(arguments) => init::init(arguments, self.json),

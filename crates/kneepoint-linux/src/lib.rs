@@ -17,6 +17,8 @@ mod experiment;
 mod forge;
 pub mod frame;
 mod hosts;
+#[cfg(feature = "bpf")]
+pub mod kernel;
 pub mod namespace;
 pub mod privilege;
 pub mod tap;

@@ -11,6 +11,7 @@ pub mod emulate;
 pub mod explain;
 pub mod fluid;
 pub mod init;
+pub mod kernel;
 pub mod list;
 pub mod man;
 pub mod markov;

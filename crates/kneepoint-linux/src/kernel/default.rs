@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The congestion control of sockets that choose none, a setting of the network namespace.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::controllers::available;
+use super::errors::{Error, While};
+use super::pins;
+use super::programs::controller;
+
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+/// Where previous defaults are remembered until the machine restarts, which resets them.
+const MEMORY: &str = "/run/knee";
+
+/// A default that was put back.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    /// The controller that was the default.
+    pub from: String,
+    /// The one that is it now.
+    pub to: String,
+}
+
+/// A file per network namespace, with the name of the previous default.
+fn memory() -> Result<PathBuf, Error> {
+    let namespace = fs::metadata("/proc/thread-self/ns/net").during("tell the network namespace")?;
+    Ok(Path::new(MEMORY).join(format!("default-{}", namespace.ino())))
+}
+
+fn current() -> Result<String, Error> {
+    fs::read_to_string(DEFAULT).map(|name| name.trim().to_string()).during(format!("read {DEFAULT}"))
+}
+
+fn write(name: &str) -> Result<(), Error> {
+    fs::write(DEFAULT, name).map_err(|error| {
+        let message = format!("cannot make `{name}` the default congestion control: {error}");
+        Error::new(message, format!("it can be one of {}; writing {DEFAULT} needs root", available().join(", ")))
+    })
+}
+
+/// Makes a loaded controller the default; the previous default.
+pub fn default(name: &str) -> Result<String, Error> {
+    let name = controller(name)?.name;
+    let _lock = pins::lock()?;
+    if !available().iter().any(|one| one == name) {
+        return Err(Error::new(format!("`{name}` is not loaded"), format!("`knee kernel load {name}` loads it")));
+    }
+    let (previous, memory) = (current()?, memory()?);
+    if previous != name && !memory.exists() {
+        fs::create_dir_all(MEMORY).during(format!("make {MEMORY}"))?;
+        fs::write(&memory, &previous).during(format!("write {}", memory.display()))?;
+    }
+    write(name)?;
+    Ok(fs::read_to_string(&memory).unwrap_or(previous))
+}
+
+/// Puts the previous default back, if one is remembered.
+pub fn restore() -> Result<Option<Restored>, Error> {
+    let _lock = pins::lock()?;
+    put_back()
+}
+
+fn put_back() -> Result<Option<Restored>, Error> {
+    let memory = memory()?;
+    let Ok(to) = fs::read_to_string(&memory) else { return Ok(None) };
+    let from = current()?;
+    write(&to)?;
+    fs::remove_file(&memory).during(format!("remove {}", memory.display()))?;
+    // The last one leaves nothing.
+    let _ = fs::remove_dir(MEMORY);
+    Ok(Some(Restored { from, to }))
+}
+
+/// Puts the previous default back if `name` is the default: unregistered, it would go on to serve new sockets.
+pub(super) fn leave(name: &str) -> Result<Option<Restored>, Error> {
+    if current()? != name {
+        return Ok(None);
+    }
+    if let Some(restored) = put_back()? {
+        return Ok(Some(restored));
+    }
+    // Set by something else than knee.
+    let others = available();
+    let to = others.iter().find(|one| *one == "cubic").or_else(|| others.iter().find(|one| *one != name));
+    let to = to.ok_or_else(|| Error::new(format!("`{name}` is the only congestion control"), "keep it"))?;
+    write(to)?;
+    Ok(Some(Restored { from: name.to_string(), to: to.clone() }))
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Errors: what is wrong and what to do.
+
+use std::fmt;
+use std::sync::Mutex;
+
+use libbpf_rs::PrintLevel;
+
+/// Why something was not done.
+#[derive(Clone, Debug)]
+pub struct Error {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+    /// Whether the caller asked for something that does not exist or is not allowed.
+    pub usage: bool,
+}
+
+impl Error {
+    /// Something failed.
+    pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error { message: message.into(), remedy: remedy.into(), usage: false }
+    }
+    /// The caller asked for something that does not exist or is not allowed.
+    pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error { usage: true, ..Error::new(message, remedy) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}; {}", self.message, self.remedy)
+    }
+}
+impl std::error::Error for Error {}
+
+/// Adds what was being done to a failed operation.
+pub trait While<T> {
+    /// The error says what was being done and where.
+    fn during(self, doing: impl fmt::Display) -> Result<T, Error>;
+}
+
+impl<T, E: fmt::Display> While<T> for Result<T, E> {
+    fn during(self, doing: impl fmt::Display) -> Result<T, Error> {
+        self.map_err(|error| {
+            Error::new(format!("cannot {doing}: {error}"), "`knee doctor` shows what this machine lacks")
+        })
+    }
+}
+
+/// What libbpf and the kernel's verifier said.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Keeps what libbpf says while `work` is done, and returns it with the result.
+pub fn listening<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    fn hear(_: PrintLevel, text: String) {
+        if let Ok(mut said) = SAID.lock() {
+            said.extend(text.lines().map(str::to_string));
+        }
+    }
+    let take = || SAID.lock().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
+    take();
+    let before = libbpf_rs::set_print(Some((PrintLevel::Warn, hear)));
+    let result = work();
+    libbpf_rs::set_print(before);
+    (result, take())
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Algorithms in this machine's kernel, by BPF.
+//!
+//! ```text
+//! bpf/NAME.bpf.c ─build.rs→ object ─settings→ object with its read-only data set ─load→ programs and maps ─pin→ /sys/fs/bpf/knee
+//! ```
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`programs`] | the registry of controllers |
+//! | [`settings`] | parameters to a program's read-only data and back |
+//! | [`probe`] | what this kernel or process lacks |
+//! | [`pins`] | names below `/sys/fs/bpf/knee`, which keep programs alive |
+//! | [`controllers`] | congestion controls: load, unload, list, status |
+//! | [`default`] | the congestion control of new sockets |
+//! | [`records`] | what controllers report |
+//!
+//! Nothing here stays in a process: a program lives as long as its pins do.
+
+mod controllers;
+mod default;
+mod errors;
+mod objects;
+mod pins;
+mod probe;
+mod programs;
+mod records;
+mod settings;
+
+pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, status, unload};
+pub use default::{Restored, default, restore};
+pub use errors::Error;
+pub use probe::{Need, needs};
+pub use programs::{CONTROLLERS, Controller};
+pub use records::{Reader, Record};
+pub use settings::Value;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Names below `/sys/fs/bpf/knee`: whatever this crate leaves in the kernel has one, a folder per program.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::{FsType, statfs};
+
+use super::errors::{Error, While};
+
+const BPFFS: &str = "/sys/fs/bpf";
+/// The magic number of bpffs (`linux/magic.h`).
+const MAGIC: u32 = 0xcafe_4a11;
+
+/// Where programs are.
+pub fn root() -> PathBuf {
+    Path::new(BPFFS).join("knee")
+}
+
+/// The folder of a program.
+pub fn folder(name: &str) -> PathBuf {
+    root().join(name)
+}
+
+/// Whether bpffs is mounted at its usual place.
+pub fn mounted() -> bool {
+    statfs(BPFFS).is_ok_and(|place| place.filesystem_type() == FsType(MAGIC.into()))
+}
+
+/// Whether `/sys` is one that `ip netns exec` has mounted for the time of a command: it is named after the namespace.
+fn passing() -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let latest = mounts.lines().rfind(|line| line.split(' ').nth(4) == Some("/sys"));
+    let source = latest.and_then(|line| line.split_once(" - ")?.1.split(' ').nth(1));
+    source.is_some_and(|source| Path::new("/run/netns").join(source).exists())
+}
+
+/// Makes the folder of a program, and mounts bpffs if it is not mounted.
+pub fn make(name: &str) -> Result<(), Error> {
+    if !mounted() {
+        if passing() {
+            return Err(Error::new(
+                format!("{BPFFS} is not visible: `ip netns exec` has covered it, and what is mounted there goes with the command"),
+                "enter a network namespace with `nsenter --net=/run/netns/NAME knee …`",
+            ));
+        }
+        mount(Some("bpf"), BPFFS, Some("bpf"), MsFlags::empty(), None::<&str>)
+            .during(format!("mount the BPF file system at {BPFFS}"))?;
+    }
+    fs::create_dir_all(folder(name)).during(format!("make {}", folder(name).display()))
+}
+
+/// The names of all folders, sorted.
+pub fn folders() -> Vec<String> {
+    let entries = fs::read_dir(root()).into_iter().flatten().flatten();
+    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>();
+    names.sort();
+    names
+}
+
+/// Removes a folder with its pins; whether it existed.
+pub fn remove(name: &str) -> Result<bool, Error> {
+    let folder = folder(name);
+    let remove = |path: &Path| if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        remove(&entry.path()).during(format!("remove {}", entry.path().display()))?;
+    }
+    let existed = match fs::remove_dir(&folder) {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        error => error.map(|()| true).during(format!("remove {}", folder.display()))?,
+    };
+    // The last one leaves nothing; with others beside it, this fails.
+    let _ = fs::remove_dir(root());
+    Ok(existed)
+}
+
+/// Waits until no other process changes what is pinned.
+pub fn lock() -> Result<Flock<File>, Error> {
+    let path = "/run/knee.lock";
+    let file = File::create(path).during(format!("open {path}"))?;
+    Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error).during(format!("lock {path}"))
+}

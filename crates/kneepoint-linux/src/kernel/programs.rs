@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The registry of controllers: their names in the kernel and in the laboratory.
+
+use kneepoint::suggest::did_you_mean;
+
+use super::errors::Error;
+
+/// The object of `bpf/NAME.bpf.c`.
+macro_rules! object {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".o"))
+    };
+}
+
+/// A congestion control.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// Its name in the kernel.
+    pub name: &'static str,
+    /// Its name in the laboratory, where its parameters are declared.
+    pub core: &'static str,
+    pub(super) object: &'static [u8],
+}
+
+/// Every controller in this build.
+pub const CONTROLLERS: &[Controller] = &[
+    Controller { name: "pert", core: "pert", object: object!("pert") },
+];
+
+/// The controller of this name, in the kernel or in the laboratory.
+pub fn controller(name: &str) -> Result<&'static Controller, Error> {
+    CONTROLLERS.iter().find(|one| one.name == name || one.core == name).ok_or_else(|| {
+        let names = CONTROLLERS.iter().map(|one| one.name).collect::<Vec<_>>();
+        Error::usage(format!("no kernel program is called `{name}`"), did_you_mean(name, &names))
+    })
+}
