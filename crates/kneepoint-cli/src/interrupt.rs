@@ -12,16 +12,21 @@ static LISTENING: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler for Ctrl-C and termination, once.
 pub fn listen() -> Result<(), Failure> {
+    listen_saying("stopping; finished runs are kept (again to stop at once)")
+}
+
+/// Installs the handler, which says this when it is asked to stop.
+pub fn listen_saying(message: &'static str) -> Result<(), Failure> {
     if LISTENING.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    ctrlc::set_handler(|| {
+    ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
         // The progress bar leaves the cursor within its line.
         let line = if std::io::stderr().is_terminal() { "\n" } else { "" };
-        tell(format!("{line}stopping; finished runs are kept (again to stop at once)"));
+        tell(format!("{line}{message}"));
     })
     .map_err(|error| Failure::run(format!("cannot listen for Ctrl-C: {error}"), "run it again"))
 }

@@ -49,12 +49,15 @@ pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
 }
 
 /// Contents of a column.
-enum Column {
+pub enum Column {
+    /// Numbers; NaN without an observation.
     Numbers(Vec<f64>),
+    /// Texts.
     Texts(Vec<ByteArray>),
 }
 
-fn write_columns(root: &str, names: &[String], columns: &[Column], sink: impl Write + Send) -> Result<()> {
+/// Writes `columns` to `sink`.
+pub fn write_columns(root: &str, names: &[String], columns: &[Column], sink: impl Write + Send) -> Result<()> {
     let properties = WriterProperties::builder()
         .set_created_by(concat!("knee ", env!("CARGO_PKG_VERSION")).to_string())
         .set_compression(Compression::SNAPPY)

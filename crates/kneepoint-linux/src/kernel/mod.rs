@@ -13,6 +13,7 @@
 //! | [`pins`] | names below `/sys/fs/bpf/knee`, which keep programs alive |
 //! | [`controllers`] | congestion controls: load, unload, list, status |
 //! | [`default`] | the congestion control of new sockets |
+//! | [`filters`] | programs at the egress of a device: PI, PISA, PIMC, and the hint of the sender's window |
 //! | [`records`] | what controllers report |
 //!
 //! Nothing here stays in a process: a program lives as long as its pins do.
@@ -20,6 +21,7 @@
 mod controllers;
 mod default;
 mod errors;
+mod filters;
 mod objects;
 mod pins;
 mod probe;
@@ -30,6 +32,9 @@ mod settings;
 pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, status, unload};
 pub use default::{Restored, default, restore};
 pub use errors::Error;
+pub use filters::{
+    Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_all, remove_hint, remove_queue,
+};
 pub use probe::{Need, needs};
 pub use programs::{CONTROLLERS, Controller};
 pub use records::{Reader, Record};

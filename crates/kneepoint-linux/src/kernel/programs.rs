@@ -27,6 +27,21 @@ pub const CONTROLLERS: &[Controller] = &[
     Controller { name: "pert", core: "pert", object: object!("pert") },
 ];
 
+/// A program at the egress of a device.
+#[derive(Debug)]
+pub(super) struct Filter {
+    /// Its name.
+    pub name: &'static str,
+    /// The queue of the laboratory whose parameters it has, if any.
+    pub core: &'static str,
+    pub object: &'static [u8],
+    /// Its place among the filters of a device, by which it is found again: hints are written before queues read them.
+    pub priority: u32,
+}
+
+pub(super) const HINT: Filter = Filter { name: "hint", core: "", object: object!("hint"), priority: 27_501 };
+pub(super) const AQM: Filter = Filter { name: "aqm", core: "pi", object: object!("aqm"), priority: 27_502 };
+
 /// The controller of this name, in the kernel or in the laboratory.
 pub fn controller(name: &str) -> Result<&'static Controller, Error> {
     CONTROLLERS.iter().find(|one| one.name == name || one.core == name).ok_or_else(|| {

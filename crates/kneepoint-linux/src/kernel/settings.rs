@@ -188,6 +188,22 @@ pub fn apply(
     Ok(values)
 }
 
+/// Sets a variable that is no parameter.
+pub fn set(object: &mut OpenObject, name: &str, bits: u64) -> Result<(), Error> {
+    // SAFETY: as in `apply`.
+    let opened = unsafe { object.as_libbpf_object().as_ref() };
+    let btf = Btf::from_bpf_object(opened).during("read the type information of a program")?;
+    let variable = btf.as_ref().and_then(|btf| variables(btf).into_iter().find(|one| one.name == name));
+    let mut maps = object.maps_mut();
+    let map = maps.find(|map| map.name().to_string_lossy().ends_with(".rodata"));
+    let (Some(Variable { place, .. }), Some(mut map)) = (variable, map) else {
+        return Err(Error::new(format!("a program has no variable `{name}`"), "build knee again"));
+    };
+    let data = map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
+    data[place.clone()].copy_from_slice(&bits.to_le_bytes()[..place.len()]);
+    Ok(())
+}
+
 fn fits(bits: u64, bytes: usize) -> bool {
     bytes >= 8 || bits >> (8 * bytes) == 0
 }

@@ -10,11 +10,13 @@ use serde_json::{Map, json};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 
-fn object(values: &[Value]) -> Map<String, serde_json::Value> {
+/// Parameters as JSON.
+pub fn object(values: &[Value]) -> Map<String, serde_json::Value> {
     values.iter().map(|one| (one.name.clone(), one.value.clone().into())).collect()
 }
 
-fn written(values: &[Value]) -> String {
+/// Parameters, one a line.
+pub fn written(values: &[Value]) -> String {
     values.iter().map(|one| format!("  {:<24} {}\n", one.name, one.value)).collect()
 }
 

@@ -3,8 +3,15 @@
 
 #[cfg(feature = "bpf")]
 mod controllers;
+#[cfg(feature = "bpf")]
+mod filters;
+#[cfg(feature = "bpf")]
+mod records;
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use kneepoint::units::Span;
 
 use crate::failure::Failure;
 
@@ -17,7 +24,9 @@ Examples:
   knee kernel status pert
   knee kernel default pert                             for all sockets that choose none
   knee kernel default --restore
-  knee kernel unload --all";
+  knee kernel unload --all
+  knee kernel hint --dev eth0                          the sender's window in the DSCP bits
+  knee kernel aqm pisa --dev eth1 --qref 50pkt         a queue that reads it, at a router";
 
 /// The questions and commands.
 #[derive(Args)]
@@ -43,6 +52,24 @@ enum What {
     /// Make a loaded congestion control the default of this network namespace
     #[command(after_help = "Examples:\n  knee kernel default pert\n  knee kernel default --restore")]
     Default(Default),
+    /// Show the flows of loaded congestion controls, live
+    #[command(after_help = "Examples:\n  knee kernel top\n  knee kernel top pert --once --json")]
+    Top(Top),
+    /// Record what loaded congestion controls report, as CSV and Parquet
+    #[command(after_help = "Example:\n  knee kernel trace pert --duration 10s --out trace")]
+    Trace(Trace),
+    /// Judge the packets that enter a device's queue by PI, PISA or PIMC
+    #[command(
+        after_help = "The root queue of the device must count its packets, as tbf and htb do.\n\nExamples:\n  \
+                      tc qdisc replace dev eth1 root tbf rate 20mbit burst 3kb limit 300kb\n  \
+                      knee kernel aqm pisa --dev eth1 --qref 50pkt\n  \
+                      knee kernel aqm status --dev eth1\n  \
+                      knee kernel aqm remove --dev eth1"
+    )]
+    Aqm(Aqm),
+    /// Write the window of a device's senders into the DSCP bits of their packets, for PISA and PIMC
+    #[command(after_help = "Examples:\n  knee kernel hint --dev eth0\n  knee kernel hint remove --dev eth0")]
+    Hint(Hint),
 }
 
 /// Arguments of `knee kernel load`.
@@ -87,6 +114,88 @@ struct Default {
     restore: bool,
 }
 
+/// Arguments of `knee kernel top`.
+#[derive(Args)]
+struct Top {
+    /// Congestion controls; all that are loaded by default
+    names: Vec<String>,
+    /// Print the table of one second and end
+    #[arg(long)]
+    once: bool,
+}
+
+/// Arguments of `knee kernel trace`. A record is taken by one reader only: not beside `top`.
+#[derive(Args)]
+struct Trace {
+    /// Congestion controls; all that are loaded by default
+    names: Vec<String>,
+    /// Write to this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Stop after this time; at Ctrl-C by default
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Span>,
+}
+
+/// A device.
+#[derive(Args)]
+struct Place {
+    /// The device
+    #[arg(long, value_name = "DEVICE")]
+    dev: String,
+    /// The named network namespace that it is in; the present one by default
+    #[arg(long, value_name = "NAME")]
+    netns: Option<String>,
+}
+
+/// Arguments of `knee kernel aqm`.
+#[derive(Args)]
+struct Aqm {
+    /// The law: `pi`, `pisa` or `pimc`; or `status`, `remove`
+    law: String,
+    #[command(flatten)]
+    at: Place,
+    /// Set a parameter; `knee explain pi` shows them
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    set: Vec<(String, String)>,
+    /// The queue to keep, as in `200pkt`; short for --set reference=200
+    #[arg(long, value_name = "PACKETS", value_parser = packets)]
+    qref: Option<f64>,
+    /// Replace the one that is there
+    #[arg(long)]
+    replace: bool,
+}
+
+/// Arguments of `knee kernel hint`.
+#[derive(Args)]
+struct Hint {
+    /// What to do
+    #[arg(value_enum, default_value_t = Action::Attach)]
+    action: Action,
+    #[command(flatten)]
+    at: Place,
+    /// Replace the one that is there
+    #[arg(long)]
+    replace: bool,
+}
+
+/// What to do with a hint.
+#[derive(Clone, Copy, ValueEnum)]
+enum Action {
+    /// Write hints
+    Attach,
+    /// Count packets with a hint
+    Status,
+    /// Stop
+    Remove,
+}
+
+/// `200pkt`.
+fn packets(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("pkt").unwrap_or(text).trim().parse::<f64>().ok();
+    number.filter(|packets| packets.is_finite()).ok_or_else(|| "write a number of packets, as in `200pkt`".to_string())
+}
+
 /// `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
@@ -103,6 +212,10 @@ pub fn kernel(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         What::List => controllers::list(as_json),
         What::Status(arguments) => controllers::status(arguments, as_json),
         What::Default(arguments) => controllers::default(arguments, as_json),
+        What::Top(arguments) => records::top(arguments, as_json),
+        What::Trace(arguments) => records::trace(arguments, as_json),
+        What::Aqm(arguments) => filters::aqm(arguments, as_json),
+        What::Hint(arguments) => filters::hint(arguments, as_json),
     }
 }
 

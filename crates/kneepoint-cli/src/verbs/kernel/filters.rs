@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Programs at the egress of a device: `aqm`, `hint`.
+
+use kneepoint_linux::kernel::{self, Device};
+use serde_json::json;
+
+use super::controllers::{object, written};
+use crate::failure::Failure;
+use crate::files;
+
+fn device(at: &super::Place) -> Device {
+    Device { name: at.dev.clone(), namespace: at.netns.clone() }
+}
+
+fn removed(as_json: bool, what: &str, device: &Device) -> Result<(), Failure> {
+    match as_json {
+        true => files::print_json(&json!({"removed": what, "device": device.name})),
+        false => files::print(format!("`{}` has no `{what}` any more", device.name)),
+    }
+}
+
+/// `knee kernel aqm`.
+pub fn aqm(arguments: &super::Aqm, as_json: bool) -> Result<(), Failure> {
+    let device = device(&arguments.at);
+    match arguments.law.as_str() {
+        "status" => return status(&device, as_json),
+        "remove" => {
+            kernel::remove_queue(&device)?;
+            return removed(as_json, "aqm", &device);
+        }
+        _ => {}
+    }
+    let reference = arguments.qref.iter().map(|packets| ("reference".to_string(), packets.to_string()));
+    let given = arguments.set.iter().cloned().chain(reference).collect::<Vec<_>>();
+    let values = kernel::attach_queue(&device, &arguments.law, &given, arguments.replace)?;
+    if as_json {
+        return files::print_json(&json!({
+            "law": arguments.law, "device": device.name, "netns": device.namespace, "settings": object(&values),
+        }));
+    }
+    files::print(format!("`{}` judges the packets that enter `{}`\n{}", arguments.law, device.name, written(&values)))
+}
+
+fn status(device: &Device, as_json: bool) -> Result<(), Failure> {
+    let status = kernel::queue_status(device)?;
+    if as_json {
+        return files::print_json(&json!({
+            "device": device.name,
+            "netns": device.namespace,
+            "settings": object(&status.settings),
+            "queue_packets": status.length,
+            "probability": status.probability,
+            "average_window_packets": status.average_window,
+            "packets": status.packets,
+            "hinted": status.hinted,
+            "spared": status.spared,
+            "dropped": status.dropped,
+            "marked": status.marked,
+            "unmarkable": status.unmarkable,
+        }));
+    }
+    let window = if status.hinted == 0 {
+        "no packet carries a window".to_string()
+    } else {
+        format!("{} packets carry a window, {:.1} packets on average", status.hinted, status.average_window)
+    };
+    files::print(format!(
+        "queue        {} packets at the latest arrival\nprobability  {:.6}\npackets      {}\n\
+         dropped      {}\nmarked       {} ({} could not be marked)\nspared       {}\nwindow       {window}\n{}",
+        status.length,
+        status.probability,
+        status.packets,
+        status.dropped,
+        status.marked,
+        status.unmarkable,
+        status.spared,
+        written(&status.settings)
+    ))
+}
+
+/// `knee kernel hint`.
+pub fn hint(arguments: &super::Hint, as_json: bool) -> Result<(), Failure> {
+    let device = device(&arguments.at);
+    match arguments.action {
+        super::Action::Attach => {
+            kernel::attach_hint(&device, arguments.replace)?;
+            match as_json {
+                true => files::print_json(&json!({"device": device.name, "netns": device.namespace})),
+                false => files::print(format!(
+                    "`{}` carries its senders' windows in the DSCP bits of data packets",
+                    device.name
+                )),
+            }
+        }
+        super::Action::Status => {
+            let packets = kernel::hint_status(&device)?;
+            match as_json {
+                true => files::print_json(&json!({"device": device.name, "hinted": packets})),
+                false => files::print(format!("{packets} packets with a window so far")),
+            }
+        }
+        super::Action::Remove => {
+            kernel::remove_hint(&device)?;
+            removed(as_json, "hint", &device)
+        }
+    }
+}
