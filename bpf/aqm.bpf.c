@@ -97,7 +97,7 @@ int knee_aqm(struct __sk_buff *skb)
 	struct queue *state = bpf_map_lookup_elem(&queue, &zero);
 	u64 now = bpf_ktime_get_ns(), probability;
 	s64 window = window_of(skb);
-	bool marked;
+	flag marked;
 
 	if (!state || window < 0)
 		return TC_ACT_UNSPEC;

@@ -27,12 +27,12 @@ struct {
 #define OPTIONS_END 60
 
 /* Whether a TCP packet whose TCP header starts here has data. */
-static __attribute__((always_inline)) bool has_data(struct __sk_buff *skb, u32 start)
+static __attribute__((always_inline)) flag has_data(struct __sk_buff *skb, u32 start)
 {
 	u8 length;
 
 	if (bpf_skb_load_bytes(skb, start + 12, &length, 1))
-		return false;
+		return 0;
 	return skb->len > start + (length >> 4) * 4;
 }
 

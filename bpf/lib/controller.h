@@ -165,25 +165,29 @@ void BPF_PROG(knee_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	STRUCT(parameters) set = parameters();
 	struct flow *flow = find(sk);
+	s32 rtt = sample->rtt_us;
 	struct window *window;
 	struct ack ack;
 
 	if (!flow)
 		return;
+	/* Read once: the compiler would choose between two addresses to read from, which the verifier refuses. */
+	barrier_var(rtt);
 	window = CALL(window)(&flow->controller);
 	follow(tp, window);
 	ack = heard(flow, tp, bpf_ktime_get_ns());
 	ack.acked = sample->pkts_acked;
 	ack.in_flight = sample->in_flight;
 	ack.random = bpf_get_prandom_u32();
-	if (sample->rtt_us > 0)
-		ack.rtt = (u64)sample->rtt_us * 1000;
+	if (rtt > 0) {
+		ack.rtt = (u64)rtt * 1000;
+		flow->rtt = rtt;
+	}
 	prepare(sk, flow);
 	flow->responded = CALL(sample)(&flow->controller, &set, &ack);
 	if (!ack.recovering)
 		publish(tp, window);
-	flow->rtt = sample->rtt_us > 0 ? sample->rtt_us : flow->rtt;
-	flow->in_flight = sample->in_flight;
+	flow->in_flight = ack.in_flight;
 	report(sk, flow, ack.now, 0);
 }
 

@@ -25,6 +25,9 @@ pub struct Controller {
 /// Every controller in this build.
 pub const CONTROLLERS: &[Controller] = &[
     Controller { name: "pert", core: "pert", object: object!("pert") },
+    Controller { name: "pert_pi", core: "pert-pi", object: object!("pert_pi") },
+    Controller { name: "pert_adaptive", core: "pert-adaptive", object: object!("pert_adaptive") },
+    Controller { name: "ratcp", core: "ratcp", object: object!("ratcp") },
 ];
 
 /// A program at the egress of a device.
