@@ -61,8 +61,8 @@ fn pseudo_header(flow: Tuple, length: usize) -> u32 {
 /// Whether the checksums of a frame without extension headers and IP options are right.
 pub fn is_sound(flow: Tuple, frame: &[u8]) -> bool {
     let header = if flow.from.is_ipv4() { 20 } else { 40 };
-    let ip = !flow.from.is_ipv4() || sum(&frame[..20]) % 0xffff == 0;
-    ip && (sum(&frame[header..]) + pseudo_header(flow, frame.len() - header)) % 0xffff == 0
+    let ip = !flow.from.is_ipv4() || sum(&frame[..20]).is_multiple_of(0xffff);
+    ip && (sum(&frame[header..]) + pseudo_header(flow, frame.len() - header)).is_multiple_of(0xffff)
 }
 
 /// A frame of TCP.

@@ -288,9 +288,9 @@ fn tcp(bytes: &[u8]) -> Option<(Tcp, usize)> {
 /// Replaces the bytes at `at`, and mends the checksum at `checksum`: HC' = ~(~HC + ~m + m') (RFC 1624, eqn. 3).
 fn change(header: &mut [u8], checksum: usize, at: usize, bytes: &[u8]) {
     let (first, end) = (at & !1, (at + bytes.len()).next_multiple_of(2).min(header.len()));
-    let sum = |header: &[u8]| {
-        let words = header[first..end].chunks(2);
-        words.map(|pair| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]))).sum::<u32>()
+    let sum = |words: &[u8]| {
+        let pairs = words[first..end].chunks(2);
+        pairs.map(|pair| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]))).sum::<u32>()
     };
     let words = (end - first).div_ceil(2) as u32;
     let before = sum(header);

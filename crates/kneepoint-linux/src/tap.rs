@@ -142,12 +142,12 @@ impl Tap {
     }
 
     /// The place of a direction, which is new with its first frame.
-    fn way(&mut self, tuple: Tuple) -> usize {
-        if let Some(way) = self.known.get(&tuple) {
+    fn way(&mut self, first: Tuple) -> usize {
+        if let Some(way) = self.known.get(&first) {
             return *way;
         }
         let place = self.ways.len();
-        for (own, tuple) in [tuple, tuple.reversed()].into_iter().enumerate() {
+        for (own, tuple) in [first, first.reversed()].into_iter().enumerate() {
             let role = (self.classify)(&tuple);
             let opposite = place + 1 - own;
             self.ways.push(Way { tuple: Some(tuple), role, opposite, ..Way::default() });
