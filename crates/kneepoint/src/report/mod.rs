@@ -11,6 +11,7 @@ pub mod fluid;
 pub mod format;
 mod grid;
 pub mod json;
+pub mod live;
 mod manifest;
 pub mod markov;
 pub mod predictions;

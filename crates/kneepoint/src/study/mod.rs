@@ -14,6 +14,7 @@ pub mod dumbbell;
 pub mod fingerprint;
 pub mod fluid;
 pub mod hash;
+pub mod live;
 pub mod markov;
 pub mod predict;
 mod record;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The document about hosts of a kernel beside the simulator.
+
+use super::{Case, Machine, Pair, Processor, Repetition, Report};
+use crate::chart::scheme_class;
+use crate::report::document::{Block, Column, Document, Layout, Section, Shown, Table, TableLine};
+use crate::report::{figures, manifest};
+use crate::table::{Estimate, number};
+
+/// The whole document.
+pub fn document(report: &Report) -> Document {
+    let comparison = report.comparison();
+    let mut sections: Vec<Section> = report.cases.iter().enumerate().map(section).collect();
+    let notes = &report.manifest.notes;
+    if !notes.is_empty() {
+        sections.push(Section::new("Notes", vec![Block::List(notes.iter().map(Into::into).collect())]));
+    }
+    let charts = [
+        ("Queue over time", MEANS, figures::queues(&comparison)),
+        ("Link throughput over time", MEANS, figures::throughputs(&comparison)),
+        ("Windows over time", WINDOWS, figures::windows(&comparison)),
+    ];
+    for (title, about, figures) in charts.into_iter().filter(|(.., figures)| !figures.is_empty()) {
+        let blocks = vec![Block::prose(about), Block::Figures(Layout::Halves, figures)];
+        sections.push(Section::new(title, vec![Block::pages(blocks)]));
+    }
+    sections.push(manifest::section(&report.manifest));
+    let about = "Hosts of this machine's kernel over an emulated link beside the simulator with hosts of Linux: the same \
+                 network, the same transfers, the same meter. Errors are the simulator's, relative to the kernel.";
+    Document { title: report.title.clone(), about: about.into(), sections }
+}
+
+const MEANS: &str = "The first run of either side. The line is the mean of each interval, the band its range. One scale for all.";
+const WINDOWS: &str = "The first run of either side. The simulator's are congestion windows; the kernel's are packets \
+                       outstanding, which is what can be seen of them on the wire.";
+
+fn section((rank, case): (usize, &Case)) -> Section {
+    let class = || Some(scheme_class(2 * rank));
+    let line = |pair: &Pair| {
+        let Pair { of, about, measured, predicted, error, .. } = pair;
+        let unit = if about.unit.is_empty() { String::new() } else { format!(", {}", about.unit) };
+        let cell = |estimate: &Estimate| Shown::of(estimate, about.scale);
+        let error = error.map_or(number::NONE.into(), |error| format!("{:+.1} %", 100.0 * error));
+        TableLine {
+            about: about.title.clone(),
+            class: class(),
+            ..TableLine::new(
+                format!("{of}: {}{unit}", about.short),
+                vec![cell(measured), cell(predicted), error.as_str().into()],
+            )
+        }
+    };
+    let columns = ["kernel", "simulator", "error"].map(|title| Column::number(title, ""));
+    let metrics = Table {
+        corner: "metric".into(),
+        columns: columns.into(),
+        lines: case.metrics.iter().map(line).collect(),
+        linked: false,
+    };
+    let mut blocks = vec![Block::prose(runs(case)), Block::Table(metrics)];
+    if !case.processor.is_empty() {
+        blocks.push(Block::Table(of_processor(case)));
+        blocks.push(Block::pages(vec![Block::prose(PROCESSOR)]));
+    }
+    blocks.push(Block::pages(vec![Block::Table(of_machine(case))]));
+    Section::new(case.case.clone(), blocks)
+}
+
+const PROCESSOR: &str = "Senders: user and kernel mode of the threads that write into sockets. Network: kernel mode of the \
+                         thread that carries packets, in which the kernel's receiving sides run, and with them the congestion \
+                         control on acknowledgements. Both per packet of data.";
+
+/// How many runs there were, and what became of them.
+fn runs(case: &Case) -> String {
+    let (counted, predicted) = (case.measured.len(), case.predicted.len());
+    let spoiled = case.repetitions.iter().filter(|one| one.machine.spoiled.is_some()).count();
+    let again: u32 = case.repetitions.iter().map(|one| one.machine.attempts.saturating_sub(1)).sum();
+    let mut text = format!("{counted} runs of the kernel, {predicted} of the simulator.");
+    if again > 0 {
+        text += &format!(" {again} runs were repeated, because packets came late.");
+    }
+    if spoiled > 0 {
+        text += &format!(" {spoiled} repetitions stayed spoiled and are in no mean.");
+    }
+    let superpackets: u64 = case.repetitions.iter().map(|one| one.machine.superpackets).sum();
+    if superpackets > 0 {
+        text += &format!(
+            " {superpackets} packets exceeded the MTU: an offload is on, and the queue counts too few."
+        );
+    }
+    text
+}
+
+fn of_processor(case: &Case) -> Table {
+    let line = |one: &Processor| {
+        let relative = one.relative.map_or(number::NONE.into(), |part| format!("{part:.2}"));
+        let name =
+            if one.control.is_empty() { one.of.clone() } else { format!("{}: {}", one.of, one.control) };
+        TableLine::new(name, vec![Shown::of(&one.ns_per_packet, 1.0), relative.as_str().into()])
+    };
+    Table {
+        corner: "processor time".into(),
+        columns: vec![Column::number("per packet", "ns"), Column::number("relative", "")],
+        lines: case.processor.iter().map(line).collect(),
+        linked: false,
+    }
+}
+
+fn of_machine(case: &Case) -> Table {
+    let line = |one: &Repetition| {
+        let Machine { attempts, late_us, spoiled, refused, .. } = &one.machine;
+        let mut cells: Vec<Shown> = vec![attempts.to_string().into()];
+        cells.extend(late_us.map(|late| Shown::from(format!("{late:.0}"))));
+        cells.push(refused.to_string().into());
+        cells.push(spoiled.clone().unwrap_or_default().into());
+        TableLine::new(one.repetition.to_string(), cells)
+    };
+    let lateness = ["late, median", "late, p99", "late, most"].map(|title| Column::number(title, "µs"));
+    let columns = [Column::number("attempts", "")].into_iter().chain(lateness);
+    Table {
+        corner: "repetition".into(),
+        columns: columns.chain([Column::number("refused", ""), Column::text("spoiled")]).collect(),
+        lines: case.repetitions.iter().map(line).collect(),
+        linked: false,
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Live: what hosts of a kernel did over an emulated link, beside what the simulator predicts for the same scenario.
+//!
+//! Both sides have the same network, the same transfers, the same starts and the same meter. A measured run that its machine
+//! spoiled is kept apart: it is counted, and in no mean.
+
+use serde::Serialize;
+
+use super::{Record, Records, Study, Wanted, seed_by_seed};
+use crate::cc;
+use crate::experiment::{Packets, Work};
+use crate::spec::{Builder, Invalid, Valid};
+use crate::table::Row;
+use crate::tcp::{Host, Options};
+
+/// A run of a kernel's hosts.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// What happened in it, as in a simulated run; its seed is the number of the repetition.
+    pub record: Record,
+    /// How the machine did.
+    pub machine: Machine,
+    /// Processor time by group, and of the network without a label: nanoseconds per packet.
+    pub processor: Vec<Row>,
+}
+
+/// How well a machine kept up with a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Machine {
+    /// Runs that it took, with those that were spoiled before.
+    pub attempts: u32,
+    /// How much later than the link's clock says packets were handed over: the median, the 99th percentile, the greatest.
+    pub late_us: [f64; 3],
+    /// Why the run says little about the hosts, if it does not.
+    pub spoiled: Option<String>,
+    /// Packets greater than the MTU, which a queue takes for one.
+    pub superpackets: u64,
+    /// Packets that a host did not take from its device.
+    pub refused: u64,
+}
+
+/// Cases that were measured, and the seeds of their predictions.
+#[derive(Clone, Debug)]
+pub struct Live {
+    cases: Vec<Case>,
+    seeds: Vec<u64>,
+}
+
+/// A case that was measured.
+#[derive(Clone, Debug)]
+struct Case {
+    name: String,
+    work: Work,
+    measured: Vec<Measured>,
+}
+
+/// A case with both sides.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// Its name in the report.
+    pub name: String,
+    /// Its spec.
+    pub valid: Valid,
+    /// The runs that count, in the order of the repetitions.
+    pub measured: Vec<Measured>,
+    /// Those that were spoiled.
+    pub spoiled: Vec<Measured>,
+    /// The predictions that are known, in the order of the seeds.
+    pub predicted: Vec<Record>,
+}
+
+impl Live {
+    /// Cases by name with what was measured, predicted with every seed.
+    pub fn new(cases: impl IntoIterator<Item = (String, Valid, Vec<Measured>)>, seeds: Vec<u64>) -> Live {
+        let case = |(name, valid, measured)| Case { name, work: work(valid), measured };
+        Live { cases: cases.into_iter().map(case).collect(), seeds }
+    }
+}
+
+impl Study for Live {
+    type Outcome = Vec<Beside>;
+
+    fn wanted(&self) -> Vec<Wanted<'_>> {
+        let mut wanted = seed_by_seed(&self.seeds, self.cases.iter().map(|case| &case.work));
+        // The report draws the series of the first run.
+        wanted.iter_mut().for_each(|one| one.series = Some(&one.seed) == self.seeds.first());
+        wanted
+    }
+
+    fn outcome(&self, records: &Records) -> Vec<Beside> {
+        let beside = |case: &Case| {
+            let Work::Packets(packets) = &case.work else { return None };
+            let (measured, spoiled) =
+                case.measured.iter().cloned().partition(|one| one.machine.spoiled.is_none());
+            let predicted = self.seeds.iter().filter_map(|seed| records.get(&case.work, *seed)).cloned();
+            let (name, valid) = (case.name.clone(), packets.valid.clone());
+            Some(Beside { name, valid, measured, spoiled, predicted: predicted.collect() })
+        };
+        self.cases.iter().filter_map(beside).collect()
+    }
+}
+
+/// The simulation, or the measurement, of a case.
+pub fn work(valid: Valid) -> Work {
+    Work::Packets(Box::new(Packets { shown: true, ..Packets::from(valid) }))
+}
+
+/// The case with hosts of Linux, which keep the size of their packets and whether they use ECN; and what a kernel cannot be
+/// made to do as the scenario says.
+pub fn on_linux(valid: Valid) -> Result<(Valid, Vec<String>), Invalid> {
+    let mut builder: Builder = valid.into_builder();
+    let mut notes = Vec::new();
+    for group in &mut builder.groups {
+        let (Some(tcp), Some(cc)) = (&mut group.tcp, &group.cc) else { continue };
+        let linux = Options { payload: tcp.payload, ecn: tcp.ecn, ..Options::of(Host::Linux) };
+        if *tcp != linux {
+            let of = if tcp.preset == Host::Linux { "options of its own" } else { "another host" };
+            notes.push(format!("{}: the scenario's [tcp] has {of}; both sides use Linux's", group.name));
+            *tcp = linux;
+        }
+        if cc::Config::named(cc.name()).as_ref() != Some(cc) {
+            let name = cc.name();
+            notes.push(format!(
+                "{}: parameters of {name} apply to the prediction; the kernel's are those it was loaded with",
+                group.name
+            ));
+        }
+    }
+    Ok((builder.build()?, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::run;
+    use crate::scenario::parse;
+
+    fn valid(tcp: &str) -> Valid {
+        let text = format!(
+            "[run]\nduration = '3s'\n[tcp]\n{tcp}\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\n\
+             [[flows]]\nname = 'a'\ncc = 'reno'\n[[flows]]\nname = 'b'\ncc = {{ kind = 'pert', pmax = 0.1 }}\n"
+        );
+        parse(&text).unwrap().cases.remove(0).valid
+    }
+
+    fn measured(valid: &Valid, seed: u64, spoiled: Option<&str>) -> Measured {
+        let Work::Packets(packets) = work(valid.clone()) else { panic!("packets") };
+        let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));
+        let record = Record::simulated(seed, 0.0, outcome, watch.finish());
+        let machine = Machine { spoiled: spoiled.map(String::from), ..Machine::default() };
+        Measured { record, machine, processor: Vec::new() }
+    }
+
+    #[test]
+    fn hosts_become_those_of_linux_and_what_is_lost_by_that_is_said() {
+        let (linux, notes) = on_linux(valid("preset = 'linux'")).unwrap();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].starts_with("b: parameters of pert apply to the prediction"), "{notes:?}");
+        let (paper, losses) = on_linux(valid("payload = '500b'\ndupthresh = 4")).unwrap();
+        assert_eq!(losses.iter().filter(|note| note.contains("another host")).count(), 2, "{losses:?}");
+        let tcp = |one: &Valid| one.groups()[0].tcp.clone().unwrap();
+        assert_eq!((tcp(&linux).payload.0, tcp(&paper).payload.0), (1448, 500));
+        assert_eq!(tcp(&paper).recovery, tcp(&linux).recovery);
+    }
+
+    #[test]
+    fn spoiled_runs_are_kept_apart_and_missing_predictions_are_left_out() {
+        let valid = on_linux(valid("preset = 'linux'")).unwrap().0;
+        let runs =
+            vec![measured(&valid, 1, None), measured(&valid, 2, Some("late")), measured(&valid, 3, None)];
+        let study = Live::new([("a case".to_string(), valid, runs)], vec![7, 8]);
+        let wanted = study.wanted();
+        assert_eq!(
+            wanted.iter().map(|one| (one.seed, one.series)).collect::<Vec<_>>(),
+            [(7, true), (8, false)]
+        );
+        let mut records = Records::default();
+        let Work::Packets(packets) = wanted[1].work else { panic!("packets") };
+        let (watch, outcome) = run(&packets.valid, 8, packets.watch(8));
+        records.insert(wanted[1].name(), Record::simulated(8, 0.0, outcome, watch.finish()));
+        let [beside] = &study.outcome(&records)[..] else { panic!("one case") };
+        let seeds = |all: &[Measured]| all.iter().map(|one| one.record.seed).collect::<Vec<_>>();
+        assert_eq!((seeds(&beside.measured), seeds(&beside.spoiled)), (vec![1, 3], vec![2]));
+        assert_eq!(beside.predicted.iter().map(|one| one.seed).collect::<Vec<_>>(), [8]);
+    }
+}
