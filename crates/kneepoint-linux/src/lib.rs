@@ -12,17 +12,15 @@
 
 pub mod behind;
 pub mod emulator;
-mod experiment;
 #[cfg(test)]
 mod forge;
 pub mod frame;
-mod hosts;
 #[cfg(feature = "bpf")]
 pub mod kernel;
+pub mod live;
 pub mod namespace;
 pub mod privilege;
 pub mod tap;
 pub mod tun;
 
-pub use experiment::{Outcome, Transfer, experiment, missing};
 pub use namespace::SYSCTLS;

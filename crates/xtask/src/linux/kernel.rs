@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use kneepoint::link::NodeId;
 use kneepoint::units::Span;
-use kneepoint_linux::{Outcome, Transfer, experiment, missing};
+use kneepoint_linux::live::{Outcome, Transfer, experiment, missing};
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Figures, figures};
@@ -43,14 +43,11 @@ pub fn lacks(settings: &[Setting]) -> Option<String> {
 pub fn measure(setting: &Setting) -> Result<Outcome<Packets>, String> {
     let valid = simulated::valid(setting, "preset = \"linux\"")?;
     let pairs = valid.groups().iter().map(|group| group.pairs[0]);
-    let transfer = |((place, control), way): ((usize, &&str), (NodeId, NodeId))| Transfer {
-        control: control.to_string(),
-        start: STAGGER * place as u64,
-        group: place as u32,
-        way,
+    let transfer = |((place, control), way): ((usize, &&str), (NodeId, NodeId))| {
+        Transfer::endless(control, STAGGER * place as u64, place as u32, way)
     };
     let transfers: Vec<Transfer> = setting.controls().iter().enumerate().zip(pairs).map(transfer).collect();
-    experiment(&valid, 1, &transfers, Packets::of(setting))
+    experiment(&valid, 1, &transfers, Packets::of(setting), &|| false)
         .map_err(|error| format!("{}: {error}", setting.name()))
 }
 

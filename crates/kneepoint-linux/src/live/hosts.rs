@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Hosts of the kernel: senders, and the sinks that they send to. Every wait has an end, so that nothing outlives its run.
+
+use std::io::{self, Read, Write};
+use std::mem;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kneepoint::units::Bytes;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{self, sockopt};
+
+/// A chunk that a sender writes or a sink reads at once.
+const CHUNK: usize = 256 * 1024;
+/// Data that a sender's socket holds beyond what was sent, so that a transfer that stops stops soon.
+const UNSENT: libc::c_int = 256 * 1024;
+/// How long a wait is at most, between two looks at the clock.
+const LOOK: Duration = Duration::from_millis(50);
+/// What timestamps take of the greatest segment that a socket is told.
+const TIMESTAMPS: u64 = 12;
+
+/// What a sender is to do.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    pub(super) to: SocketAddrV4,
+    pub(super) control: String,
+    pub(super) payload: Option<Bytes>,
+    pub(super) size: Option<Bytes>,
+    pub(super) start: Instant,
+    pub(super) stop: Instant,
+    /// The end of the run, at which whatever is left is given up.
+    pub(super) end: Instant,
+}
+
+/// What a transfer took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) retransmissions: u32,
+    /// Processor time of its thread, in user and kernel mode.
+    pub(super) processor: Duration,
+}
+
+/// Sends as ordered.
+pub(super) fn send(order: &Order) -> io::Result<Spent> {
+    thread::sleep(order.start.saturating_duration_since(Instant::now()));
+    let Some(mut stream) = connect(order)? else { return Ok(Spent::default()) };
+    let data = vec![0; CHUNK];
+    let mut left = order.size.map_or(u64::MAX, |size| size.0);
+    while left > 0 && wait(&stream, PollFlags::POLLOUT, order.stop)? {
+        match stream.write(&data[..data.len().min(usize::try_from(left).unwrap_or(usize::MAX))]) {
+            Ok(written) if order.size.is_some() => left -= written as u64,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // The other end closes when it has everything.
+    if Instant::now() < order.end {
+        stream.shutdown(std::net::Shutdown::Write)?;
+        if wait(&stream, PollFlags::POLLIN, order.end)? {
+            let _ = stream.read(&mut [0; 1]);
+        }
+    }
+    let spent = Spent { retransmissions: retransmissions(&stream)?, processor: processor_time() };
+    abort(&stream)?;
+    Ok(spent)
+}
+
+/// A connection; none if the run ended before it was open.
+fn connect(order: &Order) -> io::Result<Option<TcpStream>> {
+    let flags = socket::SockFlag::SOCK_CLOEXEC | socket::SockFlag::SOCK_NONBLOCK;
+    let socket = socket::socket(socket::AddressFamily::Inet, socket::SockType::Stream, flags, None)?;
+    socket::setsockopt(&socket, sockopt::TcpCongestion, &order.control.as_str().into())?;
+    if let Some(payload) = order.payload {
+        socket::setsockopt(&socket, sockopt::TcpMaxSeg, &((payload.0 + TIMESTAMPS) as u32))?;
+    }
+    set(&socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
+    match socket::connect(socket.as_raw_fd(), &socket::SockaddrIn::from(order.to)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let stream = TcpStream::from(socket);
+    if !wait(&stream, PollFlags::POLLOUT, order.end)? {
+        return Ok(None);
+    }
+    stream.take_error()?.map_or(Ok(Some(stream)), Err)
+}
+
+/// Waits until a file is ready: whether it was before `until`.
+fn wait(file: &impl AsFd, what: PollFlags, until: Instant) -> io::Result<bool> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        let mut files = [PollFd::new(file.as_fd(), what)];
+        match poll(&mut files, timeout(left)) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn timeout(left: Duration) -> PollTimeout {
+    PollTimeout::try_from(left.min(LOOK) + Duration::from_millis(1)).unwrap_or(PollTimeout::ZERO)
+}
+
+/// Listeners at ports of an address.
+pub(super) fn listen(address: Ipv4Addr, ports: &[u16]) -> io::Result<Vec<TcpListener>> {
+    let listener = |port: &u16| {
+        let listener = TcpListener::bind((address, *port))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    ports.iter().map(listener).collect()
+}
+
+/// Accepts connections and takes what they bring until `end`, without looking at it.
+pub(super) fn sink(listeners: Vec<TcpListener>, end: Instant) -> io::Result<()> {
+    let mut streams: Vec<TcpStream> = Vec::new();
+    while !listeners.is_empty() && Instant::now() < end {
+        let listening = listeners.iter().map(|one| PollFd::new(one.as_fd(), PollFlags::POLLIN));
+        let reading = streams.iter().map(|one| PollFd::new(one.as_fd(), PollFlags::POLLIN));
+        let mut files: Vec<PollFd> = listening.chain(reading).collect();
+        match poll(&mut files, timeout(end.saturating_duration_since(Instant::now()))) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready: Vec<bool> = files.iter().map(|file| file.any().unwrap_or(false)).collect();
+        let mut of_streams = ready[listeners.len()..].iter();
+        streams.retain(|stream| !of_streams.next().is_some_and(|ready| *ready) || discard(stream));
+        for (listener, _) in listeners.iter().zip(&ready).filter(|(_, ready)| **ready) {
+            if let Ok((stream, _)) = listener.accept() {
+                stream.set_nonblocking(true)?;
+                streams.push(stream);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes what a connection has: whether more may follow.
+fn discard(stream: &TcpStream) -> bool {
+    // SAFETY: with MSG_TRUNC the kernel drops the bytes of a TCP socket and writes nothing.
+    let taken = unsafe {
+        libc::recv(stream.as_raw_fd(), std::ptr::null_mut(), CHUNK, libc::MSG_TRUNC | libc::MSG_DONTWAIT)
+    };
+    taken > 0 || taken < 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
+}
+
+fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    let size = mem::size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the value lives through the call and is as long as it says.
+    let result =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn retransmissions(stream: &TcpStream) -> io::Result<u32> {
+    // SAFETY: `tcp_info` is integers only; the kernel writes at most `size` bytes of it.
+    unsafe {
+        let mut info: libc::tcp_info = mem::zeroed();
+        let mut size = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
+        let (place, file) = ((&raw mut info).cast(), stream.as_raw_fd());
+        let result = libc::getsockopt(file, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut size);
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(info.tcpi_total_retrans) }
+    }
+}
+
+/// Ends a connection without sending what is left.
+fn abort(stream: &TcpStream) -> io::Result<()> {
+    let now = libc::linger { l_onoff: 1, l_linger: 0 };
+    Ok(socket::setsockopt(stream, sockopt::Linger, &now)?)
+}
+
+/// The time that the calling thread has used a processor.
+fn processor_time() -> Duration {
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+    time.map_or(Duration::ZERO, Duration::from)
+}
+
+/// The part of that in kernel mode.
+pub(super) fn kernel_time() -> io::Result<Duration> {
+    // SAFETY: zero is a value of every field, and the kernel fills in the structure.
+    let usage = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        if libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        usage
+    };
+    let libc::timeval { tv_sec, tv_usec } = usage.ru_stime;
+    Ok(Duration::from_secs(tv_sec as u64) + Duration::from_micros(tv_usec as u64))
+}
