@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 #[cfg(target_os = "linux")]
-use crate::verbs::emulate;
+use crate::verbs::{emulate, live};
 use crate::verbs::{
     check, coexist, compare, completions, doctor, explain, fluid, init, kernel, list, man, markov, predict,
     reproduce, run, schema,
@@ -77,6 +77,9 @@ enum Verb {
     /// Run a program behind an emulated link
     #[cfg(target_os = "linux")]
     Emulate(emulate::Arguments),
+    /// Run a scenario on this machine's kernel, beside the simulator's prediction
+    #[cfg(target_os = "linux")]
+    Live(live::Arguments),
     /// Report the capabilities of this machine
     Doctor,
     /// Print a completion script for a shell
@@ -110,6 +113,8 @@ impl Knee {
             Verb::Check(arguments) => check::check(arguments, self.json),
             #[cfg(target_os = "linux")]
             Verb::Emulate(arguments) => emulate::emulate(arguments, self.json),
+            #[cfg(target_os = "linux")]
+            Verb::Live(arguments) => live::live(arguments, self.json),
             Verb::Doctor => doctor::doctor(self.json),
             Verb::Completions(arguments) => completions::completions(arguments, Knee::command()),
             Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),

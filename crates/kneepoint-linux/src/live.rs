@@ -2,12 +2,13 @@
 //! Transfers of the kernel over an emulated network, seen by the observers of a simulation.
 //!
 //! ```text
-//! processor time of a group's senders   user and kernel mode of the threads that write into its sockets
-//!   and of the network                  kernel mode of the thread that carries packets: a host receives, and its congestion control
-//!                                       hears of acknowledgements, while that thread writes to the host's device
+//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode
+//! receiving  how long the kernel of the near host took to receive frames: TCP takes them in, congestion control hears of
+//!            acknowledgements, and what that lets go is sent
 //! ```
 //!
-//! Both count from the beginning of the run to its end.
+//! Both count from the beginning of the run to its end, per packet of data. Receiving is elapsed time of the thread that carries packets,
+//! which nothing interrupts where it has real-time scheduling.
 
 mod hosts;
 mod plan;
@@ -20,7 +21,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use kneepoint::link::NodeId;
+use kneepoint::link::{NodeId, Routes};
 use kneepoint::packet::Flags;
 use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, Observer};
@@ -28,7 +29,7 @@ use kneepoint::units::{Bytes, Span, Time};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::behind::{self, Far, Host};
-use crate::emulator::{self, Carried, Emulator, Late, Side, Stop};
+use crate::emulator::{self, Emulator, Late, Side, Stop};
 use crate::frame::Tuple;
 use crate::tap::{Role, Tap};
 use crate::tun;
@@ -78,10 +79,12 @@ pub struct Outcome<O> {
     pub retransmissions: Vec<u32>,
     /// How late the links were.
     pub late: Late,
+    /// Why that spoils the run, if it does.
+    pub spoiled: Option<String>,
     /// Processor time and packets of data by group.
     pub groups: Vec<Effort>,
-    /// Of the network, in kernel mode, and the packets of all groups.
-    pub network: Effort,
+    /// The time that the near host took to receive, and the packets of all groups.
+    pub receiving: Effort,
     /// Packets that exceeded the MTU.
     pub superpackets: u64,
     /// Packets that a host did not take from its device.
@@ -168,13 +171,11 @@ pub fn experiment<O: Observer + Send>(
     let counted = (watch, Count(vec![0; valid.groups().len()]));
     let mut emulator = Emulator::new(valid, seed, &ways, tap, counted);
     let never: OwnedFd = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?.into();
-    let (carried, network): (Carried, Duration) = std::thread::scope(|scope| {
+    let carried = std::thread::scope(|scope| {
         let link = scope.spawn(|| {
             emulator::be_prompt();
             let stop = Stop { at: valid.schedule().duration, when: never.as_fd(), asked: &|| asked() };
-            let carried =
-                emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, &mut ())?;
-            Ok::<_, io::Error>((carried, hosts::kernel_time()?))
+            emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, &mut ())
         });
         link.join().expect("no panic inside")
     })?;
@@ -188,15 +189,28 @@ pub fn experiment<O: Observer + Send>(
         let own = transfers.iter().zip(&spent).filter(|(transfer, _)| transfer.group == group);
         Effort { spent: own.map(|(_, spent)| spent.processor).sum(), packets: *packets }
     };
+    let late = carried.lateness.summary();
     Ok(Outcome {
         watch,
         retransmissions: spent.iter().map(|one| one.retransmissions).collect(),
-        late: carried.lateness.summary(),
+        late,
+        spoiled: late.spoils(least_rtt(valid, &ways)),
         groups: (0..).zip(&packets).map(effort).collect(),
-        network: Effort { spent: network, packets: packets.iter().sum() },
+        receiving: Effort { spent: duration(carried.receiving[0]), packets: packets.iter().sum() },
         superpackets: tap.superpackets(),
         refused: carried.refused,
     })
+}
+
+/// The least delay there and back.
+fn least_rtt(valid: &Valid, ways: &[(NodeId, NodeId)]) -> Span {
+    let mut routes = Routes::new(valid.network());
+    let links = &valid.network().links;
+    let mut rtt = |(near, far): (NodeId, NodeId)| {
+        let there = routes.path(near, far).into_iter().chain(routes.path(far, near)).flatten();
+        there.fold(Span::ZERO, |sum, link| sum + links[link as usize].delay)
+    };
+    ways.iter().map(|way| rtt(*way)).min().unwrap_or_default()
 }
 
 /// The places of the transfers that are `wanted`, as ports.

@@ -13,6 +13,8 @@ pub mod fluid;
 pub mod init;
 pub mod kernel;
 pub mod list;
+#[cfg(target_os = "linux")]
+pub mod live;
 pub mod man;
 pub mod markov;
 pub mod predict;

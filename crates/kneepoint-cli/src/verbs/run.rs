@@ -16,7 +16,7 @@ use crate::files;
 use crate::outputs::{self, Out};
 
 /// What a scenario without a name is called.
-const UNNAMED: &str = "untitled";
+pub(super) const UNNAMED: &str = "untitled";
 
 /// What to run.
 #[derive(Args)]
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.
-fn usual_sample(valid: &Valid) -> Span {
+pub(super) fn usual_sample(valid: &Valid) -> Span {
     Span::from_millis(100).max(Span(valid.schedule().duration.0 / 4000))
 }
 
@@ -103,7 +103,7 @@ fn seeds(arguments: &Arguments, planned: &[u64]) -> Vec<u64> {
 }
 
 /// The name of a case in the report: its place in the sweep, or the scenario's name without one.
-fn row_name(plan: &str, settings: &[(String, String)]) -> String {
+pub(super) fn row_name(plan: &str, settings: &[(String, String)]) -> String {
     if settings.is_empty() {
         return plan.to_string();
     }

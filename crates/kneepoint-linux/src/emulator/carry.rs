@@ -62,6 +62,9 @@ pub struct Carried {
     pub lateness: Lateness,
     /// Frames that a host's device had no room for.
     pub refused: u64,
+    /// How long the near and the far host took to receive their frames. The kernel does that while the frame is written: TCP takes
+    /// it in, the congestion control hears of it, and what it lets go is sent as far as the device.
+    pub receiving: [Span; 2],
     /// The end, by the emulator's clock.
     pub ended: Time,
 }
@@ -135,7 +138,11 @@ impl<C: Capture> Desk<'_, C> {
     fn hand(&mut self, to: Side, bytes: &[u8], at: Time) {
         self.carried.lateness.record(self.now().since(at));
         self.capture.frame(to, at, bytes);
-        let Err(error) = self.devices[to as usize].write(bytes) else { return };
+        let began = self.now();
+        let written = self.devices[to as usize].write(bytes);
+        let receiving = &mut self.carried.receiving[to as usize];
+        *receiving = *receiving + Span(self.origin.elapsed().as_nanos() as u64).after_start().since(began);
+        let Err(error) = written else { return };
         match error.raw_os_error() {
             // The host has no room, or its device is down.
             Some(libc::EAGAIN | libc::EINTR | libc::ENOBUFS | libc::EIO) => self.carried.refused += 1,

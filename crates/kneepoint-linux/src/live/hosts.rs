@@ -182,17 +182,3 @@ fn processor_time() -> Duration {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
     time.map_or(Duration::ZERO, Duration::from)
 }
-
-/// The part of that in kernel mode.
-pub(super) fn kernel_time() -> io::Result<Duration> {
-    // SAFETY: zero is a value of every field, and the kernel fills in the structure.
-    let usage = unsafe {
-        let mut usage: libc::rusage = mem::zeroed();
-        if libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        usage
-    };
-    let libc::timeval { tv_sec, tv_usec } = usage.ru_stime;
-    Ok(Duration::from_secs(tv_sec as u64) + Duration::from_micros(tv_usec as u64))
-}

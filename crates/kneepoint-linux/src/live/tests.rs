@@ -73,6 +73,6 @@ fn transfers_of_the_kernel_fill_the_link_and_stop() {
     assert_eq!(again, f64::from(seen.retransmissions[0]), "as its kernel counts them");
     assert_eq!((seen.superpackets, seen.groups.len()), (0, 2));
     assert!(
-        seen.groups.iter().all(|group| group.ns_per_packet() > 0.0) && seen.network.ns_per_packet() > 0.0
+        seen.groups.iter().all(|group| group.ns_per_packet() > 0.0) && seen.receiving.ns_per_packet() > 0.0
     );
 }

@@ -17,9 +17,9 @@ use crate::table::{Cell, Estimate, Labels, Records, Row, Table};
 pub use document::document;
 
 /// Nanoseconds per packet that a group's senders took.
-pub const SENDER: &str = "sender_ns_per_packet";
-/// Nanoseconds per packet that the kernel took on behalf of the network: the hosts' receiving sides.
-pub const NETWORK: &str = "network_ns_per_packet";
+pub const SENDER: &str = "sending_ns_per_packet";
+/// Nanoseconds per packet that the senders' host took to receive acknowledgements.
+pub const RECEIVING: &str = "receiving_ns_per_packet";
 
 /// The metrics that are put side by side, by subject: of the first measured link, and of every group.
 const METRICS: [(Subject, &[&str]); 2] = [
@@ -93,11 +93,11 @@ pub struct Pair {
 /// Processor time per packet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Processor {
-    /// The group, or the network.
-    pub of: String,
-    /// Its congestion control.
+    /// The group whose sending it is; none for receiving, which all groups of a host share.
+    pub group: Option<String>,
+    /// The congestion control; empty where groups with different ones share the time.
     pub control: String,
-    /// Nanoseconds per packet, in user and kernel mode.
+    /// Nanoseconds per packet.
     pub ns_per_packet: Estimate,
     /// Relative to the reference's.
     pub relative: Option<f64>,
@@ -113,18 +113,19 @@ pub struct Repetition {
 }
 
 impl Report {
-    /// The report of an outcome. Processor times are relative to those of senders with the congestion control `reference`: of the
-    /// same case, or else of the first that has any.
+    /// The report of an outcome. Processor times are relative to those with the congestion control `reference`: of the same case, or
+    /// else of the first that has any.
     pub fn new(title: String, outcome: Vec<Beside>, reference: &str, manifest: Manifest) -> Report {
         let mut cases: Vec<Case> = outcome.into_iter().map(case).collect();
-        let of_reference = |case: &Case| {
-            let found = case.processor.iter().find(|one| one.control == reference);
-            found.map(|one| one.ns_per_packet.mean)
+        let base = |case: &Case, sending: bool| {
+            let same = |one: &&Processor| one.control == reference && one.group.is_some() == sending;
+            case.processor.iter().find(same).map(|one| one.ns_per_packet.mean)
         };
-        let usual = cases.iter().find_map(of_reference);
+        let usual = [false, true].map(|sending| cases.iter().find_map(|case| base(case, sending)));
         for case in &mut cases {
-            let base = of_reference(case).or(usual);
+            let own = [false, true].map(|sending| base(case, sending).or(usual[usize::from(sending)]));
             for one in case.processor.iter_mut().filter(|one| !one.control.is_empty()) {
+                let base = own[usize::from(one.group.is_some())];
                 one.relative = base.map(|base| one.ns_per_packet.mean / base).filter(|part| part.is_finite());
             }
         }
@@ -214,16 +215,23 @@ fn pair(of: &str, metric: &Metric, measured: Estimate, predicted: Estimate) -> O
 
 fn processor(measured: &[Measured], controls: &Labels) -> Vec<Processor> {
     let Some(first) = measured.first() else { return Vec::new() };
+    let mut kinds: Vec<&String> = controls.values().collect();
+    kinds.dedup();
+    let shared = if let &[only] = kinds.as_slice() { only.clone() } else { String::new() };
     let line = |row: &Row| {
-        let group = row.labels.get("group");
-        let key = if group.is_some() { SENDER } else { NETWORK };
+        let group = row.labels.get("group").cloned();
+        let key = if group.is_some() { SENDER } else { RECEIVING };
         let same = |one: &Measured| {
             let found = one.processor.iter().find(|other| other.labels == row.labels);
             found.map_or(f64::NAN, |other| other.value(key))
         };
         Processor {
-            of: group.cloned().unwrap_or_else(|| "network".into()),
-            control: group.and_then(|group| controls.get(group)).cloned().unwrap_or_default(),
+            control: group
+                .as_ref()
+                .map_or(Some(&shared), |group| controls.get(group))
+                .cloned()
+                .unwrap_or_default(),
+            group,
             ns_per_packet: Estimate::of(&measured.iter().map(same).collect::<Vec<_>>()),
             relative: None,
         }
@@ -260,14 +268,14 @@ mod tests {
     use super::super::format::{html, text};
     use super::super::{csv, json};
     use super::*;
-    use crate::experiment::Work;
+    use crate::experiment::Packets;
     use crate::run::run;
     use crate::scenario::parse;
-    use crate::study::live::{Live, on_linux, work};
+    use crate::study::live::{Live, on_linux};
     use crate::study::{Records, Study};
     use crate::units::Span;
 
-    fn record(packets: &crate::experiment::Packets, seed: u64) -> Record {
+    fn record(packets: &Packets, seed: u64) -> Record {
         let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));
         Record::simulated(seed, 0.0, outcome, watch.finish())
     }
@@ -278,14 +286,14 @@ mod tests {
                     rate = '5mbit'\nbuffer = '20pkt'\n[[flows]]\nname = 'old'\ncc = 'reno'\n[[flows]]\nname = 'new'\ncc = 'pert'\n";
         let valid = parse(text).unwrap().cases.remove(0).valid;
         let valid = on_linux(valid.with_sample(Some(Span::from_millis(50))).unwrap()).unwrap().0;
-        let Work::Packets(packets) = work(valid.clone()) else { panic!("packets") };
+        let packets = Packets { shown: true, ..Packets::from(valid.clone()) };
         let measured = |seed, spoiled: Option<&str>| Measured {
             record: record(&packets, seed),
             machine: Machine { attempts: 2, spoiled: spoiled.map(String::from), ..Machine::default() },
             processor: vec![
                 Row::new([("group", "old".to_string())]).with(SENDER, 1000.0 + seed as f64),
                 Row::new([("group", "new".to_string())]).with(SENDER, 1500.0 + seed as f64),
-                Row::new([]).with(NETWORK, 3000.0),
+                Row::new([]).with(RECEIVING, 3000.0),
             ],
         };
         let runs = vec![measured(11, None), measured(12, None), measured(13, Some("late"))];
@@ -313,10 +321,10 @@ mod tests {
     #[test]
     fn processor_time_is_relative_to_the_reference_and_spoiled_runs_are_in_no_mean() {
         let report = report();
-        let [old, new, network] = &report.cases[0].processor[..] else { panic!("three lines") };
+        let [old, new, receiving] = &report.cases[0].processor[..] else { panic!("three lines") };
         assert_eq!((old.ns_per_packet.mean, old.relative), (1011.5, Some(1.0)));
         assert!((new.relative.unwrap() - 1511.5 / 1011.5).abs() < 1e-12);
-        assert_eq!((network.of.as_str(), network.relative), ("network", None));
+        assert_eq!((&receiving.group, receiving.control.as_str(), receiving.relative), (&None, "", None));
         let text = text::render(&document(&report));
         assert!(text.contains("2 runs of the kernel, 2 of the simulator. 3 runs were repeated"), "{text}");
         assert!(text.contains("1 repetitions stayed spoiled"), "{text}");

@@ -20,7 +20,7 @@ pub struct Measured {
     pub record: Record,
     /// How the machine did.
     pub machine: Machine,
-    /// Processor time by group, and of the network without a label: nanoseconds per packet.
+    /// Processor time of sending by group, and of receiving without a label: nanoseconds per packet.
     pub processor: Vec<Row>,
 }
 
@@ -100,8 +100,8 @@ impl Study for Live {
     }
 }
 
-/// The simulation, or the measurement, of a case.
-pub fn work(valid: Valid) -> Work {
+/// The prediction of a case.
+fn work(valid: Valid) -> Work {
     Work::Packets(Box::new(Packets { shown: true, ..Packets::from(valid) }))
 }
 

@@ -66,9 +66,9 @@ fn section((rank, case): (usize, &Case)) -> Section {
     Section::new(case.case.clone(), blocks)
 }
 
-const PROCESSOR: &str = "Senders: user and kernel mode of the threads that write into sockets. Network: kernel mode of the \
-                         thread that carries packets, in which the kernel's receiving sides run, and with them the congestion \
-                         control on acknowledgements. Both per packet of data.";
+const PROCESSOR: &str = "Sending: user and kernel mode of the threads that write into sockets. Receiving: elapsed time of the near \
+                         host's kernel for the frames it is handed: TCP takes them in, congestion control hears of \
+                         acknowledgements, and what that lets go is sent. Both per packet of data.";
 
 /// How many runs there were, and what became of them.
 fn runs(case: &Case) -> String {
@@ -94,8 +94,11 @@ fn runs(case: &Case) -> String {
 fn of_processor(case: &Case) -> Table {
     let line = |one: &Processor| {
         let relative = one.relative.map_or(number::NONE.into(), |part| format!("{part:.2}"));
-        let name =
-            if one.control.is_empty() { one.of.clone() } else { format!("{}: {}", one.of, one.control) };
+        let name = match (&one.group, one.control.as_str()) {
+            (Some(group), control) => format!("{group}: sending, {control}"),
+            (None, "") => "receiving".to_string(),
+            (None, control) => format!("receiving, {control}"),
+        };
         TableLine::new(name, vec![Shown::of(&one.ns_per_packet, 1.0), relative.as_str().into()])
     };
     Table {
