@@ -14,30 +14,38 @@ OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
 FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo
+# Kernel programs are part of the build where their compiler and headers are.
+MISSING := $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev/null || echo clang; \
+  pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
+BPF := $(if $(MISSING),,--features kneepoint-cli/bpf)
+
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo linux stress-kernel
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build and compare four schemes; prints the path of the report
 	$(KNEE) compare --out $(OUT)/compare
 
 build: cargo ## build the release binary, target/release/knee
-	$(CARGO) build --release --locked -p kneepoint-cli
+ifneq ($(MISSING),)
+	@echo "Kernel programs (knee kernel) are left out; missing: $(MISSING). 'make linux' installs them."
+endif
+	$(CARGO) build --release --locked -p kneepoint-cli $(BPF)
 
 install: cargo ## install knee into ~/.cargo/bin
-	$(CARGO) install --locked --path crates/kneepoint-cli
+	$(CARGO) install --locked --path crates/kneepoint-cli $(if $(BPF),--features bpf)
 
 test: cargo ## tests, lints, formatting and instruction counts; must pass before a commit
 	$(FORMAT) --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) test --workspace --locked
+	$(CARGO) clippy --workspace --all-targets --locked $(BPF) -- -D warnings
+	$(CARGO) test --workspace --locked $(BPF)
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
 check: cargo ## type-check only, for use while editing
-	$(CARGO) check --workspace --all-targets --locked
+	$(CARGO) check --workspace --all-targets --locked $(BPF)
 
 fmt: cargo ## format the sources
 	$(FORMAT)
@@ -96,6 +104,17 @@ docs: cargo ## regenerate docs/algorithms.md, response functions, schema and exa
 	$(CARGO) run --locked -p xtask -- docs
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"
+
+linux: ## install what kernel programs and experiments on this machine need (Debian, Ubuntu; as root)
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  apt-get update -q && apt-get install -y -q clang libelf-dev zlib1g-dev pkg-config iproute2 iperf3 nginx-light curl; \
+	else \
+	  echo "Run as root on Debian or Ubuntu; elsewhere install clang, the headers of libelf and zlib, pkg-config," >&2; \
+	  echo "iproute2, iperf3, nginx and curl with the system's package manager." >&2; exit 1; \
+	fi
+
+stress-kernel: cargo ## load, kill and clean up kernel programs 10000 times, as root (CYCLES=10000)
+	KNEE_CYCLES=$(or $(CYCLES),10000) $(CARGO) test --locked -p kneepoint-linux --features bpf --test kernel -- --ignored --exact killed_at_any_moment_a_loader_leaves_nothing_that_clean_does_not_remove
 
 clean: cargo ## remove build products; results in out/ are kept
 	$(CARGO) clean

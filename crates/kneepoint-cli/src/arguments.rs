@@ -80,8 +80,9 @@ enum Verb {
     /// Run a scenario on this machine's kernel, beside the simulator's prediction
     #[cfg(target_os = "linux")]
     Live(live::Arguments),
-    /// Report the capabilities of this machine
-    Doctor,
+    /// Report the capabilities of this machine; remove what was left on it
+    #[command(after_help = "Examples:\n  knee doctor\n  knee doctor --clean")]
+    Doctor(doctor::Arguments),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  knee completions bash > ~/.local/share/bash-completion/completions/knee"
@@ -115,7 +116,7 @@ impl Knee {
             Verb::Emulate(arguments) => emulate::emulate(arguments, self.json),
             #[cfg(target_os = "linux")]
             Verb::Live(arguments) => live::live(arguments, self.json),
-            Verb::Doctor => doctor::doctor(self.json),
+            Verb::Doctor(arguments) => doctor::doctor(arguments, self.json),
             Verb::Completions(arguments) => completions::completions(arguments, Knee::command()),
             Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),
             Verb::Schema => schema::schema(),

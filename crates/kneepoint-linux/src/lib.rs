@@ -17,10 +17,12 @@ mod forge;
 pub mod frame;
 #[cfg(feature = "bpf")]
 pub mod kernel;
+mod leftovers;
 pub mod live;
 pub mod namespace;
 pub mod privilege;
 pub mod tap;
 pub mod tun;
 
+pub use leftovers::{Leftover, remove_leftovers};
 pub use namespace::SYSCTLS;

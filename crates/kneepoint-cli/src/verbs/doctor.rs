@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee doctor`: reports the capabilities of this machine. It is read-only and never fails.
+//! `knee doctor`: reports the capabilities of this machine, read-only, without failing; `--clean` removes what was left.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -12,7 +13,14 @@ use crate::{files, machine};
 /// Capabilities by their bit in `CapEff` (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
-const BPF: u32 = 39;
+
+/// Arguments of `knee doctor`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Remove everything of knee from this kernel: programs, filters, defaults, namespaces `knee-*`, devices `knee*`
+    #[arg(long)]
+    clean: bool,
+}
 
 /// One capability.
 struct Finding {
@@ -22,8 +30,11 @@ struct Finding {
     used_for: &'static str,
 }
 
-/// Prints the findings.
-pub fn doctor(as_json: bool) -> Result<(), Failure> {
+/// Prints the findings, or removes what was left.
+pub fn doctor(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    if arguments.clean {
+        return clean(as_json);
+    }
     let findings = look();
     let memory = memory_mib();
     if as_json {
@@ -55,6 +66,31 @@ pub fn doctor(as_json: bool) -> Result<(), Failure> {
     files::print(text)
 }
 
+/// Removes what was left and prints a line for each.
+#[cfg(target_os = "linux")]
+fn clean(as_json: bool) -> Result<(), Failure> {
+    #[cfg(feature = "bpf")]
+    let mut done = kneepoint_linux::kernel::clean()?;
+    #[cfg(not(feature = "bpf"))]
+    let mut done = Vec::new();
+    for (left, removed) in kneepoint_linux::remove_leftovers() {
+        let what = format!("{} {}", left.kind, left.name);
+        removed.map_err(|error| Failure::run(format!("cannot remove the {what}: {error}"), "run knee as root"))?;
+        done.push(format!("{what} removed"));
+    }
+    match (as_json, done.is_empty()) {
+        (true, _) => files::print_json(&json!({"done": done})),
+        (_, true) => files::print("nothing of knee is left on this machine"),
+        _ => files::print(done.join("\n")),
+    }
+}
+
+/// Nothing is left where nothing can be started.
+#[cfg(not(target_os = "linux"))]
+fn clean(_: bool) -> Result<(), Failure> {
+    files::print("nothing of knee is left on this machine")
+}
+
 impl Finding {
     fn json(&self) -> Value {
         json!({"name": self.name, "available": self.available, "detail": self.detail, "used_for": self.used_for})
@@ -69,9 +105,8 @@ fn look() -> Vec<Finding> {
     let tun = OpenOptions::new().read(true).write(true).open("/dev/net/tun");
     let controls =
         fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    let btf = Path::new("/sys/kernel/btf/vmlinux").exists();
     let (ns2, clang) = (program("ns"), program("clang"));
-    vec![
+    let mut findings = vec![
         Finding {
             name: "root",
             available: root,
@@ -98,18 +133,6 @@ fn look() -> Vec<Finding> {
             used_for: "carrying real packets through an emulated bottleneck",
         },
         Finding {
-            name: "BPF",
-            available: may(BPF) || may(SYS_ADMIN),
-            detail: yes_no(may(BPF) || may(SYS_ADMIN), "CAP_BPF"),
-            used_for: "loading algorithms into this kernel",
-        },
-        Finding {
-            name: "kernel type information",
-            available: btf,
-            detail: format!("/sys/kernel/btf/vmlinux {}", if btf { "present" } else { "absent" }),
-            used_for: "BPF congestion controls and queue disciplines",
-        },
-        Finding {
             name: "kernel congestion controls",
             available: !controls.trim().is_empty(),
             detail: if controls.trim().is_empty() {
@@ -121,7 +144,32 @@ fn look() -> Vec<Finding> {
         },
         found_program("clang", clang, "compiling BPF programs"),
         found_program("ns-2", ns2, "running the same scenario in ns-2 to compare results and speed"),
-    ]
+    ];
+    findings.extend(kernel_programs());
+    findings
+}
+
+/// What kernel programs need, as the loader sees it.
+#[cfg(feature = "bpf")]
+fn kernel_programs() -> Vec<Finding> {
+    let finding = |need: kneepoint_linux::kernel::Need| Finding {
+        name: need.name,
+        available: need.met,
+        detail: if need.met { need.found } else { format!("{}; {}", need.found, need.remedy) },
+        used_for: need.used_for,
+    };
+    kneepoint_linux::kernel::needs().into_iter().map(finding).collect()
+}
+
+/// This build has none.
+#[cfg(not(feature = "bpf"))]
+fn kernel_programs() -> Vec<Finding> {
+    vec![Finding {
+        name: "kernel programs",
+        available: false,
+        detail: "not in this build; apt-get install -y clang libelf-dev zlib1g-dev pkg-config, then make build".into(),
+        used_for: "loading algorithms into this kernel: knee kernel",
+    }]
 }
 
 fn found_program(name: &'static str, path: Option<PathBuf>, used_for: &'static str) -> Finding {

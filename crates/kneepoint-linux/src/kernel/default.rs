@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The congestion control of sockets that choose none, a setting of the network namespace.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::controllers::available;
 use super::errors::{Error, While};
+use super::filters::inside;
 use super::pins;
 use super::programs::controller;
 
@@ -87,4 +89,19 @@ pub(super) fn leave(name: &str) -> Result<Option<Restored>, Error> {
     let to = to.ok_or_else(|| Error::new(format!("`{name}` is the only congestion control"), "keep it"))?;
     write(to)?;
     Ok(Some(Restored { from: name.to_string(), to: to.clone() }))
+}
+
+/// Puts the defaults of all network namespaces back that still exist.
+pub(super) fn restore_all(namespaces: &BTreeMap<u64, PathBuf>) -> Result<Vec<Restored>, Error> {
+    let mut restored = Vec::new();
+    for entry in fs::read_dir(MEMORY).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let number = name.strip_prefix("default-").and_then(|number| number.parse().ok());
+        match number.and_then(|number: u64| namespaces.get(&number)) {
+            Some(path) => restored.extend(inside(path, put_back)?),
+            None => fs::remove_file(entry.path()).during(format!("remove {}", entry.path().display()))?,
+        }
+    }
+    let _ = fs::remove_dir(MEMORY);
+    Ok(restored)
 }

@@ -350,7 +350,7 @@ fn remove(device: &Device, filter: &'static Filter) -> Result<(), Error> {
 }
 
 /// Network namespaces by number: of this process, those with a name, and those of other processes.
-fn namespaces() -> BTreeMap<u64, PathBuf> {
+pub(super) fn namespaces() -> BTreeMap<u64, PathBuf> {
     let names = fs::read_dir(NAMESPACES).into_iter().flatten().flatten().map(|entry| entry.path());
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = processes.map(|entry| entry.path().join("ns/net"));
@@ -365,14 +365,10 @@ fn namespaces() -> BTreeMap<u64, PathBuf> {
 }
 
 /// Removes every filter and what interrupted attachments left; the folders removed.
-pub fn remove_all() -> Result<Vec<String>, Error> {
+pub(super) fn remove_all(namespaces: &BTreeMap<u64, PathBuf>) -> Result<Vec<String>, Error> {
     let _lock = pins::lock()?;
-    let namespaces = namespaces();
-    let mut removed = Vec::new();
-    for folder in pins::folders() {
-        removed.extend(clean(&folder, &namespaces)?);
-    }
-    Ok(removed)
+    let removed = pins::folders().into_iter().map(|folder| clean(&folder, namespaces));
+    Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// Removes one folder if it is a filter's, and the filter if its device still exists.

@@ -14,10 +14,12 @@
 //! | [`controllers`] | congestion controls: load, unload, list, status |
 //! | [`default`] | the congestion control of new sockets |
 //! | [`filters`] | programs at the egress of a device: PI, PISA, PIMC, and the hint of the sender's window |
+//! | [`clean`] | everything that is left, removed |
 //! | [`records`] | what controllers report |
 //!
 //! Nothing here stays in a process: a program lives as long as its pins do.
 
+mod clean;
 mod controllers;
 mod default;
 mod errors;
@@ -29,11 +31,12 @@ mod programs;
 mod records;
 mod settings;
 
+pub use clean::clean;
 pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, status, unload};
 pub use default::{Restored, default, restore};
 pub use errors::Error;
 pub use filters::{
-    Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_all, remove_hint, remove_queue,
+    Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_hint, remove_queue,
 };
 pub use probe::{Need, needs};
 pub use programs::{CONTROLLERS, Controller};

@@ -21,6 +21,8 @@ pub struct Need {
     pub found: String,
     /// What to do if it is missing.
     pub remedy: &'static str,
+    /// What needs it.
+    pub used_for: &'static str,
     /// Whether nothing can be loaded without it.
     pub required: bool,
 }
@@ -59,6 +61,7 @@ pub fn needs() -> Vec<Need> {
             met: bpf,
             found: yes_no(bpf, "the capabilities to load programs"),
             remedy: "run knee as root",
+            used_for: "loading algorithms into this kernel",
             required: true,
         },
         Need {
@@ -66,6 +69,7 @@ pub fn needs() -> Vec<Need> {
             met: types.is_some(),
             found: format!("{TYPES} {}", if types.is_some() { "present" } else { "absent" }),
             remedy: "use a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian, Ubuntu and Fedora are",
+            used_for: "programs that fit this kernel: knee kernel",
             required: true,
         },
         Need {
@@ -73,6 +77,7 @@ pub fn needs() -> Vec<Need> {
             met: operations,
             found: yes_no(operations, "struct tcp_congestion_ops"),
             remedy: "use a kernel from 5.6 on with CONFIG_BPF_JIT=y and CONFIG_INET=y",
+            used_for: "congestion controls in this kernel: knee kernel load",
             required: true,
         },
         Need {
@@ -80,6 +85,7 @@ pub fn needs() -> Vec<Need> {
             met: place || Path::new("/sys/fs/bpf").exists(),
             found: format!("/sys/fs/bpf {}", if place { "mounted" } else { "not mounted; knee mounts it when it loads" }),
             remedy: "mount sysfs at /sys, and use a kernel built with CONFIG_BPF_SYSCALL=y",
+            used_for: "programs that outlive knee",
             required: true,
         },
         Need {
@@ -87,6 +93,7 @@ pub fn needs() -> Vec<Need> {
             met: links,
             found: format!("kernel {}", release()),
             remedy: "none needed: without links, from 6.4 on, a control is registered until it is removed",
+            used_for: "unloading with the last reference; without it, by knee alone",
             required: false,
         },
     ]

@@ -243,6 +243,7 @@ pub fn read(btf: &Btf, data: &[u8], algorithm: &impl Algorithm) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::programs::{AQM, CONTROLLERS};
     use super::*;
 
     fn unit(typedef: &str) -> &'static Unit {
@@ -270,6 +271,41 @@ mod tests {
         for (place, (name, _)) in spare.choices.iter().enumerate() {
             assert_eq!((unit("choice").encode)(name, spare), Some(place as u64));
             assert_eq!((unit("choice").decode)(place as u64, spare), *name);
+        }
+    }
+
+    /// What the object of a program says before anything is set, beside what the laboratory would set.
+    fn defaults(object: &[u8], mut algorithm: impl Algorithm) -> Vec<(String, Vec<u8>, Vec<u8>)> {
+        let mut opened = super::super::objects::open("defaults", object).expect("an object");
+        let data = |opened: &mut OpenObject| {
+            let mut maps = opened.maps_mut();
+            let mut map = maps.find(|map| map.name().to_string_lossy().ends_with(".rodata")).expect("data");
+            map.initial_value_mut().expect("data").to_vec()
+        };
+        let before = data(&mut opened);
+        let values = apply(&mut opened, &mut algorithm, &[]).expect("the defaults are allowed");
+        let after = data(&mut opened);
+        // SAFETY: as in `apply`.
+        let btf = Btf::from_bpf_object(unsafe { opened.as_libbpf_object().as_ref() }).expect("types").expect("types");
+        let places = variables(&btf).into_iter();
+        let set = places.filter(|variable| values.iter().any(|value| value.name == variable.name));
+        set.map(|one| (one.name, before[one.place.clone()].to_vec(), after[one.place].to_vec())).collect()
+    }
+
+    #[test]
+    fn programs_have_the_defaults_of_the_laboratory() {
+        for controller in CONTROLLERS {
+            let core = cc::Config::named(controller.core).expect("a controller");
+            let found = defaults(controller.object, core);
+            assert!(!found.is_empty(), "{}", controller.name);
+            for (name, program, laboratory) in found {
+                assert_eq!(program, laboratory, "{} {name}", controller.name);
+            }
+        }
+        let found = defaults(AQM.object, queue::Config::named(AQM.core).expect("a queue"));
+        assert_eq!(found.len(), 11);
+        for (name, program, laboratory) in found {
+            assert_eq!(program, laboratory, "{name}");
         }
     }
 

@@ -59,11 +59,11 @@ fn status(device: &Device, as_json: bool) -> Result<(), Failure> {
             "unmarkable": status.unmarkable,
         }));
     }
-    let window = if status.hinted == 0 {
-        "no packet carries a window".to_string()
-    } else {
-        format!("{} packets carry a window, {:.1} packets on average", status.hinted, status.average_window)
-    };
+    let mut window = format!("{} packets carry it", status.hinted);
+    // A law without an adjustment does not average.
+    if status.average_window > 0.0 {
+        window += &format!(", {:.1} packets on average", status.average_window);
+    }
     files::print(format!(
         "queue        {} packets at the latest arrival\nprobability  {:.6}\npackets      {}\n\
          dropped      {}\nmarked       {} ({} could not be marked)\nspared       {}\nwindow       {window}\n{}",
