@@ -4,12 +4,12 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
-#[cfg(target_os = "linux")]
-use crate::verbs::{emulate, live};
 use crate::verbs::{
     check, coexist, compare, completions, doctor, explain, fluid, init, kernel, list, man, markov, predict,
     reproduce, run, schema,
 };
+#[cfg(target_os = "linux")]
+use crate::verbs::{emulate, live};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -57,7 +57,12 @@ pub enum Column {
 }
 
 /// Writes `columns` to `sink`.
-pub fn write_columns(root: &str, names: &[String], columns: &[Column], sink: impl Write + Send) -> Result<()> {
+pub fn write_columns(
+    root: &str,
+    names: &[String],
+    columns: &[Column],
+    sink: impl Write + Send,
+) -> Result<()> {
     let properties = WriterProperties::builder()
         .set_created_by(concat!("knee ", env!("CARGO_PKG_VERSION")).to_string())
         .set_compression(Compression::SNAPPY)

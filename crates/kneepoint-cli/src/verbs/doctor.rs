@@ -75,7 +75,9 @@ fn clean(as_json: bool) -> Result<(), Failure> {
     let mut done = Vec::new();
     for (left, removed) in kneepoint_linux::remove_leftovers() {
         let what = format!("{} {}", left.kind, left.name);
-        removed.map_err(|error| Failure::run(format!("cannot remove the {what}: {error}"), "run knee as root"))?;
+        removed.map_err(|error| {
+            Failure::run(format!("cannot remove the {what}: {error}"), "run knee as root")
+        })?;
         done.push(format!("{what} removed"));
     }
     match (as_json, done.is_empty()) {
@@ -167,7 +169,9 @@ fn kernel_programs() -> Vec<Finding> {
     vec![Finding {
         name: "kernel programs",
         available: false,
-        detail: "not in this build; apt-get install -y clang libelf-dev zlib1g-dev pkg-config, then make build".into(),
+        detail:
+            "not in this build; apt-get install -y clang libelf-dev zlib1g-dev pkg-config, then make build"
+                .into(),
         used_for: "loading algorithms into this kernel: knee kernel",
     }]
 }

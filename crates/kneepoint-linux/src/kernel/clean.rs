@@ -11,7 +11,9 @@ pub fn clean() -> Result<Vec<String>, Error> {
     for restored in default::restore_all(&namespaces)? {
         done.push(format!("default congestion control {} again, no longer {}", restored.to, restored.from));
     }
-    done.extend(filters::remove_all(&namespaces)?.into_iter().map(|folder| format!("filter {folder} removed")));
+    done.extend(
+        filters::remove_all(&namespaces)?.into_iter().map(|folder| format!("filter {folder} removed")),
+    );
     for name in controllers::left() {
         controllers::unload(&name)?;
         done.push(format!("congestion control {name} unloaded"));

@@ -92,7 +92,10 @@ pub fn load(name: &str, given: &[(String, String)], replace: bool) -> Result<Vec
     }
     if registered(name) && !pinned(name) && ours(name).is_none() {
         let message = format!("the kernel has a congestion control `{name}` that knee did not load");
-        return Err(Error::new(message, "remove it first: a module with rmmod, a BPF program with its loader"));
+        return Err(Error::new(
+            message,
+            "remove it first: a module with rmmod, a BPF program with its loader",
+        ));
     }
     let links = Btf::from_vmlinux().is_ok_and(|types| probe::has_links(&types));
     if !links {
@@ -114,7 +117,8 @@ fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     let folder = pins::folder(name);
     objects::pin_maps(name, object)?;
     let map = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-    let mut map = map.ok_or_else(|| Error::new(format!("`{name}` is no congestion control"), "build knee again"))?;
+    let mut map =
+        map.ok_or_else(|| Error::new(format!("`{name}` is no congestion control"), "build knee again"))?;
     if !links {
         // Before it is registered: a process that ends in between leaves a name to remove it by.
         map.pin(folder.join(CONTROL)).during("pin a congestion control")?;
@@ -169,7 +173,10 @@ fn remove(name: &str) -> Result<(), Error> {
     while registered(name) {
         if began.elapsed() > PATIENCE {
             let message = format!("the kernel still lists `{name}`, although nothing of knee holds it");
-            return Err(Error::new(message, "another program holds it: `bpftool struct_ops` and `bpftool link` show which"));
+            return Err(Error::new(
+                message,
+                "another program holds it: `bpftool struct_ops` and `bpftool link` show which",
+            ));
         }
         thread::sleep(Duration::from_millis(2));
     }
@@ -217,7 +224,8 @@ pub fn status(name: &str) -> Result<Status, Error> {
         runs: one.run_cnt,
         time: Duration::from_nanos(one.run_time_ns),
     };
-    let counted = fs::read_to_string("/proc/sys/kernel/bpf_stats_enabled").is_ok_and(|text| text.trim() != "0");
+    let counted =
+        fs::read_to_string("/proc/sys/kernel/bpf_stats_enabled").is_ok_and(|text| text.trim() != "0");
     Ok(Status {
         controller: *controller,
         settings: values(controller, &data, &programs),
@@ -230,7 +238,8 @@ pub fn status(name: &str) -> Result<Status, Error> {
 
 /// Sockets of this network namespace that use a controller, if `ss` is installed.
 fn sockets(name: &str) -> Option<usize> {
-    let output = Command::new("ss").args(["-tinOH"]).output().ok().filter(|output| output.status.success())?;
+    let output =
+        Command::new("ss").args(["-tinOH"]).output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Some(text.lines().filter(|line| line.split_whitespace().any(|word| word == name)).count())
 }
@@ -238,5 +247,8 @@ fn sockets(name: &str) -> Option<usize> {
 /// Controllers of which something is left: loaded ones, and what interrupted loads left.
 pub fn left() -> Vec<String> {
     let names = CONTROLLERS.iter().map(|one| one.name);
-    names.filter(|name| Path::new(&pins::folder(name)).exists() || ours(name).is_some()).map(str::to_string).collect()
+    names
+        .filter(|name| Path::new(&pins::folder(name)).exists() || ours(name).is_some())
+        .map(str::to_string)
+        .collect()
 }

@@ -38,7 +38,10 @@ fn current() -> Result<String, Error> {
 fn write(name: &str) -> Result<(), Error> {
     fs::write(DEFAULT, name).map_err(|error| {
         let message = format!("cannot make `{name}` the default congestion control: {error}");
-        Error::new(message, format!("it can be one of {}; writing {DEFAULT} needs root", available().join(", ")))
+        Error::new(
+            message,
+            format!("it can be one of {}; writing {DEFAULT} needs root", available().join(", ")),
+        )
     })
 }
 
@@ -47,7 +50,10 @@ pub fn default(name: &str) -> Result<String, Error> {
     let name = controller(name)?.name;
     let _lock = pins::lock()?;
     if !available().iter().any(|one| one == name) {
-        return Err(Error::new(format!("`{name}` is not loaded"), format!("`knee kernel load {name}` loads it")));
+        return Err(Error::new(
+            format!("`{name}` is not loaded"),
+            format!("`knee kernel load {name}` loads it"),
+        ));
     }
     let (previous, memory) = (current()?, memory()?);
     if previous != name && !memory.exists() {

@@ -3,7 +3,7 @@
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
-use libbpf_rs::{MapCore, MapHandle, MapFlags, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject};
 
 use super::errors::{Error, While, listening};
 use super::{pins, probe};
@@ -19,7 +19,10 @@ pub fn open(name: &str, object: &[u8]) -> Result<OpenObject, Error> {
     let copy = object.to_vec();
     let (opened, said) = listening(|| ObjectBuilder::default().name(name)?.open_memory(&copy));
     opened.map_err(|error| {
-        Error::new(format!("cannot open the kernel program `{name}`: {error}\n{}", quote(&said)), "build knee again")
+        Error::new(
+            format!("cannot open the kernel program `{name}`: {error}\n{}", quote(&said)),
+            "build knee again",
+        )
     })
 }
 
@@ -38,13 +41,18 @@ const MEANINGS: &[(&str, &str, &str)] = &[
     ),
     ("is not found in kernel", "this kernel's tcp_congestion_ops lacks a member", "use a newer kernel"),
     ("unknown func", "this kernel lacks a function that the program calls", "use a newer kernel"),
-    ("Operation not permitted", "the process may not load programs", "run knee as root, outside of a container"),
+    (
+        "Operation not permitted",
+        "the process may not load programs",
+        "run knee as root, outside of a container",
+    ),
 ];
 
 fn refused(name: &str, error: &libbpf_rs::Error, said: &[String]) -> Error {
     let heard = |mark: &str| said.iter().any(|line| line.contains(mark)) || error.to_string().contains(mark);
     let meaning = MEANINGS.iter().find(|(mark, ..)| heard(mark));
-    let (reason, remedy) = meaning.map_or(("", "report these lines with the kernel's version"), |(_, why, what)| (why, what));
+    let (reason, remedy) =
+        meaning.map_or(("", "report these lines with the kernel's version"), |(_, why, what)| (why, what));
     let reason = if reason.is_empty() { error.to_string() } else { format!("{reason} ({error})") };
     let message = format!("kernel {} refuses `{name}`: {reason}\n{}", probe::release(), quote(said));
     Error::new(message.trim_end(), remedy)
@@ -53,7 +61,10 @@ fn refused(name: &str, error: &libbpf_rs::Error, said: &[String]) -> Error {
 /// The last lines that say something.
 fn quote(said: &[String]) -> String {
     let lines = said.iter().map(|line| line.trim_end()).filter(|line| {
-        !line.is_empty() && !line.contains("-- BEGIN PROG") && !line.contains("-- END PROG") && !line.starts_with("processed ")
+        !line.is_empty()
+            && !line.contains("-- BEGIN PROG")
+            && !line.contains("-- END PROG")
+            && !line.starts_with("processed ")
     });
     let lines = lines.collect::<Vec<_>>();
     lines[lines.len().saturating_sub(QUOTED)..].iter().map(|line| format!("  {line}\n")).collect()

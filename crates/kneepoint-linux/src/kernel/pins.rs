@@ -43,7 +43,9 @@ pub fn make(name: &str) -> Result<(), Error> {
     if !mounted() {
         if passing() {
             return Err(Error::new(
-                format!("{BPFFS} is not visible: `ip netns exec` has covered it, and what is mounted there goes with the command"),
+                format!(
+                    "{BPFFS} is not visible: `ip netns exec` has covered it, and what is mounted there goes with the command"
+                ),
                 "enter a network namespace with `nsenter --net=/run/netns/NAME knee …`",
             ));
         }

@@ -51,7 +51,8 @@ pub fn needs() -> Vec<Need> {
     let may = |bit: u32| held >> bit & 1 == 1;
     let bpf = (may(BPF) || may(SYS_ADMIN)) && may(NET_ADMIN);
     let types = Path::new(TYPES).exists().then(|| Btf::from_vmlinux().ok()).flatten();
-    let operations = types.as_ref().is_some_and(|types| types.type_by_name::<Struct>("tcp_congestion_ops").is_some());
+    let operations =
+        types.as_ref().is_some_and(|types| types.type_by_name::<Struct>("tcp_congestion_ops").is_some());
     let links = types.as_ref().is_some_and(has_links);
     let place = pins::mounted();
     let yes_no = |yes: bool, what: &str| format!("{what}{}", if yes { "" } else { " missing" });
@@ -83,7 +84,10 @@ pub fn needs() -> Vec<Need> {
         Need {
             name: "BPF file system",
             met: place || Path::new("/sys/fs/bpf").exists(),
-            found: format!("/sys/fs/bpf {}", if place { "mounted" } else { "not mounted; knee mounts it when it loads" }),
+            found: format!(
+                "/sys/fs/bpf {}",
+                if place { "mounted" } else { "not mounted; knee mounts it when it loads" }
+            ),
             remedy: "mount sysfs at /sys, and use a kernel built with CONFIG_BPF_SYSCALL=y",
             used_for: "programs that outlive knee",
             required: true,
@@ -101,9 +105,9 @@ pub fn needs() -> Vec<Need> {
 
 /// Whether a congestion control can be a link that ends with its last reference: the kernel knows the flag of its map.
 pub fn has_links(types: &Btf) -> bool {
-    types.type_by_kind::<Enum>().any(|one| {
-        one.iter().any(|member| member.name.is_some_and(|name| name == "BPF_F_LINK"))
-    })
+    types
+        .type_by_kind::<Enum>()
+        .any(|one| one.iter().any(|member| member.name.is_some_and(|name| name == "BPF_F_LINK")))
 }
 
 /// The first need that is not met, as an error.

@@ -92,7 +92,8 @@ impl Record {
         let millis = |number: u32| f64::from(number) / 1e3;
         let window = packets(bytes.u32()?);
         let ssthresh = bytes.u32()?;
-        let [rtt, smoothed, least, queueing] = [bytes.u32()?, bytes.u32()?, bytes.u32()?, bytes.u32()?].map(millis);
+        let [rtt, smoothed, least, queueing] =
+            [bytes.u32()?, bytes.u32()?, bytes.u32()?, bytes.u32()?].map(millis);
         let alpha = packets(bytes.u32()?);
         let probability = f64::from(bytes.u32()?) / 4_294_967_296.0;
         let (early, losses, in_flight) = (bytes.u32()?, bytes.u32()?, bytes.u32()?);

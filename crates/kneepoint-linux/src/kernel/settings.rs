@@ -8,8 +8,8 @@ use kneepoint::settings::{Assign, Field, Raw, Refusal, Settings};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::units::Span;
 use kneepoint::{cc, queue};
-use libbpf_rs::btf::types::{DataSec, Typedef, Var};
 use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{DataSec, Typedef, Var};
 use libbpf_rs::{AsRawLibbpf, OpenObject};
 
 use super::errors::{Error, While};
@@ -47,11 +47,7 @@ const UNITS: &[Unit] = &[
         encode: |text, _| text.parse::<Span>().ok().map(|span| span.0),
         decode: |bits, _| Span(bits).to_string(),
     },
-    Unit {
-        typedef: "fixed",
-        encode: |text, _| fraction(text, 32),
-        decode: |bits, _| decimal(bits, 32, 9),
-    },
+    Unit { typedef: "fixed", encode: |text, _| fraction(text, 32), decode: |bits, _| decimal(bits, 32, 9) },
     Unit {
         typedef: "fine",
         encode: |text, _| fraction(text, FINE),
@@ -172,14 +168,16 @@ pub fn apply(
     let mut maps = object.maps_mut();
     let map = maps.find(|map| map.name().to_string_lossy().ends_with(".rodata"));
     let Some(mut map) = map.filter(|_| !variables.is_empty()) else { return Ok(Vec::new()) };
-    let data = map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
+    let data =
+        map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
     let mut values = Vec::new();
     for Variable { name, unit, place } in variables {
         // A variable that no parameter has keeps what the program says.
         let Some((value, field)) = find(algorithm, &own, &name) else { continue };
         let bits = (unit.encode)(&value, field).filter(|bits| fits(*bits, place.len()));
         let bits = bits.ok_or_else(|| {
-            let message = format!("{name} = {value} cannot be represented as `{}` in the kernel", unit.typedef);
+            let message =
+                format!("{name} = {value} cannot be represented as `{}` in the kernel", unit.typedef);
             Error::usage(message, "choose another value")
         })?;
         data[place.clone()].copy_from_slice(&bits.to_le_bytes()[..place.len()]);
@@ -199,7 +197,8 @@ pub fn set(object: &mut OpenObject, name: &str, bits: u64) -> Result<(), Error> 
     let (Some(Variable { place, .. }), Some(mut map)) = (variable, map) else {
         return Err(Error::new(format!("a program has no variable `{name}`"), "build knee again"));
     };
-    let data = map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
+    let data =
+        map.initial_value_mut().ok_or_else(|| Error::new("a program has no data", "build knee again"))?;
     data[place.clone()].copy_from_slice(&bits.to_le_bytes()[..place.len()]);
     Ok(())
 }
@@ -286,7 +285,9 @@ mod tests {
         let values = apply(&mut opened, &mut algorithm, &[]).expect("the defaults are allowed");
         let after = data(&mut opened);
         // SAFETY: as in `apply`.
-        let btf = Btf::from_bpf_object(unsafe { opened.as_libbpf_object().as_ref() }).expect("types").expect("types");
+        let btf = Btf::from_bpf_object(unsafe { opened.as_libbpf_object().as_ref() })
+            .expect("types")
+            .expect("types");
         let places = variables(&btf).into_iter();
         let set = places.filter(|variable| values.iter().any(|value| value.name == variable.name));
         set.map(|one| (one.name, before[one.place.clone()].to_vec(), after[one.place].to_vec())).collect()

@@ -64,7 +64,7 @@ pub fn run(setting: &Setting, repetition: u64) -> Result<Recorded, String> {
 }
 
 fn once(setting: &Setting, repetition: u64) -> Result<Recorded, String> {
-    let Outcome { watch, retransmissions, late } = measure(setting)?;
+    let Outcome { watch, retransmissions, late, .. } = measure(setting)?;
     let again: u32 = retransmissions.iter().sum();
     let micros = |span: Span| span.0 as f64 / 1e3;
     Ok(Recorded {

@@ -93,9 +93,10 @@ pub fn status(arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
     let since = status.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let since = jiff::Timestamp::from_second(since.as_secs() as i64).unwrap_or_default().to_string();
     if as_json {
-        let programs = status.programs.iter().map(|one| {
-            json!({"name": one.name, "runs": one.runs, "time_s": one.time.as_secs_f64()})
-        });
+        let programs = status
+            .programs
+            .iter()
+            .map(|one| json!({"name": one.name, "runs": one.runs, "time_s": one.time.as_secs_f64()}));
         return files::print_json(&json!({
             "name": status.controller.name,
             "controller": status.controller.core,
@@ -133,7 +134,12 @@ pub fn default(arguments: &super::Default, as_json: bool) -> Result<(), Failure>
         }
         return files::print(restored.map_or_else(
             || "knee has not changed the default of this network namespace".to_string(),
-            |restored| format!("the default congestion control is `{}` again, no longer `{}`", restored.to, restored.from),
+            |restored| {
+                format!(
+                    "the default congestion control is `{}` again, no longer `{}`",
+                    restored.to, restored.from
+                )
+            },
         ));
     };
     let previous = kernel::default(name)?;

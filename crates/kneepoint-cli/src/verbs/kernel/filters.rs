@@ -38,7 +38,12 @@ pub fn aqm(arguments: &super::Aqm, as_json: bool) -> Result<(), Failure> {
             "law": arguments.law, "device": device.name, "netns": device.namespace, "settings": object(&values),
         }));
     }
-    files::print(format!("`{}` judges the packets that enter `{}`\n{}", arguments.law, device.name, written(&values)))
+    files::print(format!(
+        "`{}` judges the packets that enter `{}`\n{}",
+        arguments.law,
+        device.name,
+        written(&values)
+    ))
 }
 
 fn status(device: &Device, as_json: bool) -> Result<(), Failure> {

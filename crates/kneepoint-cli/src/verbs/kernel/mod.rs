@@ -193,7 +193,9 @@ enum Action {
 /// `200pkt`.
 fn packets(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix("pkt").unwrap_or(text).trim().parse::<f64>().ok();
-    number.filter(|packets| packets.is_finite()).ok_or_else(|| "write a number of packets, as in `200pkt`".to_string())
+    number
+        .filter(|packets| packets.is_finite())
+        .ok_or_else(|| "write a number of packets, as in `200pkt`".to_string())
 }
 
 /// `NAME=VALUE`.

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files::{self, Pending, tell};
+use crate::interrupt;
 use crate::outputs::Out;
 use crate::parquet::{self, Column};
-use crate::interrupt;
 
 /// How long a wait for records lasts at most: the delay of Ctrl-C.
 const WAIT: Duration = Duration::from_millis(100);
@@ -100,7 +100,9 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     let line = |(place, record): &(usize, Record)| {
         let cell = |(_, get): &(&str, Get)| match get {
             Get::Text(text) => text(name(place), record),
-            Get::Number(get) => Some(get(record)).filter(|value| value.is_finite()).map_or(String::new(), |v| v.to_string()),
+            Get::Number(get) => {
+                Some(get(record)).filter(|value| value.is_finite()).map_or(String::new(), |v| v.to_string())
+            }
         };
         COLUMNS.iter().map(cell).collect::<Vec<_>>().join(",")
     };
@@ -111,13 +113,15 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     sink.commit()?;
     let names = COLUMNS.iter().map(|(column, _)| (*column).to_string()).collect::<Vec<_>>();
     let columns = COLUMNS.iter().map(|(_, get)| match get {
-        Get::Text(text) => {
-            Column::Texts(taken.iter().map(|(place, one)| text(name(place), one).into_bytes().into()).collect())
-        }
+        Get::Text(text) => Column::Texts(
+            taken.iter().map(|(place, one)| text(name(place), one).into_bytes().into()).collect(),
+        ),
         Get::Number(get) => Column::Numbers(taken.iter().map(|(_, one)| get(one)).collect()),
     });
     let columns = columns.collect::<Vec<_>>();
-    parquet::save(&out.join("records.parquet"), |sink| parquet::write_columns("records", &names, &columns, sink))?;
+    parquet::save(&out.join("records.parquet"), |sink| {
+        parquet::write_columns("records", &names, &columns, sink)
+    })?;
     let path = out.display().to_string();
     if as_json {
         return files::print_json(&json!({"records": taken.len(), "out": path}));
