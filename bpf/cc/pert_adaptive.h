@@ -91,11 +91,11 @@ INLINE fixed fair_growth(const struct pert_adaptive *it, flag ages)
 /* Figure 2's growth in compete mode. */
 INLINE fixed compete_target(u64 q, u64 qm, fixed fair, const struct pert_adaptive_parameters *set)
 {
-	fixed x = quotient(q, qm), target = fair;
+	fixed target = fair;
 
-	if (x < set->full_compete && fair != MOST) {
-		fixed scale = ONE + quotient(POLE, set->full_compete - set->compete);
-		fixed part = ONE - quotient(POLE, excess(x, set->compete) + POLE);
+	if (q < product(qm, set->full_compete) && fair != MOST) {
+		fixed scale = ONE + quotient(POLE, excess(set->full_compete, set->compete));
+		fixed part = ONE - quotient(POLE, excess(quotient(q, qm), set->compete) + POLE);
 
 		target = ONE + product(fair - ONE, product(scale, part));
 	}

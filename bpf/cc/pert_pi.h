@@ -9,7 +9,8 @@
  *   p <- p + gamma e - beta e',  within [0, 1];   e' <- e
  *
  * Parameters, their defaults and the readings of the paper are those of the laboratory's `pert-pi`. Departures from it: fixed point (the
- * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept in units of 2^-32 ns/s, so that nothing is rounded as it integrates.
+ * window agrees to 1e-6 of itself), and no one-way delays (`signal`). The sum is kept finer than the probability, so that what is
+ * rounded as it integrates does not add up.
  */
 #ifndef KNEE_PERT_PI_H
 #define KNEE_PERT_PI_H
@@ -36,31 +37,26 @@ struct pert_pi {
 	u64 next;      /* the clock's next tick; zero before the first */
 	u64 delay;     /* the latest estimate, ns */
 	s64 before;    /* the error at the latest tick, ns */
-	u64 sum;       /* p times SECOND */
+	u64 sum;       /* p times CERTAIN */
 	flag begun;
 };
 
 #define SECOND 1000000000ULL
-#define CERTAIN (SECOND << 32)
 /* After so long without acknowledgements the clock stops. */
 #define PATIENCE SECOND
-/* As much as any sum, and less than half of what a number holds. */
-#define BEYOND ((s64)CERTAIN)
+/* Fractional bits of the sum, whose unit is then 2^-16 ns/s: fine enough for ever, and a factor of 1000 times an error of 100 s fits. */
+#define SUM_BITS 16
+#define CERTAIN (SECOND << SUM_BITS)
 
-/* factor error, at most BEYOND either way */
-INLINE s64 weighed(u64 factor, s64 error)
+/* factor error, in units of the sum */
+INLINE s64 weighed(fixed factor, s64 error)
 {
-	u64 size = error < 0 ? -error : error;
-	u64 result = factor && size > (u64)BEYOND / factor ? (u64)BEYOND : factor * size;
-
-	return error < 0 ? -(s64)result : (s64)result;
+	return error < 0 ? -(s64)product((u64)-error << SUM_BITS, factor) : (s64)product((u64)error << SUM_BITS, factor);
 }
 
 INLINE u64 moved(u64 sum, s64 change)
 {
-	if (change < 0)
-		return excess(sum, -change);
-	return LESSER(sum + change, CERTAIN);
+	return change < 0 ? excess(sum, -change) : LESSER(sum + change, CERTAIN);
 }
 
 /* So many ticks, all of which see one delay: the first moves by what is new, the others by the same each. */
@@ -68,11 +64,12 @@ INLINE void pert_pi_tick(struct pert_pi *it, const struct pert_pi_parameters *se
 {
 	s64 error = (s64)it->delay - (s64)set->target;
 	s64 before = it->begun ? it->before : -(s64)set->target;
-	s64 now = weighed(set->gamma, error), then = weighed(set->beta, before);
+	s64 now = weighed(set->gamma, error), again = now - weighed(set->beta, error);
+	/* One tick of more than all takes the sum to its end. */
+	s64 bounded = again < 0 ? -(s64)LESSER((u64)-again, CERTAIN) : (s64)LESSER((u64)again, CERTAIN);
 
-	it->sum = moved(it->sum, now - then);
-	now = weighed(excess(set->gamma, set->beta), error) - weighed(excess(set->beta, set->gamma), error);
-	it->sum = moved(it->sum, weighed(ticks - 1, now));
+	it->sum = moved(it->sum, now - weighed(set->beta, before));
+	it->sum = moved(it->sum, bounded * (s64)(ticks - 1));
 	it->before = error;
 	it->begun = 1;
 }
@@ -90,7 +87,7 @@ INLINE struct window *pert_pi_window(struct pert_pi *it)
 INLINE flag pert_pi_sample(struct pert_pi *it, const struct pert_pi_parameters *set, const struct ack *ack)
 {
 	struct responding *own = &it->responding;
-	u64 period = (CERTAIN + set->frequency / 2) / set->frequency;
+	u64 period = ((SECOND << 32) + set->frequency / 2) / set->frequency;
 
 	early_hear(&own->early, ack, set->responding.loss_counts);
 	if (!ack->rtt)
@@ -103,7 +100,7 @@ INLINE flag pert_pi_sample(struct pert_pi *it, const struct pert_pi_parameters *
 
 		it->next += missed * period;
 		pert_pi_tick(it, set, LESSER(missed, (PATIENCE + period - 1) / period));
-		own->probability = it->sum / SECOND;
+		own->probability = (it->sum << (32 - SUM_BITS)) / SECOND;
 	}
 	it->delay = queueing(&own->delay);
 	return respond(own, &set->responding, set->early_in_slow_start, ack);

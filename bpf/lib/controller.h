@@ -21,6 +21,11 @@
 #define STRUCT(suffix) struct JOIN(ALGORITHM, suffix)
 #define CALL(function) JOIN(ALGORITHM, function)
 
+/* The threshold of a connection that has none (TCP_INFINITE_SSTHRESH). */
+#define NO_THRESHOLD 0x7fffffff
+/* As many packets as the algorithms count. */
+#define GREATEST_WINDOW (1 << 24)
+
 /* How often a connection reports; zero for never. */
 const volatile span_ns report_every = 10000000;
 
@@ -58,22 +63,43 @@ INLINE struct flow *find(struct sock *sk)
 	return bpf_sk_storage_get(&flows, sk, 0, 0);
 }
 
-/* Writes the window to the stack. */
-INLINE void publish(struct tcp_sock *tp, const struct window *window)
+/* The window and the threshold as the stack has them. */
+INLINE u32 shown_window(const struct tcp_sock *tp, const struct window *window)
 {
-	u32 packets = GREATER(window->packets >> 32, 1);
+	u32 packets = LESSER(window->packets >> 32, GREATEST_WINDOW);
 
-	tp->snd_cwnd = LESSER(packets, tp->snd_cwnd_clamp);
-	tp->snd_ssthresh = window->ssthresh == MOST ? 0x7fffffff : window->ssthresh >> 32;
+	packets = GREATER(packets, 1);
+	return LESSER(packets, tp->snd_cwnd_clamp);
 }
 
-/* Goes on from the stack's window where that is another one. */
-INLINE void follow(struct tcp_sock *tp, struct window *window)
+INLINE u32 shown_threshold(const struct window *window)
 {
-	u32 packets = tp->snd_cwnd;
+	return LESSER(window->ssthresh >> 32, NO_THRESHOLD);
+}
 
-	if (GREATER(window->packets >> 32, 1) != packets)
+INLINE void publish(struct tcp_sock *tp, const struct window *window)
+{
+	tp->snd_cwnd = shown_window(tp, window);
+	tp->snd_ssthresh = shown_threshold(window);
+}
+
+/* Goes on from the stack's window and threshold where those are others; while it repairs, the window is for after the repair. */
+INLINE void follow(const struct flow *flow, const struct tcp_sock *tp, struct window *window)
+{
+	u32 packets = tp->snd_cwnd, threshold = tp->snd_ssthresh;
+
+	if (flow->state == REDUCED || flow->state == RECOVERY)
+		return;
+	if (shown_window(tp, window) != packets)
 		window->packets = (fixed)packets << 32;
+	if (shown_threshold(window) != threshold)
+		window->ssthresh = threshold >= NO_THRESHOLD ? MOST : (fixed)threshold << 32;
+}
+
+/* Packets outstanding, as tcp_packets_in_flight() has it. */
+INLINE u32 outstanding(const struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
 /* Whether the window is what limits the sender, as tcp_is_cwnd_limited() has it: one that is not used does not grow. */
@@ -119,7 +145,7 @@ INLINE void report(struct sock *sk, struct flow *flow, u64 now, flag closed)
 	address(sk, record);
 	CALL(tell)(&flow->controller, &set, record);
 	record->window = LESSER(CALL(window)(&flow->controller)->packets >> 16, 0xffffffff);
-	record->ssthresh = tp->snd_ssthresh >= 0x7fffffff ? 0xffffffff : tp->snd_ssthresh;
+	record->ssthresh = tp->snd_ssthresh >= NO_THRESHOLD ? 0xffffffff : tp->snd_ssthresh;
 	record->rtt = flow->rtt;
 	record->losses = flow->losses;
 	record->in_flight = flow->in_flight;
@@ -174,10 +200,10 @@ void BPF_PROG(knee_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 	/* Read once: the compiler would choose between two addresses to read from, which the verifier refuses. */
 	barrier_var(rtt);
 	window = CALL(window)(&flow->controller);
-	follow(tp, window);
+	follow(flow, tp, window);
 	ack = heard(flow, tp, bpf_ktime_get_ns());
 	ack.acked = sample->pkts_acked;
-	ack.in_flight = sample->in_flight;
+	ack.in_flight = outstanding(tp);
 	ack.random = bpf_get_prandom_u32();
 	if (rtt > 0) {
 		ack.rtt = (u64)rtt * 1000;
@@ -202,7 +228,7 @@ void BPF_PROG(knee_cong_avoid, struct sock *sk, u32 acknowledged, u32 acked)
 	if (!flow || flow->responded)
 		return;
 	window = CALL(window)(&flow->controller);
-	follow(tp, window);
+	follow(flow, tp, window);
 	if (!limits(tp, slow_start(window)))
 		return;
 	CALL(grow)(&flow->controller, &set, (fixed)acked << 32);
@@ -221,12 +247,12 @@ u32 BPF_PROG(knee_ssthresh, struct sock *sk)
 	if (!flow)
 		return GREATER(tp->snd_cwnd / 2, 2);
 	window = CALL(window)(&flow->controller);
-	follow(tp, window);
+	follow(flow, tp, window);
 	flow->losses++;
 	flow->before = tp->snd_cwnd;
 	ack = heard(flow, tp, bpf_ktime_get_ns());
 	CALL(loss)(&flow->controller, &set, &ack, window->packets);
-	return window->ssthresh >> 32;
+	return shown_threshold(window);
 }
 
 SEC("struct_ops")

@@ -43,6 +43,9 @@ struct tcp_sock {
 	u32 snd_una;
 	u32 snd_nxt;
 	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
 	u32 max_packets_out;
 	u32 mss_cache;
 	u32 delivered;
@@ -52,7 +55,6 @@ struct tcp_sock {
 struct ack_sample {
 	u32 pkts_acked;
 	s32 rtt_us;
-	u32 in_flight;
 };
 
 struct rate_sample;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compiles the kernel programs.
+//! Compiles the algorithms of `bpf/cc` natively, and with the feature `bpf` the kernel programs around them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,21 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
+    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
+        native();
+    }
     if env::var_os("CARGO_FEATURE_BPF").is_some() {
         objects()?;
     }
     Ok(())
+}
+
+/// Compiles `bpf/native.c` into a library.
+fn native() {
+    println!("cargo::rerun-if-changed=../../bpf");
+    let mut native = cc::Build::new();
+    native.file("../../bpf/native.c").include("../../bpf").std("gnu11");
+    native.warnings(true).flag("-Wno-unused-parameter").compile("knee_native");
 }
 
 /// Compiles every `bpf/NAME.bpf.c` to `OUT_DIR/NAME.o`.

@@ -21,6 +21,18 @@ impl Rng {
         Rng(Xoshiro256PlusPlus::seed_from_u64(hash(named, index)))
     }
 
+    /// A stream whose first uniform number is `draw`, in [0, 1), to 53 bits: for the replay of a draw.
+    pub fn drawing(draw: f64) -> Rng {
+        let first = ((draw * (1u64 << 53) as f64) as u64) << 11;
+        // A number of the generator is the first word of its state, plus that of the first and the last turned left by 23.
+        let words: [u64; 4] = [1, 0, 0, first.wrapping_sub(1).rotate_right(23).wrapping_sub(1)];
+        let mut state = [0; 32];
+        for (bytes, word) in state.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        Rng(Xoshiro256PlusPlus::from_seed(state))
+    }
+
     /// Uniform on [0, 1).
     #[inline]
     pub fn uniform(&mut self) -> f64 {
@@ -90,6 +102,13 @@ mod tests {
         let all = [first(1, "start", 0), first(2, "start", 0), first(1, "stop", 0), first(1, "start", 1)];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));
+        }
+    }
+
+    #[test]
+    fn a_draw_can_be_given() {
+        for draw in [0.0, 0.25, 0.7, 1.0_f64.next_down()] {
+            assert!((Rng::drawing(draw).uniform() - draw).abs() < 1e-15, "{draw}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::verbs::{
     reproduce, run, schema,
 };
 #[cfg(target_os = "linux")]
-use crate::verbs::{emulate, live};
+use crate::verbs::{emulate, live, replay};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,6 +80,9 @@ enum Verb {
     /// Run a scenario on this machine's kernel, beside the simulator's prediction
     #[cfg(target_os = "linux")]
     Live(live::Arguments),
+    /// Play a trace of acknowledgements to a controller of the laboratory and to the kernel's
+    #[cfg(target_os = "linux")]
+    Replay(replay::Arguments),
     /// Report the capabilities of this machine; remove what was left on it
     #[command(after_help = "Examples:\n  knee doctor\n  knee doctor --clean")]
     Doctor(doctor::Arguments),
@@ -116,6 +119,8 @@ impl Knee {
             Verb::Emulate(arguments) => emulate::emulate(arguments, self.json),
             #[cfg(target_os = "linux")]
             Verb::Live(arguments) => live::live(arguments, self.json),
+            #[cfg(target_os = "linux")]
+            Verb::Replay(arguments) => replay::replay(arguments, self.json),
             Verb::Doctor(arguments) => doctor::doctor(arguments, self.json),
             Verb::Completions(arguments) => completions::completions(arguments, Knee::command()),
             Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),

@@ -20,6 +20,7 @@ pub mod kernel;
 mod leftovers;
 pub mod live;
 pub mod namespace;
+pub mod native;
 pub mod privilege;
 pub mod tap;
 pub mod tun;

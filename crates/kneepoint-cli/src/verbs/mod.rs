@@ -18,6 +18,8 @@ pub mod live;
 pub mod man;
 pub mod markov;
 pub mod predict;
+#[cfg(target_os = "linux")]
+pub mod replay;
 pub mod reproduce;
 pub mod run;
 pub mod schema;

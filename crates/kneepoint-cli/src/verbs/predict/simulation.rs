@@ -120,7 +120,7 @@ fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
 }
 
 /// The requested flow and its name.
-fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
+pub(in crate::verbs) fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
     let listed = || valid.groups().iter().filter(|group| group.kind().listed());
     let groups = || {
         let group = listed().map(|group| format!("{}/0 to {}", group.name, group.members.len() - 1));

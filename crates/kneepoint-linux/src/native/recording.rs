@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The trace of a flow of a simulation.
+//!
+//! Made of what observers of a run are told: acknowledgements, packets sent, repairs. They are not told whether the window limits the
+//! sender, so in a trace every packet acknowledged outside a repair counts for growth. Nor are they told the draws: a trace has its own.
+
+use kneepoint::rng::Rng;
+use kneepoint::spec::{Roster, Valid};
+use kneepoint::trace::{Event, FlowId, Observer};
+use kneepoint::units::{Bytes, Time};
+
+use super::trace::{Heard, Signal, Step};
+
+/// Packets that an acknowledgement may grow the window by, as many as delayed acknowledgements tell of.
+const CREDIT: u32 = 2;
+
+/// Records one flow.
+#[derive(Debug)]
+pub struct Recorder {
+    flow: FlowId,
+    payload: Bytes,
+    rng: Rng,
+    steps: Vec<Step>,
+    una: u64,
+    next: u64,
+    /// A repair lasts until this is acknowledged.
+    repaired: u64,
+    window: f64,
+}
+
+impl Recorder {
+    /// Records this flow of `valid`; none where it has no connection before the run.
+    pub fn new(valid: &Valid, flow: FlowId) -> Option<Recorder> {
+        let slot = Roster::new(valid).slot(flow)?;
+        let tcp = valid.groups().get(slot.group)?.tcp.as_ref()?;
+        let window = tcp.initial_window;
+        Some(Recorder {
+            flow,
+            payload: tcp.payload,
+            rng: Rng::stream(1, "recording", u64::from(flow.0)),
+            steps: vec![Step { at: Time::ZERO, signal: Signal::Open { window } }],
+            una: 0,
+            next: 0,
+            repaired: 0,
+            window,
+        })
+    }
+
+    /// The steps so far.
+    pub fn finish(self) -> Vec<Step> {
+        self.steps
+    }
+}
+
+impl Observer for Recorder {
+    fn on(&mut self, at: Time, event: &Event) {
+        let signal = match event {
+            Event::Sent { packet, .. } if packet.flow == self.flow.0 => {
+                self.next = self.next.max(u64::from(packet.seq) + 1);
+                return;
+            }
+            Event::Acked { flow, acked, rtt, window, .. } if *flow == self.flow => {
+                let acked = acked.0.div_ceil(self.payload.0.max(1)) as u32;
+                self.una += u64::from(acked);
+                self.next = self.next.max(self.una);
+                self.window = *window;
+                let recovering = self.una < self.repaired;
+                Signal::Ack(Heard {
+                    rtt: *rtt,
+                    acked,
+                    credit: if recovering { 0 } else { acked.min(CREDIT) },
+                    una: self.una,
+                    next: self.next,
+                    in_flight: (self.next - self.una) as u32,
+                    recovering,
+                    draw: self.rng.uniform(),
+                })
+            }
+            Event::Repair { flow, timeout } if *flow == self.flow => {
+                let (flight, next) = (self.window.max(1.0), self.next);
+                let reported = self.una < self.repaired;
+                self.repaired = next;
+                if *timeout {
+                    Signal::Timeout { flight, next, reported }
+                } else {
+                    Signal::Loss { flight, una: self.una, next }
+                }
+            }
+            _ => return,
+        };
+        self.steps.push(Step { at, signal });
+    }
+}

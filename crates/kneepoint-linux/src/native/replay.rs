@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One trace to several controllers, and where their windows part.
+
+use kneepoint::cc::{self, Advice, Advised, Any, Config, Loss, Start, Timeout};
+use kneepoint::rng::Rng;
+use kneepoint::units::{PacketRate, Span, Time};
+
+use super::trace::{Signal, Step};
+use super::twin::Twin;
+
+/// The relative difference of two windows from which they are not the same.
+///
+/// In fixed point an acknowledgement rounds the growth of the window by at most 2^-31 of itself and 2^-32 packets, and a
+/// reduction by 2^-32 packets; errors do not grow by growth, dW' = (1 - a / W^2) dW. After ten thousand acknowledgements at one packet each the sum is below
+/// 1e4 (2^-31 / W + 2^-32) packets, 7e-6 / W + 2.3e-6.
+pub const TOLERANCE: f64 = 1e-6;
+
+/// How near to each other a draw and a probability may be so that either decision is right.
+const NEAR: f64 = 1e-6;
+/// How far the estimated delay of the two may be apart, in nanoseconds.
+const APART: u64 = 3;
+
+/// A controller that a trace is played to.
+pub trait Machine {
+    /// Takes in a step.
+    fn hear(&mut self, step: &Step);
+    /// Packets that may be outstanding.
+    fn window(&mut self) -> f64;
+}
+
+/// How a machine is made of a configuration.
+pub type Make = fn(&Config) -> Result<Box<dyn Machine>, String>;
+
+/// Every machine: its name and how it is made.
+pub const MACHINES: &[(&str, Make)] = &[
+    ("sim", |config| Ok(Box::new(Laboratory::new(config)))),
+    ("native-bpf", |config| Ok(Box::new(Twin::new(config)?))),
+];
+
+impl Machine for Twin {
+    fn hear(&mut self, step: &Step) {
+        Twin::hear(self, step);
+    }
+    fn window(&mut self) -> f64 {
+        Twin::window(self)
+    }
+}
+
+/// The laboratory's controller.
+#[derive(Debug)]
+pub struct Laboratory {
+    config: Config,
+    controller: Any,
+}
+
+impl Laboratory {
+    /// The controller of `config`.
+    pub fn new(config: &Config) -> Laboratory {
+        Laboratory { config: config.clone(), controller: config.build(Start::new(1.0)) }
+    }
+}
+
+impl Machine for Laboratory {
+    fn hear(&mut self, step: &Step) {
+        let (now, controller) = (step.at, &mut self.controller);
+        match step.signal {
+            Signal::Open { window } => *controller = self.config.build(Start::new(window)),
+            Signal::Ack(heard) => {
+                let ack = cc::Ack {
+                    now,
+                    rtt: heard.rtt,
+                    one_way: None,
+                    acked: heard.acked,
+                    delivered: heard.una,
+                    resent: 0,
+                    marked: 0,
+                    credit: f64::from(heard.credit),
+                    limited: false,
+                    una: heard.una,
+                    next: heard.next,
+                    in_flight: heard.in_flight,
+                    recovering: heard.recovering,
+                };
+                controller.on_ack(&ack, &mut Rng::drawing(heard.draw));
+            }
+            Signal::Loss { flight, una, next } => controller.on_loss(&Loss { now, flight, una, next }),
+            Signal::Timeout { flight, next, reported } => {
+                controller.on_timeout(&Timeout { now, flight, reported, next });
+            }
+            Signal::Advice { rate } => {
+                controller.on_advice(&Advised { now, advice: Advice::Rate(PacketRate(rate)) });
+            }
+        }
+    }
+    fn window(&mut self) -> f64 {
+        self.controller.control().window
+    }
+}
+
+/// The windows of all machines after each step.
+pub fn play(machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Vec<Vec<f64>> {
+    let mut after = |step: &Step| {
+        let heard = machines.iter_mut().map(|machine| {
+            machine.hear(step);
+            machine.window()
+        });
+        heard.collect()
+    };
+    steps.iter().map(&mut after).collect()
+}
+
+/// The relative difference of the most different of `windows` from the first.
+pub fn difference(windows: &[f64]) -> f64 {
+    let first = windows.first().copied().unwrap_or(1.0);
+    windows.iter().map(|window| (window / first - 1.0).abs()).fold(0.0, f64::max)
+}
+
+/// What became of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// The greatest relative difference.
+    Agree(f64),
+    /// They part at this step, counted from zero.
+    Part(usize),
+    /// They part at this step, where the laboratory's controller itself does with draws moved by one in a million or round-trip times
+    /// by three nanoseconds.
+    Undecided(usize),
+}
+
+/// Compares `machines`, the first with the others; `config` is what they are.
+pub fn compare(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
+    let mut greatest = 0.0_f64;
+    for (place, step) in steps.iter().enumerate() {
+        let windows = machines.iter_mut().map(|machine| {
+            machine.hear(step);
+            machine.window()
+        });
+        let difference = difference(&windows.collect::<Vec<_>>());
+        if difference.is_nan() || difference > TOLERANCE {
+            let undecided = undecided(config, &steps[..=place]);
+            return if undecided { Verdict::Undecided(place) } else { Verdict::Part(place) };
+        }
+        greatest = greatest.max(difference);
+    }
+    Verdict::Agree(greatest)
+}
+
+/// Whether the laboratory's controller comes to another window with inputs that differ by no more than the arithmetic's error.
+fn undecided(config: &Config, steps: &[Step]) -> bool {
+    let windows = |moved: &dyn Fn(usize, &mut Step)| {
+        let mut machine = Laboratory::new(config);
+        for (place, step) in steps.iter().enumerate() {
+            let mut step = *step;
+            moved(place, &mut step);
+            machine.hear(&step);
+        }
+        machine.window()
+    };
+    let draws = |by: f64| move |_: usize, step: &mut Step| {
+        if let Signal::Ack(heard) = &mut step.signal {
+            heard.draw = (heard.draw + by).clamp(0.0, 1.0 - f64::EPSILON);
+        }
+    };
+    // In stretches much longer than the average's memory, so that the average moves too.
+    let delays = |phase: usize| move |place: usize, step: &mut Step| {
+        if let Signal::Ack(heard) = &mut step.signal
+            && (place / 300 + phase).is_multiple_of(2)
+        {
+            heard.rtt = heard.rtt.map(|rtt| Span(rtt.0 + APART));
+        }
+    };
+    let still = windows(&|_, _| ());
+    let moved = [windows(&draws(NEAR)), windows(&draws(-NEAR)), windows(&delays(0)), windows(&delays(1))];
+    moved.iter().any(|window| difference(&[still, *window]) > 10.0 * TOLERANCE)
+}
+
+/// A step in words.
+pub fn describe(step: &Step) -> String {
+    let at = Time::as_secs_f64(step.at);
+    match step.signal {
+        Signal::Open { .. } => format!("{at:.6} s  open"),
+        Signal::Ack(heard) => {
+            let rtt = heard.rtt.map_or("no sample".to_string(), |rtt| format!("rtt {:.3} ms", rtt.as_millis_f64()));
+            let repair = if heard.recovering { ", repairing" } else { "" };
+            format!("{at:.6} s  ack of {}, {rtt}{repair}", heard.acked)
+        }
+        Signal::Loss { .. } => format!("{at:.6} s  loss"),
+        Signal::Timeout { .. } => format!("{at:.6} s  timeout"),
+        Signal::Advice { rate } => format!("{at:.6} s  advice of {rate:.1} packets/s"),
+    }
+}
