@@ -64,7 +64,7 @@ struct {
 } queue SEC(".maps");
 
 /* The window that a packet carries, with 32 fractional bits; zero without one, negative for other protocols. */
-static __attribute__((always_inline)) s64 window_of(struct __sk_buff *skb)
+INLINE s64 window_of(struct __sk_buff *skb)
 {
 	u8 head[2];
 	u32 class;

@@ -27,7 +27,7 @@ struct {
 #define OPTIONS_END 60
 
 /* Whether a TCP packet whose TCP header starts here has data. */
-static __attribute__((always_inline)) flag has_data(struct __sk_buff *skb, u32 start)
+INLINE flag has_data(struct __sk_buff *skb, u32 start)
 {
 	u8 length;
 

@@ -24,7 +24,6 @@ typedef u32 choice;
 
 #define AQM_ONE (1LL << 44)
 #define AQM_GREATEST_ERROR (1LL << 21)
-#define AQM_INLINE static __attribute__((always_inline)) inline
 
 enum { AQM_SPARE_NONE, AQM_SPARE_PROPORTIONAL, AQM_SPARE_THRESHOLD };
 
@@ -49,12 +48,12 @@ struct aqm_state {
 	u64 average;
 };
 
-AQM_INLINE s64 aqm_clamp(s64 value, s64 least, s64 greatest)
+INLINE s64 aqm_clamp(s64 value, s64 least, s64 greatest)
 {
 	return value < least ? least : value > greatest ? greatest : value;
 }
 
-AQM_INLINE s64 aqm_error(const struct aqm_settings *set, u32 queue)
+INLINE s64 aqm_error(const struct aqm_settings *set, u32 queue)
 {
 	s64 reference = (set->reference + (1 << 27)) >> 28;
 
@@ -62,7 +61,7 @@ AQM_INLINE s64 aqm_error(const struct aqm_settings *set, u32 queue)
 }
 
 /* The probability if the queue were sampled now. */
-AQM_INLINE s64 aqm_at(const struct aqm_settings *set, const struct aqm_state *state, s64 error)
+INLINE s64 aqm_at(const struct aqm_settings *set, const struct aqm_state *state, s64 error)
 {
 	s64 change = (s64)set->a * error - (s64)set->b * state->before;
 
@@ -70,7 +69,7 @@ AQM_INLINE s64 aqm_at(const struct aqm_settings *set, const struct aqm_state *st
 }
 
 /* Samples the queue for every interval that has ended. */
-AQM_INLINE void aqm_tick(const struct aqm_settings *set, struct aqm_state *state, u32 queue, u64 now)
+INLINE void aqm_tick(const struct aqm_settings *set, struct aqm_state *state, u32 queue, u64 now)
 {
 	s64 error = aqm_error(set, queue), drift;
 	u64 missed, magnitude;
@@ -101,12 +100,12 @@ AQM_INLINE void aqm_tick(const struct aqm_settings *set, struct aqm_state *state
 }
 
 /* `value` times a factor up to one with 32 fractional bits. */
-AQM_INLINE u64 aqm_share(u64 value, u64 factor)
+INLINE u64 aqm_share(u64 value, u64 factor)
 {
 	return (value >> 32) * factor + (((value & 0xffffffff) * factor) >> 32);
 }
 
-AQM_INLINE void aqm_observe(const struct aqm_settings *set, struct aqm_state *state, u64 window)
+INLINE void aqm_observe(const struct aqm_settings *set, struct aqm_state *state, u64 window)
 {
 	if (!window || set->spare == AQM_SPARE_NONE)
 		return;
@@ -119,7 +118,7 @@ AQM_INLINE void aqm_observe(const struct aqm_settings *set, struct aqm_state *st
 }
 
 /* The probability of a packet whose sender has this window, with 32 fractional bits. */
-AQM_INLINE u64 aqm_adjust(const struct aqm_settings *set, const struct aqm_state *state, s64 probability, u64 window)
+INLINE u64 aqm_adjust(const struct aqm_settings *set, const struct aqm_state *state, s64 probability, u64 window)
 {
 	u64 plain = (u64)probability >> 12, ratio, factor, limit;
 
@@ -146,7 +145,7 @@ AQM_INLINE u64 aqm_adjust(const struct aqm_settings *set, const struct aqm_state
 }
 
 /* The probability of a packet that arrives at this queue, with 32 fractional bits. */
-AQM_INLINE u64 aqm_judge(const struct aqm_settings *set, struct aqm_state *state, u32 queue, u64 window, u64 now)
+INLINE u64 aqm_judge(const struct aqm_settings *set, struct aqm_state *state, u32 queue, u64 window, u64 now)
 {
 	s64 probability;
 

@@ -20,7 +20,7 @@ static const u64 hint_quarters[4] HINT_TABLE = { 0x100000000, 0x1306fe0a3, 0x16a
 static const u32 hint_limits[4] HINT_TABLE = { 0x8b95c1e4, 0xa5fed6aa, 0xc5672a11, 0xeac0c6e8 };
 
 /* The code whose window is nearest on a logarithmic scale. */
-static __attribute__((always_inline)) inline u8 hint_of_window(u32 window)
+INLINE u8 hint_of_window(u32 window)
 {
 	u32 octave = 0, quarter = 0, code, mantissa;
 
@@ -39,7 +39,7 @@ static __attribute__((always_inline)) inline u8 hint_of_window(u32 window)
 }
 
 /* The window of a code, in packets with 32 fractional bits; zero without a hint. */
-static __attribute__((always_inline)) inline u64 hint_window(u8 code)
+INLINE u64 hint_window(u8 code)
 {
 	if (!code || code > HINT_GREATEST)
 		return 0;

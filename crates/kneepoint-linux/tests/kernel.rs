@@ -36,6 +36,15 @@ fn available() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap()
 }
 
+/// Whether the kernel has a controller of this name before a test begins; says so.
+fn loaded(name: &str) -> bool {
+    let loaded = available().split_whitespace().any(|one| one == name);
+    if loaded {
+        eprintln!("SKIPPED: `{name}` is loaded already; `knee kernel unload {name}` removes it");
+    }
+    loaded
+}
+
 fn pins(name: &str) -> bool {
     Path::new("/sys/fs/bpf/knee").join(name).exists()
 }
@@ -74,8 +83,7 @@ fn a_controller_carries_data_reports_and_goes_without_a_trace() {
     const SIZE: usize = 64 << 20;
     for controller in CONTROLLERS {
         let name = controller.name;
-        if available().split_whitespace().any(|one| one == name) {
-            eprintln!("SKIPPED: `{name}` is loaded already");
+        if loaded(name) {
             continue;
         }
         kernel::load(name, &[("report_every".into(), "1ms".into())], false).unwrap();
@@ -110,7 +118,7 @@ fn a_controller_carries_data_reports_and_goes_without_a_trace() {
 #[test]
 fn parameters_arrive_in_the_kernel_as_the_laboratory_writes_them() {
     let _turn = turn();
-    if !able() || available().split_whitespace().any(|one| one == "pert") {
+    if !able() || loaded("pert") {
         return;
     }
     let given = [("t1", "4ms"), ("pmax", "0.1"), ("report_every", "0s")];
@@ -129,7 +137,7 @@ fn parameters_arrive_in_the_kernel_as_the_laboratory_writes_them() {
 #[test]
 fn the_default_is_put_back_when_its_controller_goes() {
     let _turn = turn();
-    if !able() || available().split_whitespace().any(|one| one == "pert") {
+    if !able() || loaded("pert") {
         return;
     }
     let default = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
@@ -264,7 +272,7 @@ fn pi_keeps_a_routers_queue_near_its_reference_and_leaves_no_trace() {
 }
 
 #[test]
-fn a_place_of_filters_that_others_made_or_use_stays() {
+fn what_holds_filters_goes_with_the_last_one_unless_others_made_it() {
     let _turn = turn();
     if !able() {
         return;
@@ -277,10 +285,22 @@ fn a_place_of_filters_that_others_made_or_use_stays() {
     kernel::remove_queue(&router).unwrap();
     assert!(row.queues().contains("clsact"), "theirs");
     tc("qdisc del dev r1 clsact");
+    let before = row.queues();
     kernel::attach_queue(&router, "pi", &[], false).unwrap();
-    tc("filter add dev r1 ingress matchall action pass");
+    kernel::attach_hint(&router, false).unwrap();
     kernel::remove_queue(&router).unwrap();
-    assert!(row.queues().contains("clsact"), "ours, and theirs by use");
+    assert!(row.queues().contains("clsact"), "ours, in use");
+    kernel::remove_hint(&router).unwrap();
+    assert_eq!(row.queues(), before);
+    kernel::attach_queue(&router, "pi", &[], false).unwrap();
+    tc("filter add dev r1 ingress bpf bytecode '1,6 0 0 0,'");
+    kernel::remove_queue(&router).unwrap();
+    assert!(row.queues().contains("clsact"), "ours, in use by others");
+    tc("filter del dev r1 ingress");
+    // The next one finds what this one could not remove.
+    kernel::attach_queue(&router, "pi", &[], false).unwrap();
+    kernel::remove_queue(&router).unwrap();
+    assert_eq!(row.queues(), before);
 }
 
 /// The loader that the next test kills; alone it would not end.

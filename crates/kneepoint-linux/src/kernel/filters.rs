@@ -2,7 +2,8 @@
 //! Programs at the egress of a device: a queue's judgement, and the sender's window in the DSCP bits.
 //!
 //! Each has a folder `KIND-NAMESPACE-DEVICE` below `/sys/fs/bpf/knee`, by the numbers of its network namespace and its
-//! device, with its maps and its program.
+//! device, with its maps and its program. An empty folder `clsact-NAMESPACE-DEVICE` says that the qdisc which holds filters
+//! is ours: it goes with the last filter.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -23,8 +24,8 @@ use super::programs::{AQM, Filter, HINT};
 use super::settings::{self, Value};
 use super::{objects, pins, probe};
 
-/// The folder that says that the filters' place at the device is ours, too.
-const MADE: &str = "clsact";
+/// The qdisc that holds filters.
+const HOLDER: &str = "clsact";
 /// The pin of the program.
 const PROGRAM: &str = "program";
 /// Named network namespaces.
@@ -76,7 +77,7 @@ const UNCOUNTED: &[(&str, &str)] = &[
 struct Here<'d> {
     device: &'d Device,
     index: u32,
-    folder: String,
+    namespace: u64,
     filter: &'static Filter,
 }
 
@@ -133,13 +134,19 @@ impl<'d> Here<'d> {
             let names = ask("ip", &["-o", "link"]).unwrap_or_default();
             let names = names.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
             let message = format!("no device is called `{}`", device.name);
-            Error::usage(
-                message,
-                format!("this network namespace has {}", names.collect::<Vec<_>>().join(", ")),
-            )
+            Error::usage(message, format!("this network namespace has {}", names.collect::<Vec<_>>().join(", ")))
         })?;
-        let folder = format!("{}-{}-{index}", filter.name, namespace()?);
-        Ok(Here { device, index, folder, filter })
+        Ok(Here { device, index, namespace: namespace()?, filter })
+    }
+
+    /// The folder of something at this device.
+    fn folder(&self, kind: &str) -> String {
+        format!("{kind}-{}-{}", self.namespace, self.index)
+    }
+
+    /// The folder of the filter.
+    fn own(&self) -> String {
+        self.folder(self.filter.name)
     }
 
     /// The filter's place; without a program it serves to detach.
@@ -174,40 +181,51 @@ impl<'d> Here<'d> {
         }
         let mut object = objects::load(self.filter.name, object)?;
         self.detach()?;
-        pins::make(&self.folder)?;
+        pins::make(&self.own())?;
         self.start(&mut object).inspect_err(|_| {
             let _ = self.detach();
         })
     }
 
     fn start(&self, object: &mut Object) -> Result<(), Error> {
-        let folder = pins::folder(&self.folder);
-        objects::pin_maps(&self.folder, object)?;
+        let folder = pins::folder(&self.own());
+        objects::pin_maps(&self.own(), object)?;
         let mut program = object.progs_mut().next().expect("the object has a program");
         program.pin(folder.join(PROGRAM)).during("pin a program")?;
         let mut hook = self.hook(&program);
-        if !self.queues(&[])?.contains("clsact") {
+        if !self.queues(&[])?.contains(HOLDER) {
             // Before it is made: a process that ends in between leaves a name to remove it by.
-            fs::create_dir(folder.join(MADE)).during("note what is made")?;
+            pins::make(&self.folder(HOLDER))?;
             hook.create().during(format!("prepare `{}` for filters", self.device.name))?;
         }
         hook.attach().during(format!("attach a filter to `{}`", self.device.name))?;
         Ok(())
     }
 
-    /// Removes the filter, its place if we made it and nobody shares it, and the pins; whether there was one.
+    /// Removes the filter, its pins, and what held it if that is ours; whether there was a filter.
     fn detach(&self) -> Result<bool, Error> {
         let any = File::open("/dev/null").during("open /dev/null")?;
         let attached = self.attached();
         if attached {
             self.hook(&any).detach().during(format!("remove a filter of `{}`", self.device.name))?;
         }
-        let made = pins::folder(&self.folder).join(MADE).exists();
-        if made && self.queues(&[])?.contains("clsact") && !self.shared() {
-            let mut place = self.hook(&any);
-            place.attach_point(TC_EGRESS | TC_INGRESS).destroy().during("remove the place of filters")?;
+        let pinned = pins::remove(&self.own())?;
+        self.release()?;
+        Ok(pinned || attached)
+    }
+
+    /// Removes the qdisc that holds filters if we made it and it holds none.
+    fn release(&self) -> Result<(), Error> {
+        let note = self.folder(HOLDER);
+        if !pins::folder(&note).exists() || self.shared() {
+            return Ok(());
         }
-        Ok(pins::remove(&self.folder)? || attached)
+        if self.queues(&[])?.contains(HOLDER) {
+            let any = File::open("/dev/null").during("open /dev/null")?;
+            let mut holder = self.hook(&any);
+            holder.attach_point(TC_EGRESS | TC_INGRESS).destroy().during("remove a qdisc of filters")?;
+        }
+        pins::remove(&note).map(|_| ())
     }
 
     fn undo(&self) -> String {
@@ -293,10 +311,9 @@ pub fn queue_status(device: &Device) -> Result<QueueStatus, Error> {
         if !here.attached() {
             return Err(missing());
         }
-        let (data, programs) = objects::loaded(&here.folder).ok_or_else(missing)?;
-        let map = objects::map(&here.folder, "queue").ok_or_else(missing)?;
-        let value =
-            map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).during("read a queue")?.ok_or_else(missing)?;
+        let (data, programs) = objects::loaded(&here.own()).ok_or_else(missing)?;
+        let map = objects::map(&here.own(), "queue").ok_or_else(missing)?;
+        let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).during("read a queue")?.ok_or_else(missing)?;
         let types = programs.first().and_then(objects::types).ok_or_else(missing)?;
         let config = queue::Config::named(AQM.core).expect("the registry names a queue of the laboratory");
         let word = |place: usize| {
@@ -326,7 +343,7 @@ pub fn hint_status(device: &Device) -> Result<u64, Error> {
             let message = format!("`{}` writes no hints", device.name);
             Error::new(message, "`knee kernel hint --dev DEVICE` makes it do so")
         };
-        let map = objects::map(&here.folder, "hinted").filter(|_| here.attached()).ok_or_else(missing)?;
+        let map = objects::map(&here.own(), "hinted").filter(|_| here.attached()).ok_or_else(missing)?;
         let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).during("read a counter")?;
         Ok(value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes))
     })
@@ -375,23 +392,25 @@ pub(super) fn remove_all(namespaces: &BTreeMap<u64, PathBuf>) -> Result<Vec<Stri
     Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Removes one folder if it is a filter's, and the filter if its device still exists.
+/// Removes one folder if it is one of these, and what it stands for if the device still exists.
 fn clean(folder: &str, namespaces: &BTreeMap<u64, PathBuf>) -> Result<Option<String>, Error> {
     let parts = folder.split('-').collect::<Vec<_>>();
-    let [name, namespace, index] = parts[..] else { return Ok(None) };
-    let Some(filter) = [&AQM, &HINT].into_iter().find(|filter| filter.name == name) else { return Ok(None) };
+    let [kind, namespace, index] = parts[..] else { return Ok(None) };
+    let filter = [&AQM, &HINT].into_iter().find(|filter| filter.name == kind);
+    if filter.is_none() && kind != HOLDER {
+        return Ok(None);
+    }
     let place = namespace.parse().ok().and_then(|number: u64| namespaces.get(&number));
-    let index = index.parse::<u32>().ok();
-    let detached = place.zip(index).map(|(path, index)| {
+    let found = place.zip(index.parse::<u32>().ok()).map(|(path, index)| {
         inside(path, || {
-            let Ok(called) = nix::net::if_::if_indextoname(index) else { return Ok(false) };
-            let device = Device { name: called.to_string_lossy().into_owned(), namespace: None };
-            Here::of(&device, filter)?.detach()
+            let Ok(name) = nix::net::if_::if_indextoname(index) else { return Ok(()) };
+            let device = Device { name: name.to_string_lossy().into_owned(), namespace: None };
+            let here = Here::of(&device, filter.unwrap_or(&AQM))?;
+            filter.map_or_else(|| here.release(), |_| here.detach().map(|_| ()))
         })
     });
-    // Without its namespace or device the filter is gone, and only pins are left.
-    if !detached.transpose()?.unwrap_or(false) {
-        pins::remove(folder)?;
-    }
+    found.transpose()?;
+    // Without its namespace or device a filter is gone, and only pins are left.
+    pins::remove(folder)?;
     Ok(Some(folder.to_string()))
 }
