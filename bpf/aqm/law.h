@@ -99,12 +99,6 @@ INLINE void aqm_tick(const struct aqm_settings *set, struct aqm_state *state, u3
 		state->probability = aqm_clamp(state->probability + (s64)missed * drift, 0, AQM_ONE);
 }
 
-/* `value` times a factor up to one with 32 fractional bits. */
-INLINE u64 aqm_share(u64 value, u64 factor)
-{
-	return (value >> 32) * factor + (((value & 0xffffffff) * factor) >> 32);
-}
-
 INLINE void aqm_observe(const struct aqm_settings *set, struct aqm_state *state, u64 window)
 {
 	if (!window || set->spare == AQM_SPARE_NONE)
@@ -112,34 +106,26 @@ INLINE void aqm_observe(const struct aqm_settings *set, struct aqm_state *state,
 	if (!state->average)
 		state->average = window;
 	else if (window > state->average)
-		state->average += aqm_share(window - state->average, set->spare_weight);
+		state->average += product(window - state->average, set->spare_weight);
 	else
-		state->average -= aqm_share(state->average - window, set->spare_weight);
+		state->average -= product(state->average - window, set->spare_weight);
 }
 
 /* The probability of a packet whose sender has this window, with 32 fractional bits. */
 INLINE u64 aqm_adjust(const struct aqm_settings *set, const struct aqm_state *state, s64 probability, u64 window)
 {
-	u64 plain = (u64)probability >> 12, ratio, factor, limit;
+	u64 plain = (u64)probability >> 12, factor, limit;
 
 	if (!window || !state->average)
 		return plain;
 	if (set->spare == AQM_SPARE_PROPORTIONAL) {
-		/* 16 fractional bits, and up to 16384; the gain has 20. */
-		ratio = (window << 16) / state->average;
-		if (ratio > 1 << 30)
-			ratio = 1 << 30;
-		factor = (ratio * (set->spare_gain >> 12)) >> 20;
-		if (factor > 1ULL << 31)
-			factor = 1ULL << 31;
-		plain = (plain * factor) >> 16;
-		return plain < 1ULL << 32 ? plain : 1ULL << 32;
+		factor = product(set->spare_gain, quotient(window, state->average));
+		plain = product(factor, plain);
+		return LESSER(plain, ONE);
 	}
 	if (set->spare == AQM_SPARE_THRESHOLD) {
-		limit = ((state->average >> 8) * (set->min_window_share >> 16)) >> 8;
-		if (limit < set->min_window)
-			limit = set->min_window;
-		return window <= limit ? 0 : plain;
+		limit = product(state->average, set->min_window_share);
+		return window <= GREATER(limit, set->min_window) ? 0 : plain;
 	}
 	return plain;
 }

@@ -134,7 +134,10 @@ impl<'d> Here<'d> {
             let names = ask("ip", &["-o", "link"]).unwrap_or_default();
             let names = names.lines().filter_map(|line| line.split(": ").nth(1)?.split('@').next());
             let message = format!("no device is called `{}`", device.name);
-            Error::usage(message, format!("this network namespace has {}", names.collect::<Vec<_>>().join(", ")))
+            Error::usage(
+                message,
+                format!("this network namespace has {}", names.collect::<Vec<_>>().join(", ")),
+            )
         })?;
         Ok(Here { device, index, namespace: namespace()?, filter })
     }
@@ -313,7 +316,8 @@ pub fn queue_status(device: &Device) -> Result<QueueStatus, Error> {
         }
         let (data, programs) = objects::loaded(&here.own()).ok_or_else(missing)?;
         let map = objects::map(&here.own(), "queue").ok_or_else(missing)?;
-        let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).during("read a queue")?.ok_or_else(missing)?;
+        let value =
+            map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).during("read a queue")?.ok_or_else(missing)?;
         let types = programs.first().and_then(objects::types).ok_or_else(missing)?;
         let config = queue::Config::named(AQM.core).expect("the registry names a queue of the laboratory");
         let word = |place: usize| {

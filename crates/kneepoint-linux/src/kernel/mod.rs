@@ -14,6 +14,7 @@
 //! | [`controllers`] | congestion controls: load, unload, list, status |
 //! | [`default`] | the congestion control of new sockets |
 //! | [`filters`] | programs at the egress of a device: PI, PISA, PIMC, and the hint of the sender's window |
+//! | [`rates`](mod@rates) | what RATCP's senders are told |
 //! | [`clean`] | everything that is left, removed |
 //! | [`records`] | what controllers report |
 //!
@@ -28,6 +29,7 @@ mod objects;
 mod pins;
 mod probe;
 mod programs;
+mod rates;
 mod records;
 mod settings;
 
@@ -40,5 +42,6 @@ pub use filters::{
 };
 pub use probe::{Need, needs};
 pub use programs::{CONTROLLERS, Controller};
+pub use rates::{clear_rates, rates, set_rate};
 pub use records::{Reader, Record};
 pub use settings::Value;

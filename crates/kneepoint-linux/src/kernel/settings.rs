@@ -274,10 +274,10 @@ mod tests {
     }
 
     /// What the object of a program says before anything is set, beside what the laboratory would set.
-    fn defaults(object: &[u8], mut algorithm: impl Algorithm) -> Vec<(String, Vec<u8>, Vec<u8>)> {
-        let mut opened = super::super::objects::open("defaults", object).expect("an object");
-        let data = |opened: &mut OpenObject| {
-            let mut maps = opened.maps_mut();
+    fn defaults(bytes: &[u8], mut algorithm: impl Algorithm) -> Vec<(String, Vec<u8>, Vec<u8>)> {
+        let mut opened = super::super::objects::open("defaults", bytes).expect("an object");
+        let data = |object: &mut OpenObject| {
+            let mut maps = object.maps_mut();
             let mut map = maps.find(|map| map.name().to_string_lossy().ends_with(".rodata")).expect("data");
             map.initial_value_mut().expect("data").to_vec()
         };

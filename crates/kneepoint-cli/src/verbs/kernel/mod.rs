@@ -6,12 +6,15 @@ mod controllers;
 #[cfg(feature = "bpf")]
 mod filters;
 #[cfg(feature = "bpf")]
+mod rates;
+#[cfg(feature = "bpf")]
 mod records;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use kneepoint::units::Span;
+use kneepoint::units::{Rate, Span};
 
 use crate::failure::Failure;
 
@@ -70,6 +73,11 @@ enum What {
     /// Write the window of a device's senders into the DSCP bits of their packets, for PISA and PIMC
     #[command(after_help = "Examples:\n  knee kernel hint --dev eth0\n  knee kernel hint remove --dev eth0")]
     Hint(Hint),
+    /// Tell RATCP's senders the rate of a path
+    #[command(
+        after_help = "Examples:\n  knee kernel rate set 10.77.0.2 5mbit\n  knee kernel rate list\n  knee kernel rate clear"
+    )]
+    Rate(Rates),
 }
 
 /// Arguments of `knee kernel load`.
@@ -179,6 +187,32 @@ struct Hint {
     replace: bool,
 }
 
+/// Arguments of `knee kernel rate`.
+#[derive(Args)]
+#[command(arg_required_else_help = true)]
+struct Rates {
+    #[command(subcommand)]
+    what: RateAction,
+}
+
+#[derive(Subcommand)]
+enum RateAction {
+    /// Set the rate of the path to a host
+    Set {
+        /// The host's address
+        destination: IpAddr,
+        /// The rate, as in `5mbit`
+        rate: Rate,
+    },
+    /// List the rates that are set
+    List,
+    /// Clear the rate to a host, or all
+    Clear {
+        /// The host's address; all by default
+        destination: Option<IpAddr>,
+    },
+}
+
 /// What to do with a hint.
 #[derive(Clone, Copy, ValueEnum)]
 enum Action {
@@ -217,6 +251,7 @@ pub fn kernel(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         What::Top(arguments) => records::top(arguments, as_json),
         What::Trace(arguments) => records::trace(arguments, as_json),
         What::Aqm(arguments) => filters::aqm(arguments, as_json),
+        What::Rate(arguments) => rates::rate(arguments, as_json),
         What::Hint(arguments) => filters::hint(arguments, as_json),
     }
 }
