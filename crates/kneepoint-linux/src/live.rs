@@ -203,7 +203,7 @@ pub fn experiment<O: Observer + Send>(
 }
 
 /// The least delay there and back.
-fn least_rtt(valid: &Valid, ways: &[(NodeId, NodeId)]) -> Span {
+pub fn least_rtt(valid: &Valid, ways: &[(NodeId, NodeId)]) -> Span {
     let mut routes = Routes::new(valid.network());
     let links = &valid.network().links;
     let mut rtt = |(near, far): (NodeId, NodeId)| {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee live`: a scenario on this machine's kernel over an emulated network, beside the simulator's prediction.
 
+mod client;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use client::Client;
 use kneepoint::experiment::{Pace, Work, Yield};
 use kneepoint::measure::{Meter, Series};
 use kneepoint::report::{csv, format, json, live as report};
@@ -47,6 +50,9 @@ pub struct Arguments {
     /// Attempts at a run that late packets do not spoil
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
+    /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    client: Option<Client>,
     /// Only cases whose name contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -80,6 +86,9 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let mut plan = plan(arguments)?;
     check(arguments, &plan)?;
     interrupt::listen()?;
+    if let Some(client) = arguments.client {
+        return clients(arguments, &plan, client, as_json);
+    }
     let out = PathBuf::from(format!("out/live-{}", slug(&plan.name)));
     let out = Out::or_free(arguments.out.as_deref(), out).settle();
     let measured = measure(arguments, &plan)?;
@@ -113,6 +122,29 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     tell(place);
     Ok(())
+}
+
+/// Every case with real clients.
+fn clients(arguments: &Arguments, plan: &Plan, client: Client, as_json: bool) -> Result<(), Failure> {
+    if let Some(program) = client.lacks() {
+        let message = format!("`{program}` is not installed");
+        return Err(Failure::run(message, format!("install it: apt-get install -y {program}")));
+    }
+    let mut all = Vec::new();
+    for repetition in 1..=arguments.repetitions {
+        for case in &plan.cases {
+            let transfers = transfers(arguments, case, repetition)?;
+            all.extend(client.run(&case.name, &case.valid, &transfers, repetition)?);
+            if interrupt::asked() {
+                return Err(Failure::Interrupted("stopped".into()));
+            }
+        }
+    }
+    files::print(if as_json {
+        json::render(&serde_json::json!({ "clients": all }))
+    } else {
+        client::text(&all)
+    })
 }
 
 /// The cases of a scenario file, or of an experiment as published.
