@@ -68,7 +68,8 @@ fn trace(config: &Config, seed: u64, length: usize) -> Vec<Step> {
     // Sequence numbers of C have 32 bits: every other trace begins near their end.
     let first = if seed.is_multiple_of(2) { 0 } else { u64::from(u32::MAX) - rng.below(2000) };
     let machine = Laboratory::new(config);
-    let mut sender = Sender { machine, rng, steps: vec![], now: 1_000_000, una: first, next: first, repaired: first };
+    let mut sender =
+        Sender { machine, rng, steps: vec![], now: 1_000_000, una: first, next: first, repaired: first };
     let window = 1.0 + sender.rng.below(20) as f64;
     sender.step(Signal::Open { window });
     if sender.below(0.5) {
@@ -103,7 +104,11 @@ fn acknowledge(sender: &mut Sender, weather: &Weather, queue: f64) {
     if sender.below(1.0 / weather.timeout) {
         sender.now += 200_000_000 + rtt;
         sender.repaired = sender.next;
-        sender.step(Signal::Timeout { flight: (flight as f64).max(1.0), next: sender.next, reported: recovering });
+        sender.step(Signal::Timeout {
+            flight: (flight as f64).max(1.0),
+            next: sender.next,
+            reported: recovering,
+        });
         return;
     }
     if sender.below(0.01) {
@@ -199,7 +204,11 @@ fn spelled(config: &Config) -> String {
     let set = config.declared().iter().map(|field| (field.name, config.get(field.name).unwrap()));
     let other = set.filter(|(name, value)| defaults.get(name).as_ref() != Some(value));
     let other = other.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
-    if other.is_empty() { config.name().to_string() } else { format!("{}:{}", config.name(), other.join(",")) }
+    if other.is_empty() {
+        config.name().to_string()
+    } else {
+        format!("{}:{}", config.name(), other.join(","))
+    }
 }
 
 /// The verdict, or a message with the shortest trace found.
@@ -207,7 +216,12 @@ fn judge(config: &Config, steps: &[Step], origin: &str) -> Verdict {
     let verdict = compare(config, &mut machines(config), steps);
     if let Verdict::Part(place) = verdict {
         let short = shrunk(config, &steps[..=place]);
-        panic!("{origin}: they part at step {}. knee replay TRACE --cc {}\n{}", place + 1, spelled(config), write(&short));
+        panic!(
+            "{origin}: they part at step {}. knee replay TRACE --cc {}\n{}",
+            place + 1,
+            spelled(config),
+            write(&short)
+        );
     }
     verdict
 }

@@ -9,7 +9,9 @@ use kneepoint::scenario::{self, scheme};
 use kneepoint::settings::Assign;
 use kneepoint::suggest::did_you_mean;
 use kneepoint_linux::native::recording::Recorder;
-use kneepoint_linux::native::replay::{MACHINES, Machine, Make, Verdict, compare, describe, difference, play};
+use kneepoint_linux::native::replay::{
+    MACHINES, Machine, Make, Verdict, compare, describe, difference, play,
+};
 use kneepoint_linux::native::trace::{self, Step};
 use serde_json::{Value, json};
 
@@ -70,10 +72,15 @@ fn record(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let valid = &plan.cases[0].valid;
     let (flow, name) = tagged(valid, arguments.flow.as_deref())?;
     let seed = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
-    let recorder = Recorder::new(valid, flow)
-        .ok_or_else(|| Failure::usage(format!("--flow: `{name}` has no connection"), "choose a flow of a group with `cc`"))?;
+    let recorder = Recorder::new(valid, flow).ok_or_else(|| {
+        Failure::usage(format!("--flow: `{name}` has no connection"), "choose a flow of a group with `cc`")
+    })?;
     let (recorder, _) = kneepoint::run::run(valid, seed, recorder);
-    files::print(format!("# {}, flow {name}, seed {seed}\n{}", file.display(), trace::write(&recorder.finish())))
+    files::print(format!(
+        "# {}, flow {name}, seed {seed}\n{}",
+        file.display(),
+        trace::write(&recorder.finish())
+    ))
 }
 
 /// The machines that `--on` names.
@@ -81,7 +88,9 @@ fn machines(names: &[String]) -> Result<Vec<(&'static str, Make)>, Failure> {
     let known = MACHINES.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     let find = |name: &String| {
         let machine = MACHINES.iter().find(|(one, _)| one == name).copied();
-        machine.ok_or_else(|| Failure::usage(format!("--on: nothing is named `{name}`"), did_you_mean(name, &known)))
+        machine.ok_or_else(|| {
+            Failure::usage(format!("--on: nothing is named `{name}`"), did_you_mean(name, &known))
+        })
     };
     names.iter().map(find).collect()
 }
@@ -104,7 +113,11 @@ fn play_back(file: &Path, cc: &str, arguments: &Arguments, as_json: bool) -> Res
         Err(faults) => return Err(Failure::Scenario { origin: file.display().to_string(), text, faults }),
     };
     let fresh = || chosen.iter().map(|(_, make)| make(&config)).collect::<Result<Vec<_>, _>>();
-    let make = || fresh().map_err(|message| Failure::usage(message, "choose another controller, or compare `--on sim` alone"));
+    let make = || {
+        fresh().map_err(|message| {
+            Failure::usage(message, "choose another controller, or compare `--on sim` alone")
+        })
+    };
     let verdict = compare(&config, &mut make()?, &steps);
     let view = View { names: chosen.iter().map(|(name, _)| *name).collect(), steps: &steps, verdict };
     let shown = view.shown(arguments.context, &mut make()?);
@@ -141,10 +154,14 @@ impl View<'_> {
         let count = self.steps.len();
         let (place, why) = match self.verdict {
             Verdict::Agree(greatest) => {
-                return format!("no divergence in {count} steps, greatest difference {greatest:.1e} of the window\n");
+                return format!(
+                    "no divergence in {count} steps, greatest difference {greatest:.1e} of the window\n"
+                );
             }
             Verdict::Part(place) => (place, ""),
-            Verdict::Undecided(place) => (place, ", where rounding decides: a draw or a delay is within its error of a threshold"),
+            Verdict::Undecided(place) => {
+                (place, ", where rounding decides: a draw or a delay is within its error of a threshold")
+            }
         };
         let mut text = format!("the windows part at step {} of {count}{why}\n\n", place + 1);
         text += &format!("  {:>8}", "step");
@@ -165,7 +182,8 @@ impl View<'_> {
             Verdict::Undecided(place) => ("undecided", Some(place + 1), None),
         };
         let row = |(step, windows): &Shown| {
-            let named = self.names.iter().zip(windows).map(|(name, window)| ((*name).to_string(), json!(window)));
+            let named =
+                self.names.iter().zip(windows).map(|(name, window)| ((*name).to_string(), json!(window)));
             json!({
                 "step": step + 1,
                 "at_us": self.steps[*step].at.0 as f64 / 1e3,

@@ -156,17 +156,21 @@ fn undecided(config: &Config, steps: &[Step]) -> bool {
         }
         machine.window()
     };
-    let draws = |by: f64| move |_: usize, step: &mut Step| {
-        if let Signal::Ack(heard) = &mut step.signal {
-            heard.draw = (heard.draw + by).clamp(0.0, 1.0 - f64::EPSILON);
+    let draws = |by: f64| {
+        move |_: usize, step: &mut Step| {
+            if let Signal::Ack(heard) = &mut step.signal {
+                heard.draw = (heard.draw + by).clamp(0.0, 1.0 - f64::EPSILON);
+            }
         }
     };
     // In stretches much longer than the average's memory, so that the average moves too.
-    let delays = |phase: usize| move |place: usize, step: &mut Step| {
-        if let Signal::Ack(heard) = &mut step.signal
-            && (place / 300 + phase).is_multiple_of(2)
-        {
-            heard.rtt = heard.rtt.map(|rtt| Span(rtt.0 + APART));
+    let delays = |phase: usize| {
+        move |place: usize, step: &mut Step| {
+            if let Signal::Ack(heard) = &mut step.signal
+                && (place / 300 + phase).is_multiple_of(2)
+            {
+                heard.rtt = heard.rtt.map(|rtt| Span(rtt.0 + APART));
+            }
         }
     };
     let still = windows(&|_, _| ());
@@ -180,7 +184,8 @@ pub fn describe(step: &Step) -> String {
     match step.signal {
         Signal::Open { .. } => format!("{at:.6} s  open"),
         Signal::Ack(heard) => {
-            let rtt = heard.rtt.map_or("no sample".to_string(), |rtt| format!("rtt {:.3} ms", rtt.as_millis_f64()));
+            let rtt =
+                heard.rtt.map_or("no sample".to_string(), |rtt| format!("rtt {:.3} ms", rtt.as_millis_f64()));
             let repair = if heard.recovering { ", repairing" } else { "" };
             format!("{at:.6} s  ack of {}, {rtt}{repair}", heard.acked)
         }

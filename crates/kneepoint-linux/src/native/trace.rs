@@ -92,7 +92,18 @@ pub struct Heard {
 }
 
 const COLUMNS: [&str; 13] = [
-    "at_us", "kind", "packets", "rtt_us", "acked", "credit", "una", "next", "in_flight", "recovering", "draw", "reported",
+    "at_us",
+    "kind",
+    "packets",
+    "rtt_us",
+    "acked",
+    "credit",
+    "una",
+    "next",
+    "in_flight",
+    "recovering",
+    "draw",
+    "reported",
     "rate",
 ];
 const KINDS: &str = "open, ack, loss, timeout, advice";
@@ -106,8 +117,12 @@ pub fn write(steps: &[Step]) -> String {
         let _ = match step.signal {
             Signal::Open { window } => writeln!(text, "{at},open,{window},,,,,,,,,,"),
             Signal::Ack(Heard { rtt, acked, credit, una, next, in_flight, recovering, draw }) => {
-                let (rtt, recovering) = (rtt.map_or(String::new(), |rtt| micros(rtt.0)), u8::from(recovering));
-                writeln!(text, "{at},ack,,{rtt},{acked},{credit},{una},{next},{in_flight},{recovering},{draw},,")
+                let (rtt, recovering) =
+                    (rtt.map_or(String::new(), |rtt| micros(rtt.0)), u8::from(recovering));
+                writeln!(
+                    text,
+                    "{at},ack,,{rtt},{acked},{credit},{una},{next},{in_flight},{recovering},{draw},,"
+                )
             }
             Signal::Loss { flight, una, next } => writeln!(text, "{at},loss,{flight},,,,{una},{next},,,,,"),
             Signal::Timeout { flight, next, reported } => {
@@ -173,14 +188,27 @@ impl Row<'_> {
         self.cells.get(place).copied().filter(|cell| !cell.text.is_empty())
     }
 
-    fn read<T>(&self, column: &str, want: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Fault> {
+    fn read<T>(
+        &self,
+        column: &str,
+        want: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
         let Some(cell) = self.cell(column) else { return Ok(None) };
-        let wrong = || fault(cell.span(), format!("`{}` is not a value of `{column}`", cell.text), format!("write {want}"));
+        let wrong = || {
+            fault(
+                cell.span(),
+                format!("`{}` is not a value of `{column}`", cell.text),
+                format!("write {want}"),
+            )
+        };
         read(cell.text).map(Some).ok_or_else(wrong)
     }
 
     fn needed<T>(&self, column: &str, value: Option<T>) -> Result<T, Fault> {
-        value.ok_or_else(|| fault(self.line.clone(), format!("this step has no `{column}`"), "fill in the column"))
+        value.ok_or_else(|| {
+            fault(self.line.clone(), format!("this step has no `{column}`"), "fill in the column")
+        })
     }
 
     fn whole<T: FromStr>(&self, column: &str) -> Result<T, Fault> {
@@ -193,7 +221,9 @@ impl Row<'_> {
     }
 
     fn packets(&self) -> Result<f64, Fault> {
-        let value = self.number("packets", "packets, from 1 up to 16777216", |packets| (1.0..=16_777_216.0).contains(&packets))?;
+        let value = self.number("packets", "packets, from 1 up to 16777216", |packets| {
+            (1.0..=16_777_216.0).contains(&packets)
+        })?;
         self.needed("packets", value)
     }
 
@@ -214,7 +244,8 @@ impl Row<'_> {
                 let acked = self.whole("acked")?;
                 let rtt = self.span("rtt_us")?;
                 let credit = self.read("credit", "a whole number from 0 up", |text| text.parse().ok())?;
-                let draw = self.number("draw", "a number from 0 and below 1", |draw| (0.0..1.0).contains(&draw))?;
+                let draw =
+                    self.number("draw", "a number from 0 and below 1", |draw| (0.0..1.0).contains(&draw))?;
                 Signal::Ack(Heard {
                     rtt: rtt.map(|rtt| Span(rtt.max(1))),
                     acked,
@@ -226,15 +257,27 @@ impl Row<'_> {
                     draw: draw.unwrap_or(0.5),
                 })
             }
-            "loss" => Signal::Loss { flight: self.packets()?, una: self.whole("una")?, next: self.whole("next")? },
-            "timeout" => {
-                Signal::Timeout { flight: self.packets()?, next: self.whole("next")?, reported: self.flag("reported")? }
+            "loss" => {
+                Signal::Loss { flight: self.packets()?, una: self.whole("una")?, next: self.whole("next")? }
             }
+            "timeout" => Signal::Timeout {
+                flight: self.packets()?,
+                next: self.whole("next")?,
+                reported: self.flag("reported")?,
+            },
             "advice" => {
-                let rate = self.number("rate", "packets per second, above 0 and up to 1e9", |rate| rate > 0.0 && rate <= 1e9)?;
+                let rate = self.number("rate", "packets per second, above 0 and up to 1e9", |rate| {
+                    rate > 0.0 && rate <= 1e9
+                })?;
                 Signal::Advice { rate: self.needed("rate", rate)? }
             }
-            other => return Err(fault(kind.span(), format!("`{other}` is not a kind of step"), format!("write one of {KINDS}"))),
+            other => {
+                return Err(fault(
+                    kind.span(),
+                    format!("`{other}` is not a kind of step"),
+                    format!("write one of {KINDS}"),
+                ));
+            }
         })
     }
 }
@@ -272,7 +315,9 @@ fn header(row: &[Cell]) -> Result<Vec<&'static str>, Vec<Fault>> {
     let column = |cell: &Cell| {
         let known = COLUMNS.iter().find(|name| **name == cell.text).copied();
         let message = || format!("`{}` is not a column of a trace", cell.text);
-        known.ok_or_else(|| fault(cell.span(), message(), format!("the first line names some of {}", COLUMNS.join(","))))
+        known.ok_or_else(|| {
+            fault(cell.span(), message(), format!("the first line names some of {}", COLUMNS.join(",")))
+        })
     };
     let (known, unknown): (Vec<_>, Vec<_>) = row.iter().map(column).partition(Result::is_ok);
     let unknown = unknown.into_iter().filter_map(Result::err).collect::<Vec<_>>();
@@ -282,18 +327,28 @@ fn header(row: &[Cell]) -> Result<Vec<&'static str>, Vec<Fault>> {
 fn step(row: &Row, before: Option<&Step>) -> Result<Step, Fault> {
     if row.cells.len() > row.columns.len() {
         let (cells, columns) = (row.cells.len(), row.columns.len());
-        return Err(fault(row.line.clone(), format!("{cells} cells under {columns} columns"), "remove what is too much"));
+        return Err(fault(
+            row.line.clone(),
+            format!("{cells} cells under {columns} columns"),
+            "remove what is too much",
+        ));
     }
     let at = row.needed("at_us", row.span("at_us")?)?;
     let step = Step { at: Time(at), signal: row.signal()? };
     let opens = matches!(step.signal, Signal::Open { .. });
     if before.is_none() != opens {
-        return Err(fault(row.line.clone(), "a trace has one step `open`, its first", "begin with a line such as 0,open,10"));
+        return Err(fault(
+            row.line.clone(),
+            "a trace has one step `open`, its first",
+            "begin with a line such as 0,open,10",
+        ));
     }
     match before {
-        Some(before) if before.at > step.at => {
-            Err(fault(row.line.clone(), "time runs back", format!("the step before is at {} us", micros(before.at.0))))
-        }
+        Some(before) if before.at > step.at => Err(fault(
+            row.line.clone(),
+            "time runs back",
+            format!("the step before is at {} us", micros(before.at.0)),
+        )),
         _ => Ok(step),
     }
 }

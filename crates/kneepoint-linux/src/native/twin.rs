@@ -59,7 +59,9 @@ pub fn rounded(config: &Config) -> Result<Config, String> {
     for parameter in find(config)?.list().iter().filter(|one| one.kind() == "fixed") {
         let bits = config.get(parameter.name()).and_then(|text| encode(parameter, &text));
         let bits = bits.ok_or_else(|| unreadable(config, parameter.name()))?;
-        rounded.set(parameter.name(), &Raw::Float(bits as f64 / ONE)).map_err(|_| unreadable(config, parameter.name()))?;
+        rounded
+            .set(parameter.name(), &Raw::Float(bits as f64 / ONE))
+            .map_err(|_| unreadable(config, parameter.name()))?;
     }
     Ok(rounded)
 }
@@ -79,7 +81,11 @@ impl Twin {
             let Some(parameter) = algorithm.list().iter().find(|one| one.name() == field.name) else {
                 if defaults.get(field.name).as_ref() != Some(&text) {
                     let names = algorithm.list().iter().map(Parameter::name).collect::<Vec<_>>().join(", ");
-                    return Err(format!("`{}` in C has no `{}`: leave it out; it has {names}", config.name(), field.name));
+                    return Err(format!(
+                        "`{}` in C has no `{}`: leave it out; it has {names}",
+                        config.name(),
+                        field.name
+                    ));
                 }
                 continue;
             };
@@ -128,7 +134,12 @@ impl Twin {
                         recovering: heard.recovering.into(),
                         ..ack
                     };
-                    (algorithm.acknowledge)(self.state(), parameters, &raw const ack, u64::from(heard.credit) << 32);
+                    (algorithm.acknowledge)(
+                        self.state(),
+                        parameters,
+                        &raw const ack,
+                        u64::from(heard.credit) << 32,
+                    );
                 }
                 Signal::Loss { flight, una, next } => {
                     (ack.una, ack.next) = (una as u32, next as u32);
@@ -136,7 +147,13 @@ impl Twin {
                 }
                 Signal::Timeout { flight, next, reported } => {
                     ack.next = next as u32;
-                    (algorithm.timeout)(self.state(), parameters, &raw const ack, fixed(flight), reported.into());
+                    (algorithm.timeout)(
+                        self.state(),
+                        parameters,
+                        &raw const ack,
+                        fixed(flight),
+                        reported.into(),
+                    );
                 }
                 Signal::Advice { rate } => {
                     if let Some(advise) = algorithm.advise {
