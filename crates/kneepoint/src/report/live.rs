@@ -127,7 +127,7 @@ impl Report {
             for one in case.processor.iter_mut().filter(|one| !one.control.is_empty()) {
                 let reference_of = own[usize::from(one.group.is_some())];
                 one.relative =
-                    reference_of.map(|base| one.ns_per_packet.mean / base).filter(|part| part.is_finite());
+                    reference_of.map(|its| one.ns_per_packet.mean / its).filter(|part| part.is_finite());
             }
         }
         Report { title, cases, manifest }
