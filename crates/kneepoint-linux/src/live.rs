@@ -184,20 +184,20 @@ pub fn experiment<O: Observer + Send>(
     for sink in sinks {
         sink.join().expect("no panic inside")?;
     }
-    let ((watch, Count(packets)), tap) = emulator.finish(carried.ended);
-    let effort = |(group, packets): (u32, &u64)| {
+    let ((seen, Count(packets)), passed) = emulator.finish(carried.ended);
+    let effort = |(group, sent): (u32, &u64)| {
         let own = transfers.iter().zip(&spent).filter(|(transfer, _)| transfer.group == group);
-        Effort { spent: own.map(|(_, spent)| spent.processor).sum(), packets: *packets }
+        Effort { spent: own.map(|(_, one)| one.processor).sum(), packets: *sent }
     };
     let late = carried.lateness.summary();
     Ok(Outcome {
-        watch,
+        watch: seen,
         retransmissions: spent.iter().map(|one| one.retransmissions).collect(),
         late,
         spoiled: late.spoils(least_rtt(valid, &ways)),
         groups: (0..).zip(&packets).map(effort).collect(),
         receiving: Effort { spent: duration(carried.receiving[0]), packets: packets.iter().sum() },
-        superpackets: tap.superpackets(),
+        superpackets: passed.superpackets(),
         refused: carried.refused,
     })
 }

@@ -132,8 +132,8 @@ pub(super) fn sink(listeners: Vec<TcpListener>, end: Instant) -> io::Result<()> 
         }
         let ready: Vec<bool> = files.iter().map(|file| file.any().unwrap_or(false)).collect();
         let mut of_streams = ready[listeners.len()..].iter();
-        streams.retain(|stream| !of_streams.next().is_some_and(|ready| *ready) || discard(stream));
-        for (listener, _) in listeners.iter().zip(&ready).filter(|(_, ready)| **ready) {
+        streams.retain(|stream| !of_streams.next().is_some_and(|has| *has) || discard(stream));
+        for (listener, _) in listeners.iter().zip(&ready).filter(|(_, has)| **has) {
             if let Ok((stream, _)) = listener.accept() {
                 stream.set_nonblocking(true)?;
                 streams.push(stream);

@@ -125,9 +125,9 @@ impl Report {
         for case in &mut cases {
             let own = [false, true].map(|sending| base(case, sending).or(usual[usize::from(sending)]));
             for one in case.processor.iter_mut().filter(|one| !one.control.is_empty()) {
-                let reference_of = own[usize::from(one.group.is_some())];
+                let divisor = own[usize::from(one.group.is_some())];
                 one.relative =
-                    reference_of.map(|its| one.ns_per_packet.mean / its).filter(|part| part.is_finite());
+                    divisor.map(|divisor| one.ns_per_packet.mean / divisor).filter(|part| part.is_finite());
             }
         }
         Report { title, cases, manifest }
