@@ -34,16 +34,16 @@ fn program() -> PathBuf {
     static PROGRAM: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
     let compile = || {
         let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("aqm");
+        let built = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("aqm");
         let compiled = Command::new("cc")
             .args(["-O2", "-Wall", "-Werror", "-I"])
             .arg(here.join("../../bpf"))
             .arg(here.join("tests/aqm.c"))
             .arg("-o")
-            .arg(&program)
+            .arg(&built)
             .status();
         assert!(compiled.expect("cc, which also links Rust").success());
-        program
+        built
     };
     PROGRAM.get_or_init(compile).clone()
 }
@@ -83,7 +83,9 @@ fn kernel(set: &Setting, packets: &[Packet]) -> Vec<(u32, f64)> {
 /// The probability for each packet, by the laboratory's law, which samples the queue of an arrival for every interval that
 /// has ended by then.
 fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
-    let Setting { a, b, reference: target, .. } = *set;
+    // The gains as the program has them, to 40 fractional bits.
+    let [a, b] = [set.a, set.b].map(|gain| fixed(gain, 40) as f64 / 2_f64.powi(40));
+    let target = set.reference;
     let mut law = pi::Pi::new(pi::Params { target, a, b });
     let mut sparing = Sparing::new(set.sparing.clone());
     let mut next = packets[0].0 + set.interval;
@@ -134,14 +136,14 @@ fn pi_and_its_variants_agree_with_the_laboratory_to_six_decimals() {
         [(Rule::None, false), (Rule::None, true), (Rule::Proportional, false), (Rule::Threshold, true)]
     {
         for (seed, scale) in [(1, 1.0), (2, 1.0), (3, 10.0), (4, 300.0)] {
-            let (set, packets) = (setting(spare, at_arrival, scale), packets(seed));
-            let (kernel, laboratory) = (kernel(&set, &packets), laboratory(&set, &packets));
-            assert_eq!(kernel.len(), packets.len());
+            let (set, arrivals) = (setting(spare, at_arrival, scale), packets(seed));
+            let (ours, theirs) = (kernel(&set, &arrivals), laboratory(&set, &arrivals));
+            assert_eq!(ours.len(), arrivals.len());
             let mut moved = 0;
-            for (place, ((_, kernel), laboratory)) in kernel.iter().zip(&laboratory).enumerate() {
+            for (place, ((_, kernel), laboratory)) in ours.iter().zip(&theirs).enumerate() {
                 // MC's step: a window at the limit may be on either side of it.
                 let step = spare == Rule::Threshold && (*kernel == 0.0) != (*laboratory == 0.0);
-                assert!(!step || packets[place].2 > 0, "{place}: {kernel} {laboratory}");
+                assert!(!step || arrivals[place].2 > 0, "{place}: {kernel} {laboratory}");
                 assert!(
                     step || (kernel - laboratory).abs() < 1e-6,
                     "{spare} {scale} {place}: {kernel} {laboratory}"
@@ -157,8 +159,8 @@ fn pi_and_its_variants_agree_with_the_laboratory_to_six_decimals() {
 fn the_code_of_a_window_is_the_nearest_of_four_an_octave() {
     let windows =
         (1..5000).chain([8191, 16_384, 40_000, 46_341, 46_342, 1 << 20, u32::MAX]).collect::<Vec<_>>();
-    let packets = windows.iter().map(|window| (1, 0, *window)).collect::<Vec<_>>();
-    for ((found, _), window) in kernel(&setting(Rule::None, false, 1.0), &packets).iter().zip(windows) {
+    let arrivals = windows.iter().map(|window| (1, 0, *window)).collect::<Vec<_>>();
+    for ((found, _), window) in kernel(&setting(Rule::None, false, 1.0), &arrivals).iter().zip(windows) {
         assert_eq!(f64::from(*found), code(window), "{window}");
     }
 }

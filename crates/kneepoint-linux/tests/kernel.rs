@@ -94,13 +94,13 @@ fn a_controller_carries_data_reports_and_goes_without_a_trace() {
         let reader = Reader::open(name).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = listener.local_addr().unwrap();
-        let sink = thread::spawn(|| sink(listener));
+        let received = thread::spawn(|| sink(listener));
         let mut stream = connect(to, name);
         stream.write_all(&vec![7; SIZE]).unwrap();
         let from = stream.local_addr().unwrap();
         assert_eq!(kernel::status(name).unwrap().sockets.map(|count| count > 0), Some(true));
         drop(stream);
-        assert_eq!(sink.join().unwrap(), SIZE, "{name}");
+        assert_eq!(received.join().unwrap(), SIZE, "{name}");
         let records = reader.take(Duration::from_secs(1)).unwrap();
         let ours = records.iter().filter(|one| one.source == from && one.destination == to);
         let ours = ours.collect::<Vec<_>>();

@@ -22,16 +22,16 @@ const WAIT: Duration = Duration::from_millis(100);
 const SHOWN: Duration = Duration::from_secs(5);
 
 /// Readers of the controllers asked for, or of all that are loaded.
-fn readers(names: &[String]) -> Result<Vec<(String, Reader)>, Failure> {
+fn open(names: &[String]) -> Result<Vec<(String, Reader)>, Failure> {
     let loaded = || kernel::list().into_iter().filter(|one| one.loaded.is_some());
-    let names = match names {
+    let chosen = match names {
         [] => loaded().map(|one| one.controller.name.to_string()).collect(),
-        names => names.to_vec(),
+        given => given.to_vec(),
     };
-    if names.is_empty() {
+    if chosen.is_empty() {
         return Err(Failure::run("no congestion control is loaded", "`knee kernel load pert` loads one"));
     }
-    names.into_iter().map(|name| Ok((name.clone(), Reader::open(&name)?))).collect()
+    chosen.into_iter().map(|name| Ok((name.clone(), Reader::open(&name)?))).collect()
 }
 
 /// A column of a trace.
@@ -80,7 +80,7 @@ fn row(name: &str, record: &Record) -> Value {
 
 /// `knee kernel trace`.
 pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
-    let readers = readers(&arguments.names)?;
+    let readers = open(&arguments.names)?;
     interrupt::listen_saying("stopping; what was recorded is kept (again to stop at once)")?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle();
     files::make_directory(&out)?;
@@ -93,13 +93,13 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
             taken.extend(reader.take(wait)?.into_iter().map(|record| (place, record)));
         }
     }
-    let name = |place: &usize| readers[*place].0.as_str();
+    let controller = |at: &usize| readers[*at].0.as_str();
     let csv = out.join("records.csv");
     let mut sink = Pending::create(&csv)?;
     let head = COLUMNS.iter().map(|(column, _)| *column).collect::<Vec<_>>().join(",");
-    let line = |(place, record): &(usize, Record)| {
+    let line = |(at, record): &(usize, Record)| {
         let cell = |(_, get): &(&str, Get)| match get {
-            Get::Text(text) => text(name(place), record),
+            Get::Text(text) => text(controller(at), record),
             Get::Number(get) => {
                 Some(get(record)).filter(|value| value.is_finite()).map_or(String::new(), |v| v.to_string())
             }
@@ -107,20 +107,20 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
         COLUMNS.iter().map(cell).collect::<Vec<_>>().join(",")
     };
     let lines = std::iter::once(head).chain(taken.iter().map(line));
-    for line in lines {
-        writeln!(sink, "{line}").map_err(|error| Failure::io("write", &csv, &error))?;
+    for text in lines {
+        writeln!(sink, "{text}").map_err(|error| Failure::io("write", &csv, &error))?;
     }
     sink.commit()?;
     let names = COLUMNS.iter().map(|(column, _)| (*column).to_string()).collect::<Vec<_>>();
     let columns = COLUMNS.iter().map(|(_, get)| match get {
         Get::Text(text) => Column::Texts(
-            taken.iter().map(|(place, one)| text(name(place), one).into_bytes().into()).collect(),
+            taken.iter().map(|(at, one)| text(controller(at), one).into_bytes().into()).collect(),
         ),
         Get::Number(get) => Column::Numbers(taken.iter().map(|(_, one)| get(one)).collect()),
     });
     let columns = columns.collect::<Vec<_>>();
-    parquet::save(&out.join("records.parquet"), |sink| {
-        parquet::write_columns("records", &names, &columns, sink)
+    parquet::save(&out.join("records.parquet"), |file| {
+        parquet::write_columns("records", &names, &columns, file)
     })?;
     let path = out.display().to_string();
     if as_json {
@@ -142,7 +142,7 @@ struct Flow {
 
 /// `knee kernel top`.
 pub fn top(arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
-    let readers = readers(&arguments.names)?;
+    let readers = open(&arguments.names)?;
     let once = arguments.once || as_json || !std::io::stdout().is_terminal();
     let mut flows: BTreeMap<(SocketAddr, SocketAddr), Flow> = BTreeMap::new();
     interrupt::listen_saying("stopping")?;
@@ -151,9 +151,9 @@ pub fn top(arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
         gather(&readers, &mut flows)?;
         if once {
             let rows = flows.values().map(|flow| {
-                let mut row = row(&flow.controller, &flow.record);
-                row["rate_packets_per_s"] = number(flow.rate);
-                row
+                let mut shown = row(&flow.controller, &flow.record);
+                shown["rate_packets_per_s"] = number(flow.rate);
+                shown
             });
             return if as_json { files::print_json(&rows.collect()) } else { files::print(table(&flows)) };
         }
