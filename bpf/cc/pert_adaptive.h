@@ -88,16 +88,20 @@ INLINE fixed fair_growth(const struct pert_adaptive *it, flag ages)
 	return more > MOST - ONE ? MOST : ONE + more;
 }
 
-/* Figure 2's growth in compete mode. */
+/*
+ * Figure 2's growth in compete mode: 1 - d / (x - c + d) is (q - c qm) / (q - c qm + d qm), small near c where P may be large, so that its
+ * inverse is what is computed.
+ */
 INLINE fixed compete_target(u64 q, u64 qm, fixed fair, const struct pert_adaptive_parameters *set)
 {
 	fixed target = fair;
 
 	if (q < product(qm, set->full_compete) && fair != MOST) {
+		u64 above = excess(q << AVERAGE_BITS, product(qm << AVERAGE_BITS, set->compete));
+		u64 inverse = quotient(above + product(qm << AVERAGE_BITS, POLE), above);
 		fixed scale = ONE + quotient(POLE, excess(set->full_compete, set->compete));
-		fixed part = ONE - quotient(POLE, excess(quotient(q, qm), set->compete) + POLE);
 
-		target = ONE + product(fair - ONE, product(scale, part));
+		target = ONE + product(quotient(fair - ONE, inverse), scale);
 	}
 	return LESSER(GREATER(target, ONE), set->alpha_max);
 }

@@ -5,8 +5,8 @@
  *   fixed     32 fractional bits: 2^-32 = 2.3e-10, nine decimals
  *   span_ns   nanoseconds
  *
- * The names of the types tell a loader how a parameter is written. Products round down and are exact to 2^-32; quotients round down and are
- * exact to 2^-32, or to 2^-31 of themselves where the divisor has more than 32 bits.
+ * The names of the types tell a loader how a parameter is written. Products and quotients round down and are exact to 2^-32; a divisor of
+ * more than 56 bits loses its last eight.
  */
 #ifndef KNEE_FIXED_H
 #define KNEE_FIXED_H
@@ -53,36 +53,26 @@ INLINE u64 product(u64 a, fixed b)
 	return high * (b >> 32 << 32) + high * (u32)b + low * (b >> 32) + (low * (u32)b >> 32);
 }
 
-/* The bits of a number without leading zeros. */
-INLINE u32 bits(u64 number)
-{
-	u32 count = 0;
-
-	if (number >> 32) { count += 32; number >>= 32; }
-	if (number >> 16) { count += 16; number >>= 16; }
-	if (number >> 8) { count += 8; number >>= 8; }
-	if (number >> 4) { count += 4; number >>= 4; }
-	if (number >> 2) { count += 2; number >>= 2; }
-	if (number >> 1) { count += 1; number >>= 1; }
-	return count + (u32)number;
-}
-
 /* a / b of two numbers with one unit; as much as there is where that is more. */
 INLINE fixed quotient(u64 a, u64 b)
 {
-	u64 whole_part, rest, part;
-	u32 length, shift;
+	u64 result, rest;
 
-	if (!b)
+	if (b >> 56) {
+		a >>= 8;
+		b >>= 8;
+	}
+	if (!b || a / b >> 32)
 		return MOST;
-	whole_part = a / b;
-	if (whole_part >> 32)
-		return MOST;
-	rest = a - whole_part * b;
-	length = bits(b);
-	shift = length > 32 ? length - 32 : 0;
-	part = ((rest >> shift) << 32) / (b >> shift);
-	return (whole_part << 32) + LESSER(part, ONE - 1);
+	result = a / b;
+	rest = a % b;
+	/* A remainder has 56 bits at most: eight bits of the fraction at a time. */
+	for (int digits = 0; digits < 4; digits++) {
+		rest <<= 8;
+		result = result << 8 | rest / b;
+		rest %= b;
+	}
+	return result;
 }
 
 /* a - b, or nothing. */

@@ -10,12 +10,12 @@ use kneepoint::rng::Rng;
 use kneepoint::settings::{Assign, Raw};
 use kneepoint::units::{Span, Time};
 use kneepoint_linux::native::recording::Recorder;
-use kneepoint_linux::native::replay::{Laboratory, MACHINES, Machine, TOLERANCE, Verdict, compare};
+use kneepoint_linux::native::replay::{Laboratory, MACHINES, Machine, TOLERANCE, Verdict, compare, play};
 use kneepoint_linux::native::trace::{Heard, Signal, Step, write};
 use kneepoint_linux::native::{Twin, names, product, quotient, rounded};
 
 /// Random traces of each controller.
-const TRACES: u64 = 1500;
+const TRACES: u64 = 5000;
 /// Draws and delays so near to a threshold that either decision is right, in all those traces.
 const UNDECIDED: usize = 3;
 
@@ -216,10 +216,11 @@ fn judge(config: &Config, steps: &[Step], origin: &str) -> Verdict {
     let verdict = compare(config, &mut machines(config), steps);
     if let Verdict::Part(place) = verdict {
         let short = shrunk(config, &steps[..=place]);
+        let windows = play(&mut machines(config), &short);
+        let last = &windows[windows.len().saturating_sub(3)..];
+        let (place, settings) = (place + 1, spelled(config));
         panic!(
-            "{origin}: they part at step {}. knee replay TRACE --cc {}\n{}",
-            place + 1,
-            spelled(config),
+            "{origin}: they part at step {place}, {last:?}: knee replay TRACE --cc {settings}\n{}",
             write(&short)
         );
     }
@@ -248,7 +249,7 @@ fn windows_agree_on_random_traces() {
 fn windows_agree_on_recorded_traces() {
     let scenario = |cc: &str, hosts: &str| {
         let text = format!(
-            "duration = \"40s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"20mbit\"\nbuffer = \"100pkt\"\n\
+            "[run]\nduration = \"40s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"20mbit\"\nbuffer = \"100pkt\"\n\
              [[flows]]\nname = \"long\"\ncount = 4\ncc = \"{cc}\"\nrtt = \"40ms\"\ntcp = {{ preset = \"{hosts}\" }}\n\
              [[flows]]\nname = \"other\"\ncount = 1\ncc = \"reno\"\nrtt = \"60ms\"\nstart = \"15s\"\n"
         );
@@ -260,7 +261,7 @@ fn windows_agree_on_recorded_traces() {
             let recorder = Recorder::new(&valid, kneepoint::trace::FlowId(0)).unwrap();
             let (recorder, _) = kneepoint::run::run(&valid, 1, recorder);
             let steps = recorder.finish();
-            assert!(steps.len() > 5_000, "{} steps", steps.len());
+            assert!(steps.len() > 500, "{} steps", steps.len());
             let config = rounded(&Config::named(&name).unwrap()).unwrap();
             let verdict = judge(&config, &steps, &format!("{name} on {hosts} hosts"));
             println!("{name} on {hosts} hosts: {} steps, {verdict:?}", steps.len());
@@ -300,7 +301,6 @@ fn the_comparison_sees_a_difference_of_ten_millionths() {
 
 #[test]
 fn arithmetic_is_as_exact_as_it_says() {
-    const ONE: f64 = 4_294_967_296.0;
     let mut rng = Rng::stream(1, "arithmetic", 0);
     // As many of each length.
     let mut number = |bits: u64| {
@@ -312,12 +312,10 @@ fn arithmetic_is_as_exact_as_it_says() {
         let exact = ((u128::from(a) * u128::from(b)) >> 32) as u64;
         assert_eq!(product(a, b), exact, "{a} {b}");
         let (a, b) = (number(50), number(50));
-        let exact = a as f64 / b as f64 * ONE;
-        if exact < ONE * ONE {
-            let error = (quotient(a, b) as f64 - exact).abs();
-            assert!(error <= 1.0 + exact * 2.0_f64.powi(-31), "{a} / {b}: {} is not {exact}", quotient(a, b));
+        if a / b < 1 << 32 {
+            assert_eq!(quotient(a, b), ((u128::from(a) << 32) / u128::from(b)) as u64, "{a} / {b}");
         } else {
-            assert_eq!(quotient(a, b), u64::MAX, "{a} {b}");
+            assert_eq!(quotient(a, b), u64::MAX, "{a} / {b}");
         }
     }
     assert_eq!((quotient(1, 0), quotient(0, 1), product(u64::MAX, 1 << 32)), (u64::MAX, 0, u64::MAX));
