@@ -151,10 +151,10 @@ pub enum Far {
 }
 
 /// The near host, whose every packet goes through the link, and the far one.
-pub fn hosts(far: Far) -> io::Result<[Host; 2]> {
+pub fn hosts(place: Far) -> io::Result<[Host; 2]> {
     let network = free_network()?;
     let near = Host::new(Namespace::new()?, Address::of(network, 1))?;
-    let other = match far {
+    let other = match place {
         Far::Here => Namespace::own()?,
         Far::Apart => Namespace::new()?,
     };

@@ -87,23 +87,23 @@ fn set_up(name: &str, address: Address) -> io::Result<()> {
         change(&mut request);
         ask(&socket4, what, &mut request)
     };
-    set(libc::SIOCSIFADDR as libc::Ioctl, &|request| request.ifr_ifru.ifru_addr = internet(address.v4))?;
-    set(libc::SIOCSIFNETMASK as libc::Ioctl, &|request| {
-        request.ifr_ifru.ifru_netmask = internet(Ipv4Addr::new(255, 255, 255, 0));
+    set(libc::SIOCSIFADDR as libc::Ioctl, &|one| one.ifr_ifru.ifru_addr = internet(address.v4))?;
+    set(libc::SIOCSIFNETMASK as libc::Ioctl, &|one| {
+        one.ifr_ifru.ifru_netmask = internet(Ipv4Addr::new(255, 255, 255, 0));
     })?;
-    set(libc::SIOCSIFMTU as libc::Ioctl, &|request| request.ifr_ifru.ifru_mtu = MTU)?;
-    set(libc::SIOCSIFTXQLEN as libc::Ioctl, &|request| request.ifr_ifru.ifru_metric = QUEUE)?;
-    set(libc::SIOCSIFFLAGS as libc::Ioctl, &|request| {
-        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
+    set(libc::SIOCSIFMTU as libc::Ioctl, &|one| one.ifr_ifru.ifru_mtu = MTU)?;
+    set(libc::SIOCSIFTXQLEN as libc::Ioctl, &|one| one.ifr_ifru.ifru_metric = QUEUE)?;
+    set(libc::SIOCSIFFLAGS as libc::Ioctl, &|one| {
+        one.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
     })?;
     set(libc::SIOCGIFINDEX as libc::Ioctl, &|_| {})?;
     // SAFETY: the last request filled in the index.
     let index = unsafe { request.ifr_ifru.ifru_ifindex };
     // A machine without IPv6 has no such socket, and the link carries IPv4 alone.
     if let Ok(socket6) = socket(libc::AF_INET6) {
-        let address = libc::in6_addr { s6_addr: address.v6.octets() };
-        let mut request = libc::in6_ifreq { ifr6_addr: address, ifr6_prefixlen: 64, ifr6_ifindex: index };
-        match ask(&socket6, libc::SIOCSIFADDR as libc::Ioctl, &mut request) {
+        let v6 = libc::in6_addr { s6_addr: address.v6.octets() };
+        let mut request6 = libc::in6_ifreq { ifr6_addr: v6, ifr6_prefixlen: 64, ifr6_ifindex: index };
+        match ask(&socket6, libc::SIOCSIFADDR as libc::Ioctl, &mut request6) {
             // IPv6 is switched off for the device.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EOPNOTSUPP)) => {}
             other => other?,

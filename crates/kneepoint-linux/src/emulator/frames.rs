@@ -9,6 +9,7 @@ pub const LONGEST: usize = 2048;
 /// The bytes of packets. A slot that was freed last is used first, while it is in the processor's cache.
 #[derive(Debug, Default)]
 pub struct Frames {
+    #[expect(clippy::vec_box, reason = "bytes are not copied when there are more slots")]
     slots: Vec<Box<[u8; LONGEST]>>,
     /// The length of each, and the side that it came from.
     known: Vec<(u16, Side)>,

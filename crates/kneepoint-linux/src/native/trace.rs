@@ -141,7 +141,7 @@ fn micros(nanos: u64) -> String {
 
 fn nanos(text: &str) -> Option<u64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if decimals.len() > 3 || !digits(whole) || !digits(decimals) {
         return None;
     }

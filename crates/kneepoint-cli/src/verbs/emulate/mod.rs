@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee emulate`: a program behind an emulated link.
 
+#![allow(clippy::disallowed_methods, reason = "it runs in real time")]
+
 mod outcome;
 mod path;
 mod traps;

@@ -93,11 +93,11 @@ impl Emulated {
 impl PathOptions {
     /// The path, run for at most `duration` and sampled so often.
     pub fn build(&self, duration: Span, sample: Option<Span>) -> Result<Emulated, Failure> {
-        let (scenario, valid) = match &self.from {
+        let (scenario, network) = match &self.from {
             Some(file) => taken(file)?,
             None => self.written()?,
         };
-        let first = valid.groups().first().and_then(|group| group.pairs.first());
+        let first = network.groups().first().and_then(|group| group.pairs.first());
         let ends = *first.ok_or_else(|| {
             Failure::usage(
                 "the scenario has no flows, whose hosts the emulation would stand for",
@@ -108,7 +108,7 @@ impl PathOptions {
         let linux = tcp::Options::of(Host::Linux);
         // Packets of real hosts fill Ethernet's 1500 bytes.
         traffic.tcp = Some(tcp::Options { payload: Bytes(1448), header: Bytes(52), ..linux });
-        let mut parts = Builder { groups: vec![traffic], ..valid.into_builder() };
+        let mut parts = Builder { groups: vec![traffic], ..network.into_builder() };
         if self.from.is_none() {
             parts.network.links.iter_mut().for_each(lift);
         }
@@ -133,7 +133,7 @@ impl PathOptions {
 
     fn link(&self, from: &str, to: &str, others: &[String]) -> Result<String, Failure> {
         let rate = self.rate.map_or_else(|| UNLIMITED.to_string(), |rate| rate.to_string());
-        let mut fields = vec![
+        let mut fields = [
             ("rate", rate),
             ("delay", self.delay.to_string()),
             ("jitter", self.jitter.to_string()),
@@ -165,7 +165,7 @@ impl PathOptions {
         let value = |key: &str| fields.iter().find(|(known, _)| *known == key).map_or("", |(_, value)| value);
         let mut text = format!("\n[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nduplex = false\n");
         let mut line =
-            |key: &str, value: &str| text += &format!("{key} = {}\n", serde_json::Value::from(value));
+            |key: &str, written: &str| text += &format!("{key} = {}\n", serde_json::Value::from(written));
         match value("trace") {
             "" => line("rate", value("rate")),
             file => line("rate", &mean_of_trace(Path::new(file))?.to_string()),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What controllers report: `top`, `trace`.
 
+#![allow(clippy::disallowed_methods, reason = "it runs in real time")]
+
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;

@@ -9,6 +9,8 @@
 //! Both sides count from the beginning of the run to its end. A client's own time of an object begins with its connection, the meter's
 //! with the first packet of data.
 
+#![allow(clippy::disallowed_methods, reason = "it runs in real time")]
+
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
@@ -236,9 +238,9 @@ impl<'a> Room<'a> {
         );
         let file = self.folder.join("nginx.conf");
         files::write(&file, config)?;
-        let words = ["nginx", "-e", "/dev/null", "-c"].map(OsString::from);
-        let words: Vec<OsString> = words.into_iter().chain([file.into_os_string()]).collect();
-        let server = start(near, &words, far, Stdio::null())?;
+        let options = ["nginx", "-e", "/dev/null", "-c"].map(OsString::from);
+        let server = options.into_iter().chain([file.into_os_string()]).collect::<Vec<_>>();
+        let server = start(near, &server, far, Stdio::null())?;
         near.listens().map_err(|error| failed("wait for nginx", &error))?;
         let line = format!(
             "while :; do curl -s -o /dev/null -w '%{{time_total}} %{{size_download}}\\n' http://{}:{PORT}/object; done",
@@ -250,8 +252,8 @@ impl<'a> Room<'a> {
         let (rows, spoiled) = self.carry(Box::new(classify), begin)?;
         drop(server);
         let text = self.read(0)?;
-        let whole = text.lines().filter_map(|line| {
-            let (time, bytes) = line.split_once(' ')?;
+        let whole = text.lines().filter_map(|fetched| {
+            let (time, bytes) = fetched.split_once(' ')?;
             (bytes.parse::<u64>().ok()? == size).then(|| time.parse::<f64>().ok()).flatten()
         });
         let times: Vec<f64> = whole.collect();
@@ -306,8 +308,8 @@ impl<'a> Room<'a> {
         });
         let carried = carried.map_err(|error| failed("carry packets", &error))?;
         drop(programs);
-        let (meter, _) = emulator.finish(carried.ended);
-        Ok((meter.finish(), carried.lateness.summary().spoils(least_rtt(self.valid, &ways))))
+        let rows = emulator.finish(carried.ended).0.finish();
+        Ok((rows, carried.lateness.summary().spoils(least_rtt(self.valid, &ways))))
     }
 
     fn output(&self, group: usize) -> Result<File, Failure> {
