@@ -26,7 +26,7 @@ struct Setting {
 type Packet = (u64, u32, u32);
 
 fn fixed(number: f64, bits: i32) -> u64 {
-    (number * 2_f64.powi(bits)).round() as u64
+    (number * libm::exp2(f64::from(bits))).round() as u64
 }
 
 /// The native program, compiled once for all tests of this process.
@@ -75,7 +75,7 @@ fn kernel(set: &Setting, packets: &[Packet]) -> Vec<(u32, f64)> {
     let text = String::from_utf8(output.stdout).expect("numbers");
     let pair = |line: &str| {
         let (code, probability) = line.split_once(' ').expect("two numbers");
-        (code.parse().expect("a code"), probability.parse::<u64>().expect("a number") as f64 / 2_f64.powi(32))
+        (code.parse().expect("a code"), probability.parse::<u64>().expect("a number") as f64 / libm::exp2(32.0))
     };
     text.lines().map(pair).collect()
 }
@@ -84,7 +84,7 @@ fn kernel(set: &Setting, packets: &[Packet]) -> Vec<(u32, f64)> {
 /// has ended by then.
 fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
     // The gains as the program has them, to 40 fractional bits.
-    let [a, b] = [set.a, set.b].map(|gain| fixed(gain, 40) as f64 / 2_f64.powi(40));
+    let [a, b] = [set.a, set.b].map(|gain| fixed(gain, 40) as f64 / libm::exp2(40.0));
     let target = set.reference;
     let mut law = pi::Pi::new(pi::Params { target, a, b });
     let mut sparing = Sparing::new(set.sparing.clone());
@@ -107,7 +107,7 @@ fn carried(window: u32) -> f64 {
 }
 
 fn code(window: u32) -> f64 {
-    (1.0 + (4.0 * f64::from(window).log2()).round()).min(63.0)
+    (1.0 + (4.0 * libm::log2(f64::from(window))).round()).min(63.0)
 }
 
 /// A queue that wanders, windows of a few flows, and pauses of up to thousands of intervals.
