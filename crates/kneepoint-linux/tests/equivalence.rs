@@ -183,15 +183,16 @@ fn parts(config: &Config, steps: &[Step]) -> Option<usize> {
 /// Fewer steps that still make them part: pieces are left out as long as that works, and then smaller ones.
 fn shrunk(config: &Config, steps: &[Step]) -> Vec<Step> {
     let mut left = steps.to_vec();
-    let mut piece = left.len() / 2;
-    while piece > 0 {
+    let (mut piece, mut tries) = (left.len() / 2, 2000);
+    while piece > 0 && tries > 0 {
         let mut from = 1;
-        while from < left.len() {
+        while from < left.len() && tries > 0 {
             let without = [&left[..from], &left[(from + piece).min(left.len())..]].concat();
             match parts(config, &without) {
                 Some(place) => left = without[..=place].to_vec(),
                 None => from += piece,
             }
+            tries -= 1;
         }
         piece /= 2;
     }

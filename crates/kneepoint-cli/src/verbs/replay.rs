@@ -27,7 +27,7 @@ reported, rate. `sim` is the laboratory's controller, `native-bpf` the C that ru
 Windows agree that differ by no more than one in a million. The exit status is 1 if they do not.
 
 Examples:
-  knee replay --record scenarios/first.toml > trace.csv
+  knee init my.toml && knee replay --record my.toml > trace.csv
   knee replay trace.csv --cc pert
   knee replay trace.csv --cc pert-pi:target=5ms --on sim,native-bpf --json")]
 pub struct Arguments {

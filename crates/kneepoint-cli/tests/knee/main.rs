@@ -8,6 +8,8 @@ mod fuzz;
 mod markov;
 mod predicting;
 mod refusing;
+#[cfg(target_os = "linux")]
+mod replaying;
 mod reproducing;
 mod stopping;
 mod telling;

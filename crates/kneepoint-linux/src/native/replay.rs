@@ -10,9 +10,10 @@ use super::twin::Twin;
 
 /// The relative difference of two windows from which they are not the same.
 ///
-/// In fixed point an acknowledgement rounds the growth of the window by at most 2^-31 of itself and 2^-32 packets, and a
-/// reduction by 2^-32 packets; errors do not grow by growth, dW' = (1 - a / W^2) dW. After ten thousand acknowledgements at one packet each the sum is below
-/// 1e4 (2^-31 / W + 2^-32) packets, 7e-6 / W + 2.3e-6.
+/// In fixed point a growth and a reduction of the window each round by 2^-32 packets. Growth by a packet a round trip lets an error of the window
+/// shrink, by the factor 1 - 1/W^2, and a reduction shrinks it with the window: after n acknowledgements at most n 2^-32 packets are left, 2e-6
+/// after ten thousand, and in practice the few hundred since the last reduction. Growth by α a round trip lets an error grow by the factor
+/// |1 - α/W^2|, which exceeds one where W^2 < α/2.
 pub const TOLERANCE: f64 = 1e-6;
 
 /// How near to each other a draw and a probability may be so that either decision is right.
@@ -122,8 +123,8 @@ pub enum Verdict {
     Agree(f64),
     /// They part at this step, counted from zero.
     Part(usize),
-    /// They part at this step, where the laboratory's controller itself does with draws moved by one in a million or round-trip times
-    /// by three nanoseconds.
+    /// They part at this step, and so does the laboratory's controller from itself, with draws moved by one in a million or
+    /// some round-trip times by three nanoseconds.
     Undecided(usize),
 }
 
@@ -163,7 +164,7 @@ fn undecided(config: &Config, steps: &[Step]) -> bool {
             }
         }
     };
-    // In stretches much longer than the average's memory, so that the average moves too.
+    // Three hundred at a time, longer than the average's memory, so that the average moves too.
     let delays = |phase: usize| {
         move |place: usize, step: &mut Step| {
             if let Signal::Ack(heard) = &mut step.signal
@@ -175,7 +176,7 @@ fn undecided(config: &Config, steps: &[Step]) -> bool {
     };
     let still = windows(&|_, _| ());
     let moved = [windows(&draws(NEAR)), windows(&draws(-NEAR)), windows(&delays(0)), windows(&delays(1))];
-    moved.iter().any(|window| difference(&[still, *window]) > 10.0 * TOLERANCE)
+    moved.iter().any(|window| difference(&[still, *window]) > TOLERANCE)
 }
 
 /// A step in words.
