@@ -19,7 +19,7 @@ MISSING := $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /de
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF := $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo linux stress-kernel
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo linux run-live validate-linux stress-kernel
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -112,6 +112,16 @@ linux: ## install what kernel programs and experiments on this machine need (Deb
 	  echo "Run as root on Debian or Ubuntu; elsewhere install clang, the headers of libelf and zlib, pkg-config," >&2; \
 	  echo "iproute2, iperf3, nginx and curl with the system's package manager." >&2; exit 1; \
 	fi
+
+run-live: build ## as root: PERT in this kernel beside Reno and CUBIC, and the simulator's prediction (REPETITIONS=10)
+	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
+	$(KNEE) kernel load pert --replace
+	$(KNEE) live scenarios/live/controllers.toml --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live; \
+	  status=$$?; $(KNEE) kernel unload pert; exit $$status
+
+validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux-host.md (45 minutes)
+	$(CARGO) run --release --locked -p xtask -- linux --record
+	$(CARGO) run --release --locked -p xtask -- linux --write
 
 stress-kernel: cargo ## load, kill and clean up kernel programs 10000 times, as root (CYCLES=10000)
 	KNEE_CYCLES=$(or $(CYCLES),10000) $(CARGO) test --locked -p kneepoint-linux --features bpf --test kernel -- --ignored --exact killed_at_any_moment_a_loader_leaves_nothing_that_clean_does_not_remove
