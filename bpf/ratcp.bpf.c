@@ -5,6 +5,9 @@
 
 RATCP_PARAMETERS(CONSTANT)
 
+/* Whether packets are spaced at the rate. */
+const volatile flag pace = 0;
+
 #define ALGORITHM ratcp
 #define NAME "ratcp"
 #define VALUES RATCP_VALUES
@@ -29,23 +32,23 @@ INLINE void look_up(struct sock *sk, struct ratcp *controller);
 
 #include "lib/controller.h"
 
+#define SOL_SOCKET 1
+#define SO_MAX_PACING_RATE 47
+#define UNPACED 0xffffffffU
+
 /* Bytes of a packet besides its payload: IPv4, TCP and timestamps. */
 #define HEADERS 52
 
-/* Takes in the rate of the path: what the network said of late, else what user space says. */
-INLINE void look_up(struct sock *sk, struct ratcp *controller)
+/* Bits per second: what the network said of late, else what user space says; zero if neither does. */
+INLINE u64 told_rate(struct sock *sk)
 {
 	struct advice *advice = bpf_sk_storage_get(&advices, sk, 0, 0);
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 packet = 8 * (tp->mss_cache + HEADERS);
 	struct record place = {};
 	struct path path = {};
 	u64 *rate;
 
-	if (advice && advice->rate && bpf_ktime_get_ns() - advice->at < FRESH) {
-		controller->rate = quotient(advice->rate, packet);
-		return;
-	}
+	if (advice && advice->rate && bpf_ktime_get_ns() - advice->at < FRESH)
+		return advice->rate;
 	address(sk, &place);
 	__builtin_memcpy(path.destination, place.destination, 16);
 	path.source_port = place.source_port;
@@ -55,5 +58,20 @@ INLINE void look_up(struct sock *sk, struct ratcp *controller)
 		path.source_port = path.destination_port = 0;
 		rate = bpf_map_lookup_elem(&rates, &path);
 	}
-	controller->rate = rate ? quotient(*rate, packet) : 0;
+	return rate ? *rate : 0;
+}
+
+INLINE void look_up(struct sock *sk, struct ratcp *controller)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	fixed before = controller->rate;
+
+	controller->rate = quotient(told_rate(sk), 8 * (tp->mss_cache + HEADERS));
+	if (pace && controller->rate != before) {
+		/* The stack computes a pace of its own at every acknowledgement; a bound on it stays. */
+		u64 bytes = product(tp->mss_cache, controller->rate);
+		u32 bound = controller->rate ? LESSER(GREATER(bytes, 1), UNPACED - 1) : UNPACED;
+
+		bpf_setsockopt(sk, SOL_SOCKET, SO_MAX_PACING_RATE, &bound, sizeof(bound));
+	}
 }

@@ -19,6 +19,8 @@ kneepoint::settings! {
     pub struct Reporting {
         /// The time between two records of a socket; `0s` reports nothing.
         report_every: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(3600);
+        /// RATCP: space packets at the advised rate.
+        pace: bool = false;
     }
 }
 
