@@ -14,12 +14,13 @@ OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
 FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
-# Kernel programs are part of the build where their compiler and headers are.
-MISSING := $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev/null || echo clang; \
+# Kernel programs are part of the build where their compiler and headers are. Looked for when a recipe runs, after they may have been
+# installed.
+MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev/null || echo clang; \
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
-BPF := $(if $(MISSING),,--features kneepoint-cli/bpf)
+BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo linux run-live validate-linux stress-kernel
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live validate-linux stress-kernel
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -28,16 +29,13 @@ help: ## list the targets
 run: build ## build and compare four schemes; prints the path of the report
 	$(KNEE) compare --out $(OUT)/compare
 
-build: cargo ## build the release binary, target/release/knee
-ifneq ($(MISSING),)
-	@echo "Kernel programs (knee kernel) are left out; missing: $(MISSING). 'make linux' installs them."
-endif
+build: cargo tools ## build the release binary, target/release/knee
 	$(CARGO) build --release --locked -p kneepoint-cli $(BPF)
 
 install: cargo ## install knee into ~/.cargo/bin
 	$(CARGO) install --locked --path crates/kneepoint-cli $(if $(BPF),--features bpf)
 
-test: cargo ## tests, lints, formatting and instruction counts; must pass before a commit
+test: cargo tools ## tests, lints, formatting and instruction counts; must pass before a commit
 	$(FORMAT) --check
 	$(CARGO) clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 	$(CARGO) test --workspace --locked $(BPF)
@@ -128,6 +126,19 @@ stress-kernel: cargo ## load, kill and clean up kernel programs 10000 times, as 
 
 clean: cargo ## remove build products; results in out/ are kept
 	$(CARGO) clean
+
+# Installs what kernel programs need where that is possible; nothing else needs it.
+tools:
+	@if [ -n "$(MISSING)" ]; then \
+	  if [ "$$(uname)" = Linux ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && $(MAKE) --no-print-directory linux > /dev/null; then \
+	    echo "Installed clang and headers, with which kernel programs are built"; \
+	  else \
+	    echo "======================================================================"; \
+	    echo "SKIPPED: kernel programs (knee kernel) are not built; missing: $(MISSING)."; \
+	    echo "'sudo make linux' installs that on Debian and Ubuntu."; \
+	    echo "======================================================================"; \
+	  fi; \
+	fi
 
 # Installs Rust if missing, and explains how to install a linker.
 cargo:
