@@ -3,6 +3,8 @@
 
 mod coexisting;
 mod comparing;
+#[cfg(target_os = "linux")]
+mod emulating;
 mod fluid;
 mod fuzz;
 mod markov;
