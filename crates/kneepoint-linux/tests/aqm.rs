@@ -25,8 +25,13 @@ struct Setting {
 /// A packet: when it arrives, the queue it finds, its sender's window or zero.
 type Packet = (u64, u32, u32);
 
-fn fixed(number: f64, bits: i32) -> u64 {
-    (number * libm::exp2(f64::from(bits))).round() as u64
+fn fixed(number: f64, bits: u32) -> u64 {
+    (number * scale(bits)).round() as u64
+}
+
+/// 2^bits
+fn scale(bits: u32) -> f64 {
+    (1_u64 << bits) as f64
 }
 
 /// The native program, compiled once for all tests of this process.
@@ -75,7 +80,7 @@ fn kernel(set: &Setting, packets: &[Packet]) -> Vec<(u32, f64)> {
     let text = String::from_utf8(output.stdout).expect("numbers");
     let pair = |line: &str| {
         let (code, probability) = line.split_once(' ').expect("two numbers");
-        (code.parse().expect("a code"), probability.parse::<u64>().expect("a number") as f64 / libm::exp2(32.0))
+        (code.parse().expect("a code"), probability.parse::<u64>().expect("a number") as f64 / scale(32))
     };
     text.lines().map(pair).collect()
 }
@@ -84,7 +89,7 @@ fn kernel(set: &Setting, packets: &[Packet]) -> Vec<(u32, f64)> {
 /// has ended by then.
 fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
     // The gains as the program has them, to 40 fractional bits.
-    let [a, b] = [set.a, set.b].map(|gain| fixed(gain, 40) as f64 / libm::exp2(40.0));
+    let [a, b] = [set.a, set.b].map(|gain| fixed(gain, 40) as f64 / scale(40));
     let target = set.reference;
     let mut law = pi::Pi::new(pi::Params { target, a, b });
     let mut sparing = Sparing::new(set.sparing.clone());
@@ -103,7 +108,7 @@ fn laboratory(set: &Setting, packets: &[Packet]) -> Vec<f64> {
 
 /// The window that the code of a window stands for.
 fn carried(window: u32) -> f64 {
-    ((code(window) - 1.0) / 4.0).exp2()
+    libm::exp2((code(window) - 1.0) / 4.0)
 }
 
 fn code(window: u32) -> f64 {
@@ -124,9 +129,9 @@ fn packets(seed: u64) -> Vec<Packet> {
     (0..20_000).map(|_| packet()).collect()
 }
 
-fn setting(spare: Rule, at_arrival: bool, scale: f64) -> Setting {
+fn setting(spare: Rule, at_arrival: bool, times: f64) -> Setting {
     let sparing = Params { spare, min_window_share: 0.3, ..Params::default() };
-    let (a, b) = (1.822e-5 * scale, 1.816e-5 * scale);
+    let (a, b) = (1.822e-5 * times, 1.816e-5 * times);
     Setting { a, b, reference: 60.0, interval: 5_882_353, at_arrival, sparing }
 }
 
@@ -135,8 +140,8 @@ fn pi_and_its_variants_agree_with_the_laboratory_to_six_decimals() {
     for (spare, at_arrival) in
         [(Rule::None, false), (Rule::None, true), (Rule::Proportional, false), (Rule::Threshold, true)]
     {
-        for (seed, scale) in [(1, 1.0), (2, 1.0), (3, 10.0), (4, 300.0)] {
-            let (set, arrivals) = (setting(spare, at_arrival, scale), packets(seed));
+        for (seed, times) in [(1, 1.0), (2, 1.0), (3, 10.0), (4, 300.0)] {
+            let (set, arrivals) = (setting(spare, at_arrival, times), packets(seed));
             let (ours, theirs) = (kernel(&set, &arrivals), laboratory(&set, &arrivals));
             assert_eq!(ours.len(), arrivals.len());
             let mut moved = 0;
@@ -146,11 +151,11 @@ fn pi_and_its_variants_agree_with_the_laboratory_to_six_decimals() {
                 assert!(!step || arrivals[place].2 > 0, "{place}: {kernel} {laboratory}");
                 assert!(
                     step || (kernel - laboratory).abs() < 1e-6,
-                    "{spare} {scale} {place}: {kernel} {laboratory}"
+                    "{spare} {times} {place}: {kernel} {laboratory}"
                 );
                 moved += u32::from(*laboratory > 0.0 && *laboratory < 1.0);
             }
-            assert!(moved > 1000, "{spare} {scale}: {moved}");
+            assert!(moved > 1000, "{spare} {times}: {moved}");
         }
     }
 }

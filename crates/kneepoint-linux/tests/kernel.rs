@@ -155,7 +155,7 @@ fn the_default_is_put_back_when_its_controller_goes() {
 #[test]
 fn what_is_not_allowed_is_refused_before_anything_is_loaded() {
     let refused = |name: &str, set: &[(&str, &str)]| {
-        let set = set.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string()));
+        let set = set.iter().map(|(one, value)| ((*one).to_string(), (*value).to_string()));
         let error = kernel::load(name, &set.collect::<Vec<_>>(), false).unwrap_err();
         assert!(error.usage, "{error}");
         error.to_string()

@@ -127,7 +127,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader of a loaded controller's records.
+    /// A reader of a loaded controller's records, from now on.
     pub fn open(name: &str) -> Result<Reader, Error> {
         let name = controller(name)?.name;
         let map: MapHandle = objects::map(name, RECORDS).ok_or_else(|| {
@@ -142,6 +142,9 @@ impl Reader {
         });
         added.during("read the records")?;
         let ring = builder.build().during("read the records")?;
+        // Older records wait from a time when nobody read.
+        ring.consume().during("read the records")?;
+        taken.try_iter().for_each(drop);
         Ok(Reader { ring, taken })
     }
 

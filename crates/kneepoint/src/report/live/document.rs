@@ -121,7 +121,7 @@ fn of_machine(case: &Case) -> Table {
     let lateness = ["late, median", "late, p99", "late, most"].map(|title| Column::number(title, "µs"));
     let columns = [Column::number("attempts", "")].into_iter().chain(lateness);
     Table {
-        corner: "repetition".into(),
+        corner: "run".into(),
         columns: columns.chain([Column::number("refused", ""), Column::text("spoiled")]).collect(),
         lines: case.repetitions.iter().map(line).collect(),
         linked: false,
