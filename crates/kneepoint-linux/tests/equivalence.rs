@@ -17,7 +17,7 @@ use kneepoint_linux::native::{Twin, names, product, quotient, rounded};
 /// Random traces of each controller.
 const TRACES: u64 = 5000;
 /// Draws and delays so near to a threshold that either decision is right, in all those traces.
-const UNDECIDED: usize = 3;
+const UNDECIDED: usize = 25;
 
 /// A path and what may happen on it.
 struct Weather {

@@ -12,8 +12,8 @@ use super::twin::Twin;
 ///
 /// In fixed point a growth and a reduction of the window each round by 2^-32 packets. Growth by a packet a round trip lets an error of the window
 /// shrink, by the factor 1 - 1/W^2, and a reduction shrinks it with the window: after n acknowledgements at most n 2^-32 packets are left, 2e-6
-/// after ten thousand, and in practice the few hundred since the last reduction. Growth by α a round trip lets an error grow by the factor
-/// |1 - α/W^2|, which exceeds one where W^2 < α/2.
+/// after ten thousand, and in practice the few hundred since the last reduction. Where the threshold is two packets and α large, a
+/// window between one and two is amplified: W' = 2 + α (W - 1) / 2, and no arithmetic follows another for long.
 pub const TOLERANCE: f64 = 1e-6;
 
 /// How near to each other a draw and a probability may be so that either decision is right.
@@ -164,19 +164,20 @@ fn undecided(config: &Config, steps: &[Step]) -> bool {
             }
         }
     };
-    // Three hundred at a time, longer than the average's memory, so that the average moves too.
-    let delays = |phase: usize| {
+    // Every other so many, because averages of any memory are to move, and to move against the least.
+    let delays = |every: usize, phase: usize| {
         move |place: usize, step: &mut Step| {
             if let Signal::Ack(heard) = &mut step.signal
-                && (place / 300 + phase).is_multiple_of(2)
+                && (place / every + phase).is_multiple_of(2)
             {
                 heard.rtt = heard.rtt.map(|rtt| Span(rtt.0 + APART));
             }
         }
     };
     let still = windows(&|_, _| ());
-    let moved = [windows(&draws(NEAR)), windows(&draws(-NEAR)), windows(&delays(0)), windows(&delays(1))];
-    moved.iter().any(|window| difference(&[still, *window]) > TOLERANCE)
+    let parts = |window: f64| difference(&[still, window]) > TOLERANCE;
+    [NEAR, -NEAR].into_iter().any(|by| parts(windows(&draws(by))))
+        || [5, 40, 300].into_iter().any(|every| (0..2).any(|phase| parts(windows(&delays(every, phase)))))
 }
 
 /// A step in words.
