@@ -362,6 +362,8 @@ mod tests {
     #[test]
     fn published_experiments_have_cases_for_the_kernel() {
         let plan = of_experiment("pert.fig6").unwrap();
-        assert!(!plan.cases.is_empty() && plan.cases.iter().all(|case| case.name.starts_with("pert-fig6 ")));
+        let names: std::collections::BTreeSet<_> = plan.cases.iter().map(|case| &case.name).collect();
+        assert!(names.len() == plan.cases.len() && names.len() > 1, "{names:?}");
+        assert!(of_experiment("pert").is_err(), "a publication is more than one");
     }
 }

@@ -56,8 +56,6 @@ impl<C: Capture> Capture for Option<C> {
 /// What the thread saw.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
-    /// Frames that hosts sent.
-    pub packets: u64,
     /// How late frames were handed over.
     pub lateness: Lateness,
     /// Frames that a host's device had no room for.
@@ -126,7 +124,6 @@ impl<C: Capture> Desk<'_, C> {
                 Err(error) => return Err(error),
             };
             let now = self.now();
-            self.carried.packets += 1;
             self.capture.frame(side, now, &emulator.room()[..length]);
             emulator.advance(now, |to, bytes, at| self.hand(to, bytes, at));
             emulator.enter(side, length, now);

@@ -72,6 +72,7 @@ pub struct Emulator<O> {
     sample: Option<Span>,
     /// Frames that are not IP packets, which no link carries.
     foreign: u64,
+    addressed: u64,
 }
 
 impl<O: Observer> Emulator<O> {
@@ -97,7 +98,19 @@ impl<O: Observer> Emulator<O> {
         let mut frames = Frames::default();
         let spare = frames.take();
         let watch = Watch { inner: watch, dropped: Vec::new() };
-        Emulator { links, events, entities, ways, tap, frames, spare, watch, sample, foreign: 0 }
+        Emulator {
+            links,
+            events,
+            entities,
+            ways,
+            tap,
+            frames,
+            spare,
+            watch,
+            sample,
+            foreign: 0,
+            addressed: 0,
+        }
     }
 
     /// Where the next frame's bytes belong.
@@ -115,6 +128,8 @@ impl<O: Observer> Emulator<O> {
             return;
         };
         self.spare = self.frames.take();
+        // Hosts announce themselves to all, whether or not a program sends.
+        self.addressed += u64::from(!headers.flow.to.is_multicast());
         let mut packet = self.tap.enter(&headers, length as u16, now, &mut self.watch);
         let way = self.ways.get(packet.flow as usize).unwrap_or(&self.ways[0]);
         packet.hop = match from {
@@ -155,6 +170,11 @@ impl<O: Observer> Emulator<O> {
     pub fn finish(mut self, now: Time) -> (O, Tap) {
         self.links.settle(now, &mut self.watch);
         (self.watch.inner, self.tap)
+    }
+
+    /// Packets that were for one host.
+    pub fn addressed(&self) -> u64 {
+        self.addressed
     }
 
     /// Frames that were not IP packets.

@@ -72,10 +72,6 @@ impl Mixture {
     /// The window is this one.
     pub(super) fn end(&mut self, window: Interval) {
         self.window = window;
-        for group in &mut self.groups {
-            group.served.end(window);
-            group.dropped.end(window);
-        }
     }
 
     /// An event of a packet of `group`, which met `backlog` if it arrives.
@@ -143,8 +139,7 @@ impl Mixture {
     /// The share of each group.
     pub(super) fn finish(self) -> Vec<Share> {
         let all: u64 = self.groups.iter().map(|group| group.served_bytes).sum();
-        let (limit, window) = (self.limit, self.window.span());
-        self.groups.into_iter().map(|group| group.finish(all, limit, window)).collect()
+        self.groups.into_iter().map(|group| group.finish(all, self.limit, self.window)).collect()
     }
 }
 
@@ -158,7 +153,7 @@ fn window(packet: &Packet) -> Option<f64> {
 }
 
 impl Group {
-    fn finish(self, all: u64, limit: Limit, window: Span) -> Share {
+    fn finish(self, all: u64, limit: Limit, window: Interval) -> Share {
         let position = match limit {
             Limit::Packets(limit) => self.positions.finish(f64::from(limit)),
             Limit::Bytes(limit) => self.positions.finish(limit.0 as f64),
@@ -167,9 +162,9 @@ impl Group {
         Share {
             share: self.served_bytes as f64 / all as f64,
             // A byte has eight bits.
-            throughput_variance_to_mean_bps: 8.0 * self.served.finish().1,
-            drops_variance: self.dropped.finish().0,
-            drop_rate: self.drops as f64 / window.as_secs_f64(),
+            throughput_variance_to_mean_bps: 8.0 * self.served.finish(window).1,
+            drops_variance: self.dropped.finish(window).0,
+            drop_rate: self.drops as f64 / window.span().as_secs_f64(),
             arrivals: self.arrivals,
             resent_bytes: self.resent_bytes,
             drops: self.drops,

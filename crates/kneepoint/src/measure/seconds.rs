@@ -28,11 +28,6 @@ impl Seconds {
         Seconds { window, ends: window.from + SECOND, now: 0, sum: 0, squares: 0 }
     }
 
-    /// The window is this one.
-    pub(super) fn end(&mut self, window: Interval) {
-        self.window = window;
-    }
-
     /// Adds to the count of the second around `at`, which is inside the window.
     #[inline]
     pub(super) fn count(&mut self, at: Time, more: u64) {
@@ -55,8 +50,9 @@ impl Seconds {
         self.ends = self.window.from + Span((begun + 1).saturating_mul(SECOND.0));
     }
 
-    /// The variance, and the variance over the mean; NaN of fewer than two seconds.
-    pub(super) fn finish(mut self) -> (f64, f64) {
+    /// The variance, and the variance over the mean, in a window that may have ended early; NaN of fewer than two seconds.
+    pub(super) fn finish(mut self, window: Interval) -> (f64, f64) {
+        self.window = window;
         self.turn(self.window.to);
         let seconds = self.window.span().0 / SECOND.0;
         if seconds < 2 {
@@ -76,16 +72,18 @@ mod tests {
     #[test]
     fn idle_seconds_count_and_the_part_of_a_second_at_the_end_does_not() {
         let at = |millis| Span::from_millis(millis).after_start();
-        let mut seconds = Seconds::new(Interval { from: at(1000), to: at(5500) });
+        let window = Interval { from: at(1000), to: at(5500) };
+        let mut seconds = Seconds::new(window);
         for (millis, count) in [(1100, 3), (1900, 1), (2500, 2), (4200, 6), (5100, 99)] {
             seconds.count(at(millis), count);
         }
         // 4, 2, 0 and 6: the mean is 3, the squares of the deviations sum to 20.
-        let (variance, over_mean) = seconds.finish();
+        let (variance, over_mean) = seconds.finish(window);
         assert!(
             (variance - 20.0 / 3.0).abs() < 1e-12 && (over_mean - 20.0 / 9.0).abs() < 1e-12,
             "{variance}"
         );
-        assert!(Seconds::new(Interval { from: at(0), to: at(1900) }).finish().0.is_nan());
+        let brief = Interval { from: at(0), to: at(1900) };
+        assert!(Seconds::new(brief).finish(brief).0.is_nan());
     }
 }

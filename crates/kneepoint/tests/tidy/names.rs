@@ -11,7 +11,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 16] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 18] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -33,6 +33,12 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 16] = [
     ("fluid/", &["cc", "queue"], "a model names the controller and the queue that it describes"),
     ("link/network/link.rs", &["link/capacity"], "a link without a model has a constant rate, at no cost"),
     ("kneepoint-cli/verbs/coexist.rs", &["cc", "queue"], "default arguments"),
+    ("kneepoint-cli/verbs/emulate/outcome.rs", &["measure"], "the lines of a link"),
+    (
+        "kneepoint-cli/verbs/emulate/path.rs",
+        &["queue", "link/loss", "link/capacity"],
+        "default arguments, and options that stand for a model",
+    ),
     ("kneepoint-cli/verbs/live/client.rs", &["measure"], "the metrics that clients report, too"),
     ("kneepoint-cli/workload.rs", &["cc", "traffic"], "default arguments, and the source of web objects"),
     (

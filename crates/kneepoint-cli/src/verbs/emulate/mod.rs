@@ -191,16 +191,11 @@ fn carry(
     if let Some(taps) = taps {
         taps.finish()?;
     }
-    let foreign = emulator.foreign();
+    let (packets, foreign) = (emulator.addressed(), emulator.foreign());
     let ((mut meter, series), tap) = emulator.finish(carried.ended);
     meter.end(carried.ended, valid, arguments.seed);
-    let seen = Seen {
-        packets: carried.packets,
-        superpackets: tap.superpackets(),
-        refused: carried.refused,
-        foreign,
-        prompt: false,
-    };
+    let seen =
+        Seen { packets, superpackets: tap.superpackets(), refused: carried.refused, foreign, prompt: false };
     Ok(Outcome::new(meter.finish(), series.table(), &carried, path.rtt(), seen))
 }
 
