@@ -19,11 +19,11 @@ fn a_recorded_trace_is_played_to_both_and_they_agree() {
             stdout(&played),
             stderr(&played)
         );
-        let played = json(&knee_reading(here.path(), &["replay", "-", "--cc", cc, "--json"], &trace.stdout));
-        assert_eq!((&played["verdict"], &played["shown"]), (&"agree".into(), &Value::Array(vec![])));
-        assert!(played["greatest_difference"].as_f64().unwrap() < 1e-6);
+        let told = json(&knee_reading(here.path(), &["replay", "-", "--cc", cc, "--json"], &trace.stdout));
+        assert_eq!((&told["verdict"], &told["shown"]), (&"agree".into(), &Value::Array(vec![])));
+        assert!(told["greatest_difference"].as_f64().unwrap() < 1e-6);
         let lines = stdout(&trace).lines().filter(|line| !line.starts_with('#')).count();
-        assert_eq!(played["steps"], lines - 1);
+        assert_eq!(told["steps"], lines - 1);
     }
 }
 
