@@ -27,7 +27,7 @@ struct algorithm {
 	void (*loss)(void *it, const void *set, const struct ack *ack, fixed flight);
 	void (*timeout)(void *it, const void *set, const struct ack *ack, fixed flight, flag reported);
 	void (*advise)(void *it, fixed rate);    /* packets per second; none where nothing is asked of the network */
-	fixed (*window)(void *it);
+	struct window *(*window)(void *it);
 	void (*tell)(const void *it, const void *set, struct record *record);
 };
 
@@ -53,9 +53,9 @@ struct algorithm {
 	{ \
 		name##_timeout(it, set, ack, flight, reported); \
 	} \
-	static fixed name##_window_native(void *it) \
+	static struct window *name##_window_native(void *it) \
 	{ \
-		return GREATER(name##_window(it)->packets, ONE); \
+		return name##_window(it); \
 	} \
 	static void name##_tell_native(const void *it, const void *set, struct record *record) \
 	{ \

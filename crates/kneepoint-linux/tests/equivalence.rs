@@ -10,14 +10,19 @@ use kneepoint::rng::Rng;
 use kneepoint::settings::{Assign, Raw};
 use kneepoint::units::{Span, Time};
 use kneepoint_linux::native::recording::Recorder;
-use kneepoint_linux::native::replay::{Laboratory, MACHINES, Machine, TOLERANCE, Verdict, compare, play};
+use kneepoint_linux::native::replay::{
+    Laboratory, MACHINES, Machine, TOLERANCE, Verdict, compare, compare_steps, play,
+};
 use kneepoint_linux::native::trace::{Heard, Signal, Step, write};
 use kneepoint_linux::native::{Twin, names, product, quotient, rounded};
 
 /// Random traces of each controller.
 const TRACES: u64 = 5000;
 /// Draws and delays so near to a threshold that either decision is right, in all those traces.
-const UNDECIDED: usize = 25;
+const UNDECIDED: usize = 3;
+
+/// Traces whose windows part by amplified rounding alone.
+const STEPWISE: usize = 100;
 
 /// A path and what may happen on it.
 struct Weather {
@@ -231,17 +236,24 @@ fn judge(config: &Config, steps: &[Step], origin: &str) -> Verdict {
 #[test]
 fn windows_agree_on_random_traces() {
     for name in names() {
-        let (mut undecided, mut greatest) = (0, 0.0_f64);
+        let (mut undecided, mut stepwise, mut greatest) = (0, 0, 0.0_f64);
         for seed in 0..TRACES {
             let config = config(&name, seed);
             let steps = trace(&config, seed, 200 + 10 * (seed % 200) as usize);
             match judge(&config, &steps, &format!("{name}, trace {seed}")) {
                 Verdict::Agree(difference) => greatest = greatest.max(difference),
-                _ => undecided += 1,
+                // Errors are amplified where windows are below two packets and grow fast; each step must still be right.
+                _ => match compare_steps(&config, &mut machines(&config), &steps) {
+                    Verdict::Agree(_) => stepwise += 1,
+                    _ => undecided += 1,
+                },
             }
         }
-        println!("{name}: {TRACES} traces, {undecided} undecided, greatest difference {greatest:.1e}");
+        println!(
+            "{name}: {TRACES} traces, {stepwise} of them step by step, {undecided} undecided, greatest difference {greatest:.1e}"
+        );
         assert!(undecided <= UNDECIDED, "{name}: {undecided} of {TRACES} traces are undecided");
+        assert!(stepwise <= STEPWISE, "{name}: {stepwise} of {TRACES} traces agree only step by step");
         assert!(greatest > 0.0, "{name}: fixed point rounds");
     }
 }
@@ -312,11 +324,15 @@ fn arithmetic_is_as_exact_as_it_says() {
         let (a, b) = (number(52), number(40));
         let exact = ((u128::from(a) * u128::from(b)) >> 32) as u64;
         assert_eq!(product(a, b), exact, "{a} {b}");
-        let (a, b) = (number(50), number(50));
-        if a / b < 1 << 32 {
-            assert_eq!(quotient(a, b), ((u128::from(a) << 32) / u128::from(b)) as u64, "{a} / {b}");
+        let (over, under) = (number(50), number(50));
+        if over / under < 1 << 32 {
+            assert_eq!(
+                quotient(over, under),
+                ((u128::from(over) << 32) / u128::from(under)) as u64,
+                "{over} / {under}"
+            );
         } else {
-            assert_eq!(quotient(a, b), u64::MAX, "{a} / {b}");
+            assert_eq!(quotient(over, under), u64::MAX, "{over} / {under}");
         }
     }
     assert_eq!((quotient(1, 0), quotient(0, 1), product(u64::MAX, 1 << 32)), (u64::MAX, 0, u64::MAX));

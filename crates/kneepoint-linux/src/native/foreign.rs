@@ -18,6 +18,14 @@ pub struct Ack {
     pub recovering: u8,
 }
 
+/// `struct window`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Window {
+    pub packets: u64,
+    pub ssthresh: u64,
+}
+
 /// `struct parameter`.
 #[repr(C)]
 pub struct Parameter {
@@ -40,7 +48,7 @@ pub struct Algorithm {
     pub loss: unsafe extern "C" fn(*mut c_void, *const c_void, *const Ack, u64),
     pub timeout: unsafe extern "C" fn(*mut c_void, *const c_void, *const Ack, u64, u8),
     pub advise: Option<unsafe extern "C" fn(*mut c_void, u64)>,
-    pub window: unsafe extern "C" fn(*mut c_void) -> u64,
+    pub window: unsafe extern "C" fn(*mut c_void) -> *mut Window,
     _tell: unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void),
 }
 

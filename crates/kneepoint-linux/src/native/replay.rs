@@ -13,7 +13,7 @@ use super::twin::Twin;
 /// In fixed point a growth and a reduction of the window each round by 2^-32 packets. Growth by a packet a round trip lets an error of the window
 /// shrink, by the factor 1 - 1/W^2, and a reduction shrinks it with the window: after n acknowledgements at most n 2^-32 packets are left, 2e-6
 /// after ten thousand, and in practice the few hundred since the last reduction. Where the threshold is two packets and α large, a
-/// window between one and two is amplified: W' = 2 + α (W - 1) / 2, and no arithmetic follows another for long.
+/// window between one and two is amplified: W' = 2 + α (W - 1) / 2, and no arithmetic follows another for long: [`compare_steps`] compares step by step.
 pub const TOLERANCE: f64 = 1e-6;
 
 /// How near to each other a draw and a probability may be so that either decision is right.
@@ -27,6 +27,8 @@ pub trait Machine {
     fn hear(&mut self, step: &Step);
     /// Packets that may be outstanding.
     fn window(&mut self) -> f64;
+    /// Goes on from this window, where it can.
+    fn settle(&mut self, _window: f64) {}
 }
 
 /// How a machine is made of a configuration.
@@ -44,6 +46,9 @@ impl Machine for Twin {
     }
     fn window(&mut self) -> f64 {
         Twin::window(self)
+    }
+    fn settle(&mut self, window: f64) {
+        Twin::settle(self, window);
     }
 }
 
@@ -130,18 +135,31 @@ pub enum Verdict {
 
 /// Compares `machines`, the first with the others; `config` is what they are.
 pub fn compare(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
+    walk(config, machines, steps, false)
+}
+
+/// The same, and after each step the others go on from the first's window, so that a step shows its own error alone.
+pub fn compare_steps(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step]) -> Verdict {
+    walk(config, machines, steps, true)
+}
+
+fn walk(config: &Config, machines: &mut [Box<dyn Machine>], steps: &[Step], settle: bool) -> Verdict {
     let mut greatest = 0.0_f64;
     for (place, step) in steps.iter().enumerate() {
-        let windows = machines.iter_mut().map(|machine| {
+        let heard = machines.iter_mut().map(|machine| {
             machine.hear(step);
             machine.window()
         });
-        let difference = difference(&windows.collect::<Vec<_>>());
+        let windows = heard.collect::<Vec<_>>();
+        let difference = difference(&windows);
         if difference.is_nan() || difference > TOLERANCE {
             let undecided = undecided(config, &steps[..=place]);
             return if undecided { Verdict::Undecided(place) } else { Verdict::Part(place) };
         }
         greatest = greatest.max(difference);
+        if settle {
+            machines.iter_mut().skip(1).for_each(|machine| machine.settle(windows[0]));
+        }
     }
     Verdict::Agree(greatest)
 }

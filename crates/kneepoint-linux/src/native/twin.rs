@@ -9,7 +9,7 @@ use kneepoint::settings::{Assign, Raw};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::units::Span;
 
-use super::foreign::{Ack, Algorithm, Parameter, algorithms};
+use super::foreign::{Ack, Algorithm, Parameter, Window, algorithms};
 use super::trace::{Signal, Step};
 
 /// 2^32: the fixed-point numbers of C count in its inverse.
@@ -166,8 +166,21 @@ impl Twin {
 
     /// Packets that may be outstanding.
     pub fn window(&mut self) -> f64 {
-        // SAFETY: as in `hear`.
-        unsafe { (self.algorithm.window)(self.state()) as f64 / ONE }
+        (self.inner().packets as f64 / ONE).max(1.0)
+    }
+
+    /// Sets the window, and with it a threshold that is the same.
+    pub fn settle(&mut self, window: f64) {
+        let inner = self.inner();
+        if inner.ssthresh == inner.packets {
+            inner.ssthresh = fixed(window);
+        }
+        inner.packets = fixed(window);
+    }
+
+    fn inner(&mut self) -> &mut Window {
+        // SAFETY: the table's function returns a place within the state, which is borrowed as long as the place is.
+        unsafe { &mut *(self.algorithm.window)(self.state()) }
     }
 }
 
