@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What controllers report: `top`, `trace`.
 #![allow(clippy::disallowed_methods, reason = "records of a kernel come in real time")]
-#![allow(clippy::disallowed_methods, reason = "it runs in real time")]
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
