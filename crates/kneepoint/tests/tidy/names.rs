@@ -11,7 +11,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 18] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 19] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -36,9 +36,10 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 18] = [
     ("kneepoint-cli/verbs/emulate/outcome.rs", &["measure"], "the lines of a link"),
     (
         "kneepoint-cli/verbs/emulate/path.rs",
-        &["queue", "link/loss", "link/capacity"],
-        "default arguments, and options that stand for a model",
+        &["cc", "queue", "link/loss", "link/capacity", "scenario/topology"],
+        "the scenario of a path: default arguments, and options that stand for a model",
     ),
+    ("kneepoint-cli/verbs/kernel/records.rs", &["measure"], "columns of what kernel programs report"),
     ("kneepoint-cli/verbs/live/client.rs", &["measure"], "the metrics that clients report, too"),
     ("kneepoint-cli/workload.rs", &["cc", "traffic"], "default arguments, and the source of web objects"),
     (
@@ -49,7 +50,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 18] = [
 ];
 
 /// Names of algorithms and metrics that are words of other tables, too.
-const HOMONYMS: [(&str, &str); 9] = [
+const HOMONYMS: [(&str, &str); 11] = [
     ("arrivals", "a source, and the metric of a link"),
     ("at", "a loss model, and the place of a point"),
     ("chain", "a topology, and the parameters of a Markov chain"),
@@ -58,6 +59,8 @@ const HOMONYMS: [(&str, &str); 9] = [
     ("none", "a loss model, feedback, and whatever is absent"),
     ("rtt", "a predictor, a metric, and a parameter"),
     ("share", "a metric, and a column"),
+    ("step", "a discipline that marks, and a line of a trace"),
+    ("steps", "a capacity model, and the lines of a trace"),
     ("web", "a source, and a workload to compare queues with"),
 ];
 

@@ -126,8 +126,7 @@ impl PathOptions {
             self.link("near", "far", &self.up)?,
             self.link("far", "near", &self.down)?
         );
-        text +=
-            "\n[tcp]\npreset = \"linux\"\n\n[[flows]]\nname = \"traffic\"\nfrom = \"near\"\nto = \"far\"\n";
+        text += "\n[tcp]\npreset = \"linux\"\n\n[[flows]]\nname = \"traffic\"\ncc = \"cubic\"\nfrom = \"near\"\nto = \"far\"\n";
         let open = |name: &str| std::fs::read_to_string(name).map_err(|error| error.to_string());
         parse(text, "the scenario that these arguments make", &open)
     }
