@@ -60,8 +60,8 @@ fn a_wrong_trace_shows_its_place_and_a_wrong_name_the_right_ones() {
         ("prt", "sim", &["--cc", "prt"]),
         ("pert", "sim,natve-bpf", &["--on", "`natve-bpf`", "native-bpf"]),
     ] {
-        let refused = knee_reading(here.path(), &["replay", "-", "--cc", cc, "--on", on], OPEN.as_bytes());
-        assert_refuses(&refused, 2, sayings);
+        let told = knee_reading(here.path(), &["replay", "-", "--cc", cc, "--on", on], OPEN.as_bytes());
+        assert_refuses(&told, 2, sayings);
     }
     assert_refuses(&knee(here.path(), &["replay"]), 2, &["--cc", "TRACE"]);
 }
