@@ -103,9 +103,12 @@ docs: cargo ## regenerate docs/algorithms.md, response functions, schema and exa
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"
 
+# What kernel programs are built with, on Debian and Ubuntu.
+PACKAGES := clang libelf-dev zlib1g-dev pkg-config
+
 linux: ## install what kernel programs and experiments on this machine need (Debian, Ubuntu; as root)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-	  apt-get update -q && apt-get install -y -q clang libelf-dev zlib1g-dev pkg-config iproute2 iperf3 nginx-light curl; \
+	  apt-get update -q && apt-get install -y -q $(PACKAGES) iproute2 iperf3 nginx-light curl; \
 	else \
 	  echo "Run as root on Debian or Ubuntu; elsewhere install clang, the headers of libelf and zlib, pkg-config," >&2; \
 	  echo "iproute2, iperf3, nginx and curl with the system's package manager." >&2; exit 1; \
@@ -130,7 +133,8 @@ clean: cargo ## remove build products; results in out/ are kept
 # Installs what kernel programs need where that is possible; nothing else needs it.
 tools:
 	@if [ -n "$(MISSING)" ]; then \
-	  if [ "$$(uname)" = Linux ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && $(MAKE) --no-print-directory linux > /dev/null; then \
+	  if [ "$$(uname)" = Linux ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	      && { apt-get update -q && apt-get install -y -q --no-install-recommends $(PACKAGES); } > /dev/null; then \
 	    echo "Installed clang and headers, with which kernel programs are built"; \
 	  else \
 	    echo "======================================================================"; \
