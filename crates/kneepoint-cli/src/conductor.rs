@@ -254,7 +254,7 @@ impl Campaign {
 }
 
 /// A bar that counts what bottlenecks can carry, so that a fast link is known to take longer than a slow one.
-fn progress_bar(total: u64) -> ProgressBar {
+pub fn progress_bar(total: u64) -> ProgressBar {
     let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Transfers of the kernel over an emulated network, seen by the observers of a simulation.
+//! Traffic of the kernel over an emulated network, seen by the observers of a simulation.
 //!
 //! ```text
-//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode
+//! sending    processor time of the threads that write into a group's sockets, in user and kernel mode; those of sources that open
+//!            connections have the clients' ends, too
 //! receiving  how long the kernel of the near host took to receive frames: TCP takes them in, congestion control hears of
 //!            acknowledgements, and what that lets go is sent
 //! ```
@@ -10,65 +11,43 @@
 //! Both count from the beginning of the run to its end, per packet of data. Receiving is elapsed time of the thread that carries packets,
 //! which nothing interrupts where it has real-time scheduling.
 
+mod crew;
 mod hosts;
+#[cfg(feature = "bpf")]
+mod inside;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use kneepoint::link::{NodeId, Routes};
 use kneepoint::packet::Flags;
 use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, Observer};
-use kneepoint::units::{Bytes, Span, Time};
+use kneepoint::units::{Span, Time};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::behind::{self, Far, Host};
 use crate::emulator::{self, Emulator, Late, Side, Stop};
 use crate::frame::Tuple;
 use crate::tap::{Role, Tap};
 use crate::tun;
-use hosts::{Order, Spent};
-pub use plan::transfers;
+use crew::{Post, Sinks};
+use hosts::Order;
+pub use plan::{Crew, Plan, Transfer};
 
 /// The port of the first sink.
 const PORT: u16 = 5001;
 /// How long hosts are given to come up before the first transfer.
 const SETTLE: Duration = Duration::from_millis(200);
-
-/// A transfer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transfer {
-    /// Its congestion control, as the kernel names it.
-    pub control: String,
-    /// When it starts.
-    pub start: Span,
-    /// When it has no more to send, if it was not done before.
-    pub stop: Option<Span>,
-    /// How much it has to send; without end if none.
-    pub size: Option<Bytes>,
-    /// The payload of its packets, where it is not what the device allows.
-    pub payload: Option<Bytes>,
-    /// Its group, by its place among the groups of traffic.
-    pub group: u32,
-    /// The host that sends.
-    pub sender: Side,
-    /// The nodes of the near and of the far host.
-    pub way: (NodeId, NodeId),
-}
-
-impl Transfer {
-    /// One without end, from the near host.
-    pub fn endless(control: &str, start: Span, group: u32, way: (NodeId, NodeId)) -> Transfer {
-        let (control, sender) = (control.to_string(), Side::Near);
-        Transfer { control, start, stop: None, size: None, payload: None, group, sender, way }
-    }
-}
 
 /// What was seen.
 #[derive(Debug)]
@@ -126,24 +105,33 @@ pub fn available() -> Vec<String> {
     known.split_whitespace().map(String::from).collect()
 }
 
-/// Runs transfers over the network of `valid` for as long as it says. Flow number `n` is the n-th transfer; times count from the
+/// Carries out a plan over the network of `valid` for as long as it says. Flow number `n` is the n-th transfer; times count from the
 /// instant at which hosts are ready. `asked` is looked at now and then: when it says so, the run ends.
 pub fn experiment<O: Observer + Send>(
     valid: &Valid,
     seed: u64,
-    transfers: &[Transfer],
+    plan: Plan,
     watch: O,
     asked: &(dyn Fn() -> bool + Sync),
 ) -> io::Result<Outcome<O>> {
+    allow_files()?;
     let hosts = behind::hosts(Far::Apart)?;
     let [near, far] = &hosts;
     let of = |side: Side| if side == Side::Near { near } else { far };
     negotiate(valid, &hosts)?;
 
     let began = Instant::now() + SETTLE;
-    let whole = valid.schedule().duration.since(Time::ZERO);
-    let end = began + duration(whole);
-    let receives = |side: Side| ports(transfers, move |one| one.sender != side);
+    let end = began + duration(valid.schedule().duration.since(Time::ZERO));
+    #[cfg(feature = "bpf")]
+    let inside = inside::look(&plan.controls(), end);
+    #[cfg(not(feature = "bpf"))]
+    let inside = Box::new(|_: &Tuple| Vec::new());
+    let Plan { transfers, crews } = plan;
+    let roles = roles(&transfers, &crews);
+    let ways: Vec<(NodeId, NodeId)> =
+        transfers.iter().map(|one| one.way).chain(crews.iter().flat_map(|crew| crew.ways.clone())).collect();
+
+    let receives = |side: Side| ports(&transfers, move |one| one.sender != side);
     let sinks = [Side::Near, Side::Far].map(|side| sink(of(side), receives(side), end));
     let sinks = sinks.into_iter().collect::<io::Result<Vec<_>>>()?;
     let send = |(place, transfer): (usize, &Transfer)| {
@@ -161,17 +149,25 @@ pub fn experiment<O: Observer + Send>(
     };
     let senders = transfers.iter().enumerate().map(send).collect::<io::Result<Vec<_>>>()?;
 
-    let groups: Vec<u32> = transfers.iter().map(|transfer| transfer.group).collect();
-    let classify = move |tuple: &Tuple| {
-        let place = u32::from(tuple.ports.1.checked_sub(PORT)?);
-        Some(Role { group: *groups.get(place as usize)?, listed: Some(place) })
-    };
-    let tap = Tap::new(tun::MTU as u16, transfers.len() as u32, Box::new(classify));
-    let ways: Vec<(NodeId, NodeId)> = transfers.iter().map(|transfer| transfer.way).collect();
+    let (news, heard) = mpsc::channel();
+    let of_crews: Vec<u32> = crews.iter().map(|crew| crew.group).collect();
+    let mut port = PORT + transfers.len() as u16;
+    let workers = crews.into_iter().map(|crew| {
+        let (from, to) = (of(crew.sender), of(crew.sender.other()));
+        let first = port;
+        port += crew.ways.len() as u16;
+        let (addresses, far_ends) = far_ends(to, (first..port).collect(), crew.control.is_empty())?;
+        let post = Post { crew, to: addresses, sinks: far_ends, began, end, news: news.clone() };
+        from.spawn(move || crew::work(post))
+    });
+    let workers = workers.collect::<io::Result<Vec<_>>>()?;
+
+    let classify = move |tuple: &Tuple| roles.get(usize::from(tuple.ports.1.checked_sub(PORT)?)).copied();
+    let tap = Tap::new(tun::MTU as u16, transfers.len() as u32, Box::new(classify)).hearing(heard);
     let counted = (watch, Count(vec![0; valid.groups().len()]));
-    let mut emulator = Emulator::new(valid, seed, &ways, tap, counted);
+    let mut emulator = Emulator::new(valid, seed, &ways, tap, counted).seeing(inside);
     let never: OwnedFd = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?.into();
-    let carried = std::thread::scope(|scope| {
+    let carried = thread::scope(|scope| {
         let link = scope.spawn(|| {
             emulator::be_prompt();
             let stop = Stop { at: valid.schedule().duration, when: never.as_fd(), asked: &|| asked() };
@@ -179,15 +175,15 @@ pub fn experiment<O: Observer + Send>(
         });
         link.join().expect("no panic inside")
     })?;
-    let spent = senders.into_iter().map(|one| one.join().expect("no panic inside"));
-    let spent: Vec<Spent> = spent.collect::<io::Result<_>>()?;
-    for sink in sinks {
-        sink.join().expect("no panic inside")?;
-    }
+    let spent = together(senders)?;
+    let worked = together(workers)?;
+    together(sinks)?;
     let ((seen, Count(packets)), passed) = emulator.finish(carried.ended);
     let effort = |(group, sent): (u32, &u64)| {
-        let own = transfers.iter().zip(&spent).filter(|(transfer, _)| transfer.group == group);
-        Effort { spent: own.map(|(_, one)| one.processor).sum(), packets: *sent }
+        let of_transfers = transfers.iter().map(|transfer| transfer.group).zip(&spent);
+        let all = of_transfers.chain(of_crews.iter().copied().zip(&worked));
+        let own = all.filter(|(one, _)| *one == group).map(|(_, one)| one.processor);
+        Effort { spent: own.sum(), packets: *sent }
     };
     let late = carried.lateness.summary();
     Ok(Outcome {
@@ -200,6 +196,44 @@ pub fn experiment<O: Observer + Send>(
         superpackets: passed.superpackets(),
         refused: carried.refused,
     })
+}
+
+/// The results of threads.
+fn together<T>(threads: Vec<JoinHandle<io::Result<T>>>) -> io::Result<Vec<T>> {
+    threads.into_iter().map(|one| one.join().expect("no panic inside")).collect()
+}
+
+/// The roles of flows, by the port that their data goes to.
+fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
+    let listed = (0..).zip(transfers).map(|(place, one)| Role {
+        group: one.group,
+        listed: Some(place),
+        ..Role::default()
+    });
+    let pairs = crews.iter().flat_map(|crew| crew.ways.iter().map(|_| crew.group));
+    let opened = pairs.map(|group| Role { group, told: true, ..Role::default() });
+    (0..).zip(listed.chain(opened)).map(|(path, role)| Role { path, ..role }).collect()
+}
+
+/// Where the far ends of pairs of hosts are, at these ports.
+fn far_ends(host: &Host, ports: Vec<u16>, datagrams: bool) -> io::Result<(Vec<SocketAddrV4>, Sinks)> {
+    let address = host.address.v4;
+    let addresses = ports.iter().map(|port| SocketAddrV4::new(address, *port)).collect();
+    let sinks = host.run(move || {
+        Ok(if datagrams {
+            let sockets = ports.iter().map(|port| UdpSocket::bind((address, *port)));
+            Sinks::Datagrams(sockets.collect::<io::Result<_>>()?)
+        } else {
+            Sinks::Connections(hosts::listen(address, &ports)?)
+        })
+    })?;
+    Ok((addresses, sinks))
+}
+
+/// Allows as many open files as the machine lets this process have: a connection has two.
+fn allow_files() -> io::Result<()> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
 }
 
 /// The least delay there and back.
@@ -218,7 +252,7 @@ fn ports(transfers: &[Transfer], wanted: impl Fn(&Transfer) -> bool) -> Vec<u16>
     (PORT..).zip(transfers).filter(|(_, one)| wanted(one)).map(|(port, _)| port).collect()
 }
 
-fn sink(host: &Host, ports: Vec<u16>, end: Instant) -> io::Result<std::thread::JoinHandle<io::Result<()>>> {
+fn sink(host: &Host, ports: Vec<u16>, end: Instant) -> io::Result<JoinHandle<io::Result<()>>> {
     let address: Ipv4Addr = host.address.v4;
     let listeners = host.run(move || hosts::listen(address, &ports))?;
     host.spawn(move || hosts::sink(listeners, end))

@@ -27,21 +27,51 @@ mod stream;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::Receiver;
 
 use kneepoint::packet::{Explicit, Flags, Hint, Packet};
 use kneepoint::trace::{Event, FlowId, Observer};
-use kneepoint::units::{Span, Time};
+use kneepoint::units::{Bytes, Span, Time};
 
 use crate::frame::{self, Ecn, Headers, Tcp, Tuple};
 use stream::{Again, Stream};
 
 /// Which flow of the scenario a direction of a connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Role {
     /// Its group, by its place among the groups of traffic.
     pub group: u32,
     /// Its number, where it was known before the run.
     pub listed: Option<u32>,
+    /// The number of the path that its packets take.
+    pub path: u32,
+    /// Whether its hosts tell of its transfers, so that the end of the connection is the end of none.
+    pub told: bool,
+}
+
+/// What hosts tell that their packets do not show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum News {
+    /// A transfer ended.
+    Completed {
+        /// Where its data went.
+        tuple: Tuple,
+        /// When it began.
+        began: Time,
+        /// When the receiver had everything.
+        delivered: Time,
+        /// The data carried.
+        size: Bytes,
+    },
+    /// A page is complete.
+    Loaded {
+        /// The group of the member that asked for it.
+        group: u32,
+        /// When it was requested.
+        began: Time,
+        /// When the client had everything.
+        delivered: Time,
+    },
 }
 
 /// The role of a direction of a connection; without one it has a number, but no events of its own.
@@ -59,6 +89,7 @@ pub struct Tap {
     /// The next number of a flow that is not listed.
     next: u32,
     superpackets: u64,
+    news: Option<Receiver<News>>,
 }
 
 /// One direction of a conversation.
@@ -95,12 +126,18 @@ impl Tap {
             flows: BTreeMap::new(),
             next: listed,
             superpackets: 0,
+            news: None,
         }
+    }
+
+    /// With hosts that tell of their transfers.
+    pub fn hearing(self, news: Receiver<News>) -> Tap {
+        Tap { news: Some(news), ..self }
     }
 
     /// All flows are in group 0, and none is known before.
     pub fn one_group(mtu: u16) -> Tap {
-        Tap::new(mtu, 0, Box::new(|_| Some(Role { group: 0, listed: None })))
+        Tap::new(mtu, 0, Box::new(|_| Some(Role::default())))
     }
 
     /// Frames that exceed the MTU: several segments that an offload handed over as one, which a queue takes for one packet.
@@ -113,20 +150,47 @@ impl Tap {
         self.flows.get(&flow.0).map_or(f64::NAN, |way| self.ways[*way].stream.in_flight())
     }
 
+    /// The addresses and ports of a flow's data, if it is known.
+    pub fn tuple(&self, flow: FlowId) -> Option<Tuple> {
+        self.flows.get(&flow.0).and_then(|way| self.ways[*way].tuple)
+    }
+
     /// The addresses and ports of each flow's data, by the flow's number.
     pub fn tuples(&self) -> impl Iterator<Item = (FlowId, Tuple)> {
         self.flows.iter().filter_map(|(flow, way)| Some((FlowId(*flow), self.ways[*way].tuple?)))
     }
 
-    /// A frame enters the network. The packet has neither hop nor id.
+    /// A frame enters the network. The packet's hop is the number of its path, and it has no id.
     pub fn enter<O: Observer>(&mut self, headers: &Headers, size: u16, now: Time, watch: &mut O) -> Packet {
         self.superpackets += u64::from(size > self.mtu);
+        self.tell(now, watch);
         let way = self.way(headers.flow);
-        match &headers.tcp {
+        let mut packet = match &headers.tcp {
             None => self.datagram(way, headers, size, now, watch),
             Some(tcp) if tcp.syn && tcp.ack.is_none() => self.open(way, tcp, size, now, watch),
             Some(tcp) if headers.payload > 0 => self.data(way, tcp, headers, size, now, watch),
             Some(tcp) => self.answer(way, tcp, headers, size, now, watch),
+        };
+        let role = self.ways[way].role.or(self.ways[self.ways[way].opposite].role);
+        packet.hop = role.unwrap_or_default().path;
+        packet
+    }
+
+    /// Tells what hosts told.
+    pub fn tell<O: Observer>(&self, now: Time, watch: &mut O) {
+        for news in self.news.iter().flat_map(Receiver::try_iter) {
+            match news {
+                News::Completed { tuple, began, delivered, size } => {
+                    let way = self.known.get(&tuple).map(|way| &self.ways[*way]);
+                    if let Some(Way { number: Some(flow), role: Some(role), .. }) = way {
+                        let (flow, group) = (FlowId(*flow), role.group);
+                        watch.on(now, &Event::Completed { flow, group, began, delivered, size });
+                    }
+                }
+                News::Loaded { group, began, delivered } => {
+                    watch.on(now, &Event::Loaded { group, began, delivered });
+                }
+            }
         }
     }
 
@@ -290,7 +354,7 @@ impl Tap {
     ) -> Packet {
         let opens = self.ways[way].number.is_none();
         let number = self.number(way);
-        if opens && let Some(Role { group, listed: None }) = self.ways[way].role {
+        if opens && let Some(Role { group, listed: None, .. }) = self.ways[way].role {
             watch.on(now, &Event::Started { flow: FlowId(number), group });
         }
         let packet = Packet::data(number, 0, size, Flags::DATAGRAM.with(capable(headers.ecn)), now);
@@ -313,7 +377,7 @@ impl Tap {
         {
             let (acked, rtt, window) = (heard.acked, heard.rtt, stream.in_flight());
             watch.on(now, &Event::Acked { flow, acked, rtt, window, one_way: None });
-            if let Some((began, delivered, size)) = heard.completed {
+            if let Some((began, delivered, size)) = heard.completed.filter(|_| !role.told) {
                 let group = role.group;
                 watch.on(now, &Event::Completed { flow, group, began, delivered, size });
             }

@@ -28,7 +28,7 @@ use frames::Frames;
 pub use frames::LONGEST;
 pub use lateness::{Late, Lateness};
 
-use crate::frame;
+use crate::frame::{self, Tuple};
 use crate::tap::Tap;
 
 /// One of the two hosts.
@@ -57,6 +57,9 @@ struct Way {
     backward: u32,
 }
 
+/// What is known of the state inside the sender of this flow, by the names of the laboratory's controllers.
+pub type Inside = Box<dyn Fn(&Tuple) -> Vec<(&'static str, f64)> + Send>;
+
 /// A network at work, with real packets on it.
 pub struct Emulator<O> {
     links: Links,
@@ -70,14 +73,15 @@ pub struct Emulator<O> {
     spare: u32,
     watch: Watch<O>,
     sample: Option<Span>,
+    inside: Inside,
     /// Frames that are not IP packets, which no link carries.
     foreign: u64,
     addressed: u64,
 }
 
 impl<O: Observer> Emulator<O> {
-    /// The network of `valid` between two hosts. The first flows have a way each, the path there and back between two nodes; all others
-    /// take the first.
+    /// The network of `valid` between two hosts. Each way is the path there and back between two nodes; the tap says which of them a packet
+    /// takes.
     pub fn new(valid: &Valid, seed: u64, ways: &[(NodeId, NodeId)], tap: Tap, watch: O) -> Emulator<O> {
         let specs = &valid.network().links;
         let entities = Links::entities(specs.len());
@@ -108,9 +112,15 @@ impl<O: Observer> Emulator<O> {
             spare,
             watch,
             sample,
+            inside: Box::new(|_| Vec::new()),
             foreign: 0,
             addressed: 0,
         }
+    }
+
+    /// With a view inside the senders.
+    pub fn seeing(self, inside: Inside) -> Emulator<O> {
+        Emulator { inside, ..self }
     }
 
     /// Where the next frame's bytes belong.
@@ -131,7 +141,7 @@ impl<O: Observer> Emulator<O> {
         // Hosts announce themselves to all, whether or not a program sends.
         self.addressed += u64::from(!headers.flow.to.is_multicast());
         let mut packet = self.tap.enter(&headers, length as u16, now, &mut self.watch);
-        let way = self.ways.get(packet.flow as usize).unwrap_or(&self.ways[0]);
+        let way = self.ways[packet.hop as usize];
         packet.hop = match from {
             Side::Near => way.forward,
             Side::Far => way.backward,
@@ -169,6 +179,7 @@ impl<O: Observer> Emulator<O> {
     /// Ends it: the observer, and the tap with what it counted.
     pub fn finish(mut self, now: Time) -> (O, Tap) {
         self.links.settle(now, &mut self.watch);
+        self.tap.tell(now, &mut self.watch);
         (self.watch.inner, self.tap)
     }
 
@@ -212,7 +223,7 @@ impl<O: Observer> Emulator<O> {
 
     fn take_sample(&mut self, at: Time) {
         self.links.settle(at, &mut self.watch);
-        let look = Look { links: &self.links, tap: &self.tap, at };
+        let look = Look { links: &self.links, tap: &self.tap, inside: &self.inside, at };
         self.watch.inner.on(at, &Event::Sample { view: &look });
         if let Some(interval) = self.sample {
             self.events.schedule(self.entities as u32, at + interval);
@@ -250,10 +261,11 @@ impl<O: Observer> Observer for Watch<O> {
     }
 }
 
-/// The state at a sampling instant. Controllers are inside the kernel and not seen from here.
+/// The state at a sampling instant.
 struct Look<'a> {
     links: &'a Links,
     tap: &'a Tap,
+    inside: &'a Inside,
     at: Time,
 }
 
@@ -264,8 +276,8 @@ impl View for Look<'_> {
     fn window(&self, flow: FlowId) -> f64 {
         self.tap.window(flow)
     }
-    fn controller(&self, _: FlowId) -> Vec<(&'static str, f64)> {
-        Vec::new()
+    fn controller(&self, flow: FlowId) -> Vec<(&'static str, f64)> {
+        self.tap.tuple(flow).map_or_else(Vec::new, |tuple| (self.inside)(&tuple))
     }
     fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)> {
         self.links.discipline(link)

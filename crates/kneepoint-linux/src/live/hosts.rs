@@ -14,7 +14,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{self, sockopt};
 
 /// A chunk that a sender writes or a sink reads at once.
-const CHUNK: usize = 256 * 1024;
+pub(super) const CHUNK: usize = 256 * 1024;
 /// Data that a sender's socket holds beyond what was sent, so that a transfer that stops stops soon.
 const UNSENT: libc::c_int = 256 * 1024;
 /// How long a wait is at most, between two looks at the clock.
@@ -71,22 +71,27 @@ pub(super) fn send(order: &Order) -> io::Result<Spent> {
 
 /// A connection; none if the run ended before it was open.
 fn connect(order: &Order) -> io::Result<Option<TcpStream>> {
-    let flags = socket::SockFlag::SOCK_CLOEXEC | socket::SockFlag::SOCK_NONBLOCK;
-    let socket = socket::socket(socket::AddressFamily::Inet, socket::SockType::Stream, flags, None)?;
-    socket::setsockopt(&socket, sockopt::TcpCongestion, &order.control.as_str().into())?;
-    if let Some(payload) = order.payload {
-        socket::setsockopt(&socket, sockopt::TcpMaxSeg, &((payload.0 + TIMESTAMPS) as u32))?;
-    }
-    set(&socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
-    match socket::connect(socket.as_raw_fd(), &socket::SockaddrIn::from(order.to)) {
-        Ok(()) | Err(Errno::EINPROGRESS) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let stream = TcpStream::from(socket);
+    let stream = socket(order.to, &order.control, order.payload)?;
     if !wait(&stream, PollFlags::POLLOUT, order.end)? {
         return Ok(None);
     }
     stream.take_error()?.map_or(Ok(Some(stream)), Err)
+}
+
+/// A sender that begins to connect.
+pub(super) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) -> io::Result<TcpStream> {
+    let flags = socket::SockFlag::SOCK_CLOEXEC | socket::SockFlag::SOCK_NONBLOCK;
+    let socket = socket::socket(socket::AddressFamily::Inet, socket::SockType::Stream, flags, None)?;
+    socket::setsockopt(&socket, sockopt::TcpCongestion, &control.into())?;
+    if let Some(payload) = payload {
+        socket::setsockopt(&socket, sockopt::TcpMaxSeg, &((payload.0 + TIMESTAMPS) as u32))?;
+    }
+    set(&socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
+    match socket::connect(socket.as_raw_fd(), &socket::SockaddrIn::from(to)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(TcpStream::from(socket))
 }
 
 /// Waits until a file is ready: whether it was before `until`.
@@ -145,11 +150,27 @@ pub(super) fn sink(listeners: Vec<TcpListener>, end: Instant) -> io::Result<()> 
 
 /// Takes what a connection has: whether more may follow.
 fn discard(stream: &TcpStream) -> bool {
+    match take(stream) {
+        Ok(taken) => taken > 0,
+        Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+    }
+}
+
+/// Takes what a connection has, a chunk at most: how many bytes.
+pub(super) fn take(stream: &TcpStream) -> io::Result<u64> {
     // SAFETY: with MSG_TRUNC the kernel drops the bytes of a TCP socket and writes nothing.
     let taken = unsafe {
         libc::recv(stream.as_raw_fd(), std::ptr::null_mut(), CHUNK, libc::MSG_TRUNC | libc::MSG_DONTWAIT)
     };
-    taken > 0 || taken < 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
+    u64::try_from(taken).map_err(|_| io::Error::last_os_error())
+}
+
+/// Bytes that a connection was given and whose acknowledgement it has not heard.
+pub(super) fn unacknowledged(stream: &TcpStream) -> io::Result<usize> {
+    let mut left: libc::c_int = 0;
+    // SAFETY: the kernel writes one integer.
+    let asked = unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut left) };
+    if asked < 0 { Err(io::Error::last_os_error()) } else { Ok(usize::try_from(left).unwrap_or(0)) }
 }
 
 fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
@@ -172,13 +193,13 @@ fn retransmissions(stream: &TcpStream) -> io::Result<u32> {
 }
 
 /// Ends a connection without sending what is left.
-fn abort(stream: &TcpStream) -> io::Result<()> {
+pub(super) fn abort(stream: &TcpStream) -> io::Result<()> {
     let now = libc::linger { l_onoff: 1, l_linger: 0 };
     Ok(socket::setsockopt(stream, sockopt::Linger, &now)?)
 }
 
 /// The time that the calling thread has used a processor.
-fn processor_time() -> Duration {
+pub(super) fn processor_time() -> Duration {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
     time.map_or(Duration::ZERO, Duration::from)
 }

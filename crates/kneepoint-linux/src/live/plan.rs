@@ -1,61 +1,197 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The listed transfers of a scenario as the kernel's.
+//! What a scenario's hosts do, for hosts of the kernel.
+
+use std::collections::BTreeMap;
 
 use kneepoint::link::{NodeId, Routes};
 use kneepoint::rng::Rng;
 use kneepoint::spec::{Group, Valid};
-use kneepoint::traffic::Kind;
+use kneepoint::traffic::{Any, Kind, Site};
 use kneepoint::units::{Bytes, Interval, Span, Time};
 
-use super::{PORT, Transfer};
+use super::PORT;
 use crate::emulator::Side;
 
 /// The payload of a packet that fills the device's MTU.
 const FULL: Bytes = Bytes(1448);
 
-/// The transfers of a scenario, in the order of its listed flows; `control` is the kernel's name of a group's congestion
-/// control. The error says what the kernel's hosts do not do.
-pub fn transfers(
-    valid: &Valid,
+/// What hosts of the kernel are to do.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Transfers that are known before the run, in the order of its listed flows.
+    pub transfers: Vec<Transfer>,
+    /// Groups whose sources open connections or send datagrams in the run.
+    pub crews: Vec<Crew>,
+}
+
+/// A transfer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transfer {
+    /// Its congestion control, as the kernel names it.
+    pub control: String,
+    /// When it starts.
+    pub start: Span,
+    /// When it has no more to send, if it was not done before.
+    pub stop: Option<Span>,
+    /// How much it has to send; without end if none.
+    pub size: Option<Bytes>,
+    /// The payload of its packets, where it is not what the device allows.
+    pub payload: Option<Bytes>,
+    /// Its group, by its place among the groups of traffic.
+    pub group: u32,
+    /// The host that sends.
+    pub sender: Side,
+    /// The nodes of the near and of the far host.
+    pub way: (NodeId, NodeId),
+}
+
+/// The members of a group at work.
+#[derive(Clone, Debug)]
+pub struct Crew {
+    /// The group, by its place among the groups of traffic.
+    pub group: u32,
+    /// The congestion control of its connections, as the kernel names it; empty if it sends datagrams.
+    pub control: String,
+    /// The payload of its packets, where it is not what the device allows.
+    pub payload: Option<Bytes>,
+    /// The host that sends.
+    pub sender: Side,
+    /// The nodes of the near and of the far host, for each pair of hosts.
+    pub ways: Vec<(NodeId, NodeId)>,
+    /// The members.
+    pub members: Vec<Member>,
+}
+
+/// A source with its random numbers.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub(super) source: Any,
+    pub(super) rng: Rng,
+    /// The first of the pairs of hosts that it uses.
+    pub(super) first: u32,
+}
+
+impl Transfer {
+    /// One without end, from the near host.
+    pub fn endless(control: &str, start: Span, group: u32, way: (NodeId, NodeId)) -> Transfer {
+        let (control, sender) = (control.to_string(), Side::Near);
+        Transfer { control, start, stop: None, size: None, payload: None, group, sender, way }
+    }
+}
+
+impl Plan {
+    /// The plan of a scenario; `control` is the kernel's name of a group's congestion control. The error says what the kernel's hosts
+    /// do not do.
+    pub fn new(valid: &Valid, seed: u64, control: impl Fn(&Group) -> String) -> Result<Plan, String> {
+        let mut setup = Setup { routes: Routes::new(valid.network()), valid, seed, drawn: BTreeMap::new() };
+        let mut plan = Plan::default();
+        for (place, group) in valid.groups().iter().enumerate() {
+            let control = if group.kind().connects() { control(group) } else { String::new() };
+            if group.kind() == Kind::Transfers {
+                plan.transfers.extend(setup.transfers(place as u32, group, &control)?);
+            } else {
+                plan.crews.push(setup.crew(place as u32, group, control)?);
+            }
+        }
+        let pairs: usize = plan.crews.iter().map(|crew| crew.ways.len()).sum();
+        if plan.transfers.len() + pairs > usize::from(u16::MAX - PORT) {
+            return Err(format!("{} transfers are more than there are ports", plan.transfers.len() + pairs));
+        }
+        Ok(plan)
+    }
+
+    /// The congestion controls that it uses.
+    pub fn controls(&self) -> Vec<&str> {
+        let of_transfers = self.transfers.iter().map(|one| one.control.as_str());
+        let of_crews = self.crews.iter().map(|one| one.control.as_str());
+        let mut all: Vec<&str> = of_transfers.chain(of_crews).filter(|name| !name.is_empty()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// What plans of groups share.
+struct Setup<'v> {
+    routes: Routes<'v>,
+    valid: &'v Valid,
     seed: u64,
-    control: impl Fn(&Group) -> String,
-) -> Result<Vec<Transfer>, String> {
-    let mut routes = Routes::new(valid.network());
-    let measured = valid.network().links.iter().position(|link| link.measured);
-    let mut crosses = |(from, to): (NodeId, NodeId)| {
-        let path = routes.path(from, to).unwrap_or_default();
-        path.iter().any(|link| Some(*link as usize) == measured)
-    };
-    let mut transfers = Vec::new();
-    for (place, group) in valid.groups().iter().enumerate() {
-        if group.kind() != Kind::Transfers {
-            return Err(format!("`{}` is not a group of transfers under [[flows]]", group.name));
-        }
-        let payload = group.tcp.as_ref().map(|tcp| tcp.payload).filter(|payload| *payload != FULL);
-        if let Some(payload) = payload.filter(|payload| *payload > FULL) {
-            return Err(format!("`{}` has {payload} of payload in a packet; {FULL} fit", group.name));
-        }
-        let mut rng = Rng::stream(seed, "live-starts", place as u64);
-        for (member, pair) in group.members.iter().zip(&group.pairs) {
-            // Data through the first measured link comes from the near host.
-            let against = !crosses(*pair) && crosses((pair.1, pair.0));
-            let (sender, way) = if against { (Side::Far, (pair.1, pair.0)) } else { (Side::Near, *pair) };
-            transfers.push(Transfer {
-                control: control(group),
-                start: drawn(member.start, &mut rng),
+    /// Members so far that draw from a random stream of this name.
+    drawn: BTreeMap<&'static str, u64>,
+}
+
+impl Setup<'_> {
+    fn transfers(&mut self, place: u32, group: &Group, control: &str) -> Result<Vec<Transfer>, String> {
+        let payload = payload(group)?;
+        let mut starts = Rng::stream(self.seed, "live-starts", u64::from(place));
+        let transfer = |(member, pair): (&kneepoint::spec::Member, &(NodeId, NodeId))| {
+            let (sender, way) = self.direct(*pair);
+            Transfer {
+                control: control.to_string(),
+                start: drawn(member.start, &mut starts),
                 stop: member.stop.map(|stop| stop.since(Time::ZERO)),
                 size: member.size,
                 payload,
-                group: place as u32,
+                group: place,
                 sender,
                 way,
-            });
+            }
+        };
+        Ok(group.members.iter().zip(&group.pairs).map(transfer).collect())
+    }
+
+    fn crew(&mut self, place: u32, group: &Group, control: String) -> Result<Crew, String> {
+        let payload = payload(group)?;
+        let directed: Vec<(Side, (NodeId, NodeId))> =
+            group.pairs.iter().map(|pair| self.direct(*pair)).collect();
+        let Some(&(sender, _)) = directed.first() else {
+            return Err(format!("`{}` has no hosts", group.name));
+        };
+        if directed.iter().any(|(side, _)| *side != sender) {
+            return Err(format!("`{}` sends both ways through the first measured link", group.name));
         }
+        let mut starts = Rng::stream(self.seed, "live-starts", u64::from(place));
+        let shares = group.kind().opens();
+        let streams = group.source.nature().streams;
+        let member = |(index, member): (usize, &kneepoint::spec::Member)| {
+            let site = Site {
+                start: Time::ZERO + drawn(member.start, &mut starts),
+                stop: member.stop.unwrap_or(Time::NEVER),
+                pairs: if shares { directed.len() as u32 } else { 1 },
+            };
+            let number = self.drawn.entry(streams.draws).or_default();
+            *number += 1;
+            Member {
+                source: group.source.build(site),
+                rng: Rng::stream(self.seed, streams.draws, *number - 1),
+                first: if shares { 0 } else { index as u32 },
+            }
+        };
+        let members = group.members.iter().enumerate().map(member).collect();
+        let ways = directed.iter().map(|(_, way)| *way).collect();
+        Ok(Crew { group: place, control, payload, sender, ways, members })
     }
-    if transfers.len() > usize::from(u16::MAX - PORT) {
-        return Err(format!("{} transfers are more than there are ports", transfers.len()));
+
+    /// Who sends data between two nodes, and the nodes of the near and of the far host: data through the first measured link comes
+    /// from the near host.
+    fn direct(&mut self, pair: (NodeId, NodeId)) -> (Side, (NodeId, NodeId)) {
+        let measured = self.valid.network().links.iter().position(|link| link.measured);
+        let mut crosses = |(from, to): (NodeId, NodeId)| {
+            let path = self.routes.path(from, to).unwrap_or_default();
+            path.iter().any(|link| Some(*link as usize) == measured)
+        };
+        let back = (pair.1, pair.0);
+        if !crosses(pair) && crosses(back) { (Side::Far, back) } else { (Side::Near, pair) }
     }
-    Ok(transfers)
+}
+
+/// The payload of a group's packets, where it is not what the device allows.
+fn payload(group: &Group) -> Result<Option<Bytes>, String> {
+    let payload = group.tcp.as_ref().map(|tcp| tcp.payload).filter(|payload| *payload != FULL);
+    match payload.filter(|payload| *payload > FULL) {
+        Some(payload) => Err(format!("`{}` has {payload} of payload in a packet; {FULL} fit", group.name)),
+        None => Ok(payload),
+    }
 }
 
 fn drawn(interval: Interval, rng: &mut Rng) -> Span {

@@ -3,6 +3,7 @@
 use kneepoint::measure::Meter;
 use kneepoint::scenario::parse;
 use kneepoint::table::value;
+use kneepoint::units::Bytes;
 
 use super::*;
 
@@ -14,8 +15,8 @@ fn valid(flows: &str, run: &str) -> Valid {
     parse(&text).unwrap().cases.remove(0).valid
 }
 
-fn plan(valid: &Valid) -> Result<Vec<Transfer>, String> {
-    transfers(valid, 1, |group| group.cc.as_ref().map_or(String::new(), |cc| cc.name().into()))
+fn plan(valid: &Valid) -> Result<Plan, String> {
+    Plan::new(valid, 1, |group| group.cc.as_ref().map_or(String::new(), |cc| cc.name().into()))
 }
 
 #[test]
@@ -25,7 +26,7 @@ fn listed_transfers_become_the_kernels_in_the_order_of_flows() {
          [[flows]]\nname = 'b'\ncc = 'cubic'\nsize = '10kb'\ndirection = 'reverse'\n",
         "duration = '5s'",
     );
-    let planned = plan(&valid).unwrap();
+    let planned = plan(&valid).unwrap().transfers;
     let [first, second, third] = &planned[..] else { panic!("{planned:?}") };
     for one in [first, second] {
         assert!(one.start >= Span::from_secs(1) && one.start < Span::from_secs(2));
@@ -41,11 +42,49 @@ fn listed_transfers_become_the_kernels_in_the_order_of_flows() {
 
 #[test]
 fn what_the_kernels_hosts_do_not_do_is_said() {
-    let web = valid(
-        "[[flows]]\ncc = 'reno'\n[[web]]\nname = 'pages'\nsessions = 1\ncc = 'reno'\n",
+    let large = valid("[[flows]]\nname = 'large'\ncc = 'reno'\ntcp.payload = '9000b'\n", "duration = '5s'");
+    assert!(plan(&large).unwrap_err().contains("`large` has 9kb"), "{:?}", plan(&large));
+}
+
+#[test]
+fn sources_have_their_pairs_of_hosts_and_each_its_random_numbers() {
+    let valid = valid(
+        "[[flows]]\ncc = 'reno'\n[[web]]\nname = 'pages'\nsessions = 3\ncc = 'cubic'\n[[cbr]]\nname = 'calls'\ncount = 2\n",
         "duration = '5s'",
     );
-    assert!(plan(&web).unwrap_err().contains("`pages` is not a group of transfers"));
+    let planned = plan(&valid).unwrap();
+    assert_eq!(planned.controls(), ["cubic", "reno"]);
+    let [pages, calls] = &planned.crews[..] else { panic!("{planned:?}") };
+    assert_eq!((pages.members.len(), calls.members.len(), calls.ways.len()), (3, 2, 2));
+    assert_eq!(calls.members.iter().map(|member| member.first).collect::<Vec<_>>(), [0, 1]);
+    let mut draws: Vec<u64> = pages.members.iter().map(|one| one.rng.clone().below(u64::MAX)).collect();
+    draws.dedup();
+    assert_eq!(draws.len(), 3);
+}
+
+/// Objects that the laboratory's sources fetch through sockets of the kernel: what the hosts tell of them is what packets show.
+#[test]
+fn sources_of_traffic_work_through_sockets_of_the_kernel() {
+    if let Some(lack) = missing(&["reno"]) {
+        say(&format!("SKIPPED: {lack}"));
+        return;
+    }
+    let valid = valid(
+        "[[web]]\nname = 'pages'\nsessions = 5\ngap = '200ms'\ncc = 'reno'\nstart = '0s'\n\
+         [[cbr]]\nname = 'calls'\nrate = '1mbit'\nsize = '500b'\nstart = '0s'\n",
+        "duration = '4s'\nmeasure = '0s..4s'",
+    );
+    let planned = plan(&valid).unwrap();
+    let seen = experiment(&valid, 1, planned, Meter::new(&valid, 1), &|| false).unwrap();
+    let rows = seen.watch.finish();
+    let of = |metric: &str, group: &str| value(&rows, metric, &[("group", group)]);
+    let (count, bytes) = (of("completions", "pages"), of("completed_bytes", "pages"));
+    assert!(count > 20.0 && bytes > 1000.0 * count, "{count} objects, {bytes} bytes");
+    assert!(of("completion_time_mean_ms", "pages") >= 20.0, "no faster than the path");
+    let payload = of("goodput_bps", "pages") * 4.0 / 8.0;
+    assert!((payload - bytes).abs() < 0.2 * bytes, "{payload} acknowledged, {bytes} in whole objects");
+    let calls = of("throughput_bps", "calls");
+    assert!((calls - 1e6).abs() < 0.05e6, "{calls} of 1 Mbit/s");
 }
 
 /// Two transfers of the kernel: what the meter says of them is what their sockets and the link's capacity say.
@@ -61,7 +100,7 @@ fn transfers_of_the_kernel_fill_the_link_and_stop() {
         "duration = '3s'\nmeasure = '0s..3s'",
     );
     let planned = plan(&valid).unwrap();
-    let seen = experiment(&valid, 1, &planned, Meter::new(&valid, 1), &|| false).unwrap();
+    let seen = experiment(&valid, 1, planned, Meter::new(&valid, 1), &|| false).unwrap();
     let rows = seen.watch.finish();
     let of = |metric: &str, labels: &[(&str, &str)]| value(&rows, metric, labels);
     assert!(of("utilization", &[]) > 0.5, "{}", of("utilization", &[]));

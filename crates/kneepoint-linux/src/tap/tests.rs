@@ -314,7 +314,9 @@ fn a_reset_closes_both_directions_and_completes_nothing() {
 #[test]
 fn a_connection_that_reuses_the_ports_is_another_flow_but_a_listed_one_stays() {
     for listed in [None, Some(0)] {
-        let role = move |flow: &Tuple| (flow.ports.1 == 5001).then_some(Role { group: 3, listed });
+        let role = move |flow: &Tuple| {
+            (flow.ports.1 == 5001).then_some(Role { group: 3, listed, ..Role::default() })
+        };
         let mut talk = Talk::new(Tap::new(1500, 4, Box::new(role)));
         talk.handshake();
         let reset = Segment { seq: ISN + 1, flags: RST, ..Segment::default() };

@@ -2,7 +2,7 @@
 //! The work at one point of an experiment, and the rows that it yields.
 
 use super::sections::Predict;
-use crate::measure::{COLUMNS, Meter, Prediction, Series, Subject};
+use crate::measure::{COLUMNS, Meter, Prediction, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Judge, Score};
 use crate::spec::{Builder, Roster, Slot, Valid};
 use crate::table::{Row, Table};
@@ -102,7 +102,7 @@ impl Packets {
         if self.shown { FOLLOWED } else { 0 }
     }
 
-    /// The keys of all metrics in its rows.
+    /// The keys of all metrics in its rows, in a simulation or on a machine.
     pub(super) fn metrics(&self) -> Vec<String> {
         let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
         let mut keys: Vec<String> = of_runs.map(|metric| metric.key.clone()).collect();
@@ -113,6 +113,7 @@ impl Packets {
         if self.watched.is_some() {
             keys.extend(SCORES.map(String::from));
         }
+        keys.extend([SENDING, RECEIVING].map(String::from));
         keys
     }
 

@@ -33,3 +33,8 @@ pub use object::Objects;
 pub use prediction::Prediction;
 pub use series::{COLUMNS, Column, Series};
 pub use theory::{Misfit, Theory};
+
+/// Nanoseconds per packet that a group's senders took, of runs on a machine alone.
+pub const SENDING: &str = "sending_ns_per_packet";
+/// Nanoseconds per packet that the senders' host took to receive acknowledgements, of runs on a machine alone.
+pub const RECEIVING: &str = "receiving_ns_per_packet";

@@ -239,9 +239,10 @@ impl Series {
             let Some(rtt) = latest.filter(|_| *of == Some(group)) else { continue };
             let measured = if rtt > Span::ZERO { rtt.as_millis_f64() } else { f64::NAN };
             let state = view.controller(FlowId(slot as u32));
-            let values = std::iter::once(("rtt_ms", measured)).chain(state);
-            for ((sum, known), (name, value)) in sums.iter_mut().zip(names).zip(values) {
-                if *known == name && value.is_finite() {
+            let values: Vec<_> = std::iter::once(("rtt_ms", measured)).chain(state).collect();
+            for (sum, known) in sums.iter_mut().zip(names) {
+                let value = values.iter().find(|(name, _)| known == name).map(|(_, value)| *value);
+                if let Some(value) = value.filter(|value| value.is_finite()) {
                     *sum = (sum.0 + value, sum.1 + 1);
                 }
             }

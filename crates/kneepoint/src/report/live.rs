@@ -9,17 +9,13 @@ mod document;
 
 use serde::Serialize;
 
-use super::{Comparison, Manifest, RunResult, SchemeResult};
-use crate::measure::{Metric, Subject};
+use super::{Comparison, Manifest, RunResult, SchemeResult, reproduction};
+use crate::experiment::Claim;
+use crate::measure::{Metric, RECEIVING, SENDING, Subject};
 use crate::study::Record;
 use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Labels, Records, Row, Table};
 pub use document::document;
-
-/// Nanoseconds per packet that a group's senders took.
-pub const SENDER: &str = "sending_ns_per_packet";
-/// Nanoseconds per packet that the senders' host took to receive acknowledgements.
-pub const RECEIVING: &str = "receiving_ns_per_packet";
 
 /// The metrics that are put side by side, by subject: of the first measured link, and of every group.
 const METRICS: [(Subject, &[&str]); 2] = [
@@ -45,10 +41,40 @@ const METRICS: [(Subject, &[&str]); 2] = [
 pub struct Report {
     /// The title.
     pub title: String,
+    /// Every claim on both sides, where the cases are those of an experiment.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Judged>,
     /// The cases, in order.
     pub cases: Vec<Case>,
     /// The manifest of the runs.
     pub manifest: Manifest,
+}
+
+/// A claim on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Its name in the experiment.
+    pub claim: String,
+    /// The claim in our words.
+    pub text: String,
+    /// What becomes of it in the kernel.
+    pub kernel: Finding,
+    /// And in the simulator.
+    pub simulator: Finding,
+    /// Why it fails, where the experiment says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What becomes of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The verdict.
+    pub verdict: String,
+    /// Whether the intervals of the runs confirm it.
+    pub certain: bool,
+    /// Our numbers.
+    pub ours: String,
 }
 
 /// A case on both sides.
@@ -115,7 +141,14 @@ pub struct Repetition {
 impl Report {
     /// The report of an outcome. Processor times are relative to those with the congestion control `reference`: of the same case, or
     /// else of the first that has any.
-    pub fn new(title: String, outcome: Vec<Beside>, reference: &str, manifest: Manifest) -> Report {
+    pub fn new(
+        title: String,
+        outcome: Vec<Beside>,
+        claims: &[Claim],
+        reference: &str,
+        manifest: Manifest,
+    ) -> Report {
+        let claims = judged(claims, &outcome);
         let mut cases: Vec<Case> = outcome.into_iter().map(case).collect();
         let base = |case: &Case, sending: bool| {
             let same = |one: &&Processor| one.control == reference && one.group.is_some() == sending;
@@ -130,7 +163,7 @@ impl Report {
                     divisor.map(|divisor| one.ns_per_packet.mean / divisor).filter(|part| part.is_finite());
             }
         }
-        Report { title, cases, manifest }
+        Report { title, claims, cases, manifest }
     }
 
     /// Both sides of each case as schemes of a comparison, for its charts.
@@ -147,8 +180,28 @@ impl Report {
     }
 }
 
+/// Claims by the observations of either side.
+fn judged(claims: &[Claim], outcome: &[Beside]) -> Vec<Judged> {
+    let frames = Beside::frames(outcome);
+    let one = |claim: &Claim| {
+        let [kernel, simulator] = [&frames[0], &frames[1]].map(|frame| {
+            let judgement = claim.judge(frame);
+            let ours = reproduction::ours(&judgement);
+            Finding { verdict: judgement.verdict.to_string(), certain: judgement.certain, ours }
+        });
+        Judged {
+            claim: claim.id.clone(),
+            text: claim.text.clone(),
+            kernel,
+            simulator,
+            reason: claim.reason.clone(),
+        }
+    };
+    claims.iter().map(one).collect()
+}
+
 fn case(beside: Beside) -> Case {
-    let Beside { name, valid, mut measured, spoiled, mut predicted } = beside;
+    let Beside { name, valid, mut measured, spoiled, mut predicted, .. } = beside;
     let controlled = valid.groups().iter().filter_map(|group| Some((&group.name, group.cc.as_ref()?)));
     let controls: Labels = controlled.map(|(group, cc)| (group.clone(), cc.name().to_string())).collect();
     let series = [
@@ -221,7 +274,7 @@ fn processor(measured: &[Measured], controls: &Labels) -> Vec<Processor> {
     let shared = if let &[only] = kinds.as_slice() { only.clone() } else { String::new() };
     let line = |row: &Row| {
         let group = row.labels.get("group").cloned();
-        let key = if group.is_some() { SENDER } else { RECEIVING };
+        let key = if group.is_some() { SENDING } else { RECEIVING };
         let same = |one: &Measured| {
             let found = one.processor.iter().find(|other| other.labels == row.labels);
             found.map_or(f64::NAN, |other| other.value(key))
@@ -272,7 +325,7 @@ mod tests {
     use crate::experiment::Packets;
     use crate::run::run;
     use crate::scenario::parse;
-    use crate::study::live::{Live, on_linux};
+    use crate::study::live::{self, Live, on_linux};
     use crate::study::{Records, Study};
     use crate::units::Span;
 
@@ -292,19 +345,24 @@ mod tests {
             record: record(&packets, seed),
             machine: Machine { attempts: 2, spoiled: spoiled.map(String::from), ..Machine::default() },
             processor: vec![
-                Row::new([("group", "old".to_string())]).with(SENDER, 1000.0 + seed as f64),
-                Row::new([("group", "new".to_string())]).with(SENDER, 1500.0 + seed as f64),
+                Row::new([("group", "old".to_string())]).with(SENDING, 1000.0 + seed as f64),
+                Row::new([("group", "new".to_string())]).with(SENDING, 1500.0 + seed as f64),
                 Row::new([]).with(RECEIVING, 3000.0),
             ],
         };
         let runs = vec![measured(11, None), measured(12, None), measured(13, Some("late"))];
-        let study = Live::new([("a <case>".to_string(), valid, runs)], vec![1, 2]);
+        let case = live::Case { name: "a <case>".into(), labels: Vec::new(), valid, measured: runs };
+        let study = Live::new([case], vec![1, 2]);
         let mut records = Records::default();
         for wanted in study.wanted() {
             records.insert(wanted.name(), record(&packets, wanted.seed));
         }
         let manifest = Manifest { notes: vec!["A note.".into()], ..Manifest::default() };
-        Report::new("Live".into(), study.outcome(&records), "reno", manifest)
+        let claims = "[experiment]\nid = 'a-b'\ntitle = 'c'\nsource = 'd'\n[[claim]]\nid = 'queue'\ntext = 'Some wait.'\n\
+                      check = 'queue_mean_packets[link=r1-r2] > 0'\n[[claim]]\nid = 'cost'\ntext = 'New costs more.'\n\
+                      check = 'sending_ns_per_packet[group=new] > sending_ns_per_packet[group=old]'\n";
+        let claims = crate::experiment::parse(claims, crate::experiment::Pace::Full).unwrap().claims;
+        Report::new("Live".into(), study.outcome(&records), &claims, "reno", manifest)
     }
 
     #[test]
@@ -317,6 +375,16 @@ mod tests {
         assert!(theirs > 0.0 && (drops.error.unwrap() - (ours / theirs - 1.0)).abs() < 1e-12);
         let of = |group: &str| metrics.iter().filter(|pair| pair.of == group).count();
         assert!(of("old") >= 3 && of("new") >= 3);
+    }
+
+    #[test]
+    fn claims_are_judged_by_both_sides_and_by_processor_time_in_the_kernel_alone() {
+        let report = report();
+        let [queue, cost] = &report.claims[..] else { panic!("{:?}", report.claims) };
+        assert_eq!((queue.kernel.verdict.as_str(), queue.simulator.verdict.as_str()), ("holds", "holds"));
+        assert_eq!((cost.kernel.verdict.as_str(), cost.simulator.verdict.as_str()), ("holds", "untestable"));
+        let text = text::render(&document(&report));
+        assert!(text.contains("Some wait.") && text.contains("untestable"), "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{Record, Records, Study, Wanted, seed_by_seed};
 use crate::cc;
 use crate::experiment::{Packets, Work};
 use crate::spec::{Builder, Invalid, Valid};
-use crate::table::Row;
+use crate::table::{Frame, Row};
 use crate::tcp::{Host, Options};
 
 /// A run of a kernel's hosts.
@@ -42,16 +42,21 @@ pub struct Machine {
 /// Cases that were measured, and the seeds of their predictions.
 #[derive(Clone, Debug)]
 pub struct Live {
-    cases: Vec<Case>,
+    cases: Vec<(Case, Work)>,
     seeds: Vec<u64>,
 }
 
-/// A case that was measured.
+/// A case to be predicted, as it was measured.
 #[derive(Clone, Debug)]
-struct Case {
-    name: String,
-    work: Work,
-    measured: Vec<Measured>,
+pub struct Case {
+    /// Its name in the report.
+    pub name: String,
+    /// Its point of the sweep: axes and their values.
+    pub labels: Vec<(String, String)>,
+    /// Its spec.
+    pub valid: Valid,
+    /// Every run of it.
+    pub measured: Vec<Measured>,
 }
 
 /// A case with both sides.
@@ -59,6 +64,8 @@ struct Case {
 pub struct Beside {
     /// Its name in the report.
     pub name: String,
+    /// Its point of the sweep.
+    pub labels: Vec<(String, String)>,
     /// Its spec.
     pub valid: Valid,
     /// The runs that count, in the order of the repetitions.
@@ -70,10 +77,30 @@ pub struct Beside {
 }
 
 impl Live {
-    /// Cases by name with what was measured, predicted with every seed.
-    pub fn new(cases: impl IntoIterator<Item = (String, Valid, Vec<Measured>)>, seeds: Vec<u64>) -> Live {
-        let case = |(name, valid, measured)| Case { name, work: work(valid), measured };
-        Live { cases: cases.into_iter().map(case).collect(), seeds }
+    /// Cases that are predicted with every seed.
+    pub fn new(cases: impl IntoIterator<Item = Case>, seeds: Vec<u64>) -> Live {
+        let both = |case: Case| {
+            let work = work(case.valid.clone());
+            (case, work)
+        };
+        Live { cases: cases.into_iter().map(both).collect(), seeds }
+    }
+}
+
+impl Beside {
+    /// The observations of the kernel and those of the simulator, at all points.
+    pub fn frames(all: &[Beside]) -> [Frame; 2] {
+        let mut frames = [Frame::default(), Frame::default()];
+        for Beside { labels, measured, predicted, .. } in all {
+            for Measured { record, processor, .. } in measured {
+                frames[0].add(labels, record.seed, &record.rows_over_time());
+                frames[0].add(labels, record.seed, processor);
+            }
+            for record in predicted {
+                frames[1].add(labels, record.seed, &record.rows_over_time());
+            }
+        }
+        frames
     }
 }
 
@@ -81,22 +108,20 @@ impl Study for Live {
     type Outcome = Vec<Beside>;
 
     fn wanted(&self) -> Vec<Wanted<'_>> {
-        let mut wanted = seed_by_seed(&self.seeds, self.cases.iter().map(|case| &case.work));
-        // The report draws the series of the first run.
-        wanted.iter_mut().for_each(|one| one.series = Some(&one.seed) == self.seeds.first());
+        let mut wanted = seed_by_seed(&self.seeds, self.cases.iter().map(|(_, work)| work));
+        wanted.iter_mut().for_each(|one| one.series = true);
         wanted
     }
 
     fn outcome(&self, records: &Records) -> Vec<Beside> {
-        let beside = |case: &Case| {
-            let Work::Packets(packets) = &case.work else { return None };
+        let beside = |(case, work): &(Case, Work)| {
             let (measured, spoiled) =
                 case.measured.iter().cloned().partition(|one| one.machine.spoiled.is_none());
-            let predicted = self.seeds.iter().filter_map(|seed| records.get(&case.work, *seed)).cloned();
-            let (name, valid) = (case.name.clone(), packets.valid.clone());
-            Some(Beside { name, valid, measured, spoiled, predicted: predicted.collect() })
+            let predicted = self.seeds.iter().filter_map(|seed| records.get(work, *seed)).cloned();
+            let Case { name, labels, valid, .. } = case.clone();
+            Beside { name, labels, valid, measured, spoiled, predicted: predicted.collect() }
         };
-        self.cases.iter().filter_map(beside).collect()
+        self.cases.iter().map(beside).collect()
     }
 }
 
@@ -168,17 +193,23 @@ mod tests {
         let valid = on_linux(valid("preset = 'linux'")).unwrap().0;
         let runs =
             vec![measured(&valid, 1, None), measured(&valid, 2, Some("late")), measured(&valid, 3, None)];
-        let study = Live::new([("a case".to_string(), valid, runs)], vec![7, 8]);
+        let labels = vec![("scheme".to_string(), "reno".to_string())];
+        let case = Case { name: "a case".into(), labels: labels.clone(), valid, measured: runs };
+        let study = Live::new([case], vec![7, 8]);
         let wanted = study.wanted();
         assert_eq!(
             wanted.iter().map(|one| (one.seed, one.series)).collect::<Vec<_>>(),
-            [(7, true), (8, false)]
+            [(7, true), (8, true)]
         );
         let mut records = Records::default();
         let Work::Packets(packets) = wanted[1].work else { panic!("packets") };
-        let (watch, outcome) = run(&packets.valid, 8, packets.watch(8));
-        records.insert(wanted[1].name(), Record::simulated(8, 0.0, outcome, watch.finish()));
-        let [beside] = &study.outcome(&records)[..] else { panic!("one case") };
+        let (watch, simulated) = run(&packets.valid, 8, packets.watch(8));
+        records.insert(wanted[1].name(), Record::simulated(8, 0.0, simulated, watch.finish()));
+        let outcome = study.outcome(&records);
+        let [theirs, ours] = Beside::frames(&outcome);
+        assert_eq!((theirs.seeds(), ours.seeds()), (&[1, 3][..], &[8][..]));
+        let [beside] = &outcome[..] else { panic!("one case") };
+        assert_eq!(beside.labels, labels);
         let seeds = |all: &[Measured]| all.iter().map(|one| one.record.seed).collect::<Vec<_>>();
         assert_eq!((seeds(&beside.measured), seeds(&beside.spoiled)), (vec![1, 3], vec![2]));
         assert_eq!(beside.predicted.iter().map(|one| one.seed).collect::<Vec<_>>(), [8]);

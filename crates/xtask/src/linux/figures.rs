@@ -2,10 +2,13 @@
 //! The figures of a run, by one definition for the kernel and for the simulator: from the packets that came to the
 //! link's queue.
 
-use kneepoint::units::{Bytes, Time};
+use kneepoint::units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::setting::{DURATION, STARTUP, Setting};
+
+/// How long a link must be busy to count as that.
+const BUSY: Span = Span::from_millis(100);
 
 /// A packet that came to the queue.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,8 @@ pub struct Figures {
     pub drops: f64,
     /// Share of the capacity that is used in the start-up.
     pub startup: f64,
+    /// Seconds until the link carried nine tenths of its capacity for a tenth of a second; the whole run if it never did.
+    pub to_90: f64,
     /// Jain's index of the transfers' bytes after the start-up.
     pub jain: f64,
     /// Share of the bytes that transfers of the first controller have, after the start-up.
@@ -65,10 +70,29 @@ pub fn figures(setting: &Setting, packets: &[Passed], retransmissions: f64) -> F
         queue: waits.map(waited).sum::<f64>() / after,
         drops: packets.iter().filter(|one| one.departs == Time::NEVER).count() as f64,
         startup: bytes(Time::ZERO, startup) / capacity(STARTUP.as_secs_f64()),
+        to_90: to_90(packets, 0.9 * capacity(BUSY.as_secs_f64())),
         jain: total * total / (shares.len() as f64 * squares),
         share: first.map(|(share, _)| share).sum::<f64>() / total,
         retransmissions,
     }
+}
+
+/// When `wanted` bytes had been sent within a tenth of a second for the first time, in seconds.
+fn to_90(packets: &[Passed], wanted: f64) -> f64 {
+    let mut sent: Vec<&Passed> = packets.iter().filter(|one| one.departs < Time::NEVER).collect();
+    sent.sort_by_key(|one| one.departs);
+    let (mut oldest, mut bytes) = (0, 0.0);
+    for one in &sent {
+        bytes += one.size.0 as f64;
+        while one.departs.since(sent[oldest].departs) >= BUSY {
+            bytes -= sent[oldest].size.0 as f64;
+            oldest += 1;
+        }
+        if bytes >= wanted {
+            return one.departs.as_secs_f64();
+        }
+    }
+    DURATION.as_secs_f64()
 }
 
 /// The means of several runs.
@@ -79,6 +103,7 @@ pub fn mean(runs: &[Figures]) -> Figures {
         queue: of(|one| one.queue),
         drops: of(|one| one.drops),
         startup: of(|one| one.startup),
+        to_90: of(|one| one.to_90),
         jain: of(|one| one.jain),
         share: of(|one| one.share),
         retransmissions: of(|one| one.retransmissions),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use kneepoint::link::NodeId;
 use kneepoint::units::Span;
-use kneepoint_linux::live::{Outcome, Transfer, experiment, missing};
+use kneepoint_linux::live::{Outcome, Plan, Transfer, experiment, missing};
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Figures, figures};
@@ -47,7 +47,8 @@ pub fn measure(setting: &Setting) -> Result<Outcome<Packets>, String> {
         Transfer::endless(control, STAGGER * place as u64, place as u32, way)
     };
     let transfers: Vec<Transfer> = setting.controls().iter().enumerate().zip(pairs).map(transfer).collect();
-    experiment(&valid, 1, &transfers, Packets::of(setting), &|| false)
+    let plan = Plan { transfers, ..Plan::default() };
+    experiment(&valid, 1, plan, Packets::of(setting), &|| false)
         .map_err(|error| format!("{}: {error}", setting.name()))
 }
 

@@ -12,6 +12,9 @@ mod page;
 mod setting;
 mod simulated;
 
+use std::sync::Mutex;
+use std::thread;
+
 use clap::Args;
 use rayon::prelude::*;
 
@@ -31,6 +34,9 @@ pub struct Arguments {
     /// Runs of each setting.
     #[arg(long, default_value_t = 3)]
     repetitions: u64,
+    /// Settings that run on the kernel at the same time, each in namespaces of its own.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    at_once: usize,
     /// Write the tables of docs/linux-host.md.
     #[arg(long, conflicts_with_all = ["only", "trace"])]
     write: bool,
@@ -59,7 +65,7 @@ fn within(share: f64, a: f64, b: f64) -> bool {
 }
 
 /// The figures, with the limits of what is called agreement.
-const COMPARED: [Compared; 6] = [
+const COMPARED: [Compared; 7] = [
     Compared { key: "use", of: |it| it.utilization, agrees: |a, b| within(0.1, a, b), about: "within 10 %" },
     Compared { key: "queue", of: |it| it.queue, agrees: |a, b| within(0.2, a, b), about: "within 20 %" },
     Compared {
@@ -69,6 +75,7 @@ const COMPARED: [Compared; 6] = [
         about: "within a factor 1.5, or 5 packets",
     },
     Compared { key: "startup", of: |it| it.startup, agrees: |a, b| within(0.1, a, b), about: "within 10 %" },
+    Compared { key: "to 90 %", of: |it| it.to_90, agrees: |a, b| within(0.1, a, b), about: "within 10 %" },
     Compared { key: "jain", of: |it| it.jain, agrees: |a, b| (a - b).abs() <= 0.1, about: "within 0.1" },
     Compared {
         key: "share",
@@ -94,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
         return settings.iter().try_for_each(|setting| trace(setting, arguments)).map(|()| true);
     }
     if arguments.record {
-        record(&settings, arguments.repetitions)?;
+        record(&settings, arguments.repetitions, arguments.at_once)?;
     }
     let recorded = kernel::read()?;
     let seeds = arguments.repetitions;
@@ -154,13 +161,21 @@ fn of<'r>(recorded: &'r [Recorded], setting: &Setting) -> impl Iterator<Item = &
     recorded.iter().filter(move |one| one.setting == name && !one.spoiled)
 }
 
-/// Runs every setting on the kernel, one at a time, and keeps each when it is done.
-fn record(settings: &[Setting], repetitions: u64) -> Result<(), String> {
-    for repetition in 1..=repetitions {
-        for setting in settings {
+/// Runs every setting on the kernel, as many at once as wanted, and keeps each when it is done.
+fn record(settings: &[Setting], repetitions: u64, at_once: usize) -> Result<(), String> {
+    let runs = (1..=repetitions).flat_map(|repetition| settings.iter().map(move |one| (one, repetition)));
+    let left = Mutex::new(runs.enumerate());
+    let all = settings.len() as u64 * repetitions;
+    let record = Mutex::new(());
+    let work = || {
+        loop {
+            let next = left.lock().expect("no panic inside").next();
+            let Some((place, (setting, repetition))) = next else { return Ok(()) };
             let run = kernel::run(setting, repetition)?;
+            let _alone = record.lock().expect("no panic inside");
             println!(
-                "{}: use {:.3}, drops {}, late {:.0} us at most{}",
+                "{} of {all}: {}: use {:.3}, drops {}, late {:.0} us at most{}",
+                place + 1,
                 run.setting,
                 run.figures.utilization,
                 run.figures.drops,
@@ -169,8 +184,11 @@ fn record(settings: &[Setting], repetitions: u64) -> Result<(), String> {
             );
             kernel::keep(&[run])?;
         }
-    }
-    Ok(())
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("no panic inside"))
+    })
 }
 
 fn print(pairs: &[Pair]) {

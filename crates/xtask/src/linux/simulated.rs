@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A setting in the simulator.
 
-use kneepoint::packet::Flags;
+use kneepoint::packet::{Flags, Packet};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, Fate, Observer};
@@ -14,6 +14,8 @@ use super::setting::Setting;
 #[derive(Debug)]
 pub struct Packets {
     rate: Rate,
+    /// How many transfers there are; hosts of a kernel send a few packets of no transfer, too.
+    transfers: u32,
     pub passed: Vec<Passed>,
     /// Packets sent again.
     again: u32,
@@ -24,21 +26,29 @@ pub struct Packets {
 impl Packets {
     /// Of a setting, before the first.
     pub fn of(setting: &Setting) -> Packets {
-        Packets { rate: setting.rate(), passed: Vec::new(), again: 0, windows: Vec::new() }
+        let transfers = setting.controls().len() as u32;
+        Packets { rate: setting.rate(), transfers, passed: Vec::new(), again: 0, windows: Vec::new() }
+    }
+}
+
+impl Packets {
+    /// Whether it is a transfer's packet of data.
+    fn counts(&self, packet: &Packet) -> bool {
+        packet.flow < self.transfers && !packet.flags.has(Flags::ACK)
     }
 }
 
 impl Observer for Packets {
     fn on(&mut self, at: Time, event: &Event) {
         match *event {
-            Event::Arrival { packet, fate, .. } if !packet.flags.has(Flags::ACK) => {
+            Event::Arrival { packet, fate, .. } if self.counts(packet) => {
                 self.again += u32::from(packet.flags.has(Flags::RETRANSMITTED));
                 if matches!(fate, Fate::Dropped(_)) {
                     let transfer = packet.flow as usize;
                     self.passed.push(Passed { at, departs: Time::NEVER, size: packet.bytes(), transfer });
                 }
             }
-            Event::Service { packet, waited, .. } if !packet.flags.has(Flags::ACK) => {
+            Event::Service { packet, waited, .. } if self.counts(packet) => {
                 let departs = at + self.rate.time_for(packet.bytes());
                 let (size, transfer) = (packet.bytes(), packet.flow as usize);
                 self.passed.push(Passed { at: Time(at.0 - waited.0), departs, size, transfer });

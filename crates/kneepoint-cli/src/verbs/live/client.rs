@@ -191,7 +191,8 @@ impl<'a> Room<'a> {
         let classify = move |tuple: &Tuple| {
             let group = usize::from(tuple.ports.1.checked_sub(PORT)?);
             let place = seen.get(group)?.fetch_add(1, Ordering::Relaxed).checked_sub(1)?;
-            Some(Role { group: group as u32, listed: Some(firsts[group] + place) })
+            let number = firsts[group] + place;
+            Some(Role { group: group as u32, listed: Some(number), path: number, told: false })
         };
         let (rows, spoiled) = self.carry(Box::new(classify), begin)?;
         drop(servers);
@@ -248,7 +249,7 @@ impl<'a> Room<'a> {
         );
         let words = ["/bin/sh", "-c", &line].map(OsString::from);
         let begin = || Ok(vec![Some(start(far, &words, near, self.output(0)?.into())?)]);
-        let classify = |tuple: &Tuple| (tuple.ports.0 == PORT).then_some(Role { group: 0, listed: None });
+        let classify = |tuple: &Tuple| (tuple.ports.0 == PORT).then(Role::default);
         let (rows, spoiled) = self.carry(Box::new(classify), begin)?;
         drop(server);
         let text = self.read(0)?;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The document about hosts of a kernel beside the simulator.
 
-use super::{Case, Machine, Pair, Processor, Repetition, Report};
+use super::{Case, Finding, Judged, Machine, Pair, Processor, Repetition, Report};
 use crate::chart::scheme_class;
-use crate::report::document::{Block, Column, Document, Layout, Section, Shown, Table, TableLine};
+use crate::report::document::{Block, Column, Document, Layout, Prose, Section, Shown, Table, TableLine};
 use crate::report::{figures, manifest};
 use crate::table::{Estimate, number};
 
 /// The whole document.
 pub fn document(report: &Report) -> Document {
     let comparison = report.comparison();
-    let mut sections: Vec<Section> = report.cases.iter().enumerate().map(section).collect();
+    let claims = (!report.claims.is_empty()).then(|| Section::new("Claims", of_claims(&report.claims)));
+    let mut sections: Vec<Section> =
+        claims.into_iter().chain(report.cases.iter().enumerate().map(section)).collect();
     let notes = &report.manifest.notes;
     if !notes.is_empty() {
         sections.push(Section::new("Notes", vec![Block::List(notes.iter().map(Into::into).collect())]));
@@ -28,6 +30,29 @@ pub fn document(report: &Report) -> Document {
     let about = "Hosts of this machine's kernel over an emulated link beside the simulator with hosts of Linux: the same \
                  network, the same transfers, the same meter. Errors are the simulator's, relative to the kernel.";
     Document { title: report.title.clone(), about: about.into(), sections }
+}
+
+/// Every claim with what becomes of it on either side.
+fn of_claims(claims: &[Judged]) -> Vec<Block> {
+    let cell = |finding: &Finding| {
+        let noisy = if finding.certain { "" } else { " (within the noise)" };
+        Shown::from(format!("{}{noisy}: {}", finding.verdict, finding.ours))
+    };
+    let line = |one: &Judged| TableLine {
+        about: one.text.clone(),
+        ..TableLine::new(one.claim.clone(), vec![cell(&one.kernel), cell(&one.simulator)])
+    };
+    let table = Table {
+        corner: "claim".into(),
+        columns: ["kernel", "simulator"].map(Column::text).into(),
+        lines: claims.iter().map(line).collect(),
+        linked: false,
+    };
+    let text = |one: &Judged| {
+        let reason = one.reason.as_ref().map_or(String::new(), |reason| format!(" {reason}"));
+        Prose::default().strong(format!("{}.", one.claim)).then(format!(" {}{reason}", one.text))
+    };
+    vec![Block::List(claims.iter().map(text).collect()), Block::Table(table)]
 }
 
 const MEANS: &str = "The first run of either side. The line is the mean of each interval, the band its range. One scale for all.";

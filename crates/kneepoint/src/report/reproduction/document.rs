@@ -183,8 +183,8 @@ fn alternatives(outcome: &Reproduction) -> Option<Table> {
     })
 }
 
-/// Our numbers, by name if there are several.
-fn ours(judgement: &Judgement) -> String {
+/// The numbers of a judgement, by name if there are several.
+pub fn ours(judgement: &Judgement) -> String {
     match judgement.ours.as_slice() {
         [] => number::NONE.into(),
         [(_, alone)] => shown(alone),

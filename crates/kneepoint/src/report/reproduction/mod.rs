@@ -6,7 +6,7 @@ mod document;
 mod figure;
 pub mod json;
 
-pub use document::document;
+pub use document::{document, ours};
 
 use super::number;
 use crate::experiment::{CheckResult, Claim, Effort, Judgement, Verdict};

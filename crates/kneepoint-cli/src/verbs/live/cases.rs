@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The cases of `knee live`: those of a scenario, or the points of an experiment with its claims.
+
+use std::path::Path;
+
+use kneepoint::experiment::{Claim, Experiment, Pace, Point, Work};
+use kneepoint::scenario;
+use kneepoint::spec::Valid;
+use kneepoint::study::live::{self, Measured, on_linux};
+use kneepoint::units::Span;
+
+use super::invalid;
+use crate::failure::Failure;
+use crate::verbs::run::{UNNAMED, row_name, usual_sample};
+use crate::{files, library};
+
+/// What is to be run.
+pub struct Cases {
+    pub title: String,
+    /// For the directory of the results.
+    pub name: String,
+    /// Name and text.
+    pub source: (String, String),
+    pub all: Vec<Case>,
+    pub claims: Vec<Claim>,
+    pub notes: Vec<String>,
+}
+
+/// One of them.
+pub struct Case {
+    pub name: String,
+    /// Its point of the sweep.
+    pub labels: Vec<(String, String)>,
+    pub valid: Valid,
+}
+
+impl Case {
+    /// The case with its runs.
+    pub fn measured((case, measured): (Case, Vec<Measured>)) -> live::Case {
+        let Case { name, labels, valid } = case;
+        live::Case { name, labels, valid, measured }
+    }
+}
+
+/// The cases of a scenario file or of an experiment, with hosts of Linux; only those whose names contain `only`.
+pub fn cases(named: &str, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
+    let path = Path::new(named);
+    let is_file = path.extension().is_some_and(|end| end == "toml") || named == "-";
+    let mut cases =
+        if is_file && !is_experiment(path)? { of_scenario(path)? } else { of_experiment(named, pace)? };
+    cases.all.retain(|case| only.is_none_or(|only| case.name.contains(only)));
+    if cases.all.is_empty() {
+        return Err(Failure::usage("no case is left to run", "choose others with `--only`, or leave it out"));
+    }
+    for case in &mut cases.all {
+        let usual = usual_sample(&case.valid);
+        let sample = case.valid.schedule().sample.unwrap_or(usual);
+        let sampled = case.valid.clone().with_sample(Some(sample).filter(|sample| *sample > Span::ZERO));
+        let (valid, notes) = sampled.and_then(on_linux).map_err(invalid)?;
+        case.valid = valid;
+        for note in notes {
+            if !cases.notes.contains(&note) {
+                cases.notes.push(note);
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// Whether a file has a section `[experiment]`.
+fn is_experiment(path: &Path) -> Result<bool, Failure> {
+    Ok(files::read_text(path)?.lines().any(|line| line.trim() == "[experiment]"))
+}
+
+fn of_scenario(path: &Path) -> Result<Cases, Failure> {
+    let text = files::read_text(path)?;
+    let origin = path.display().to_string();
+    let parsed = match scenario::parse_with(&text, &|name| files::beside(path, name)) {
+        Ok(parsed) => parsed,
+        Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
+    };
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| parsed.name.clone());
+    let title = if parsed.name == UNNAMED { name.clone() } else { parsed.name };
+    let case = |case: scenario::Case| Case {
+        name: row_name(&title, &case.settings),
+        labels: case.settings,
+        valid: case.valid,
+    };
+    let all = parsed.cases.into_iter().map(case).collect();
+    Ok(Cases { title, source: (name.clone(), text), name, all, claims: Vec::new(), notes: Vec::new() })
+}
+
+fn of_experiment(name: &str, pace: Pace) -> Result<Cases, Failure> {
+    let found = library::find(&[name.to_string()], pace)?;
+    let [volume] = &found[..] else {
+        let message = format!("`{name}` stands for {} experiments", found.len());
+        return Err(Failure::usage(message, "name one of them; `knee reproduce --list` shows all"));
+    };
+    let Experiment { id, title, variants, claims, .. } = volume.experiment.clone();
+    let points = variants.into_iter().next().into_iter().flat_map(|variant| variant.points);
+    let case = |Point { labels, work }: Point| match work {
+        Work::Packets(packets) => Some(Case { name: row_name(&id, &labels), labels, valid: packets.valid }),
+        Work::Computation(_) => None,
+    };
+    let all = points.filter_map(case).collect();
+    Ok(Cases { title, source: (id.clone(), volume.text.clone()), all, claims, notes: Vec::new(), name: id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_experiments_have_cases_for_the_kernel() {
+        let cases = of_experiment("pert.fig6", Pace::Full).unwrap();
+        let names: std::collections::BTreeSet<_> = cases.all.iter().map(|case| &case.name).collect();
+        assert!(names.len() == cases.all.len() && names.len() > 1, "{names:?}");
+        assert!(!cases.claims.is_empty());
+        assert!(of_experiment("pert", Pace::Full).is_err(), "a publication is more than one");
+    }
+}
