@@ -120,7 +120,7 @@ run-live: build ## as root: PERT in this kernel beside Reno and CUBIC, and the s
 	$(KNEE) live scenarios/live/controllers.toml --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live; \
 	  status=$$?; $(KNEE) kernel unload pert; exit $$status
 
-validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux-host.md (45 minutes)
+validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux.md (45 minutes)
 	$(CARGO) run --release --locked -p xtask -- linux --record
 	$(CARGO) run --release --locked -p xtask -- linux --write
 

@@ -11,6 +11,7 @@
 
 mod bench;
 mod docs;
+mod explanations;
 #[cfg(target_os = "linux")]
 mod linux;
 mod ns2;

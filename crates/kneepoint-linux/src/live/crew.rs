@@ -83,6 +83,7 @@ struct Connection {
 
 /// Does what the members of the crew request until the end of the run.
 pub(super) fn work(post: Post) -> io::Result<Spent> {
+    hosts::hurry();
     let mut office = Office { socket: None, connections: Vec::new(), post };
     while Instant::now() < office.post.end {
         office.wake()?;

@@ -29,8 +29,8 @@ pub(super) fn look(controls: &[&str], end: Instant) -> Inside {
             let Ok(reader) = Reader::open(&control) else { return };
             while Instant::now() < end {
                 let Ok(records) = reader.take(WAIT) else { return };
-                let mut latest = known.lock().expect("no panic inside");
-                latest.extend(records.into_iter().map(|one| ((one.source, one.destination), one)));
+                let mut all = known.lock().expect("no panic inside");
+                all.extend(records.into_iter().map(|one| ((one.source, one.destination), one)));
             }
         });
     }

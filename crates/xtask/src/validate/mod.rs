@@ -12,7 +12,6 @@
 
 mod chart;
 mod compare;
-mod explanations;
 mod figures;
 mod live;
 mod page;
@@ -23,11 +22,12 @@ mod trajectory;
 
 use std::path::{Path, PathBuf};
 
+use crate::explanations::Explanations;
 use clap::Args;
 
 use crate::setting;
 use compare::METRICS;
-use explanations::Explanations;
+
 use record::Point;
 use table::MetricPairs;
 
@@ -35,6 +35,7 @@ const RESULTS: [&str; 2] = [
     include_str!("../../../../validation/ns2/results.jsonl"),
     include_str!("../../../../validation/ns3/results.jsonl"),
 ];
+const FILE: &str = "validation/explanations.toml";
 const EXPLANATIONS: &str = include_str!("../../../../validation/explanations.toml");
 
 /// Points of a quick validation: one of each kind, all short.
@@ -79,7 +80,7 @@ pub struct Arguments {
 
 /// Validates; returns whether every difference is explained.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
-    let explanations = Explanations::read(EXPLANATIONS)?;
+    let explanations = Explanations::read(FILE, EXPLANATIONS)?;
     if arguments.record {
         return trajectory::record();
     }
@@ -112,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let explained = [report(&rows), trajectory::report(&trajectories)] == [true; 2];
     if !explained {
-        println!("explain them in {}; do not tune", explanations::FILE);
+        println!("explain them in {}; do not tune", FILE);
     }
     Ok(explained)
 }
@@ -184,7 +185,7 @@ fn warn_of_stale(
         let used = rows.iter().any(|row| row.because.contains(&Some(number)))
             || trajectories.iter().any(|row| row.because.contains(&Some(number)));
         if !used {
-            println!("{}: {} explains no difference", explanations::FILE, explanations.patterns(number));
+            println!("{}: {} explains no difference", FILE, explanations.patterns(number));
         }
     }
 }

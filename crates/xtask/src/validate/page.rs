@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use super::compare::{Agreement, METRICS, Pair, Tolerance};
-use super::explanations::Explanations;
 use super::table::{MetricPairs, agreement};
 use super::trajectory;
+use crate::explanations::Explanations;
 
 /// The parameter varied in each group.
 const GROUPS: [(&str, &str); 12] = [

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::compare::{Agreement, METRICS, Pair};
-use super::explanations::Explanations;
 use super::figures::{Figures, Location};
 use super::record::Point;
 use super::runs::Measured;
+use crate::explanations::Explanations;
 
 /// One line of a table.
 pub struct MetricPairs {

@@ -13,7 +13,7 @@ use kneepoint::measure::Series;
 use kneepoint::scenario;
 use rayon::prelude::*;
 
-use super::explanations::Explanations;
+use crate::explanations::Explanations;
 use compare::{MEASURES, Measured};
 use pair::Pair;
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_controller_of_another_generation_is_told_apart() {
-        let explanations = Explanations::read("because = []").expect("an empty list");
+        let explanations = Explanations::read("it", "because = []").expect("an empty list");
         let mut pairs = pairs(Some("idle/cubic:era=2006/Linux cubic")).expect("the committed file reads");
         let theirs = recorded::theirs(&pairs, false).expect("a row for each pair").remove(0);
         let same = row(pairs[0].clone(), theirs.clone(), &explanations).expect("a run");

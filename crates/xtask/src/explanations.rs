@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Explanations of differences, found by experiment and kept in `validation/explanations.toml`.
+//! Explanations of differences, found by experiment and kept beside the results of the other program.
 
 use serde::Deserialize;
-
-/// Name of the file in error messages.
-pub const FILE: &str = "validation/explanations.toml";
 
 /// All explanations.
 #[derive(Debug, Deserialize)]
@@ -25,9 +22,9 @@ pub struct Explanation {
 }
 
 impl Explanations {
-    /// Reads the file.
-    pub fn read(text: &str) -> Result<Explanations, String> {
-        toml::from_str(text).map_err(|error| format!("{FILE}: {error}"))
+    /// Reads the text of a file with this name.
+    pub fn read(file: &str, text: &str) -> Result<Explanations, String> {
+        toml::from_str(text).map_err(|error| format!("{file}: {error}"))
     }
 
     /// The first explanation for a figure of a point, with its number.
@@ -78,8 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn the_committed_file_reads() {
-        let text = include_str!("../../../../validation/explanations.toml");
-        assert!(Explanations::read(text).is_ok_and(|explanations| explanations.len() > 0));
+    fn the_committed_files_read() {
+        for text in [
+            include_str!("../../../validation/explanations.toml"),
+            include_str!("../../../validation/linux/explanations.toml"),
+        ] {
+            assert!(Explanations::read("it", text).is_ok_and(|explanations| explanations.len() > 0));
+        }
     }
 }
