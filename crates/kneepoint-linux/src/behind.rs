@@ -152,7 +152,7 @@ pub enum Far {
 
 /// The near host, whose every packet goes through the link, and the far one.
 pub fn hosts(place: Far) -> io::Result<[Host; 2]> {
-    let network = free_network()?;
+    let network = free_network(&[routes()?])?;
     let near = Host::new(Namespace::new()?, Address::of(network, 1))?;
     let other = match place {
         Far::Here => Namespace::own()?,
@@ -171,11 +171,28 @@ pub fn hosts(place: Far) -> io::Result<[Host; 2]> {
     Ok([near, far])
 }
 
-/// The first network 10.77.N.0/24 that no route of the caller's namespace leads to.
-fn free_network() -> io::Result<u8> {
-    let routes = fs::read_to_string("/proc/thread-self/net/route")?;
+/// A device in each of two network namespaces that `ip netns` named, with an address and no other route.
+pub fn between(names: [&str; 2]) -> io::Result<[Host; 2]> {
+    let open = |name: &str| {
+        Namespace::named(name).map_err(|error| {
+            io::Error::new(error.kind(), format!("network namespace `{name}`: {error} (`ip netns list`)"))
+        })
+    };
+    let [near, far] = [open(names[0])?, open(names[1])?];
+    let network = free_network(&[near.run(routes)?, far.run(routes)?])?;
+    Ok([Host::new(near, Address::of(network, 1))?, Host::new(far, Address::of(network, 2))?])
+}
+
+/// The routes of the calling thread's namespace.
+fn routes() -> io::Result<String> {
+    fs::read_to_string("/proc/thread-self/net/route")
+}
+
+/// The first network 10.77.N.0/24 to which none of these routes leads.
+fn free_network(routes: &[String]) -> io::Result<u8> {
     let destinations: Vec<u32> = routes
-        .lines()
+        .iter()
+        .flat_map(|routes| routes.lines())
         .filter_map(|line| u32::from_str_radix(line.split_whitespace().nth(1)?, 16).ok().map(u32::from_be))
         .collect();
     let taken = |network: u8| destinations.contains(&u32::from(Address::of(network, 0).v4));

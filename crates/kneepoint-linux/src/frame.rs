@@ -5,7 +5,7 @@
 //! IPv4 (with options) or IPv6 (with extension headers) · TCP with its options, UDP, or anything else
 //! ```
 //!
-//! A frame starts with its IP header: a TUN device opened with `IFF_NO_PI` has none of the link layer. Such a device
+//! A frame starts with its IP header, which [`ethernet`] finds in a frame of Ethernet: a TUN device opened with `IFF_NO_PI` has none of the link layer. Such a device
 //! without `IFF_VNET_HDR` has no offloads unless a program asks for them, so the kernel finishes every checksum before the
 //! program reads the frame: checksums are complete, and are mended here by the difference (RFC 1624), never computed anew.
 //!
@@ -25,6 +25,8 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// Where the checksum of a TCP header is.
 const TCP_CHECKSUM: usize = 16;
+/// Where that of a UDP header is.
+const UDP_CHECKSUM: usize = 6;
 /// The unit of rates in the option.
 const RATE_UNIT: u64 = 1000;
 /// Extension headers of IPv6 that say where the next begins, in units of eight bytes (RFC 8200, RFC 6275, RFC 7401, RFC 5533).
@@ -33,6 +35,38 @@ const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 /// More extension headers than this are not followed.
 const DEEPEST: usize = 8;
+
+/// Where the IP header of an Ethernet frame begins, behind two addresses, tags (IEEE 802.1Q, 802.1ad) and the type.
+pub fn ethernet(frame: &[u8]) -> usize {
+    let mut at = 12;
+    while matches!(word(frame, at), Some(0x8100 | 0x88a8)) {
+        at += 4;
+    }
+    (at + 2).min(frame.len())
+}
+
+/// Finishes the checksum of a TCP segment or datagram whose sender left that to its device: the field has the sum of the pseudo-header.
+pub fn finish_checksum(frame: &mut [u8]) {
+    let Some(parts) = parts(frame).filter(|parts| !parts.fragment) else { return };
+    let place = match parts.protocol {
+        TCP => TCP_CHECKSUM,
+        UDP => UDP_CHECKSUM,
+        _ => return,
+    };
+    let bytes = &mut frame[parts.transport..parts.end];
+    let mut sum: u32 = bytes.chunks(2).map(|two| u32::from(two[0]) << 8 | two.get(1).map_or(0, |low| u32::from(*low))).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    // Of a datagram, zero says that there is none.
+    let checksum = match !(sum as u16) {
+        0 if parts.protocol == UDP => 0xffff,
+        checksum => checksum,
+    };
+    if let Some(field) = bytes.get_mut(place..place + 2) {
+        field.copy_from_slice(&checksum.to_be_bytes());
+    }
+}
 
 /// One direction of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,6 +139,15 @@ pub struct Headers {
     pub tcp: Option<Tcp>,
     /// Bytes after the last header that was read.
     pub payload: u32,
+}
+
+impl Headers {
+    /// Those of something that is not IP, of so many bytes: all of it is one flow.
+    pub fn foreign(bytes: usize) -> Headers {
+        let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        let flow = Tuple { from: nowhere, to: nowhere, ports: (0, 0), protocol: u8::MAX };
+        Headers { flow, ecn: Ecn::Not, dscp: 0, tcp: None, payload: bytes as u32 }
+    }
 }
 
 /// Where the parts of a frame are.

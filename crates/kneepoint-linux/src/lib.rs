@@ -22,8 +22,10 @@ pub mod live;
 pub mod namespace;
 pub mod native;
 pub mod privilege;
+pub mod probe;
 pub mod tap;
 pub mod tun;
+pub mod wire;
 
 pub use leftovers::{Leftover, remove_leftovers};
 pub use namespace::SYSCTLS;

@@ -113,7 +113,7 @@ fn set_up(name: &str, address: Address) -> io::Result<()> {
     Ok(())
 }
 
-fn request(name: &str) -> ifreq {
+pub(crate) fn request(name: &str) -> ifreq {
     // SAFETY: every field of `ifreq` is an integer, an address or a union of these, for which zero is a value.
     let mut request: ifreq = unsafe { mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
@@ -122,7 +122,7 @@ fn request(name: &str) -> ifreq {
     request
 }
 
-fn socket(family: c_int) -> io::Result<OwnedFd> {
+pub(crate) fn socket(family: c_int) -> io::Result<OwnedFd> {
     // SAFETY: the call takes no pointers.
     let socket = unsafe { libc::socket(family, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
     if socket < 0 {
@@ -132,7 +132,7 @@ fn socket(family: c_int) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
 
-fn ask<T>(file: &impl AsRawFd, what: libc::Ioctl, request: &mut T) -> io::Result<()> {
+pub(crate) fn ask<T>(file: &impl AsRawFd, what: libc::Ioctl, request: &mut T) -> io::Result<()> {
     // SAFETY: each caller passes the type that its request takes a pointer to; the value lives until the end.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), what, std::ptr::from_mut(request)) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

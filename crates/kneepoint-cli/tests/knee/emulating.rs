@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee emulate`: its arguments anywhere, its links where the machine allows them.
+#![allow(clippy::disallowed_methods, reason = "links run in real time")]
 
 use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::{json, knee, stderr, stdout};
 
@@ -86,4 +88,148 @@ fn packets_that_cross_the_link_are_measured_captured_and_reported() {
 
 fn checks(directory: &Path, file: &str) -> bool {
     knee(directory, &["check", file]).status.success()
+}
+
+/// Network namespaces with names, and what is in them; removed when dropped.
+struct Named(Vec<String>);
+
+impl Named {
+    fn new(names: &[&str], setup: &str) -> Named {
+        let names = names.iter().map(|name| format!("knee-{name}{}", std::process::id()));
+        let named = Named(names.collect());
+        let list = named.0.join(" ");
+        named.sh(&format!("for n in {list}; do ip netns add $n; ip -n $n link set lo up; done\n{setup}"));
+        named
+    }
+    /// `$1`, `$2` and so on are the names.
+    fn sh(&self, line: &str) -> String {
+        let output = std::process::Command::new("sh").args(["-ec", line, "sh"]).args(&self.0).output().unwrap();
+        assert!(output.status.success(), "{line}\n{}", stderr(&output));
+        stdout(&output)
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            let _ = std::process::Command::new("ip").args(["netns", "del", name]).status();
+        }
+    }
+}
+
+/// Exchanges datagrams and then a transfer over TCP between two named namespaces: the round trips in milliseconds, and the bytes that came.
+fn exchange(near: &str, far: &str, address: &'static str) -> (Vec<f64>, usize) {
+    use kneepoint_linux::namespace::Namespace;
+    use std::io::Read as _;
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+    let patience = Some(Duration::from_secs(3));
+    let echo = Namespace::named(far).unwrap().run(move || {
+        let (socket, listener) = (UdpSocket::bind((address, 7))?, TcpListener::bind((address, 9))?);
+        socket.set_read_timeout(patience)?;
+        Ok((socket, listener))
+    });
+    let (socket, listener) = echo.unwrap();
+    let server = std::thread::spawn(move || {
+        let mut room = [0; 100];
+        for _ in 0..5 {
+            let (length, from) = socket.recv_from(&mut room).unwrap();
+            socket.send_to(&room[..length], from).unwrap();
+        }
+        let mut all = Vec::new();
+        listener.accept().unwrap().0.read_to_end(&mut all).unwrap();
+        all.len()
+    });
+    let trips = Namespace::named(near).unwrap().run(move || {
+        let socket = UdpSocket::bind("0.0.0.0:0")?;
+        socket.set_read_timeout(patience)?;
+        let mut trips = Vec::new();
+        for _ in 0..5 {
+            let began = Instant::now();
+            socket.send_to(&[1; 100], (address, 7))?;
+            socket.recv_from(&mut [0; 100])?;
+            trips.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        TcpStream::connect((address, 9))?.write_all(&[2; 200_000])?;
+        Ok(trips)
+    });
+    (trips.unwrap(), server.join().unwrap())
+}
+
+/// Starts it as root of the namespace, or of this one.
+fn background(namespace: Option<&str>, arguments: &[&str]) -> std::process::Child {
+    let program = env!("CARGO_BIN_EXE_knee");
+    let mut command = match namespace {
+        Some(name) => {
+            let mut command = std::process::Command::new("nsenter");
+            command.arg(format!("--net=/run/netns/{name}")).arg(program);
+            command
+        }
+        None => std::process::Command::new(program),
+    };
+    let piped = std::process::Stdio::piped;
+    let child = command.args(arguments).stdin(std::process::Stdio::null()).stdout(piped()).stderr(piped());
+    let child = child.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    child
+}
+
+/// The 40 ms of the path, and what a loaded machine adds.
+const TRIP: std::ops::Range<f64> = 40.0..90.0;
+
+#[test]
+fn a_link_between_named_namespaces_carries_what_they_send_and_goes() {
+    if !able() {
+        return;
+    }
+    let here = tempfile::tempdir().unwrap();
+    let named = Named::new(&["a", "b"], "");
+    let [near, far] = [named.0[0].as_str(), named.0[1].as_str()];
+    let link = ["emulate", "--between", near, far, "--rate", "10mbit", "--delay", "20ms"];
+    let emulation = background(None, &[&link[..], &["--duration", "4s", "--json"]].concat());
+    let address = named.sh("ip -n $2 -o -4 addr show dev knee0 | sed 's/.*inet \\([0-9.]*\\).*/\\1/'");
+    let (trips, bytes) = exchange(near, far, address.trim().to_string().leak());
+    assert!(trips.iter().all(|trip| TRIP.contains(trip)), "{trips:?}");
+    assert_eq!(bytes, 200_000);
+    let output = emulation.wait_with_output().unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(summary["rows"].to_string().contains("served_packets"), "{summary}");
+    let program = knee(here.path(), &[&link[..], &["--", "sh", "-c", "echo to $KNEE_PEER"]].concat());
+    assert_eq!(stdout(&program).trim(), format!("to {}", address.trim()));
+    let left = named.sh("ip -n $1 -o link; ip -n $2 -o link");
+    assert!(!left.contains("knee0"), "{left}");
+    let missing = knee(here.path(), &["emulate", "--between", "knee-none", far]);
+    assert!(stderr(&missing).contains("`knee-none`"), "{}", stderr(&missing));
+}
+
+#[test]
+fn a_link_between_two_devices_carries_whole_frames() {
+    if !able() {
+        return;
+    }
+    // Two hosts with a machine between them, which has no addresses: addresses are resolved across the link. Senders leave their
+    // checksums to the device.
+    let named = Named::new(
+        &["h", "m", "i"],
+        "ip link add e0 netns $1 type veth peer name m0 netns $2
+         ip link add e0 netns $3 type veth peer name m1 netns $2
+         ip -n $2 link set m0 up; ip -n $2 link set m1 up
+         for n in $1 $3; do ip -n $n link set e0 up gso_max_segs 1; done
+         ip -n $1 addr add 10.78.3.1/24 dev e0; ip -n $3 addr add 10.78.3.2/24 dev e0",
+    );
+    let [near, middle, far] = [0, 1, 2].map(|place: usize| named.0[place].as_str());
+    let link = ["emulate", "--bridge", "m0", "m1", "--rate", "10mbit", "--delay", "20ms", "--duration", "4s"];
+    let emulation = background(Some(middle), &link);
+    let (trips, bytes) = exchange(near, far, "10.78.3.2");
+    assert!(trips[0] >= 80.0, "addresses are resolved across the link: {trips:?}");
+    assert!(trips[1..].iter().all(|trip| TRIP.contains(trip)), "{trips:?}");
+    assert_eq!(bytes, 200_000);
+    let output = emulation.wait_with_output().unwrap();
+    let said = stderr(&output);
+    assert!(said.contains("`m0` merges frames") && said.contains("ethtool -K m0"), "{said}");
+    assert!(said.contains("near-far:") && !said.contains("not IP"), "{said}");
+    named.sh("ip -n $2 link set m1 down");
+    let down = background(Some(middle), &link).wait_with_output().unwrap();
+    assert!(stderr(&down).contains("`m1` is down"), "{}", stderr(&down));
+    let none = background(Some(middle), &["emulate", "--bridge", "m0", "m9"]).wait_with_output().unwrap();
+    assert!(stderr(&none).contains("no device is called `m9`"), "{}", stderr(&none));
 }

@@ -3,13 +3,14 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
 use super::{Emulator, Lateness, Side};
@@ -29,6 +30,38 @@ pub struct Stop<'a> {
     pub when: BorrowedFd<'a>,
     /// When a signal arrived and this says so.
     pub asked: &'a dyn Fn() -> bool,
+}
+
+/// A descriptor for [`Stop::when`] that can never be read.
+pub fn never() -> io::Result<OwnedFd> {
+    Ok(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?.into())
+}
+
+/// Where frames come from and go to, without waiting.
+pub trait Port {
+    /// The next frame: its length. [`ErrorKind::WouldBlock`] where there is none, [`ErrorKind::Interrupted`] where there may be another.
+    fn receive(&self, room: &mut [u8]) -> io::Result<usize>;
+    /// Takes a frame.
+    fn send(&self, bytes: &[u8]) -> io::Result<()>;
+    /// It can be read when there is a frame.
+    fn file(&self) -> BorrowedFd<'_>;
+}
+
+/// A TUN device.
+impl Port for File {
+    #[inline]
+    fn receive(&self, room: &mut [u8]) -> io::Result<usize> {
+        let mut file = self;
+        file.read(room)
+    }
+    #[inline]
+    fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self;
+        file.write(bytes).map(drop)
+    }
+    fn file(&self) -> BorrowedFd<'_> {
+        self.as_fd()
+    }
 }
 
 /// Sees every frame at its host's device, as a capture there would.
@@ -68,9 +101,9 @@ pub struct Carried {
 }
 
 /// Carries frames between the devices of the near and the far host, by a clock that began at `origin`.
-pub fn carry<O: Observer>(
+pub fn carry<O: Observer, P: Port>(
     emulator: &mut Emulator<O>,
-    devices: [&File; 2],
+    devices: [&P; 2],
     origin: Instant,
     stop: &Stop,
     capture: &mut impl Capture,
@@ -100,15 +133,15 @@ pub fn carry<O: Observer>(
 }
 
 /// The two devices, with a clock.
-struct Desk<'a, C> {
-    devices: [&'a File; 2],
+struct Desk<'a, C, P> {
+    devices: [&'a P; 2],
     origin: Instant,
     capture: &'a mut C,
     carried: Carried,
     failure: Option<io::Error>,
 }
 
-impl<C: Capture> Desk<'_, C> {
+impl<C: Capture, P: Port> Desk<'_, C, P> {
     #[inline]
     fn now(&self) -> Time {
         Span(self.origin.elapsed().as_nanos() as u64).after_start()
@@ -117,7 +150,7 @@ impl<C: Capture> Desk<'_, C> {
     /// Reads what a host sent.
     fn take_in<O: Observer>(&mut self, side: Side, emulator: &mut Emulator<O>) -> io::Result<()> {
         for _ in 0..BATCH {
-            let length = match self.devices[side as usize].read(emulator.room()) {
+            let length = match self.devices[side as usize].receive(emulator.room()) {
                 Ok(length) => length,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -136,15 +169,15 @@ impl<C: Capture> Desk<'_, C> {
         self.carried.lateness.record(self.now().since(at));
         self.capture.frame(to, at, bytes);
         let began = self.now();
-        let written = self.devices[to as usize].write(bytes);
+        let written = self.devices[to as usize].send(bytes);
         let receiving = &mut self.carried.receiving[to as usize];
         *receiving = *receiving + Span(self.origin.elapsed().as_nanos() as u64).after_start().since(began);
         let Err(error) = written else { return };
         match error.raw_os_error() {
             // The host has no room, or its device is down.
             Some(libc::EAGAIN | libc::EINTR | libc::ENOBUFS | libc::EIO) => self.carried.refused += 1,
-            // A packet that the host's kernel does not take, as one with an address of the wrong kind.
-            Some(libc::EINVAL) => self.carried.refused += 1,
+            // A packet that the host's kernel does not take, as one with an address of the wrong kind, or that its device does not.
+            Some(libc::EINVAL | libc::ENETDOWN | libc::EMSGSIZE) => self.carried.refused += 1,
             _ => self.failure = Some(error),
         }
     }
@@ -153,7 +186,7 @@ impl<C: Capture> Desk<'_, C> {
     /// late by some ten microseconds, so the last of the wait is spent awake.
     fn wait(&self, until: Time, when: BorrowedFd) -> io::Result<([bool; 2], bool)> {
         let span = until.since(self.now()).saturating_sub(AWAKE).min(LONGEST_WAIT);
-        let files = [self.devices[0].as_fd(), self.devices[1].as_fd(), when];
+        let files = [self.devices[0].file(), self.devices[1].file(), when];
         let mut files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
         match ppoll(&mut files, Some(TimeSpec::from_duration(Duration::from_nanos(span.0))), None) {
             Ok(_) | Err(Errno::EINTR) => {

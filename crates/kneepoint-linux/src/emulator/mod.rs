@@ -23,12 +23,12 @@ use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
 use kneepoint::units::{Rate, Span, Time};
 
-pub use carry::{Capture, Carried, Stop, be_prompt, carry};
+pub use carry::{Capture, Carried, Port, Stop, be_prompt, carry, never};
 use frames::Frames;
 pub use frames::LONGEST;
 pub use lateness::{Late, Lateness};
 
-use crate::frame::{self, Tuple};
+use crate::frame::{self, Headers, Tuple};
 use crate::tap::Tap;
 
 /// One of the two hosts.
@@ -50,6 +50,34 @@ impl Side {
     }
 }
 
+/// What a frame begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layer {
+    /// An IP header.
+    #[default]
+    Ip,
+    /// An Ethernet header. Every frame is carried, whatever is in it; its size is that of what follows the header.
+    Ethernet,
+}
+
+impl Layer {
+    /// Bytes before what the links carry.
+    #[inline]
+    fn header(self, frame: &[u8]) -> usize {
+        match self {
+            Layer::Ip => 0,
+            Layer::Ethernet => frame::ethernet(frame),
+        }
+    }
+
+    /// The headers of what is carried; none of what is not.
+    #[inline]
+    fn headers(self, packet: &[u8]) -> Option<Headers> {
+        let headers = frame::read(packet);
+        headers.or_else(|| (self == Layer::Ethernet).then(|| Headers::foreign(packet.len())))
+    }
+}
+
 /// The first hops of a path from the near host to the far one, and back.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -62,6 +90,7 @@ pub type Inside = Box<dyn Fn(&Tuple) -> Vec<(&'static str, f64)> + Send>;
 
 /// A network at work, with real packets on it.
 pub struct Emulator<O> {
+    layer: Layer,
     links: Links,
     events: EventQueue,
     /// The links' entities; the next one samples.
@@ -103,6 +132,7 @@ impl<O: Observer> Emulator<O> {
         let spare = frames.take();
         let watch = Watch { inner: watch, dropped: Vec::new() };
         Emulator {
+            layer: Layer::Ip,
             links,
             events,
             entities,
@@ -123,6 +153,12 @@ impl<O: Observer> Emulator<O> {
         Emulator { inside, ..self }
     }
 
+    /// Frames begin with the header of this layer.
+    #[must_use]
+    pub fn of(self, layer: Layer) -> Emulator<O> {
+        Emulator { layer, ..self }
+    }
+
     /// Where the next frame's bytes belong.
     #[inline]
     pub fn room(&mut self) -> &mut [u8] {
@@ -133,14 +169,17 @@ impl<O: Observer> Emulator<O> {
     pub fn enter(&mut self, from: Side, length: usize, now: Time) {
         let slot = self.spare;
         self.frames.fill(slot, length, from);
-        let Some(headers) = frame::read(self.frames.bytes(slot)) else {
+        let bytes = self.frames.bytes(slot);
+        let packet = &bytes[self.layer.header(bytes)..];
+        let size = packet.len() as u16;
+        let Some(headers) = self.layer.headers(packet) else {
             self.foreign += 1;
             return;
         };
         self.spare = self.frames.take();
         // Hosts announce themselves to all, whether or not a program sends.
         self.addressed += u64::from(!headers.flow.to.is_multicast());
-        let mut packet = self.tap.enter(&headers, length as u16, now, &mut self.watch);
+        let mut packet = self.tap.enter(&headers, size, now, &mut self.watch);
         let way = self.ways[packet.hop as usize];
         packet.hop = match from {
             Side::Near => way.forward,
@@ -197,7 +236,9 @@ impl<O: Observer> Emulator<O> {
     fn leave(&mut self, packet: &Packet, at: Time, hand: &mut impl FnMut(Side, &[u8], Time)) {
         let slot = packet.id;
         let to = self.frames.from(slot).other();
-        let bytes = self.frames.bytes(slot);
+        let whole = self.frames.bytes(slot);
+        let header = self.layer.header(whole);
+        let bytes = &mut whole[header..];
         if packet.flags.has(Flags::CE) {
             frame::mark(bytes);
         }
@@ -206,7 +247,7 @@ impl<O: Observer> Emulator<O> {
         {
             frame::stamp_rate(bytes, rate);
         }
-        if let Some(headers) = frame::read(bytes) {
+        if let Some(headers) = self.layer.headers(bytes) {
             self.tap.leave(&headers, packet, at, &mut self.watch);
         }
         hand(to, self.frames.bytes(slot), at);

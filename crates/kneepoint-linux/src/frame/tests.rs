@@ -176,3 +176,38 @@ fn no_bytes_make_it_panic() {
     }
     assert!(understood > 20_000, "{understood}");
 }
+
+#[test]
+fn an_ip_header_is_found_behind_tags() {
+    let mut frame = vec![0; 60];
+    frame[12..14].copy_from_slice(&[8, 0]);
+    assert_eq!(ethernet(&frame), 14);
+    frame[12..14].copy_from_slice(&[0x88, 0xa8]);
+    frame[16..18].copy_from_slice(&[0x81, 0]);
+    assert_eq!(ethernet(&frame), 22);
+    assert_eq!(ethernet(&[0; 9]), 9);
+}
+
+/// What a sender that leaves the checksum to its device writes into the field: the sum of the pseudo-header, not inverted.
+#[test]
+fn an_unfinished_checksum_is_finished_to_that_of_the_whole_frame() {
+    for (protocol, place, length) in [(6_u8, 16, 20 + 7), (17, 6, 8 + 7)] {
+        let mut frame = vec![0x45, 0, 0, 20 + length as u8, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2];
+        frame.extend((0..length).map(|place| place as u8 * 37));
+        frame[20 + place..][..2].fill(0);
+        let sum = |bytes: &[u8]| {
+            let mut sum: u32 =
+                bytes.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(*two.get(1).unwrap_or(&0))).sum();
+            while sum > 0xffff {
+                sum = (sum & 0xffff) + (sum >> 16);
+            }
+            sum as u16
+        };
+        let pseudo = [10, 77, 0, 1, 10, 77, 0, 2, 0, protocol, 0, length as u8];
+        let whole = [&pseudo[..], &frame[20..]].concat();
+        let right = !sum(&whole);
+        frame[20 + place..][..2].copy_from_slice(&sum(&pseudo).to_be_bytes());
+        finish_checksum(&mut frame);
+        assert_eq!(frame[20 + place..][..2], right.to_be_bytes(), "protocol {protocol}");
+    }
+}

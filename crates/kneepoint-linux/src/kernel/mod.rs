@@ -40,7 +40,7 @@ pub use errors::Error;
 pub use filters::{
     Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_hint, remove_queue,
 };
-pub use probe::{Need, needs};
+pub use probe::{LENGTHS, Need, needs};
 pub use programs::{CONTROLLERS, Controller};
 pub use rates::{clear_rates, rates, set_rate};
 pub use records::{Reader, Record};

@@ -40,6 +40,11 @@ const MEANINGS: &[(&str, &str, &str)] = &[
         "use a kernel from 6.10 on, or a controller that does not need it: pert, pert_pi, pert_adaptive",
     ),
     ("is not found in kernel", "this kernel's tcp_congestion_ops lacks a member", "use a newer kernel"),
+    (
+        "'bpf_cast_to_kern_ctx': not found",
+        "the program reads the length of a queue by bpf_cast_to_kern_ctx, which this kernel lacks",
+        "use a kernel from 6.2 on",
+    ),
     ("unknown func", "this kernel lacks a function that the program calls", "use a newer kernel"),
     (
         "Operation not permitted",

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{Enum, Struct};
+use libbpf_rs::btf::types::{Enum, Func, Struct};
 
 use super::errors::Error;
 use super::pins;
@@ -31,6 +31,8 @@ pub struct Need {
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 const BPF: u32 = 39;
+/// The name of what queues need.
+pub const LENGTHS: &str = "lengths of queues in BPF";
 /// The kernel's description of its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
@@ -54,6 +56,8 @@ pub fn needs() -> Vec<Need> {
     let operations =
         types.as_ref().is_some_and(|types| types.type_by_name::<Struct>("tcp_congestion_ops").is_some());
     let links = types.as_ref().is_some_and(has_links);
+    let lengths =
+        types.as_ref().is_some_and(|types| types.type_by_name::<Func>("bpf_cast_to_kern_ctx").is_some());
     let place = pins::mounted();
     let yes_no = |yes: bool, what: &str| format!("{what}{}", if yes { "" } else { " missing" });
     vec![
@@ -98,6 +102,14 @@ pub fn needs() -> Vec<Need> {
             found: format!("kernel {}", release()),
             remedy: "none needed: without links, from 6.4 on, a control is registered until it is removed",
             used_for: "unloading with the last reference; without it, by knee alone",
+            required: false,
+        },
+        Need {
+            name: LENGTHS,
+            met: lengths,
+            found: yes_no(lengths, "function bpf_cast_to_kern_ctx"),
+            remedy: "use a kernel from 6.2 on",
+            used_for: "queues at this machine as a router: knee kernel aqm",
             required: false,
         },
     ]

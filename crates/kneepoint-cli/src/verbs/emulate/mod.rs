@@ -3,13 +3,15 @@
 
 #![allow(clippy::disallowed_methods, reason = "it runs in real time")]
 
+mod existing;
 mod outcome;
 mod path;
+mod probe;
 mod traps;
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -19,7 +21,7 @@ use kneepoint::capture::Blocks;
 use kneepoint::measure::{Meter, Series};
 use kneepoint::units::{Rate, Span, Time};
 use kneepoint_linux::behind::{self, Far, Host, Program};
-use kneepoint_linux::emulator::{self, Capture, Emulator, Side, Stop};
+use kneepoint_linux::emulator::{self, Capture, Emulator, Layer, Port, Side, Stop};
 use kneepoint_linux::tap::Tap;
 use kneepoint_linux::{privilege, tun};
 
@@ -38,12 +40,16 @@ const FAREWELL: Duration = Duration::from_secs(1);
 #[command(after_help = "\
 The program runs in a network namespace of its own. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as
 $KNEE_PEER. With --server both ends are apart from this machine, and root is not needed where user namespaces are allowed.
+With --between the ends are two network namespaces of `ip netns`, with --bridge the networks at two Ethernet devices of this machine.
 
 Examples:
   knee emulate --rate 100mbit --delay 20ms --queue pisa -- ./my-client
   knee emulate --rate 20mbit --delay 40ms --server 'iperf3 -s' -- sh -c 'iperf3 -c $KNEE_PEER -t 10'
   knee emulate --trace verizon.trace --delay 30ms --buffer 100pkt        a shell behind a cellular link
   knee emulate --rate 50mbit --delay 10ms --up rate=5mbit,queue=codel --loss 0.1% -- ./my-client
+  knee emulate --between blue green --rate 100mbit --delay 20ms          until Ctrl-C
+  knee emulate --bridge eth1 eth2 --rate 100mbit --delay 20ms            a machine between two networks
+  knee emulate --probe --rate 100mbit --delay 20ms                       is the link what it promises here?
   knee emulate --from scenarios/satellite.toml --pcap out.pcapng --out out/satellite -- ./my-client")]
 pub struct Arguments {
     #[command(flatten)]
@@ -51,6 +57,15 @@ pub struct Arguments {
     /// A command line that runs on the other side of the link, from before the program starts until it ends
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
+    /// The link joins two network namespaces that `ip netns` named; the program, if there is one, runs in the first
+    #[arg(long, num_args = 2, value_names = ["NAMESPACE", "NAMESPACE"], conflicts_with = "server")]
+    between: Vec<String>,
+    /// The link joins the networks at two Ethernet devices, as a bridge would
+    #[arg(long, num_args = 2, value_names = ["DEVICE", "DEVICE"], conflicts_with_all = ["server", "between", "pcap", "program"])]
+    bridge: Vec<String>,
+    /// Measure the link's delay and rate by clocks of its own, and end
+    #[arg(long, conflicts_with_all = ["server", "between", "bridge", "pcap", "program", "duration", "out"])]
+    probe: bool,
     /// End after so long [default: with the program]
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
@@ -69,7 +84,7 @@ pub struct Arguments {
     /// Write the capacity that the program's way out had as a Mahimahi trace
     #[arg(long, value_name = "FILE")]
     save_trace: Option<PathBuf>,
-    /// The program and its arguments [default: a shell]
+    /// The program and its arguments [default: a shell, none with --between or --bridge]
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
@@ -79,36 +94,47 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let duration = arguments.duration.unwrap_or(Span::MAX);
     let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
     let path = arguments.path.build(duration, sample)?;
+    if arguments.probe {
+        return probe::probe(arguments, &path, as_json);
+    }
+    if !arguments.bridge.is_empty() {
+        return existing::bridge(arguments, &path, as_json);
+    }
     let pcap = arguments.pcap.as_ref().map(|file| Taps::create(file)).transpose()?;
+    if !arguments.between.is_empty() {
+        return existing::between(arguments, &path, pcap, as_json);
+    }
     let far = far(arguments)?;
     // The handler has a thread, and a user namespace can be entered by a process with one thread only.
     interrupt::listen()?;
     let hosts = behind::hosts(far).map_err(|error| lacks(&error))?;
     let [near, other] = &hosts;
     let _server = serve(arguments, near, other)?;
-    let origin = Instant::now();
-    let mut program = start(arguments, near, other, as_json)?;
-    let prompt = emulator::be_prompt();
-    privilege::drop_privileges().map_err(|error| {
-        Failure::run(format!("cannot give up privileges: {error}"), "report this; nothing was emulated")
-    })?;
-    let mut outcome = carry(arguments, &path, &hosts, &program, origin, pcap)?;
-    outcome.seen.prompt = prompt;
+    let program = start(arguments, near, other, as_json)?;
+    with(program, arguments, &path, &hosts, pcap, as_json)
+}
+
+/// Emulates until the program ends.
+fn with(
+    mut program: Program,
+    arguments: &Arguments,
+    path: &Emulated,
+    [near, far]: &[Host; 2],
+    pcap: Option<Taps>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let ended = program.ended().map_err(|error| failed("watch the program", &error))?;
+    let devices = [&near.device.file, &far.device.file];
+    let outcome = carry(arguments, path, devices, Layer::Ip, &ended, pcap)?;
     let status = program.end().map_err(|error| failed("wait for the program", &error))?;
-    outcome.write(arguments, &path, as_json)?;
+    outcome.write(arguments, path, as_json)?;
     match status.code() {
         Some(0) => {}
         Some(code) => return Err(Failure::Said(u8::try_from(code).unwrap_or(1))),
         None if interrupt::asked() || arguments.duration.is_some() => {}
         None => return Err(Failure::run(format!("the program ended by {status}"), "see what it printed")),
     }
-    match outcome.spoiled {
-        None => Ok(()),
-        Some(why) => Err(Failure::run(
-            format!("not a valid emulation: {why}"),
-            "run it as root for real-time scheduling, on a machine with an idle core, or at a lower rate",
-        )),
-    }
+    outcome.judge()
 }
 
 /// The other side of the link; where the machine does not allow namespaces, one that the user may have.
@@ -159,19 +185,24 @@ fn start(arguments: &Arguments, near: &Host, far: &Host, as_json: bool) -> Resul
     })
 }
 
-fn carry(
+/// Emulates until `ended` can be read, or the end, or an interrupt.
+fn carry<P: Port>(
     arguments: &Arguments,
     path: &Emulated,
-    [near, far]: &[Host; 2],
-    program: &Program,
-    origin: Instant,
+    devices: [&P; 2],
+    layer: Layer,
+    ended: &OwnedFd,
     pcap: Option<Taps>,
 ) -> Result<Outcome, Failure> {
+    let origin = Instant::now();
+    let prompt = emulator::be_prompt();
+    privilege::drop_privileges().map_err(|error| {
+        Failure::run(format!("cannot give up privileges: {error}"), "report this; nothing was emulated")
+    })?;
     let Emulated { valid, ends, .. } = path;
     let observers = (Meter::new(valid, arguments.seed), Series::new(valid, 0));
-    let mut emulator =
-        Emulator::new(valid, arguments.seed, &[*ends], Tap::one_group(tun::MTU as u16), observers);
-    let ended = program.ended().map_err(|error| failed("watch the program", &error))?;
+    let tap = Tap::one_group(tun::MTU as u16);
+    let mut emulator = Emulator::new(valid, arguments.seed, &[*ends], tap, observers).of(layer);
     let interrupted = Cell::new(None);
     let asked = || {
         if interrupt::asked() && interrupted.get().is_none() {
@@ -184,7 +215,6 @@ fn carry(
         when: ended.as_fd(),
         asked: &asked,
     };
-    let devices = [&near.device.file, &far.device.file];
     let mut taps = pcap;
     let carried = emulator::carry(&mut emulator, devices, origin, &stop, &mut taps)
         .map_err(|error| failed("carry packets", &error))?;
@@ -194,8 +224,8 @@ fn carry(
     let (packets, foreign) = (emulator.addressed(), emulator.foreign());
     let ((mut meter, series), tap) = emulator.finish(carried.ended);
     meter.end(carried.ended, valid, arguments.seed);
-    let seen =
-        Seen { packets, superpackets: tap.superpackets(), refused: carried.refused, foreign, prompt: false };
+    let (superpackets, refused) = (tap.superpackets(), carried.refused);
+    let seen = Seen { packets, superpackets, refused, foreign, prompt, overrun: 0 };
     Ok(Outcome::new(meter.finish(), series.table(), &carried, path.rtt(), seen))
 }
 

@@ -59,6 +59,17 @@ impl Outcome {
         Outcome { rows, series, ended: carried.ended, late, spoiled: late.spoils(rtt), seen }
     }
 
+    /// An error if it must not be believed.
+    pub fn judge(self) -> Result<(), Failure> {
+        match self.spoiled {
+            None => Ok(()),
+            Some(why) => Err(Failure::run(
+                format!("not a valid emulation: {why}"),
+                "run it as root for real-time scheduling, on a machine with an idle core, or at a lower rate",
+            )),
+        }
+    }
+
     /// Prints it, and writes the files that were asked for.
     pub fn write(&self, arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<(), Failure> {
         let traps = traps(&self.seen, &path.valid);

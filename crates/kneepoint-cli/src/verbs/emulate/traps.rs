@@ -17,6 +17,8 @@ pub struct Seen {
     pub superpackets: u64,
     /// Packets that a host's device had no room for.
     pub refused: u64,
+    /// Frames that came to a device faster than they were read.
+    pub overrun: u64,
     /// Packets that are not IP.
     pub foreign: u64,
     /// Whether the emulation was scheduled in real time.
@@ -48,6 +50,9 @@ pub fn traps(seen: &Seen, valid: &Valid) -> Vec<String> {
             "{} packets were lost at a host's device, not in the link: its queue was full, or it was down",
             seen.refused
         ));
+    }
+    if seen.overrun > 0 {
+        traps.push(format!("{} frames came faster than they were read, and were lost before the link", seen.overrun));
     }
     if seen.foreign > 0 {
         traps.push(format!("{} packets were not IP and were not carried", seen.foreign));

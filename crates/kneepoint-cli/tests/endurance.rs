@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Kernel programs and emulations, loaded, killed and cleaned up many times, as root; else skipped.
+//!
+//! Short by default. `make stress-kernel` sets KNEE_CYCLES and KNEE_FLOWS, and KNEE_TABLE, a file for the numbers.
+#![cfg(all(target_os = "linux", feature = "bpf"))]
+#![allow(clippy::disallowed_methods, reason = "kernels run in real time")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kneepoint::scenario::parse;
+use kneepoint::trace::{Event, Observer};
+use kneepoint::units::{Span, Time};
+use kneepoint_linux::kernel::{self, CONTROLLERS, Reader};
+use kneepoint_linux::live::{self, Transfer};
+use kneepoint_linux::namespace::Namespace;
+
+/// How long processes of a killed emulation may take to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often progress is told.
+const TELL: Duration = Duration::from_secs(10);
+
+/// The kernel is one, so tests that change it take turns.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn able() -> bool {
+    let need = kernel::needs().into_iter().find(|need| need.required && !need.met);
+    let lack = need.map(|need| format!("{} ({}): {}", need.name, need.found, need.remedy));
+    let lack = lack.or_else(|| live::missing(&[]));
+    if let Some(lack) = &lack {
+        say(&format!("SKIPPED: {lack}"));
+    }
+    lack.is_none()
+}
+
+/// A number that the caller of the test may set.
+fn given<T: FromStr>(name: &str, otherwise: T) -> T {
+    env::var(name).map_or(otherwise, |text| text.parse().ok().expect("a number"))
+}
+
+/// A line of the table in docs/kernel.md, where it is asked for.
+fn record(tried: &str, times: usize, began: Instant, seen: &str) {
+    let Ok(file) = env::var("KNEE_TABLE") else { return };
+    let day = Command::new("date").args(["+%F"]).output().expect("a date").stdout;
+    let day = String::from_utf8_lossy(&day).trim().to_string();
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("a kernel");
+    let mut table = OpenOptions::new().append(true).create(true).open(file).expect("a table");
+    let seconds = began.elapsed().as_secs();
+    writeln!(table, "| {tried} | {times} | {seconds} | {seen} | {day}, Linux {} |", release.trim())
+        .expect("written");
+}
+
+fn knee() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_knee"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Runs it to its end; what it complained of, if it did.
+fn run(words: &[&str]) -> Result<(), String> {
+    let output = knee().args(words).stderr(Stdio::piped()).output().expect("knee starts");
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn registered(name: &str) -> bool {
+    live::available().iter().any(|one| one == name)
+}
+
+fn pinned(folder: &str) -> bool {
+    Path::new("/sys/fs/bpf/knee").join(folder).exists()
+}
+
+/// Devices of the calling thread's network namespace.
+fn devices() -> Vec<String> {
+    let table = fs::read_to_string("/proc/thread-self/net/dev").expect("a table");
+    table.lines().skip(2).filter_map(|line| Some(line.split_once(':')?.0.trim().to_string())).collect()
+}
+
+/// Processes with this word among their arguments.
+fn processes(word: &str) -> usize {
+    let folders = fs::read_dir("/proc").expect("proc").flatten();
+    let lines = folders.filter_map(|one| fs::read(one.path().join("cmdline")).ok());
+    lines.filter(|line| line.split(|byte| *byte == 0).any(|one| one == word.as_bytes())).count()
+}
+
+/// Kills a process that has run for some part of `most`: every moment comes up, for a golden section never repeats.
+fn kill(child: Child, cycle: usize, most: Duration) {
+    thread::sleep(most.mul_f64((cycle as f64 * 0.618_034).fract()));
+    kill_now(child);
+}
+
+fn kill_now(mut child: Child) {
+    // It may have ended by itself.
+    let _ = child.kill();
+    child.wait().expect("it ends");
+}
+
+/// A controller of this name was loaded by somebody else.
+fn taken(name: &str) -> bool {
+    registered(name) || pinned(name)
+}
+
+/// Loads a controller and unloads it.
+fn load(name: &str, _: usize) {
+    run(&["kernel", "load", name]).expect("it loads");
+    assert!(registered(name) && pinned(name), "{name} is not loaded");
+    run(&["kernel", "unload", name]).expect("it unloads");
+    assert!(!taken(name), "{name} is left after it was unloaded");
+}
+
+/// Kills a loader.
+fn kill_loader(name: &str, cycle: usize) {
+    let loader = knee().args(["kernel", "load", name]).spawn().expect("knee starts");
+    kill(loader, cycle, Duration::from_millis(90));
+    if let Err(said) = run(&["kernel", "unload", name]) {
+        assert!(said.contains("is not loaded"), "{said}");
+    }
+    assert!(!taken(name), "{name} is left of a loader that was killed");
+}
+
+/// Emulations whose program ran when they were killed.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+/// Kills an emulation with traffic and a server.
+fn kill_emulation(_: &str, cycle: usize) {
+    let word = format!("knee-endurance-{}-{cycle}", std::process::id());
+    let server = format!("exec -a {word} sleep 60");
+    let send = "while :; do echo data > /dev/udp/$KNEE_PEER/9; done";
+    let mut command = knee();
+    command.args(["emulate", "--rate", "20mbit", "--delay", "2ms", "--server"]);
+    command.arg(format!("bash -c '{server}'")).args(["--", "bash", "-c", send, &word]);
+    // Nothing that it starts belongs to this process's group.
+    let emulation = command.process_group(0).spawn().expect("knee starts");
+    thread::sleep(Duration::from_millis(250).mul_f64((cycle as f64 * 0.618_034).fract()));
+    // Its own arguments have the word, and those of the processes that wait.
+    BUSY.fetch_add(usize::from(devices() != ["lo"] && processes(&word) > 2), Ordering::Relaxed);
+    kill_now(emulation);
+    let killed = Instant::now();
+    while processes(&word) > 0 || devices() != ["lo"] {
+        let (left, devices) = (processes(&word), devices());
+        assert!(killed.elapsed() < PATIENCE, "{left} processes and the devices {devices:?} are left");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Kills whoever attaches a queue to a device.
+fn kill_attacher(_: &str, cycle: usize) {
+    let tc = |words: &[&str]| {
+        let output = Command::new("tc").args(words).output().expect("tc starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    tc(&["qdisc", "add", "dev", "lo", "root", "tbf", "rate", "20mbit", "burst", "3kb", "limit", "300kb"]);
+    let before = tc(&["qdisc", "show", "dev", "lo"]);
+    let attach = ["kernel", "aqm", "pisa", "--dev", "lo"];
+    kill(knee().args(attach).spawn().expect("knee starts"), cycle, Duration::from_millis(60));
+    run(&[&attach[..], &["--replace"]].concat()).expect("it takes the place of what is left");
+    run(&["kernel", "aqm", "remove", "--dev", "lo"]).expect("it is removed");
+    assert_eq!(tc(&["qdisc", "show", "dev", "lo"]), before);
+    tc(&["qdisc", "del", "dev", "lo", "root"]);
+    let folders = fs::read_dir("/sys/fs/bpf/knee").into_iter().flatten().flatten();
+    let namespace = fs::read_link("/proc/thread-self/ns/net").expect("a namespace");
+    let namespace = namespace.to_string_lossy().trim_matches(|c: char| !c.is_ascii_digit()).to_string();
+    let left = folders.map(|folder| folder.file_name().to_string_lossy().into_owned());
+    let left = left.filter(|name| name.contains(&namespace)).collect::<Vec<_>>();
+    assert!(left.is_empty(), "pins are left: {left:?}");
+}
+
+/// What is tried, and in one of how many cycles.
+type Trial = (&'static str, usize, fn(&str, usize));
+const TRIALS: [Trial; 4] = [
+    ("loaded and unloaded", 1, load),
+    ("loaders killed", 8, kill_loader),
+    ("emulations killed", 64, kill_emulation),
+    ("queues attached by a process that was killed", 64, kill_attacher),
+];
+
+#[test]
+fn whatever_is_killed_leaves_nothing() {
+    let _turn = turn();
+    if !able() {
+        return;
+    }
+    let cycles = given("KNEE_CYCLES", 32);
+    // A namespace of its own, whose devices nobody else changes.
+    let namespace = Namespace::new().unwrap();
+    namespace
+        .run(move || {
+            cycle(cycles);
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn cycle(cycles: usize) {
+    let (began, mut told) = (Instant::now(), Instant::now());
+    let mut done = TRIALS.map(|_| 0);
+    let mut passed_over = 0;
+    for cycle in 0..cycles {
+        let name = CONTROLLERS[cycle % CONTROLLERS.len()].name;
+        if taken(name) {
+            passed_over += 1;
+            continue;
+        }
+        for ((_, every, trial), done) in TRIALS.iter().zip(&mut done) {
+            // With another controller each time.
+            if (cycle / CONTROLLERS.len() + cycle) % every == 0 {
+                trial(name, cycle);
+                *done += 1;
+            }
+        }
+        if told.elapsed() > TELL {
+            told = Instant::now();
+            let left = began.elapsed().mul_f64((cycles - cycle) as f64 / (cycle + 1) as f64);
+            say(&format!("cycle {} of {cycles}, {} s to go", cycle + 1, left.as_secs()));
+        }
+    }
+    assert!(passed_over < cycles, "somebody else has loaded every controller");
+    if passed_over > 0 {
+        say(&format!("{passed_over} cycles passed over: somebody else had loaded the controller"));
+    }
+    say(&format!("{} of the emulations had their program running", BUSY.load(Ordering::Relaxed)));
+    for ((what, ..), done) in TRIALS.iter().zip(done) {
+        say(&format!("{done} {what}: nothing was left"));
+        record(what, done, began, "nothing");
+    }
+}
+
+/// Data that reached the far host, by flow.
+#[derive(Default)]
+struct Data(BTreeMap<u32, u64>);
+
+impl Observer for Data {
+    fn on(&mut self, _: Time, event: &Event) {
+        if let Event::Acked { flow, acked, .. } = event {
+            *self.0.entry(flow.0).or_default() += acked.0;
+        }
+    }
+}
+
+/// The kernel's complaints since a line of its log, where the log can be read.
+fn complaints(since: usize) -> (usize, Vec<String>) {
+    let log = Command::new("dmesg").output().map(|output| output.stdout).unwrap_or_default();
+    let lines = String::from_utf8_lossy(&log).lines().map(str::to_string).collect::<Vec<_>>();
+    let bad = |line: &String| ["BUG:", "WARNING:", "Oops", "soft lockup"].iter().any(|one| line.contains(one));
+    (lines.len(), lines.into_iter().skip(since).filter(bad).collect())
+}
+
+#[test]
+fn every_one_of_many_flows_gets_data_and_reports() {
+    let _turn = turn();
+    if !able() || taken("pert") {
+        say("SKIPPED: many flows, where the machine cannot or somebody else has loaded `pert`");
+        return;
+    }
+    let count = given("KNEE_FLOWS", 60);
+    let began = Instant::now();
+    let (log, _) = complaints(0);
+    run(&["kernel", "load", "pert"]).expect("it loads");
+    // Records are taken as they come, for they would not all find room.
+    static OVER: AtomicBool = AtomicBool::new(false);
+    let (opened, open) = channel();
+    let reading = thread::spawn(move || {
+        let reader = Reader::open("pert").unwrap();
+        opened.send(()).unwrap();
+        let (mut reporting, mut records) = (BTreeSet::new(), 0);
+        loop {
+            let last = OVER.load(Ordering::Relaxed);
+            for record in reader.take(Duration::from_millis(20)).unwrap() {
+                records += 1;
+                if record.delivered > 0 {
+                    reporting.insert(record.source);
+                }
+            }
+            if last {
+                return (reporting.len(), records);
+            }
+        }
+    });
+    open.recv().unwrap();
+    let scenario = format!(
+        "[run]\nduration = '8s'\n[tcp]\npreset = 'linux'\n[topology]\nkind = 'dumbbell'\nrate = '100mbit'\nrtt = '20ms'\n\
+         buffer = '2bdp'\n[[flows]]\ncount = {count}\ncc = 'pert'\n"
+    );
+    let valid = parse(&scenario).unwrap().cases.remove(0).valid;
+    let way = valid.groups()[0].pairs[0];
+    // Within two seconds, so that slow starts do not all fall together.
+    let start = |number: usize| Span::from_micros(2_000_000 * number as u64 / count as u64);
+    let transfers = (0..count).map(|number| Transfer::endless("pert", start(number), 0, way));
+    let transfers = transfers.collect::<Vec<_>>();
+    let outcome = live::experiment(&valid, 1, &transfers, Data::default(), &|| false);
+    OVER.store(true, Ordering::Relaxed);
+    let (reporting, records) = reading.join().unwrap();
+    run(&["kernel", "unload", "pert"]).expect("it unloads");
+    let Data(data) = outcome.unwrap().watch;
+    let starved = (0..count as u32).filter(|flow| data.get(flow).copied().unwrap_or(0) == 0).count();
+    assert_eq!((data.len(), starved), (count, 0), "flows with data, and without");
+    assert_eq!(reporting, count, "flows that report data");
+    assert_eq!(complaints(log).1, Vec::<String>::new(), "the kernel complains");
+    let least = data.values().min().copied().unwrap_or_default();
+    let seen =
+        format!("every flow got data (at least {} kB) and reported, {records} records", least / 1000);
+    say(&format!("{count} flows: {seen}"));
+    record("flows at once over 100 Mbit/s, 20 ms", count, began, &seen);
+}
