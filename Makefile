@@ -20,7 +20,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live validate-linux stress-kernel
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -124,8 +124,18 @@ validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the si
 	$(CARGO) run --release --locked -p xtask -- linux --record
 	$(CARGO) run --release --locked -p xtask -- linux --write
 
-stress-kernel: cargo ## load, kill and clean up kernel programs 10000 times, as root (CYCLES=10000)
-	KNEE_CYCLES=$(or $(CYCLES),10000) $(CARGO) test --locked -p kneepoint-linux --features bpf --test kernel -- --ignored --exact killed_at_any_moment_a_loader_leaves_nothing_that_clean_does_not_remove
+# $(call section,FILE,NAME,TABLE): the table in the place of that between the marks of a section.
+define section
+	sed -i -e "/^<!-- $(2) -->/,/^<!-- end of $(2) -->/{/^<!--/!d}" -e "/^<!-- $(2) -->/r $(3)" $(1)
+endef
+
+stress-kernel: cargo ## as root: load, kill and clean up kernel programs and emulations; 500 flows; renews docs/kernel.md (CYCLES=10000)
+	@mkdir -p target && printf '| tried | times | seconds since the start | left behind, or seen | when and where |\n|---|---:|---:|---|---|\n' > target/endurance
+	KNEE_TABLE=$(CURDIR)/target/endurance KNEE_CYCLES=$(or $(CYCLES),10000) KNEE_FLOWS=500 $(CARGO) test --locked -p kneepoint-cli --features bpf --test endurance -- --test-threads 1 --nocapture
+	$(call section,docs/kernel.md,endurance,target/endurance)
+
+test-kernels: cargo ## kernel programs in Linux 6.1 and 6.12 in an emulated machine; renews docs/kernel.md
+	scripts/test-kernels.sh --write
 
 clean: cargo ## remove build products; results in out/ are kept
 	$(CARGO) clean

@@ -54,7 +54,8 @@ pub fn finish_checksum(frame: &mut [u8]) {
         _ => return,
     };
     let bytes = &mut frame[parts.transport..parts.end];
-    let mut sum: u32 = bytes.chunks(2).map(|two| u32::from(two[0]) << 8 | two.get(1).map_or(0, |low| u32::from(*low))).sum();
+    let mut sum: u32 =
+        bytes.chunks(2).map(|two| u32::from(two[0]) << 8 | two.get(1).map_or(0, |low| u32::from(*low))).sum();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }

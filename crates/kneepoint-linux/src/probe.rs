@@ -29,6 +29,8 @@ const PORT: u16 = 5001;
 const HEADERS: usize = 28;
 /// A packet fills the device's greatest.
 pub const PACKET: Bytes = Bytes(tun::MTU as u64);
+/// Below the emulator's, which thus takes a packet as soon as it is sent.
+const PRIORITY: i32 = 40;
 /// Before the first packet, for hosts to come up.
 const SETTLE: Duration = Duration::from_millis(200);
 /// The receiver has everything when nothing came for so long after the delay.
@@ -128,7 +130,7 @@ fn clock(which: ClockId) -> i64 {
 fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     let socket = UdpSocket::bind("0.0.0.0:0");
     let socket = socket.and_then(|socket| set(&socket, libc::SO_SNDBUFFORCE, BUFFER).map(|()| socket));
-    let prompt = emulator::be_prompt();
+    let prompt = emulator::be_prompt_at(PRIORITY);
     ready.wait();
     let socket = socket?;
     thread::sleep(SETTLE);
@@ -240,17 +242,12 @@ mod tests {
 
     #[test]
     fn delays_and_rates_follow_from_when_packets_were_sent_and_arrived() {
-        let plan = Plan {
-            single: 3,
-            every: Duration::ZERO,
-            trains: 2,
-            length: 3,
-            pause: Duration::ZERO,
-        };
+        let plan = Plan { single: 3, every: Duration::ZERO, trains: 2, length: 3, pause: Duration::ZERO };
         // The second single packet is lost, and one of the second train, whose rate is not known therefore.
         let train = [Some((0, 5_000)), Some((0, 17_000)), Some((0, 29_000))];
         let arrivals =
-            [&[Some((10, 35)), None, Some((50, 70))][..], &train, &[Some((0, 1)), None, Some((0, 3))]].concat();
+            [&[Some((10, 35)), None, Some((50, 70))][..], &train, &[Some((0, 1)), None, Some((0, 3))]]
+                .concat();
         let probed = judge(plan, &arrivals);
         assert_eq!((probed.delays, probed.lost), (vec![Span(25), Span(20)], 1));
         // A packet each 12 us.

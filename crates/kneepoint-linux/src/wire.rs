@@ -113,7 +113,8 @@ impl Wire {
         let mut request = request(&self.name);
         ask(&socket(libc::AF_INET).ok()?, libc::SIOCGIFADDR as libc::Ioctl, &mut request).ok()?;
         // SAFETY: the request has filled in the address, which is one of IPv4 because the socket is.
-        let address = unsafe { mem::transmute::<libc::sockaddr, libc::sockaddr_in>(request.ifr_ifru.ifru_addr) };
+        let address =
+            unsafe { mem::transmute::<libc::sockaddr, libc::sockaddr_in>(request.ifr_ifru.ifru_addr) };
         Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)))
     }
 
@@ -129,8 +130,7 @@ impl Wire {
             let mut statistics: libc::tpacket_stats = mem::zeroed();
             let mut size = mem::size_of::<libc::tpacket_stats>() as socklen_t;
             let (file, place) = (self.socket.as_raw_fd(), (&raw mut statistics).cast());
-            let got =
-                libc::getsockopt(file, libc::SOL_PACKET, libc::PACKET_STATISTICS, place, &raw mut size);
+            let got = libc::getsockopt(file, libc::SOL_PACKET, libc::PACKET_STATISTICS, place, &raw mut size);
             if got < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::from(statistics.tp_drops)) }
         }
     }
@@ -161,7 +161,8 @@ impl Wire {
             let mut said = Aside::default();
             let head = libc::CMSG_FIRSTHDR(&raw const message);
             if !head.is_null() && (*head).cmsg_type == libc::PACKET_AUXDATA {
-                let data: libc::tpacket_auxdata = libc::CMSG_DATA(head).cast::<libc::tpacket_auxdata>().read_unaligned();
+                let data: libc::tpacket_auxdata =
+                    libc::CMSG_DATA(head).cast::<libc::tpacket_auxdata>().read_unaligned();
                 said.unfinished = data.tp_status & libc::TP_STATUS_CSUMNOTREADY != 0;
                 let known = data.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
                 let protocol = if known { data.tp_vlan_tpid } else { TAGGED };

@@ -103,7 +103,8 @@ impl Named {
     }
     /// `$1`, `$2` and so on are the names.
     fn sh(&self, line: &str) -> String {
-        let output = std::process::Command::new("sh").args(["-ec", line, "sh"]).args(&self.0).output().unwrap();
+        let output =
+            std::process::Command::new("sh").args(["-ec", line, "sh"]).args(&self.0).output().unwrap();
         assert!(output.status.success(), "{line}\n{}", stderr(&output));
         stdout(&output)
     }

@@ -237,10 +237,15 @@ fn processor_time() -> Duration {
 /// Real-time scheduling for the calling thread, and timers without slack: whether the machine allows the former. What the thread starts
 /// later is scheduled as usual.
 pub fn be_prompt() -> bool {
+    be_prompt_at(50)
+}
+
+/// The same with this priority, below the emulator's or above it.
+pub fn be_prompt_at(priority: i32) -> bool {
     // SAFETY: the parameters live through the call, and the thread is the caller's own.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-        let parameters = libc::sched_param { sched_priority: 50 };
+        let parameters = libc::sched_param { sched_priority: priority };
         let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
         libc::sched_setscheduler(0, policy, &raw const parameters) == 0
     }

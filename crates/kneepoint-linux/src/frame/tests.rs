@@ -192,12 +192,15 @@ fn an_ip_header_is_found_behind_tags() {
 #[test]
 fn an_unfinished_checksum_is_finished_to_that_of_the_whole_frame() {
     for (protocol, place, length) in [(6_u8, 16, 20 + 7), (17, 6, 8 + 7)] {
-        let mut frame = vec![0x45, 0, 0, 20 + length as u8, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2];
+        let mut frame =
+            vec![0x45, 0, 0, 20 + length as u8, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2];
         frame.extend((0..length).map(|place| place as u8 * 37));
         frame[20 + place..][..2].fill(0);
         let sum = |bytes: &[u8]| {
-            let mut sum: u32 =
-                bytes.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(*two.get(1).unwrap_or(&0))).sum();
+            let mut sum: u32 = bytes
+                .chunks(2)
+                .map(|two| u32::from(two[0]) << 8 | u32::from(*two.get(1).unwrap_or(&0)))
+                .sum();
             while sum > 0xffff {
                 sum = (sum & 0xffff) + (sum >> 16);
             }

@@ -52,7 +52,10 @@ pub fn traps(seen: &Seen, valid: &Valid) -> Vec<String> {
         ));
     }
     if seen.overrun > 0 {
-        traps.push(format!("{} frames came faster than they were read, and were lost before the link", seen.overrun));
+        traps.push(format!(
+            "{} frames came faster than they were read, and were lost before the link",
+            seen.overrun
+        ));
     }
     if seen.foreign > 0 {
         traps.push(format!("{} packets were not IP and were not carried", seen.foreign));
