@@ -95,7 +95,7 @@ run() {
     ! ls "$root"/modules/*.xz > /dev/null 2>&1 || xz -d "$root"/modules/*.xz
     (cd "$root" && find . | "$busybox" cpio -o -H newc 2> /dev/null) > "$out/initramfs"
     echo "$1: booted in an emulated machine, a few minutes"
-    timeout "$patience" nice -n 10 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 2048 -nographic -no-reboot \
+    timeout "$patience" nice -n 5 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 2048 -nographic -no-reboot \
         -kernel "$folder"/boot/vmlinuz-* -initrd "$out/initramfs" -append 'console=ttyS0 panic=-1 quiet' \
         < /dev/null 2>&1 | tr -d '\r' > "$out/$1.console" || true
 }
@@ -104,7 +104,7 @@ row() {
     results="$out/$1.console"
     count() { grep -c "^KNEE $1" "$results" || true; }
     skips=$(sed -n 's/^KNEE SKIPPED: \(.*\)/\1/p' "$results" | sed ':a;N;$!ba;s/\n/; /g')
-    echo "| $(sed -n 's/^KNEE kernel //p' "$results") | $(count ok) | $(count FAILED) | ${skips:-nothing} |"
+    echo "| $(sed -n 's/^.*KNEE kernel //p' "$results") | $(count ok) | $(count FAILED) | ${skips:-nothing} |"
 }
 
 table=$out/table

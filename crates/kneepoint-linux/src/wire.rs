@@ -211,3 +211,65 @@ impl Port for Wire {
         self.socket.as_fd()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::emulator::LONGEST;
+    use crate::namespace::Namespace;
+
+    /// Frames other than those by which the kernel announces itself.
+    fn frames(wire: &Wire) -> Vec<Vec<u8>> {
+        let mut room = [0; LONGEST];
+        let mut frames = Vec::new();
+        loop {
+            match wire.receive(&mut room) {
+                Ok(length) => frames.push(room[..length].to_vec()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}");
+                    break;
+                }
+            }
+        }
+        frames.retain(|frame| frame[6..12] == [2; 6]);
+        frames
+    }
+
+    #[test]
+    fn frames_arrive_as_they_were_sent_with_their_tags_and_only_at_the_other_end() {
+        if let Some(lack) = crate::live::missing(&[]) {
+            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("SKIPPED: {lack}\n"));
+            return;
+        }
+        let tried = Namespace::new().unwrap().run(|| {
+            let pair = "ip link add w0 mtu 4000 type veth peer name w1 mtu 4000; ip link set w0 up; ip link set w1 up";
+            assert!(Command::new("sh").args(["-ec", pair]).status()?.success());
+            let [near, far] = [Wire::open("w0")?, Wire::open("w1")?];
+            assert!(near.is_up() && near.address().is_none());
+            assert!(Wire::open("w9").is_err_and(|error| error.to_string().contains("`w9`")));
+            let frame = |after: &[u8], length: usize| {
+                // To a host that is neither, which a device hears when it is promiscuous.
+                let mut frame = [&[4; 6][..], &[2; 6], after].concat();
+                frame.resize(length, 7);
+                frame
+            };
+            let plain = frame(&[0x88, 0xb5], 60);
+            let tagged = frame(&[0x81, 0, 0x20, 5, 0x88, 0xb5], 80);
+            let service = frame(&[0x88, 0xa8, 0, 9, 0x81, 0, 0, 5, 0x88, 0xb5], 90);
+            for one in [&plain, &tagged, &service, &frame(&[0x88, 0xb5], 3000)] {
+                near.send(one)?;
+            }
+            thread::sleep(Duration::from_millis(100));
+            assert_eq!(frames(&far), [plain, tagged, service]);
+            assert_eq!((far.long(), near.long(), far.overrun()?), (1, 0, 0));
+            assert_eq!(frames(&near), Vec::<Vec<u8>>::new(), "what was sent does not come back");
+            Ok(())
+        });
+        tried.unwrap();
+    }
+}

@@ -194,7 +194,7 @@ fn an_unfinished_checksum_is_finished_to_that_of_the_whole_frame() {
     for (protocol, place, length) in [(6_u8, 16, 20 + 7), (17, 6, 8 + 7)] {
         let mut frame =
             vec![0x45, 0, 0, 20 + length as u8, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2];
-        frame.extend((0..length).map(|place| place as u8 * 37));
+        frame.extend((0..length).map(|place| (place as u8).wrapping_mul(37)));
         frame[20 + place..][..2].fill(0);
         let sum = |bytes: &[u8]| {
             let mut sum: u32 = bytes
