@@ -5,7 +5,8 @@
 //! near: the clock is read ─ datagram ─ link ─ datagram ─ far: the kernel's time of arrival (SO_TIMESTAMPNS)
 //! ```
 //!
-//! Single packets, each alone on the link, tell the one-way delay; trains of packets tell the rate, from the first arrival of a train to
+//! Single packets, each alone on the link, tell the one-way delay: far apart, so that whatever has nothing to do sleeps in between, and in a
+//! stream; trains of packets tell the rate, from the first arrival of a train to
 //! its last. Both times are of one clock of one machine. The kernel stamps a datagram when the emulator writes it, so the
 //! receiver may wake up when it likes; what the near host needs from its clock to the emulator's reading counts as the link's.
 
@@ -43,10 +44,8 @@ const STEADY: i64 = 50_000;
 /// What to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Packets that are alone on the link.
-    pub single: usize,
-    /// The time between two of them, on average.
-    pub every: Duration,
+    /// Packets that are alone on the link, and the time between two of them on average: sparse ones, and a stream.
+    pub single: [(usize, Duration); 2],
     /// Trains.
     pub trains: usize,
     /// Packets of each.
@@ -56,25 +55,30 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// For a link of this rate: trains of 5 ms, or of sixteen packets where those take longer.
-    pub fn of(rate: Rate, single: usize) -> Plan {
+    /// For a link of this rate: a thousand packets sparse and a thousand in a stream; trains of 5 ms, or of sixteen packets where those take
+    /// longer.
+    pub fn of(rate: Rate) -> Plan {
         let packet = Duration::from_nanos(rate.time_for(PACKET).0);
         let length = (5_000_000 / packet.as_nanos().max(1) as usize).clamp(16, 400);
-        let every = Duration::from_millis(3).max(4 * packet);
+        let single = [5_000, 300].map(|micros| (1000, Duration::from_micros(micros).max(2 * packet)));
         let pause = Duration::from_millis(30) + packet * length as u32;
-        Plan { single, every, trains: 20, length, pause }
+        Plan { single, trains: 20, length, pause }
+    }
+
+    fn alone(&self) -> usize {
+        self.single.iter().map(|(count, _)| count).sum()
     }
 
     fn packets(&self) -> usize {
-        self.single + self.trains * self.length
+        self.alone() + self.trains * self.length
     }
 }
 
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Probed {
-    /// One-way delays of single packets, in order of sending.
-    pub delays: Vec<Span>,
+    /// One-way delays of single packets in order of sending: of the sparse ones, and of those in the stream.
+    pub delays: [Vec<Span>; 2],
     /// Single packets that did not arrive.
     pub lost: usize,
     /// The rate of each train that arrived whole.
@@ -142,15 +146,16 @@ fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
         room[8..16].copy_from_slice(&clock(ClockId::CLOCK_REALTIME).to_le_bytes());
         socket.send_to(&room, to).map(drop)
     };
-    for number in 0..plan.single {
+    let times = plan.single.into_iter().flat_map(|(count, every)| std::iter::repeat_n(every, count));
+    for (number, every) in times.enumerate() {
         put(number)?;
         // In no rhythm: a golden section never repeats.
-        thread::sleep(plan.every.mul_f64(0.5 + (number as f64 * 0.618_034).fract()));
+        thread::sleep(every.mul_f64(0.5 + (number as f64 * 0.618_034).fract()));
     }
     for train in 0..plan.trains {
         thread::sleep(plan.pause);
         for place in 0..plan.length {
-            put(plan.single + train * plan.length + place)?;
+            put(plan.alone() + train * plan.length + place)?;
         }
     }
     if (offset() - before).abs() > STEADY {
@@ -222,9 +227,12 @@ fn set(socket: &UdpSocket, name: libc::c_int, value: libc::c_int) -> io::Result<
 
 /// Delays and rates from arrivals.
 fn judge(plan: Plan, arrivals: &[Arrival]) -> Probed {
-    let (single, trains) = arrivals.split_at(plan.single);
-    let delays = single.iter().flatten().map(|(sent, arrived)| Span(arrived.saturating_sub(*sent)));
-    let delays = delays.collect::<Vec<_>>();
+    let (single, trains) = arrivals.split_at(plan.alone());
+    let (sparse, stream) = single.split_at(plan.single[0].0);
+    let delays = [sparse, stream].map(|arrivals| {
+        let delays = arrivals.iter().flatten().map(|(sent, arrived)| Span(arrived.saturating_sub(*sent)));
+        delays.collect::<Vec<_>>()
+    });
     let rate = |train: &[Arrival]| {
         let times = train.iter().map(|arrival| arrival.map(|(_, arrived)| arrived));
         let times = times.collect::<Option<Vec<_>>>()?;
@@ -233,7 +241,7 @@ fn judge(plan: Plan, arrivals: &[Arrival]) -> Probed {
         Some(Rate((u128::from(bits) * 1_000_000_000 / u128::from(span)) as u64))
     };
     let rates = trains.chunks(plan.length).filter_map(rate).collect();
-    Probed { lost: plan.single - delays.len(), delays, rates, prompt: false }
+    Probed { lost: plan.alone() - delays.iter().map(Vec::len).sum::<usize>(), delays, rates, prompt: false }
 }
 
 #[cfg(test)]
@@ -242,20 +250,21 @@ mod tests {
 
     #[test]
     fn delays_and_rates_follow_from_when_packets_were_sent_and_arrived() {
-        let plan = Plan { single: 3, every: Duration::ZERO, trains: 2, length: 3, pause: Duration::ZERO };
+        let single = [(2, Duration::ZERO), (1, Duration::ZERO)];
+        let plan = Plan { single, trains: 2, length: 3, pause: Duration::ZERO };
         // The second single packet is lost, and one of the second train, whose rate is not known therefore.
         let train = [Some((0, 5_000)), Some((0, 17_000)), Some((0, 29_000))];
         let arrivals =
             [&[Some((10, 35)), None, Some((50, 70))][..], &train, &[Some((0, 1)), None, Some((0, 3))]]
                 .concat();
         let probed = judge(plan, &arrivals);
-        assert_eq!((probed.delays, probed.lost), (vec![Span(25), Span(20)], 1));
+        assert_eq!((probed.delays, probed.lost), ([vec![Span(25)], vec![Span(20)]], 1));
         // A packet each 12 us.
         assert_eq!(probed.rates, [Rate::from_mbit(1000)]);
     }
 
     #[test]
     fn trains_last_five_milliseconds_where_sixteen_packets_do_not() {
-        assert_eq!([10, 100, 1000].map(|mbit| Plan::of(Rate::from_mbit(mbit), 1).length), [16, 41, 400]);
+        assert_eq!([10, 100, 1000].map(|mbit| Plan::of(Rate::from_mbit(mbit)).length), [16, 41, 400]);
     }
 }
