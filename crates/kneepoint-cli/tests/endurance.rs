@@ -213,7 +213,7 @@ fn whatever_is_killed_leaves_nothing() {
 
 fn cycle(cycles: usize) {
     let (began, mut told) = (Instant::now(), Instant::now());
-    let mut done = TRIALS.map(|_| 0);
+    let mut times = TRIALS.map(|_| 0);
     let mut passed_over = 0;
     for cycle in 0..cycles {
         let name = CONTROLLERS[cycle % CONTROLLERS.len()].name;
@@ -221,9 +221,9 @@ fn cycle(cycles: usize) {
             passed_over += 1;
             continue;
         }
-        for ((_, every, trial), done) in TRIALS.iter().zip(&mut done) {
+        for ((_, every, trial), done) in TRIALS.iter().zip(&mut times) {
             // With another controller each time.
-            if (cycle / CONTROLLERS.len() + cycle) % every == 0 {
+            if (cycle / CONTROLLERS.len() + cycle).is_multiple_of(*every) {
                 trial(name, cycle);
                 *done += 1;
             }
@@ -239,7 +239,7 @@ fn cycle(cycles: usize) {
         say(&format!("{passed_over} cycles passed over: somebody else had loaded the controller"));
     }
     say(&format!("{} of the emulations had their program running", BUSY.load(Ordering::Relaxed)));
-    for ((what, ..), done) in TRIALS.iter().zip(done) {
+    for ((what, ..), done) in TRIALS.iter().zip(times) {
         say(&format!("{done} {what}: nothing was left"));
         record(what, done, began, "nothing");
     }

@@ -229,8 +229,8 @@ fn set(socket: &UdpSocket, name: libc::c_int, value: libc::c_int) -> io::Result<
 fn judge(plan: Plan, arrivals: &[Arrival]) -> Probed {
     let (single, trains) = arrivals.split_at(plan.alone());
     let (sparse, stream) = single.split_at(plan.single[0].0);
-    let delays = [sparse, stream].map(|arrivals| {
-        let delays = arrivals.iter().flatten().map(|(sent, arrived)| Span(arrived.saturating_sub(*sent)));
+    let delays = [sparse, stream].map(|one| {
+        let delays = one.iter().flatten().map(|(sent, arrived)| Span(arrived.saturating_sub(*sent)));
         delays.collect::<Vec<_>>()
     });
     let rate = |train: &[Arrival]| {

@@ -141,13 +141,13 @@ fn exchange(near: &str, far: &str, address: &'static str) -> (Vec<f64>, usize) {
         all.len()
     });
     let trips = Namespace::named(near).unwrap().run(move || {
-        let socket = UdpSocket::bind("0.0.0.0:0")?;
-        socket.set_read_timeout(patience)?;
+        let asking = UdpSocket::bind("0.0.0.0:0")?;
+        asking.set_read_timeout(patience)?;
         let mut trips = Vec::new();
         for _ in 0..5 {
             let began = Instant::now();
-            socket.send_to(&[1; 100], (address, 7))?;
-            socket.recv_from(&mut [0; 100])?;
+            asking.send_to(&[1; 100], (address, 7))?;
+            asking.recv_from(&mut [0; 100])?;
             trips.push(began.elapsed().as_secs_f64() * 1e3);
         }
         TcpStream::connect((address, 9))?.write_all(&[2; 200_000])?;

@@ -170,9 +170,9 @@ impl<O: Observer> Emulator<O> {
         let slot = self.spare;
         self.frames.fill(slot, length, from);
         let bytes = self.frames.bytes(slot);
-        let packet = &bytes[self.layer.header(bytes)..];
-        let size = packet.len() as u16;
-        let Some(headers) = self.layer.headers(packet) else {
+        let carried = &bytes[self.layer.header(bytes)..];
+        let size = carried.len() as u16;
+        let Some(headers) = self.layer.headers(carried) else {
             self.foreign += 1;
             return;
         };

@@ -201,8 +201,8 @@ fn carry<P: Port>(
     })?;
     let Emulated { valid, ends, .. } = path;
     let observers = (Meter::new(valid, arguments.seed), Series::new(valid, 0));
-    let tap = Tap::one_group(tun::MTU as u16);
-    let mut emulator = Emulator::new(valid, arguments.seed, &[*ends], tap, observers).of(layer);
+    let all = Tap::one_group(tun::MTU as u16);
+    let mut emulator = Emulator::new(valid, arguments.seed, &[*ends], all, observers).of(layer);
     let interrupted = Cell::new(None);
     let asked = || {
         if interrupt::asked() && interrupted.get().is_none() {

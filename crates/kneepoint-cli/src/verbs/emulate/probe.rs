@@ -30,7 +30,7 @@ fn promised(path: &Emulated) -> Result<(Span, Rate), Failure> {
     let rate = way.clone().filter_map(|link| link.rate).min().ok_or_else(|| {
         Failure::usage("--probe: the link has no rate", "give one with --rate, as in `--rate 100mbit`")
     })?;
-    let alone = way.map(|link| link.delay + link.rate.map_or(Span::ZERO, |rate| rate.time_for(PACKET)));
+    let alone = way.map(|link| link.delay + link.rate.map_or(Span::ZERO, |own| own.time_for(PACKET)));
     Ok((alone.fold(Span::ZERO, |sum, one| sum + one), rate))
 }
 
