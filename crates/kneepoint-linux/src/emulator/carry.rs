@@ -17,12 +17,13 @@ use super::{Emulator, Lateness, Side};
 
 /// Frames read from a device before the network is advanced again.
 const BATCH: usize = 64;
-/// The last part of a wait, spent awake.
-const AWAKE: Span = Span::from_micros(50);
+/// How much of each wait is to be spent awake so that timers, which come late by some ten microseconds, do not matter. It costs most of a
+/// processor where packets follow each other as closely.
+pub const AWAKE: Span = Span::from_micros(50);
 /// The longest wait: signals may arrive between looking for them and waiting.
 const LONGEST_WAIT: Span = Span::from_millis(100);
 
-/// When to stop.
+/// When to stop, and how to wait until then.
 pub struct Stop<'a> {
     /// At this time of the emulator's clock.
     pub at: Time,
@@ -30,6 +31,8 @@ pub struct Stop<'a> {
     pub when: BorrowedFd<'a>,
     /// When a signal arrived and this says so.
     pub asked: &'a dyn Fn() -> bool,
+    /// The last part of each wait, spent awake.
+    pub awake: Span,
 }
 
 /// A descriptor for [`Stop::when`] that can never be read.
@@ -123,7 +126,7 @@ pub fn carry<O: Observer, P: Port>(
             return Err(failure);
         }
         let called;
-        (ready, called) = desk.wait(emulator.next().min(stop.at), stop.when)?;
+        (ready, called) = desk.wait(emulator.next().min(stop.at), stop)?;
         if called || desk.now() >= stop.at || (stop.asked)() {
             desk.carried.ended = desk.now().min(stop.at);
             return Ok(desk.carried);
@@ -182,11 +185,10 @@ impl<C: Capture, P: Port> Desk<'_, C, P> {
         }
     }
 
-    /// Waits for a frame until `until`, or for `when` to become readable: which devices have frames, and whether it did. Timers come
-    /// late by some ten microseconds, so the last of the wait is spent awake.
-    fn wait(&self, until: Time, when: BorrowedFd) -> io::Result<([bool; 2], bool)> {
-        let span = until.since(self.now()).saturating_sub(AWAKE).min(LONGEST_WAIT);
-        let files = [self.devices[0].file(), self.devices[1].file(), when];
+    /// Waits for a frame until `until`, or for `stop.when` to become readable: which devices have frames, and whether it did.
+    fn wait(&self, until: Time, stop: &Stop) -> io::Result<([bool; 2], bool)> {
+        let span = until.since(self.now()).saturating_sub(stop.awake).min(LONGEST_WAIT);
+        let files = [self.devices[0].file(), self.devices[1].file(), stop.when];
         let mut files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
         match ppoll(&mut files, Some(TimeSpec::from_duration(Duration::from_nanos(span.0))), None) {
             Ok(_) | Err(Errno::EINTR) => {

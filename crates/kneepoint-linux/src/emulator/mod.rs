@@ -23,7 +23,7 @@ use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
 use kneepoint::units::{Rate, Span, Time};
 
-pub use carry::{Capture, Carried, Port, Stop, be_prompt, be_prompt_at, carry, never};
+pub use carry::{AWAKE, Capture, Carried, Port, Stop, be_prompt, be_prompt_at, carry, never};
 use frames::Frames;
 pub use frames::LONGEST;
 pub use lateness::{Late, Lateness};

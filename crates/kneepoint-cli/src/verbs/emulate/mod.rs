@@ -214,6 +214,7 @@ fn carry<P: Port>(
         at: arguments.duration.map_or(Time::NEVER, Span::after_start),
         when: ended.as_fd(),
         asked: &asked,
+        awake: emulator::AWAKE,
     };
     let mut taps = pcap;
     let carried = emulator::carry(&mut emulator, devices, origin, &stop, &mut taps)

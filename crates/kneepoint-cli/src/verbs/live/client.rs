@@ -302,7 +302,7 @@ impl<'a> Room<'a> {
         let carried = thread::scope(|scope| {
             let link = scope.spawn(|| {
                 emulator::be_prompt();
-                let stop = Stop { at, when: ended.as_fd(), asked: &interrupt::asked };
+                let stop = Stop { at, when: ended.as_fd(), asked: &interrupt::asked, awake: Span::ZERO };
                 emulator::carry(&mut emulator, devices, origin, &stop, &mut ())
             });
             link.join().expect("no panic inside")
