@@ -13,6 +13,7 @@
 //! window           bytes sent and neither acknowledged nor in a block, in segments
 //! repair           a retransmission after duplicates or blocks, above what the repair before it had outstanding
 //! timeout          a retransmission of the first byte outstanding after 200 ms in which nothing was sent or heard
+//! hint             the window that the packet's DSCP bits carry; without them, what is outstanding with it
 //! completed        the acknowledgement of a FIN was delivered; the receiver had everything when it had the last byte in order
 //! ```
 //!
@@ -288,14 +289,14 @@ impl Tap {
         let number = self.start(way, now, watch);
         let Way { stream, epoch, .. } = &mut self.ways[way];
         let sent = stream.send(tcp, headers.payload, now);
+        let outstanding = stream.in_flight();
         let flags = capable(headers.ecn)
             .with_if(tcp.cwr, Flags::CWR)
             .with_if(sent.again != Again::New, Flags::RETRANSMITTED);
         let mut packet = Packet::data(number, sent.seq, size, flags, now);
         packet.epoch = *epoch;
-        if let Some(window) = frame::window_hint(headers.dscp) {
-            packet = packet.with_hint(Hint { window, rtt: Span::ZERO });
-        }
+        let window = frame::window_hint(headers.dscp).unwrap_or(outstanding);
+        packet = packet.with_hint(Hint { window, rtt: Span::ZERO });
         if let Some(option) = tcp.options.rate {
             packet = packet.with_explicit(Explicit::Rate(frame::as_rate(option.rate)));
         }

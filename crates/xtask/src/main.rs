@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release -p xtask -- validate     compare with ns-2's results
 //! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
+//! cargo run -p xtask -- live                   live experiments as they were measured on one machine
 //! cargo run --release -p xtask -- bench        cost per packet, beside ns-2's
 //! cargo run --release -p xtask -- ratchet      instruction counts against the committed record
 //! cargo run -p xtask -- docs                   documentation from the registries
@@ -14,6 +15,7 @@ mod docs;
 mod explanations;
 #[cfg(target_os = "linux")]
 mod linux;
+mod live;
 mod ns2;
 mod ns3;
 mod setting;
@@ -32,6 +34,8 @@ enum Task {
     /// Compare the simulator's Linux host with this machine's kernel.
     #[cfg(target_os = "linux")]
     Linux(linux::Arguments),
+    /// Keep reports of live experiments and write their page.
+    Live(live::Arguments),
     /// Measure the cost per packet, beside ns-2's.
     Bench(bench::Arguments),
     /// Compare instruction counts with the committed record.
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Task::Validate(arguments) => validate::run(&arguments),
         #[cfg(target_os = "linux")]
         Task::Linux(arguments) => linux::run(&arguments),
+        Task::Live(arguments) => live::run(&arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Ratchet(arguments) => bench::ratchet::run(&arguments),
         Task::BenchChild(arguments) => bench::child::run_once(&arguments),
