@@ -14,6 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill};
@@ -54,9 +55,10 @@ impl Host {
         for (name, address) in [("KNEE_HOST", self.address), ("KNEE_PEER", peer.address)] {
             command.env(name, address.v4.to_string()).env(format!("{name}6"), address.v6.to_string());
         }
+        let emulator = own_process()?;
         let inside = move || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
-            contain()?;
+            contain(&emulator)?;
             if let Some(caller) = caller {
                 caller.become_caller()?;
             }
@@ -109,20 +111,45 @@ impl Host {
 
 /// Continues as the second process of a PID namespace, between fork and exec. The calling process stays outside and the first one
 /// inside, only to wait: when the program ends, or the emulator, or any of these, the kernel ends whatever the program started.
-fn contain() -> io::Result<()> {
+fn contain(emulator: &OwnedFd) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWPID)?;
+    end_with(emulator)?;
     for _ in 0..2 {
-        prctl::set_pdeathsig(Signal::SIGKILL)?;
+        let parent = own_process()?;
         // SAFETY: the process has one thread, and everything called here may be called between fork and exec.
         unsafe {
             match libc::fork() {
                 -1 => return Err(io::Error::last_os_error()),
-                0 => {}
+                0 => end_with(&parent)?,
                 child => wait_for(child),
             }
         }
     }
-    Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
+    Ok(())
+}
+
+/// The kernel kills the calling process when its parent ends. If the parent ended before that was asked for, nobody would: it is looked at
+/// once more, by a descriptor, because a parent in another PID namespace has no number here.
+fn end_with(parent: &OwnedFd) -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    let mut ended = [PollFd::new(parent.as_fd(), PollFlags::POLLIN)];
+    match poll(&mut ended, PollTimeout::ZERO)? {
+        0 => Ok(()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
+/// A descriptor of the calling process that can be read when it has ended.
+fn own_process() -> io::Result<OwnedFd> {
+    process(nix::unistd::getpid().as_raw())
+}
+
+fn process(number: libc::pid_t) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes no pointers; what it returns is new and nobody else's.
+    unsafe {
+        let file = libc::syscall(libc::SYS_pidfd_open, number, 0);
+        if file < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(file as i32)) }
+    }
 }
 
 /// Ends the calling process as `child` ends.
@@ -208,11 +235,7 @@ pub struct Program(Child);
 impl Program {
     /// A descriptor that can be read when it has ended.
     pub fn ended(&self) -> io::Result<OwnedFd> {
-        // SAFETY: the call takes no pointers; what it returns is new and nobody else's.
-        unsafe {
-            let file = libc::syscall(libc::SYS_pidfd_open, self.0.id() as libc::pid_t, 0);
-            if file < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(file as i32)) }
-        }
+        process(self.0.id() as libc::pid_t)
     }
 
     /// Ends it if it runs, first with a request: how it ended.
