@@ -20,7 +20,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live validate-linux stress-kernel test-kernels
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -117,8 +117,19 @@ linux: ## install what kernel programs and experiments on this machine need (Deb
 run-live: build ## as root: PERT in this kernel beside Reno and CUBIC, and the simulator's prediction (REPETITIONS=10)
 	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
 	$(KNEE) kernel load pert --replace
-	$(KNEE) live scenarios/live/controllers.toml --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live; \
+	$(KNEE) live live.controllers --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live; \
 	  status=$$?; $(KNEE) kernel unload pert; exit $$status
+
+LIVE := controllers mixes paths srtt cpu web
+
+run-live-all: build ## as root: every live experiment; renews docs/live.md (two hours; REPETITIONS=10)
+	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
+	$(KNEE) kernel load pert --replace && $(KNEE) kernel load pert-adaptive --replace
+	for name in $(LIVE); do \
+	  $(KNEE) live live.$$name --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live/$$name --json > $(OUT)/live-$$name.json || exit 1; \
+	  mkdir -p $(OUT)/live/json && mv $(OUT)/live-$$name.json $(OUT)/live/json/$$name.json; \
+	done; status=$$?; $(KNEE) kernel unload pert; $(KNEE) kernel unload pert-adaptive; exit $$status
+	$(CARGO) run --locked -p xtask -- live $(LIVE:%=$(OUT)/live/json/%.json)
 
 validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux.md (45 minutes)
 	$(CARGO) run --release --locked -p xtask -- linux --record

@@ -33,9 +33,9 @@ scenario is emulated between two network namespaces. Root is needed. Kernel and 
 experiment are judged by both.
 
 Examples:
-  sudo knee live scenarios/live/controllers.toml
+  sudo knee live live.controllers
   sudo knee live my.toml --repetitions 5 --out out/live --json
-  sudo knee live live.mixes --at-once 2        a live experiment: `knee reproduce --list` shows them
+  sudo knee live live.mixes --at-once 2        the experiments: `knee reproduce live --list`
   sudo knee live my.toml --cc-map pert=reno,pert-pi=bbr    other controllers in the kernel, to see what differs
 
 OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run.")]
