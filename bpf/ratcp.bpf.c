@@ -9,7 +9,7 @@ RATCP_PARAMETERS(CONSTANT)
 const volatile flag pace = 0;
 
 #define ALGORITHM ratcp
-#define NAME "ratcp"
+#define NAME ADVISED
 #define VALUES RATCP_VALUES
 
 /* A path: the destination (IPv4 as ::ffff:a.b.c.d) and both ports in host order, zero for any. */
@@ -36,8 +36,15 @@ INLINE void look_up(struct sock *sk, struct ratcp *controller);
 #define SO_MAX_PACING_RATE 47
 #define UNPACED 0xffffffffU
 
-/* Bytes of a packet besides its payload: IPv4, TCP and timestamps. */
-#define HEADERS 52
+/* Bytes of a packet besides its payload: IP, TCP and timestamps. A socket of IPv6 whose peer is ::ffff:a.b.c.d sends IPv4. */
+INLINE u32 headers(const struct sock *sk)
+{
+	const struct sock_common *common = &sk->__sk_common;
+
+	if (common->skc_family == AF_INET || common->skc_v6_daddr.in6_u.u6_addr32[2] == bpf_htonl(0xffff))
+		return 52;
+	return 72;
+}
 
 /* Bits per second: what the network said of late, else what user space says; zero if neither does. */
 INLINE u64 told_rate(struct sock *sk)
@@ -66,7 +73,7 @@ INLINE void look_up(struct sock *sk, struct ratcp *controller)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	fixed before = controller->rate;
 
-	controller->rate = quotient(told_rate(sk), 8 * (tp->mss_cache + HEADERS));
+	controller->rate = quotient(told_rate(sk), 8 * (tp->mss_cache + headers(sk)));
 	if (pace && controller->rate != before) {
 		/* The stack computes a pace of its own at every acknowledgement; a bound on it stays. */
 		u64 bytes = product(tp->mss_cache, controller->rate);

@@ -5,7 +5,11 @@
  *   rate   data asks for as much as there is (all ones), and links lower it
  *   echo   an acknowledgement returns what came
  *
- * The twelve bytes stand beside timestamps and leave room for one SACK block.
+ * A host writes the option if its own controller heeds rates, from the end of the handshake on, or once its peer wrote one. Other
+ * connections of the cgroup keep their packets as they are. The controller is looked at when the connection is established.
+ *
+ * The twelve bytes stand beside timestamps and one SACK block. The stack serves blocks first: an acknowledgement with more of them has
+ * no echo.
  */
 #include "lib/advice.h"
 
@@ -15,11 +19,46 @@
 #define UNIT 1000
 #define ANY 0xffffffff
 
+#define SOL_TCP 6
+#define TCP_CONGESTION 13
+
 struct option {
 	u8 kind, length;
 	u16 experiment;
 	u32 rate, echo;
 } __attribute__((packed));
+
+/* Packets with the option that hosts wrote, and those that told a sender its rate. */
+enum { WRITTEN, TOLD, COUNTS };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, COUNTS);
+	__type(key, u32);
+	__type(value, u64);
+} counts SEC(".maps");
+
+INLINE void count(u32 what)
+{
+	u64 *so_far = bpf_map_lookup_elem(&counts, &what);
+
+	if (so_far)
+		__sync_fetch_and_add(so_far, 1);
+}
+
+/* Whether the controller of a socket heeds rates. */
+INLINE flag heeds(struct bpf_sock_ops *ops)
+{
+	char name[16] = {};
+
+	return !bpf_getsockopt(ops, SOL_TCP, TCP_CONGESTION, name, sizeof(name)) &&
+	       !bpf_strncmp(name, sizeof(ADVISED), ADVISED);
+}
+
+INLINE void listen_for(struct bpf_sock_ops *ops, int what)
+{
+	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | what);
+}
 
 INLINE struct advice *advice_of(struct bpf_sock_ops *ops)
 {
@@ -38,10 +77,12 @@ INLINE void read_option(struct bpf_sock_ops *ops)
 	advice = advice_of(ops);
 	if (!advice)
 		return;
+	listen_for(ops, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	advice->stamped = option.rate;
 	if (option.echo && option.echo != ANY) {
 		advice->rate = (u64)bpf_ntohl(option.echo) * UNIT;
 		advice->at = bpf_ktime_get_ns();
+		count(TOLD);
 	}
 }
 
@@ -56,19 +97,18 @@ INLINE void write_option(struct bpf_sock_ops *ops)
 		.echo = advice ? advice->stamped : 0,
 	};
 
-	bpf_store_hdr_opt(ops, &option, sizeof(option), 0);
+	if (!bpf_store_hdr_opt(ops, &option, sizeof(option), 0))
+		count(WRITTEN);
 }
 
 SEC("sockops")
 int knee_rate_option(struct bpf_sock_ops *ops)
 {
 	switch (ops->op) {
-	case BPF_SOCK_OPS_TCP_CONNECT_CB:
-	case BPF_SOCK_OPS_TCP_LISTEN_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
-		bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_PARSE_ALL_HDR_OPT_CB_FLAG |
-						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		listen_for(ops, BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG |
+					(heeds(ops) ? BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG : 0));
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
 		bpf_reserve_hdr_opt(ops, LENGTH, 0);

@@ -5,6 +5,9 @@
 
 #include "lib/kernel.h"
 
+/* The controller that heeds it. */
+#define ADVISED "ratcp"
+
 /* For so long a rate counts, ns. */
 #define FRESH 2000000000ULL
 

@@ -14,6 +14,9 @@
 mod carry;
 mod frames;
 mod lateness;
+#[cfg(test)]
+mod tests;
+mod told;
 
 use kneepoint::event::EventQueue;
 use kneepoint::link::{Links, NodeId, Routes};
@@ -27,6 +30,7 @@ pub use carry::{AWAKE, Capture, Carried, Port, Stop, be_prompt, be_prompt_at, ca
 use frames::Frames;
 pub use frames::LONGEST;
 pub use lateness::{Late, Lateness};
+use told::Told;
 
 use crate::frame::{self, Headers, Tuple};
 use crate::tap::Tap;
@@ -101,6 +105,8 @@ pub struct Emulator<O> {
     /// The slot that the next frame is read into.
     spare: u32,
     watch: Watch<O>,
+    /// What an oracle tells senders.
+    told: Option<Told>,
     sample: Option<Span>,
     inside: Inside,
     /// Frames that are not IP packets, which no link carries.
@@ -117,6 +123,7 @@ impl<O: Observer> Emulator<O> {
         let mut events = EventQueue::new(entities + 1, resolution(valid));
         let mut links = Links::new(specs, valid.full_packet(), seed, &mut events);
         let mut routes = Routes::new(valid.network());
+        let told = Told::new(specs, valid.full_packet(), seed, ways, &mut routes);
         let mut path = |from, to| {
             let path = routes.path(from, to).expect("a valid network has a path both ways");
             links.add_path(&path)
@@ -130,7 +137,7 @@ impl<O: Observer> Emulator<O> {
         }
         let mut frames = Frames::default();
         let spare = frames.take();
-        let watch = Watch { inner: watch, dropped: Vec::new() };
+        let watch = Watch { inner: watch, dropped: Vec::new(), flows: Vec::new() };
         Emulator {
             layer: Layer::Ip,
             links,
@@ -141,6 +148,7 @@ impl<O: Observer> Emulator<O> {
             frames,
             spare,
             watch,
+            told,
             sample,
             inside: Box::new(|_| Vec::new()),
             foreign: 0,
@@ -180,6 +188,7 @@ impl<O: Observer> Emulator<O> {
         // Hosts announce themselves to all, whether or not a program sends.
         self.addressed += u64::from(!headers.flow.to.is_multicast());
         let mut packet = self.tap.enter(&headers, size, now, &mut self.watch);
+        self.tell(&mut packet, from, now);
         let way = self.ways[packet.hop as usize];
         packet.hop = match from {
             Side::Near => way.forward,
@@ -254,6 +263,18 @@ impl<O: Observer> Emulator<O> {
         self.frames.release(slot);
     }
 
+    /// The oracle hears of flows that began or ended, and lowers the rate of a packet at the beginning of its path.
+    #[inline]
+    fn tell(&mut self, packet: &mut Packet, from: Side, now: Time) {
+        if let Some(told) = &mut self.told {
+            for (flow, begins) in self.watch.flows.drain(..) {
+                told.change(flow, begins, packet, from, now);
+            }
+            told.stamp(packet, now);
+        }
+        self.watch.flows.clear();
+    }
+
     /// Frees the frames of packets that were dropped.
     #[inline]
     fn release(&mut self) {
@@ -278,19 +299,23 @@ fn resolution(valid: &Valid) -> Span {
     rates.max().map_or(Span::from_micros(1), |rate| Span(rate.time_for(valid.full_packet()).0 / 8))
 }
 
-/// Passes events on, and remembers whose frames are no longer needed.
+/// Passes events on, and remembers whose frames are no longer needed and which flows are open.
 struct Watch<O> {
     inner: O,
     dropped: Vec<u32>,
+    /// Flows that began or ended since the last frame that entered.
+    flows: Vec<(u32, bool)>,
 }
 
 impl<O: Observer> Observer for Watch<O> {
     #[inline]
     fn on(&mut self, at: Time, event: &Event) {
-        if let Event::Arrival { packet, fate: Fate::Dropped(_), .. }
-        | Event::Fate { packet, fate: Fate::Dropped(_), .. } = event
-        {
-            self.dropped.push(packet.id);
+        match event {
+            Event::Arrival { packet, fate: Fate::Dropped(_), .. }
+            | Event::Fate { packet, fate: Fate::Dropped(_), .. } => self.dropped.push(packet.id),
+            Event::Started { flow, .. } => self.flows.push((flow.0, true)),
+            Event::Closed { flow } => self.flows.push((flow.0, false)),
+            _ => {}
         }
         self.inner.on(at, event);
     }

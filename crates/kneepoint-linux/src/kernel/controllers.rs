@@ -2,7 +2,7 @@
 //! Congestion controls: load, unload, list, status.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,6 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::errors::{Error, While};
 use super::programs::{CONTROLLERS, Controller, controller};
+use super::option::{self, OptionUse};
 use super::settings::{self, Value};
 use super::{default, objects, pins, probe};
 
@@ -50,6 +51,8 @@ pub struct Status {
     pub programs: Vec<Program>,
     /// Whether the kernel counts the programs' runs.
     pub counted: bool,
+    /// What the option that tells it of packets was used for, if it has one and that is attached.
+    pub option: Option<OptionUse>,
 }
 
 /// A program of a controller.
@@ -81,7 +84,22 @@ fn pinned(name: &str) -> bool {
 
 /// Loads a controller with these parameters; all of its parameters.
 pub fn load(name: &str, given: &[(String, String)], replace: bool) -> Result<Vec<Value>, Error> {
-    let controller @ Controller { name, object, .. } = controller(name)?;
+    load_at(name, given, replace, None).map(|(values, _)| values)
+}
+
+/// Loads a controller with these parameters, and its option at the sockets of this cgroup, of all by default; all of its parameters, and
+/// where the option is, if it has one and there are cgroups.
+pub fn load_at(
+    name: &str,
+    given: &[(String, String)],
+    replace: bool,
+    cgroup: Option<&Path>,
+) -> Result<(Vec<Value>, Option<PathBuf>), Error> {
+    let controller @ Controller { name, object, option, .. } = controller(name)?;
+    if let (Some(cgroup), None) = (cgroup, option) {
+        let message = format!("`{name}` heeds nothing that packets say, and needs no cgroup {}", cgroup.display());
+        return Err(Error::usage(message, "leave the cgroup out"));
+    }
     let mut object = objects::open(name, object)?;
     let values = settings::apply(&mut object, &mut core(controller), given)?;
     probe::require()?;
@@ -107,15 +125,20 @@ pub fn load(name: &str, given: &[(String, String)], replace: bool) -> Result<Vec
     // What a replaced or interrupted load left; only now, when the new one is known to be accepted.
     remove(name)?;
     pins::make(name)?;
-    register(name, &mut object, links).inspect_err(|_| {
+    let mut start = || {
+        objects::pin_maps(name, &mut object)?;
+        let place = option.map_or(Ok(None), |program| option::attach(name, program, cgroup))?;
+        register(name, &mut object, links)?;
+        Ok(place)
+    };
+    let place = start().inspect_err(|_| {
         let _ = remove(name);
     })?;
-    Ok(values)
+    Ok((values, place))
 }
 
 fn register(name: &str, object: &mut Object, links: bool) -> Result<(), Error> {
     let folder = pins::folder(name);
-    objects::pin_maps(name, object)?;
     let map = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let mut map =
         map.ok_or_else(|| Error::new(format!("`{name}` is no congestion control"), "build knee again"))?;
@@ -233,6 +256,7 @@ pub fn status(name: &str) -> Result<Status, Error> {
         sockets: sockets(controller.name),
         programs: programs.iter().map(program).collect(),
         counted,
+        option: option::used(controller.name),
     })
 }
 

@@ -12,6 +12,7 @@
 //! | [`probe`] | what this kernel or process lacks |
 //! | [`pins`] | names below `/sys/fs/bpf/knee`, which keep programs alive |
 //! | [`controllers`] | congestion controls: load, unload, list, status |
+//! | [`option`](mod@option) | what packets tell a controller, in an option of TCP |
 //! | [`default`] | the congestion control of new sockets |
 //! | [`filters`] | programs at the egress of a device: PI, PISA, PIMC, and the hint of the sender's window |
 //! | [`rates`](mod@rates) | what RATCP's senders are told |
@@ -26,6 +27,7 @@ mod default;
 mod errors;
 mod filters;
 mod objects;
+mod option;
 mod pins;
 mod probe;
 mod programs;
@@ -34,12 +36,13 @@ mod records;
 mod settings;
 
 pub use clean::clean;
-pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, status, unload};
+pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, load_at, status, unload};
 pub use default::{Restored, default, restore};
 pub use errors::Error;
 pub use filters::{
     Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_hint, remove_queue,
 };
+pub use option::OptionUse;
 pub use probe::{LENGTHS, Need, needs};
 pub use programs::{CONTROLLERS, Controller};
 pub use rates::{clear_rates, rates, set_rate};

@@ -20,14 +20,21 @@ pub struct Controller {
     /// Its name in the laboratory, where its parameters are declared.
     pub core: &'static str,
     pub(super) object: &'static [u8],
+    /// The program that tells it what packets say, at the sockets of a cgroup.
+    pub(super) option: Option<&'static [u8]>,
 }
 
 /// Every controller in this build.
 pub const CONTROLLERS: &[Controller] = &[
-    Controller { name: "pert", core: "pert", object: object!("pert") },
-    Controller { name: "pert_pi", core: "pert-pi", object: object!("pert_pi") },
-    Controller { name: "pert_adaptive", core: "pert-adaptive", object: object!("pert_adaptive") },
-    Controller { name: "ratcp", core: "ratcp", object: object!("ratcp") },
+    Controller { name: "pert", core: "pert", object: object!("pert"), option: None },
+    Controller { name: "pert_pi", core: "pert-pi", object: object!("pert_pi"), option: None },
+    Controller { name: "pert_adaptive", core: "pert-adaptive", object: object!("pert_adaptive"), option: None },
+    Controller {
+        name: "ratcp",
+        core: "ratcp",
+        object: object!("ratcp"),
+        option: Some(object!("rate_option")),
+    },
 ];
 
 /// A program at the egress of a device.

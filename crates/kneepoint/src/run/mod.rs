@@ -25,7 +25,7 @@ use crate::units::{Interval, Span, Time};
 use agents::{Agent, Pool};
 use flow::Paths;
 use hosts::Hosts;
-use oracle::Oracle;
+pub use oracle::Oracle;
 
 /// The size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

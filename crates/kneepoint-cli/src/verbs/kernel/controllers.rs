@@ -22,13 +22,17 @@ pub fn written(values: &[Value]) -> String {
 
 /// `knee kernel load`.
 pub fn load(arguments: &super::Load, as_json: bool) -> Result<(), Failure> {
-    let values = kernel::load(&arguments.name, &arguments.set, arguments.replace)?;
+    let (values, cgroup) =
+        kernel::load_at(&arguments.name, &arguments.set, arguments.replace, arguments.cgroup.as_deref())?;
     let name = kernel::status(&arguments.name)?.controller.name;
     if as_json {
-        return files::print_json(&json!({"name": name, "settings": object(&values)}));
+        return files::print_json(&json!({"name": name, "settings": object(&values), "cgroup": cgroup}));
     }
+    let heeds = cgroup.map_or_else(String::new, |place| {
+        format!("the sockets of {} hear what packets tell it, and tell others\n", place.display())
+    });
     files::print(format!(
-        "`{name}` is loaded: sockets may choose it, as `iperf3 -C {name}` does\n{}remove it with `knee kernel unload {name}`",
+        "`{name}` is loaded: sockets may choose it, as `iperf3 -C {name}` does\n{}{heeds}remove it with `knee kernel unload {name}`",
         written(&values)
     ))
 }
@@ -104,6 +108,7 @@ pub fn status(arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
             "since": since,
             "sockets": status.sockets,
             "runs_counted": status.counted,
+            "option": status.option.map(|used| json!({"written": used.written, "told": used.told})),
             "programs": programs.collect::<Vec<_>>(),
         }));
     }
@@ -113,6 +118,9 @@ pub fn status(arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
     );
     let mut text = format!("{}\nloaded   {since}\nsockets  {sockets}\n", status.controller.name);
     text += &written(&status.settings);
+    if let Some(used) = status.option {
+        text += &format!("  option in {} packets sent, {} told a rate\n", used.written, used.told);
+    }
     if status.counted {
         for one in &status.programs {
             let mean = one.time.as_nanos() as f64 / one.runs.max(1) as f64;

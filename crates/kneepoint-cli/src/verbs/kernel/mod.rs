@@ -91,6 +91,9 @@ struct Load {
     /// Replace it if it is loaded; sockets that use it keep the one they have
     #[arg(long)]
     replace: bool,
+    /// For RATCP: the cgroup whose sockets read and write rates in a TCP option [default: the root of all]
+    #[arg(long, value_name = "DIR")]
+    cgroup: Option<PathBuf>,
 }
 
 /// Arguments of `knee kernel unload`.
