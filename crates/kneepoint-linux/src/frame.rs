@@ -23,6 +23,8 @@ use options::{KIND_RATE, Options};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const IGMP: u8 = 2;
+const ICMP_V6: u8 = 58;
 /// Where the checksum of a TCP header is.
 const TCP_CHECKSUM: usize = 16;
 /// Where that of a UDP header is.
@@ -183,6 +185,11 @@ pub fn read(frame: &[u8]) -> Option<Headers> {
     let flow = Tuple { from, to, ports: ports.unwrap_or((0, 0)), protocol: parts.protocol };
     let payload = (parts.end - parts.transport).saturating_sub(header) as u32;
     Some(Headers { flow, ecn, dscp: class >> 2, tcp: tcp.map(|(tcp, _)| tcp), payload })
+}
+
+/// Whether a host announces itself to its neighbours, as kernels do of themselves: no program of the other host hears it.
+pub fn announces(headers: &Headers) -> bool {
+    headers.flow.to.is_multicast() && matches!(headers.flow.protocol, IGMP | ICMP_V6)
 }
 
 /// Puts a congestion mark into a frame whose sender understands it; whether the frame has one now.

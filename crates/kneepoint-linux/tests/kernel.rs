@@ -3,43 +3,18 @@
 #![cfg(all(target_os = "linux", feature = "bpf"))]
 #![allow(clippy::disallowed_methods, reason = "kernels run in real time")]
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+mod machine;
+
+use std::io::Write;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kneepoint::cc;
 use kneepoint_linux::kernel::{self, CONTROLLERS, Device, Reader};
-use nix::sched::{CloneFlags, setns};
-use nix::sys::socket::{self, sockopt};
-
-/// The kernel is one, so tests that change it take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether this machine can load programs; says so if not.
-fn able() -> bool {
-    has(|need| need.required)
-}
-
-/// Whether it can also judge packets by the length of a queue.
-fn able_to_judge() -> bool {
-    has(|need| need.required || need.name == kernel::LENGTHS)
-}
-
-fn has(what: impl Fn(&kernel::Need) -> bool) -> bool {
-    let missing = kernel::needs().into_iter().find(|need| what(need) && !need.met);
-    if let Some(need) = &missing {
-        say(&format!("SKIPPED: {} ({}): {}", need.name, need.found, need.remedy));
-    }
-    missing.is_none()
-}
+use machine::{able, connect, say, sink, turn};
 
 fn available() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap()
@@ -56,31 +31,6 @@ fn loaded(name: &str) -> bool {
 
 fn pins(name: &str) -> bool {
     Path::new("/sys/fs/bpf/knee").join(name).exists()
-}
-
-fn sh(line: &str) -> String {
-    let output = Command::new("sh").args(["-ec", line]).output().unwrap();
-    assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Connects with this congestion control.
-fn connect(to: SocketAddr, control: &str) -> TcpStream {
-    let family = socket::AddressFamily::Inet;
-    let socket = socket::socket(family, socket::SockType::Stream, socket::SockFlag::empty(), None).unwrap();
-    socket::setsockopt(&socket, sockopt::TcpCongestion, &control.into()).unwrap();
-    socket::connect(socket.as_raw_fd(), &socket::SockaddrStorage::from(to)).unwrap();
-    TcpStream::from(socket)
-}
-
-/// Accepts one connection; the bytes that came.
-fn sink(listener: TcpListener) -> usize {
-    let (mut stream, _) = listener.accept().unwrap();
-    let (mut room, mut count) = (vec![0; 1 << 18], 0);
-    while let Ok(size @ 1..) = stream.read(&mut room) {
-        count += size;
-    }
-    count
 }
 
 #[test]
@@ -180,138 +130,6 @@ fn what_is_not_allowed_is_refused_before_anything_is_loaded() {
     assert!(error.to_string().contains("pisa"), "{error}");
 }
 
-/// Three namespaces in a row, the middle one a router whose way out is 20 Mbit/s; removed when dropped.
-struct Row(String);
-
-impl Row {
-    fn new() -> Row {
-        let row = Row(format!("knee-t{}", std::process::id()));
-        let name = &row.0;
-        sh(&format!(
-            "for n in s r d; do ip netns add {name}$n; ip -n {name}$n link set lo up; done
-             ip link add s0 netns {name}s type veth peer name r0 netns {name}r
-             ip link add r1 netns {name}r type veth peer name d0 netns {name}d
-             ip -n {name}s addr add 10.78.1.1/24 dev s0; ip -n {name}r addr add 10.78.1.2/24 dev r0
-             ip -n {name}r addr add 10.78.2.1/24 dev r1; ip -n {name}d addr add 10.78.2.2/24 dev d0
-             for one in s:s0 r:r0 r:r1 d:d0; do
-               ip -n {name}${{one%:*}} link set ${{one#*:}} up gso_max_segs 1
-             done
-             ip -n {name}s route add default via 10.78.1.2; ip -n {name}d route add default via 10.78.2.1
-             nsenter --net=/run/netns/{name}r sysctl -qw net.ipv4.ip_forward=1
-             nsenter --net=/run/netns/{name}r tc qdisc add dev r1 root tbf rate 20mbit burst 3kb limit 300kb"
-        ));
-        row
-    }
-    fn device(&self, host: &str, name: &str) -> Device {
-        Device { name: name.into(), namespace: Some(format!("{}{host}", self.0)) }
-    }
-    fn queues(&self) -> String {
-        sh(&format!("nsenter --net=/run/netns/{}r tc qdisc show dev r1", self.0))
-    }
-    fn spawn<T: Send + 'static>(
-        &self,
-        host: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> thread::JoinHandle<T> {
-        let file = std::fs::File::open(format!("/run/netns/{}{host}", self.0)).unwrap();
-        thread::spawn(move || {
-            setns(file, CloneFlags::CLONE_NEWNET).unwrap();
-            work()
-        })
-    }
-}
-
-impl Drop for Row {
-    fn drop(&mut self) {
-        sh(&format!("for n in s r d; do ip netns del {}$n || true; done", self.0));
-    }
-}
-
-#[test]
-fn pi_keeps_a_routers_queue_near_its_reference_and_leaves_no_trace() {
-    let _turn = turn();
-    if !able_to_judge() {
-        return;
-    }
-    let row = Row::new();
-    let (router, sender) = (row.device("r", "r1"), row.device("s", "s0"));
-    let before = row.queues();
-    let uncounted = kernel::attach_queue(&row.device("r", "r0"), "pi", &[], false).unwrap_err();
-    assert!(uncounted.message.contains("noqueue"), "{uncounted}");
-    kernel::attach_hint(&sender, false).unwrap();
-    // Ten times the published gains, for a queue that settles within the test.
-    let set = [("a", "0.0001822"), ("b", "0.0001816"), ("reference", "20")];
-    let set = set.map(|(name, value)| (name.to_string(), value.to_string()));
-    kernel::attach_queue(&router, "pisa", &set, false).unwrap();
-    assert!(kernel::attach_queue(&router, "pi", &set, false).unwrap_err().message.contains("already"));
-
-    const SECONDS: u64 = 4;
-    let listeners = row.spawn("d", || {
-        (0..4).map(|place| TcpListener::bind(("10.78.2.2", 5001 + place)).unwrap()).collect::<Vec<_>>()
-    });
-    let sinks = listeners.join().unwrap().into_iter().map(|listener| thread::spawn(|| sink(listener)));
-    let sinks = sinks.collect::<Vec<_>>();
-    let end = Instant::now() + Duration::from_secs(SECONDS);
-    for place in 0..4 {
-        row.spawn("s", move || {
-            let mut stream = connect(SocketAddr::from(([10, 78, 2, 2], 5001 + place)), "reno");
-            while Instant::now() < end && stream.write(&[0; 1 << 16]).is_ok() {}
-        });
-    }
-    thread::sleep(Duration::from_secs(SECONDS / 2));
-    let mut lengths = Vec::new();
-    while Instant::now() < end {
-        lengths.push(f64::from(kernel::queue_status(&router).unwrap().length));
-        thread::sleep(Duration::from_millis(20));
-    }
-    let status = kernel::queue_status(&router).unwrap();
-    let bytes: usize = sinks.into_iter().map(|sink| sink.join().unwrap()).sum();
-    let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
-    // Without the law the mean is about 150 packets.
-    assert!((3.0..70.0).contains(&mean), "{mean}: {status:?}");
-    assert!(status.dropped > 20 && status.hinted * 10 > status.packets * 9, "{status:?}");
-    assert!((1.0..100.0).contains(&status.average_window) && status.probability < 0.5, "{status:?}");
-    assert!(bytes as u64 * 8 > 10_000_000 * SECONDS, "{bytes}");
-    assert!(kernel::hint_status(&sender).unwrap() > 1000);
-
-    kernel::remove_queue(&router).unwrap();
-    kernel::remove_hint(&sender).unwrap();
-    assert_eq!(row.queues(), before);
-    assert!(kernel::queue_status(&router).unwrap_err().message.contains("no queue of knee"));
-}
-
-#[test]
-fn what_holds_filters_goes_with_the_last_one_unless_others_made_it() {
-    let _turn = turn();
-    if !able_to_judge() {
-        return;
-    }
-    let row = Row::new();
-    let router = row.device("r", "r1");
-    let tc = |line: &str| sh(&format!("nsenter --net=/run/netns/{}r tc {line}", row.0));
-    tc("qdisc add dev r1 clsact");
-    kernel::attach_queue(&router, "pi", &[], false).unwrap();
-    kernel::remove_queue(&router).unwrap();
-    assert!(row.queues().contains("clsact"), "theirs");
-    tc("qdisc del dev r1 clsact");
-    let before = row.queues();
-    kernel::attach_queue(&router, "pi", &[], false).unwrap();
-    kernel::attach_hint(&router, false).unwrap();
-    kernel::remove_queue(&router).unwrap();
-    assert!(row.queues().contains("clsact"), "ours, in use");
-    kernel::remove_hint(&router).unwrap();
-    assert_eq!(row.queues(), before);
-    kernel::attach_queue(&router, "pi", &[], false).unwrap();
-    tc("filter add dev r1 ingress bpf bytecode '1,6 0 0 0,'");
-    kernel::remove_queue(&router).unwrap();
-    assert!(row.queues().contains("clsact"), "ours, in use by others");
-    tc("filter del dev r1 ingress");
-    // The next one finds what this one could not remove.
-    kernel::attach_queue(&router, "pi", &[], false).unwrap();
-    kernel::remove_queue(&router).unwrap();
-    assert_eq!(row.queues(), before);
-}
-
 /// The loader that the next test kills; alone it would not end.
 #[test]
 #[ignore = "runs until it is killed"]
@@ -350,10 +168,4 @@ fn killed_at_any_moment_a_loader_leaves_nothing_that_clean_does_not_remove() {
         assert!(!available().split_whitespace().any(|one| one == "pert"), "cycle {cycle}");
     }
     eprintln!("{cycles} loaders killed; {left} left something, all of it was removed");
-}
-
-/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
-fn say(line: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -2,14 +2,19 @@
 //! RATCP in this machine's kernel over an emulated link that writes rates into its packets: as root, else skipped.
 #![cfg(all(target_os = "linux", feature = "bpf"))]
 
-use std::io::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod machine;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use kneepoint::scenario::parse;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::units::Time;
 use kneepoint_linux::kernel;
 use kneepoint_linux::live::{self, Plan};
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo};
+use machine::{able, say, turn};
 
 /// What the bottleneck carried in an interval.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,21 +66,16 @@ fn transfer(control: &str, sections: &str) -> Bottleneck {
     seen.watch
 }
 
-/// The kernel is one, so tests that change it take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// RATCP, loaded for the time of a test.
 struct Loaded;
 
 impl Loaded {
     /// None, with the reason said, where the machine cannot or where somebody else uses it.
     fn new() -> Option<Loaded> {
-        let need = kernel::needs().into_iter().find(|need| need.required && !need.met);
-        let lack = need.map(|need| format!("{} ({}): {}", need.name, need.found, need.remedy));
-        let lack = lack.or_else(|| live::missing(&["reno"]));
+        if !able() {
+            return None;
+        }
+        let lack = live::missing(&["reno"]);
         let taken = || "`ratcp` is loaded already; `knee kernel unload ratcp` removes it".to_string();
         let lack = lack.or_else(|| live::available().iter().any(|one| one == "ratcp").then(taken));
         if let Some(lack) = lack {
@@ -137,7 +137,41 @@ fn random_losses_cost_a_sender_that_is_told_its_rate_little() {
     assert_eq!(loaded.option(), used, "nobody else's packets have the option");
 }
 
-/// Says it whether or not the test passes: what is printed by the macros is not shown of a test that does.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+/// Programs at the sockets of a cgroup, by the number of its folder.
+fn attached(cgroup: u64) -> usize {
+    let at = |link: &LinkTypeInfo| matches!(link, LinkTypeInfo::Cgroup(one) if one.cgroup_id == cgroup);
+    LinkInfoIter::default().filter(|link| at(&link.info)).count()
+}
+
+/// A cgroup of its own, removed when dropped.
+struct Cgroup(std::path::PathBuf);
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        fs::remove_dir(&self.0).expect("an empty cgroup");
+    }
+}
+
+#[test]
+fn the_option_is_where_it_is_wanted_and_goes_with_its_controller() {
+    let _turn = turn();
+    let Some(loaded) = Loaded::new() else { return };
+    let (_, root) = kernel::load_at("ratcp", &[], true, None).expect("replaced");
+    let cgroup = Cgroup(root.expect("there are cgroups").join(format!("knee-t{}", std::process::id())));
+    fs::create_dir(&cgroup.0).expect("a cgroup");
+    let number = fs::metadata(&cgroup.0).expect("a folder").ino();
+    kernel::load_at("ratcp", &[], true, Some(&cgroup.0)).expect("replaced");
+    assert_eq!(attached(number), 1);
+    // Hosts outside of the cgroup are told nothing, and fill the queue as Reno does.
+    let (_, waited) = transfer("ratcp", EDGE).mean(2, 8);
+    assert_eq!(loaded.option(), kernel::OptionUse::default());
+    assert!(waited > 5.0, "{waited} ms");
+    drop(loaded);
+    assert_eq!(attached(number), 0);
+    assert!(!Path::new("/sys/fs/bpf/knee/ratcp").exists());
+    let refused = kernel::load_at("pert", &[], false, Some(&cgroup.0)).unwrap_err();
+    assert!(refused.usage && refused.message.contains("needs no cgroup"), "{refused}");
+    let wrong = kernel::load_at("ratcp", &[], false, Some(Path::new("/tmp"))).unwrap_err();
+    assert!(wrong.message.contains("cgroup /tmp"), "{wrong}");
+    assert!(!Path::new("/sys/fs/bpf/knee/ratcp").exists() && !live::available().contains(&"ratcp".into()));
 }

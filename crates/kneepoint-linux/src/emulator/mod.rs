@@ -184,6 +184,10 @@ impl<O: Observer> Emulator<O> {
             self.foreign += 1;
             return;
         };
+        // A link would count it as a flow of its own, and tell others so much less.
+        if frame::announces(&headers) {
+            return;
+        }
         self.spare = self.frames.take();
         // Hosts announce themselves to all, whether or not a program sends.
         self.addressed += u64::from(!headers.flow.to.is_multicast());

@@ -31,7 +31,8 @@ pub fn aqm(arguments: &super::Aqm, as_json: bool) -> Result<(), Failure> {
         _ => {}
     }
     let reference = arguments.qref.iter().map(|packets| ("reference".to_string(), packets.to_string()));
-    let given = arguments.set.iter().cloned().chain(reference).collect::<Vec<_>>();
+    let ecn = arguments.ecn.then(|| ("ecn".to_string(), "true".to_string()));
+    let given = arguments.set.iter().cloned().chain(reference).chain(ecn).collect::<Vec<_>>();
     let values = kernel::attach_queue(&device, &arguments.law, &given, arguments.replace)?;
     if as_json {
         return files::print_json(&json!({

@@ -172,6 +172,9 @@ struct Aqm {
     /// The queue to keep, as in `200pkt`; short for --set reference=200
     #[arg(long, value_name = "PACKETS", value_parser = packets)]
     qref: Option<f64>,
+    /// Mark packets of senders that understand marks, and drop others; short for --set ecn=true
+    #[arg(long)]
+    ecn: bool,
     /// Replace the one that is there
     #[arg(long)]
     replace: bool,
