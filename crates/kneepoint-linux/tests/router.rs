@@ -168,6 +168,8 @@ fn a_queue_of_htb_is_kept_by_the_windows_of_senders_over_ipv6() {
     let Judged { status, .. } = judged(&row, V6);
     assert!(status.dropped > 20 && status.hinted * 10 > status.packets * 9, "{status:?}");
     assert!((1.0..100.0).contains(&status.average_window), "{status:?}");
+    kernel::remove_queue(&router).unwrap();
+    kernel::remove_hint(&sender).unwrap();
 }
 
 #[test]
@@ -194,6 +196,7 @@ fn senders_that_understand_marks_are_marked_and_others_lose_packets() {
     kernel::attach_queue(&router, "pi", &set(&marking), true).unwrap();
     let Judged { status, .. } = judged(&row, V6);
     assert!(status.marked == 0 && status.dropped > 20 && status.unmarkable == status.dropped, "{status:?}");
+    kernel::remove_queue(&router).unwrap();
 }
 
 /// Carries frames between two devices until it is told to end: the codes in the DSCP bits of data, and packets without one.
