@@ -142,7 +142,9 @@ fn pi_keeps_a_routers_queue_near_its_reference_and_leaves_no_trace() {
     assert!(uncounted.message.contains("noqueue"), "{uncounted}");
     kernel::attach_hint(&sender, false).unwrap();
     kernel::attach_queue(&router, "pisa", &set(&STRONG), false).unwrap();
-    assert!(kernel::attach_queue(&router, "pi", &set(&STRONG), false).unwrap_err().message.contains("already"));
+    assert!(
+        kernel::attach_queue(&router, "pi", &set(&STRONG), false).unwrap_err().message.contains("already")
+    );
 
     let Judged { status, .. } = judged(&row, V4);
     assert!(status.dropped > 20 && status.hinted * 10 > status.packets * 9, "{status:?}");
@@ -255,7 +257,10 @@ fn a_tun_device_carries_the_windows_of_its_senders_over_both_protocols() {
         });
         let windows = codes.iter().filter_map(|code| frame::window_hint(*code)).collect::<Vec<_>>();
         let greatest = windows.iter().copied().fold(0.0, f64::max);
-        say(&format!("{to}: {} packets with a window, at most {greatest:.1}, {without} without", windows.len()));
+        say(&format!(
+            "{to}: {} packets with a window, at most {greatest:.1}, {without} without",
+            windows.len()
+        ));
         // Ten packets is the initial window, whose code is the nearest of four an octave.
         assert!((windows[0] - 10.0).abs() < 1.0 && greatest > 20.0, "{windows:?}");
         assert_eq!(without, 0, "{to}");

@@ -14,8 +14,8 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, Object};
 use nix::time::{ClockId, clock_gettime};
 
 use super::errors::{Error, While};
-use super::programs::{CONTROLLERS, Controller, controller};
 use super::option::{self, OptionUse};
+use super::programs::{CONTROLLERS, Controller, controller};
 use super::settings::{self, Value};
 use super::{default, objects, pins, probe};
 
@@ -97,7 +97,8 @@ pub fn load_at(
 ) -> Result<(Vec<Value>, Option<PathBuf>), Error> {
     let controller @ Controller { name, object, option, .. } = controller(name)?;
     if let (Some(cgroup), None) = (cgroup, option) {
-        let message = format!("`{name}` heeds nothing that packets say, and needs no cgroup {}", cgroup.display());
+        let message =
+            format!("`{name}` heeds nothing that packets say, and needs no cgroup {}", cgroup.display());
         return Err(Error::usage(message, "leave the cgroup out"));
     }
     let mut object = objects::open(name, object)?;

@@ -30,8 +30,9 @@ pub struct OptionUse {
 /// The root of the cgroups of version 2, if they are mounted.
 fn root() -> io::Result<Option<PathBuf>> {
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let of_version_2 =
-        mounts.lines().find(|line| line.split_once(" - ").is_some_and(|(_, kind)| kind.starts_with("cgroup2 ")));
+    let of_version_2 = mounts
+        .lines()
+        .find(|line| line.split_once(" - ").is_some_and(|(_, kind)| kind.starts_with("cgroup2 ")));
     Ok(of_version_2.and_then(|line| line.split(' ').nth(4)).map(PathBuf::from))
 }
 

@@ -28,7 +28,12 @@ pub struct Controller {
 pub const CONTROLLERS: &[Controller] = &[
     Controller { name: "pert", core: "pert", object: object!("pert"), option: None },
     Controller { name: "pert_pi", core: "pert-pi", object: object!("pert_pi"), option: None },
-    Controller { name: "pert_adaptive", core: "pert-adaptive", object: object!("pert_adaptive"), option: None },
+    Controller {
+        name: "pert_adaptive",
+        core: "pert-adaptive",
+        object: object!("pert_adaptive"),
+        option: None,
+    },
     Controller {
         name: "ratcp",
         core: "ratcp",
