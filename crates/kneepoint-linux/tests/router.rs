@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use kneepoint_linux::behind::{self, Far, Host};
 use kneepoint_linux::frame;
 use kneepoint_linux::kernel::{self, Device, QueueStatus};
-use machine::{able, connect, say, sh, sink, turn};
+use machine::{able, able_to_judge, connect, say, sh, sink, turn};
 use nix::sched::{CloneFlags, setns};
 
 /// Three namespaces in a row, the middle one a router whose way out is 20 Mbit/s; removed when dropped.
@@ -132,7 +132,7 @@ fn judged(row: &Row, to: IpAddr) -> Judged {
 #[test]
 fn pi_keeps_a_routers_queue_near_its_reference_and_leaves_no_trace() {
     let _turn = turn();
-    if !able() {
+    if !able_to_judge() {
         return;
     }
     let row = Row::new(TBF);
@@ -160,7 +160,7 @@ fn pi_keeps_a_routers_queue_near_its_reference_and_leaves_no_trace() {
 #[test]
 fn a_queue_of_htb_is_kept_by_the_windows_of_senders_over_ipv6() {
     let _turn = turn();
-    if !able() {
+    if !able_to_judge() {
         return;
     }
     let row = Row::new(HTB);
@@ -177,7 +177,7 @@ fn a_queue_of_htb_is_kept_by_the_windows_of_senders_over_ipv6() {
 #[test]
 fn senders_that_understand_marks_are_marked_and_others_lose_packets() {
     let _turn = turn();
-    if !able() {
+    if !able_to_judge() {
         return;
     }
     let row = Row::new(HTB);
@@ -271,7 +271,7 @@ fn a_tun_device_carries_the_windows_of_its_senders_over_both_protocols() {
 #[test]
 fn what_holds_filters_goes_with_the_last_one_unless_others_made_it() {
     let _turn = turn();
-    if !able() {
+    if !able_to_judge() {
         return;
     }
     let row = Row::new(TBF);

@@ -184,8 +184,8 @@ impl<O: Observer> Emulator<O> {
             self.foreign += 1;
             return;
         };
-        // A link would count it as a flow of its own, and tell others so much less.
-        if frame::announces(&headers) {
+        // A link that counts flows would take it for one. On Ethernet, hosts need it to find each other.
+        if self.layer == Layer::Ip && frame::announces(&headers) {
             return;
         }
         self.spare = self.frames.take();
