@@ -66,8 +66,13 @@ copy() {
 
 mkdir -p "$out"
 cargo build --locked -p kneepoint-cli --features bpf
-tests=$(cargo test --locked -p kneepoint-linux --features bpf --test kernel --no-run --message-format=json |
-    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
+# test_program NAME: the program of the tests in tests/NAME.rs.
+test_program() {
+    cargo test --locked -p kneepoint-linux --features bpf --test "$1" --no-run --message-format=json |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
+}
+kernel=$(test_program kernel)
+router=$(test_program router)
 busybox=$(unpack busybox-static) ||
     stop "apt-get does not download busybox-static ($out/busybox-static.log)" 'apt-get update'
 busybox=$busybox/bin/busybox
@@ -76,8 +81,9 @@ root=$PWD/$out/root
 rm -rf "$root"
 copy "$busybox" bin/busybox
 copy target/debug/knee usr/bin/knee
-copy "$tests" bin/kernel
-strip "$root/usr/bin/knee" "$root/bin/kernel"
+copy "$kernel" bin/kernel
+copy "$router" bin/router
+strip "$root/usr/bin/knee" "$root/bin/kernel" "$root/bin/router"
 for tool in $tools; do
     copy "$(command -v "$tool")" "usr/bin/$tool"
 done

@@ -29,7 +29,7 @@ pub fn load(arguments: &super::Load, as_json: bool) -> Result<(), Failure> {
         return files::print_json(&json!({"name": name, "settings": object(&values), "cgroup": cgroup}));
     }
     let heeds = cgroup.map_or_else(String::new, |place| {
-        format!("the sockets of {} hear what packets tell it, and tell others\n", place.display())
+        format!("an option of TCP brings the sockets of {} what links tell it\n", place.display())
     });
     files::print(format!(
         "`{name}` is loaded: sockets may choose it, as `iperf3 -C {name}` does\n{}{heeds}remove it with `knee kernel unload {name}`",
