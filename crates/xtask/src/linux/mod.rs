@@ -118,7 +118,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 }
 
 /// Seeds of the simulator.
-const SEEDS: u64 = 10;
+const SEEDS: u64 = 5;
 
 /// A setting with the figures of the kernel's runs, as far as it was measured, and of the simulator's.
 struct Pair<'s> {

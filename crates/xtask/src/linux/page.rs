@@ -13,7 +13,7 @@ use crate::explanations::Explanations;
 const FILE: &str = "docs/linux.md";
 const EXPLANATIONS: &str = "validation/linux/explanations.toml";
 /// Seeds of the simulator for the table of changes.
-const SEEDS_OF_CHANGES: u64 = 3;
+const SEEDS_OF_CHANGES: u64 = 1;
 const PRESET: &str = "preset = \"linux\"";
 
 /// Changes of one thing: what it is, and the lines of `[tcp]` for it.
