@@ -38,14 +38,14 @@ fn root() -> io::Result<Option<PathBuf>> {
 
 /// Attaches the program to a cgroup, to the root of all by default; where it is, unless there are no cgroups. The controller's maps are
 /// pinned.
-pub fn attach(controller: &str, program: &[u8], cgroup: Option<&Path>) -> Result<Option<PathBuf>, Error> {
+pub fn attach(controller: &str, code: &[u8], cgroup: Option<&Path>) -> Result<Option<PathBuf>, Error> {
     let place = match cgroup {
         Some(cgroup) => Some(cgroup.to_path_buf()),
         None => root().during("read the mounts")?,
     };
     let Some(place) = place else { return Ok(None) };
     let folder = pins::folder(controller);
-    let mut object = objects::open(LINK, program)?;
+    let mut object = objects::open(LINK, code)?;
     for mut map in object.maps_mut().filter(|map| map.name() == SHARED) {
         map.reuse_pinned_map(folder.join(SHARED)).during("share the map of a controller")?;
     }
