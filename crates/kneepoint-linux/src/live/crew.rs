@@ -317,12 +317,17 @@ impl Connection {
     }
 
     fn has_to_write(&self) -> bool {
-        self.written < self.requested || self.last && !self.shut
+        self.written < self.requested || self.has_to_shut()
+    }
+
+    /// Whether the sending socket is to be told that nothing follows, which it takes once it is connected.
+    fn has_to_shut(&self) -> bool {
+        self.last && !self.shut && (self.written > 0 || self.client.is_some())
     }
 
     /// Whether the client has everything, and the member does not know that it is acknowledged.
     fn is_unanswered(&self) -> bool {
-        !self.told && self.received == self.requested && !self.has_to_write()
+        !self.told && self.received == self.requested && !self.has_to_write() && (self.shut || !self.last)
     }
 
     /// Writes what the socket takes, and says so if it was the last.
@@ -337,7 +342,7 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
-        if self.last && !self.shut && self.client.is_some() {
+        if self.has_to_shut() {
             self.sender.shutdown(Shutdown::Write)?;
             self.shut = true;
         }
