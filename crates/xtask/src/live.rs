@@ -75,6 +75,9 @@ fn section(text: &mut String, name: &str, report: &Value) {
         report["title"].as_str().unwrap_or_default(),
         repetitions().count(),
     );
+    for note in report["manifest"]["notes"].as_array().into_iter().flatten() {
+        let _ = writeln!(text, "Note: {}.\n", plain(note));
+    }
     for claim in report["claims"].as_array().into_iter().flatten() {
         let side = |side: &str| {
             let noisy = if claim[side]["certain"] == true { "" } else { " (within the noise)" };
@@ -144,11 +147,19 @@ fn processor(text: &mut String, cases: &[Value]) {
             let all = case["processor"].as_array()?;
             let own = all.iter().find(|one| one["group"].is_null() && one["relative"].is_number())?;
             let relative = own["relative"].as_f64()?;
-            Some(format!("| {} | {} | {relative:.2} |", plain(&own["control"]), estimate(&own["ns_per_packet"], 1.0)))
+            Some(format!(
+                "| {} | {} | {relative:.2} |",
+                plain(&own["control"]),
+                estimate(&own["ns_per_packet"], 1.0)
+            ))
         })
         .collect();
     if !lines.is_empty() {
-        let _ = writeln!(text, "\n| receiving | ns per packet | relative to Reno |\n| --- | ---: | ---: |\n{}", lines.join("\n"));
+        let _ = writeln!(
+            text,
+            "\n| receiving | ns per packet | relative to Reno |\n| --- | ---: | ---: |\n{}",
+            lines.join("\n")
+        );
     }
 }
 
