@@ -5,8 +5,8 @@
 
 mod machine;
 
-use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -35,7 +35,10 @@ impl Row {
         let row = Row(format!("knee-t{}", std::process::id()));
         let name = &row.0;
         sh(&format!(
-            "for n in s r d; do ip netns add {name}$n; ip -n {name}$n link set lo up; done
+            "for n in s r d; do
+               ip netns add {name}$n; ip -n {name}$n link set lo up
+               nsenter --net=/run/netns/{name}$n sysctl -qw net.ipv6.conf.default.accept_dad=0
+             done
              ip link add s0 netns {name}s type veth peer name r0 netns {name}r
              ip link add r1 netns {name}r type veth peer name d0 netns {name}d
              ip -n {name}s addr add 10.78.1.1/24 dev s0; ip -n {name}r addr add 10.78.1.2/24 dev r0
@@ -105,6 +108,15 @@ fn judged(row: &Row, to: IpAddr) -> Judged {
     });
     let sinks = listeners.join().unwrap().into_iter().map(|listener| thread::spawn(|| sink(listener)));
     let sinks = sinks.collect::<Vec<_>>();
+    // IPv6 neighbours find each other a second or more after devices came up: the way is there once a port without a listener refuses.
+    let reached = row.spawn("s", move || {
+        let refused = || {
+            let tried = TcpStream::connect_timeout(&(to, 1).into(), Duration::from_millis(100));
+            tried.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+        };
+        (0..100).any(|_| refused())
+    });
+    assert!(reached.join().unwrap(), "no way to {to}");
     let end = Instant::now() + Duration::from_secs(SECONDS);
     for place in 0..4 {
         row.spawn("s", move || {
