@@ -13,7 +13,7 @@ use kneepoint::cc;
 use kneepoint::experiment::Pace;
 use kneepoint::report::{csv, format, json, live as report};
 use kneepoint::spec::{Group, Invalid};
-use kneepoint::study::live::{Live, Measured};
+use kneepoint::study::live as study;
 use kneepoint::table::Table;
 use kneepoint_linux::live as kernel;
 
@@ -90,7 +90,7 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     write_series(&all, &measured, &out)?;
     let seeds: Vec<u64> = (1..=arguments.repetitions).collect();
     let beside = all.into_iter().zip(measured).map(Case::measured);
-    let study = Live::new(beside, seeds.clone());
+    let study = study::Live::new(beside, seeds.clone());
     let conducted = conductor::conduct(&study, &arguments.means, &())?;
     let stopped = interrupt::asked();
     if stopped {
@@ -184,11 +184,11 @@ fn plan(arguments: &Arguments, case: &Case, seed: u64) -> Result<kernel::Plan, F
 }
 
 /// The state over time of every run of the kernel.
-fn write_series(cases: &[Case], measured: &[Vec<Measured>], out: &Path) -> Result<(), Failure> {
+fn write_series(cases: &[Case], measured: &[Vec<study::Measured>], out: &Path) -> Result<(), Failure> {
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     let folder = directory(out, "series")?;
     for (place, runs) in measured.iter().enumerate() {
-        for Measured { record, .. } in runs {
+        for study::Measured { record, .. } in runs {
             let table: Option<&Table> = record.series.as_ref();
             let file = folder.join(format!("{}-{}.csv", numbered(&names, place), record.seed));
             table.map_or(Ok(()), |table| files::write(&file, csv::table(table)))?;

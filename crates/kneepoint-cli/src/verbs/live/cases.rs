@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use super::study::{self, Measured, on_linux};
 use kneepoint::experiment::{Claim, Experiment, Pace, Point, Work};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
-use kneepoint::study::live::{self, Measured, on_linux};
 use kneepoint::units::Span;
 
 use super::invalid;
@@ -36,9 +36,9 @@ pub struct Case {
 
 impl Case {
     /// The case with its runs.
-    pub fn measured((case, measured): (Case, Vec<Measured>)) -> live::Case {
+    pub fn measured((case, measured): (Case, Vec<Measured>)) -> study::Case {
         let Case { name, labels, valid } = case;
-        live::Case { name, labels, valid, measured }
+        study::Case { name, labels, valid, measured }
     }
 }
 

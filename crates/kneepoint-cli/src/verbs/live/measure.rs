@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use super::study::{Machine, Measured};
 use kneepoint::experiment::Yield;
 use kneepoint::measure::{Meter, RECEIVING, SENDING, Series};
 use kneepoint::run as engine;
 use kneepoint::study::Record;
-use kneepoint::study::live::{Machine, Measured};
 use kneepoint::table::Row;
 use kneepoint::units::Span;
 use kneepoint_linux::live as kernel;
