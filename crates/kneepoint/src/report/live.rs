@@ -358,10 +358,13 @@ mod tests {
             records.insert(wanted.name(), record(&packets, wanted.seed));
         }
         let manifest = Manifest { notes: vec!["A note.".into()], ..Manifest::default() };
-        let claims = "[experiment]\nid = 'a-b'\ntitle = 'c'\nsource = 'd'\n[[claim]]\nid = 'queue'\ntext = 'Some wait.'\n\
-                      check = 'queue_mean_packets[link=r1-r2] > 0'\n[[claim]]\nid = 'cost'\ntext = 'New costs more.'\n\
-                      check = 'sending_ns_per_packet[group=new] > sending_ns_per_packet[group=old]'\n";
-        let claims = crate::experiment::parse(claims, crate::experiment::Pace::Full).unwrap().claims;
+        let experiment = format!(
+            "[experiment]\nid = 'a-b'\ntitle = 'c'\nsource = 'd'\n{text}\
+             [[claim]]\nid = 'queue'\ntext = 'Some wait.'\ncheck = 'queue_mean_packets[link=r1-r2] > 0'\n\
+             [[claim]]\nid = 'cost'\ntext = 'New costs more.'\n\
+             check = 'sending_ns_per_packet[group=new] > sending_ns_per_packet[group=old]'\n"
+        );
+        let claims = crate::experiment::parse(&experiment, crate::experiment::Pace::Full).unwrap().claims;
         Report::new("Live".into(), study.outcome(&records), &claims, "reno", manifest)
     }
 
