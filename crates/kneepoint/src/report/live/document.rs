@@ -36,7 +36,7 @@ pub fn document(report: &Report) -> Document {
 fn of_claims(claims: &[Judged]) -> Vec<Block> {
     let cell = |finding: &Finding| {
         let noisy = if finding.certain { "" } else { " (within the noise)" };
-        Shown::from(format!("{}{noisy}: {}", finding.verdict, finding.ours))
+        Shown::from(format!("{}{noisy}", finding.verdict))
     };
     let line = |one: &Judged| TableLine {
         about: one.text.clone(),
@@ -50,7 +50,8 @@ fn of_claims(claims: &[Judged]) -> Vec<Block> {
     };
     let text = |one: &Judged| {
         let reason = one.reason.as_ref().map_or(String::new(), |reason| format!(" {reason}"));
-        Prose::default().strong(format!("{}.", one.claim)).then(format!(" {}{reason}", one.text))
+        let numbers = format!("Kernel: {}. Simulator: {}.", one.kernel.ours, one.simulator.ours);
+        Prose::default().strong(format!("{}.", one.claim)).then(format!(" {} {numbers}{reason}", one.text))
     };
     vec![Block::List(claims.iter().map(text).collect()), Block::Table(table)]
 }
