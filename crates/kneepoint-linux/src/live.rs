@@ -170,6 +170,7 @@ pub fn experiment<O: Observer + Send>(
     let carried = thread::scope(|scope| {
         let link = scope.spawn(|| {
             emulator::be_prompt();
+            let _sleepless = emulator::Sleepless::request();
             // A tenth of a millisecond more matters less to transfers than the processor that it would take from hosts.
             let (at, when) = (valid.schedule().duration, never.as_fd());
             let stop = Stop { at, when, asked: &|| asked(), awake: Span::ZERO };

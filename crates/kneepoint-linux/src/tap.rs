@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
 use kneepoint::packet::{Explicit, Flags, Hint, Packet};
-use kneepoint::trace::{Event, FlowId, Observer};
+use kneepoint::trace::{Event, FlowId, Observer, Played};
 use kneepoint::units::{Bytes, Span, Time};
 
 use crate::frame::{self, Ecn, Headers, Tcp, Tuple};
@@ -63,6 +63,13 @@ pub enum News {
         delivered: Time,
         /// The data carried.
         size: Bytes,
+    },
+    /// A player told what it did.
+    Played {
+        /// The group.
+        group: u32,
+        /// What a player did.
+        played: Played,
     },
     /// A page is complete.
     Loaded {
@@ -188,6 +195,7 @@ impl Tap {
                         watch.on(now, &Event::Completed { flow, group, began, delivered, size });
                     }
                 }
+                News::Played { group, played } => watch.on(now, &Event::Played { group, played }),
                 News::Loaded { group, began, delivered } => {
                     watch.on(now, &Event::Loaded { group, began, delivered });
                 }

@@ -13,6 +13,7 @@
 
 mod carry;
 mod frames;
+mod idle;
 mod lateness;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use kneepoint::units::{Rate, Span, Time};
 pub use carry::{AWAKE, Capture, Carried, Port, Stop, be_prompt, be_prompt_at, carry, never};
 use frames::Frames;
 pub use frames::LONGEST;
+pub use idle::Sleepless;
 pub use lateness::{Late, Lateness};
 use told::Told;
 

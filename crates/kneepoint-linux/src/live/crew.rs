@@ -147,6 +147,9 @@ impl Office {
                         one.write()?;
                     }
                 }
+                Request::Played(played) => {
+                    let _ = self.post.news.send(News::Played { group: self.post.crew.group, played });
+                }
                 Request::Loaded { began, delivered } => {
                     let group = self.post.crew.group;
                     // Nobody listens after the run.

@@ -21,8 +21,11 @@
 //! the scenario of a figure without packets; beside a network, each point has the numbers of both. Where nothing can be run
 //! at all, each claim gives the `reason`.
 //!
+//! A section `[bins]` pools runs by what they measured, where a publication sorts its runs by a result ([`bins`]).
+//!
 //! Each alternative of a reading is run too: the result includes whether a verdict depends on the reading.
 
+pub mod bins;
 pub mod claim;
 pub mod compute;
 pub mod expression;
@@ -32,6 +35,7 @@ mod sections;
 mod vet;
 pub mod work;
 
+pub use bins::Bins;
 pub use claim::{CheckResult, Claim, Judgement, Verdict};
 pub use compute::Computation;
 pub use outcome::{Effort, Reproduction};
@@ -62,6 +66,8 @@ pub struct Experiment {
     pub source: String,
     /// Its figure, if it has one.
     pub figure: Option<FigureSpec>,
+    /// How runs are pooled before claims and figures see them.
+    pub bins: Option<Bins>,
     /// The published claims.
     pub claims: Vec<Claim>,
     /// Readings where the publication is silent.

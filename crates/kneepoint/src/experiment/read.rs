@@ -3,6 +3,7 @@
 
 use serde_json::Value as Json;
 
+use super::bins::{BinParams, Bins};
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
 use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
@@ -20,7 +21,7 @@ use crate::units::{Interval, Span};
 use crate::{fluid, predict};
 
 /// The sections that a scenario does not have.
-const OWN: [&str; 5] = ["experiment", "figure", "claim", "reading", "quick"];
+const OWN: [&str; 6] = ["experiment", "figure", "bins", "claim", "reading", "quick"];
 
 /// Reads an experiment that names no files. The error holds every fault found, in order of place.
 pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
@@ -51,6 +52,7 @@ fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Op
         );
     }
     let figure = root.get("figure").map(|_| figure(root, faults));
+    let bins = root.get("bins").and_then(|_| bins(root, faults));
     let tables = root.tables("claim", faults);
     let claims = tables.iter().filter_map(|table| claim(table, faults)).collect();
     let silences = root.tables("reading", faults);
@@ -71,7 +73,7 @@ fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Op
     }
     let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
     let paper = id.split('-').next().unwrap_or_default().to_string();
-    let experiment = Experiment { id, paper, title, source, figure, claims, readings, seeds, variants };
+    let experiment = Experiment { id, paper, title, source, figure, bins, claims, readings, seeds, variants };
     if body.entries.is_empty() {
         for (claim, table) in
             experiment.claims.iter().zip(&tables).filter(|(claim, _)| !claim.checks.is_empty())
@@ -87,7 +89,8 @@ fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Op
     if faults.is_empty() {
         let drawn = root.get("figure").filter(|_| !body.entries.is_empty());
         let drawn = drawn.map(|_| section(root, "figure", faults));
-        vet(&experiment, &tables, drawn.as_ref(), faults);
+        let binned = experiment.bins.as_ref().map(|_| section(root, "bins", faults));
+        vet(&experiment, &tables, [drawn.as_ref(), binned.as_ref()], faults);
     }
     Some(experiment)
 }
@@ -119,6 +122,19 @@ fn shorten(body: &mut Table, mut quick: Table, faults: &mut Faults) {
 fn figure(root: &Table, faults: &mut Faults) -> FigureSpec {
     let shape = Shape { place: "[figure]", besides: &[], required: &["x", "panels"] };
     settings(&section(root, "figure", faults), shape, faults)
+}
+
+fn bins(root: &Table, faults: &mut Faults) -> Option<Bins> {
+    let table = section(root, "bins", faults);
+    let shape = Shape { place: "[bins]", besides: &[], required: &["name", "of", "edges"] };
+    let BinParams { name, of, edges, pool } = settings(&table, shape, faults);
+    match Expression::parse(&of.0) {
+        Ok(of) => Some(Bins { name: name.0, of, edges: edges.0, pool: pool.0 }),
+        Err(wrong) => {
+            point_at(table.get("of"), 0, &wrong, faults);
+            None
+        }
+    }
 }
 
 fn replace(root: &mut Table, section: &str, key: &str, value: Node) {

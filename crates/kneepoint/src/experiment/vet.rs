@@ -20,10 +20,25 @@ fn observed() -> BTreeSet<&'static str> {
 }
 
 /// Adds a fault for each metric, axis and label of a claim or of the figure that no point of the experiment has.
-/// `tables` are the claims', `drawn` is the figure's.
-pub(super) fn vet(experiment: &Experiment, tables: &[&Table], drawn: Option<&Table>, faults: &mut Faults) {
-    let axes = swept(experiment);
+/// `tables` are the claims', `drawn` is the figure's, `binned` that of the bins.
+pub(super) fn vet(
+    experiment: &Experiment,
+    tables: &[&Table],
+    [drawn, binned]: [Option<&Table>; 2],
+    faults: &mut Faults,
+) {
+    let mut axes = swept(experiment);
     let metrics = metrics(experiment);
+    if let Some((bins, table)) = experiment.bins.as_ref().zip(binned) {
+        for reference in bins.of.references() {
+            know_metric(&metrics, &reference.metric, table, "of", faults);
+        }
+        for axis in &bins.pool {
+            axes.know(axis, table, "pool", faults);
+        }
+        axes.0.retain(|(axis, _)| !bins.pool.contains(axis));
+        axes.0.push((bins.name.clone(), bins.labels()));
+    }
     if let Some((figure, table)) = experiment.figure.as_ref().zip(drawn) {
         for (key, axis) in along(figure, table) {
             axes.know(axis, table, key, faults);

@@ -20,11 +20,13 @@
 
 use super::class::Classes;
 use super::distribution::Recorder;
+use super::lateness::Lateness;
+use super::playback::Playback;
 use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, times};
 use crate::spec;
 use crate::table::jain_index;
-use crate::trace::Event;
-use crate::units::{Span, Time};
+use crate::trace::{Event, FlowId};
+use crate::units::{Interval, Span, Time};
 
 /// The counters of a group.
 #[derive(Clone, Debug, Default)]
@@ -49,14 +51,28 @@ pub(super) struct Group {
     /// The rates of completed transfers in bit/s: their sum, and that of their squares.
     rates: (f64, f64),
     page_load_times: Recorder,
+    /// Of live streams.
+    pub(super) lateness: Option<Box<Lateness>>,
+    /// Of players of stored video.
+    pub(super) playback: Playback,
+    /// Its first slot among those known before the run.
+    pub(super) first: u32,
     datagrams: u64,
     datagram_bytes: u64,
     delay: Recorder,
 }
 
 impl Group {
-    pub(super) fn new(spec: &spec::Group, window: Span) -> Group {
-        Group { name: spec.name.clone(), controlled: spec.cc.is_some(), window, ..Group::default() }
+    pub(super) fn new(spec: &spec::Group, first: usize, window: Interval) -> Group {
+        let (name, controlled, lateness) = (spec.name.clone(), spec.cc.is_some(), Lateness::of(spec, window));
+        Group { name, controlled, window: window.span(), first: first as u32, lateness, ..Group::default() }
+    }
+
+    /// One of its flows begins.
+    pub(super) fn began(&mut self, flow: FlowId, at: Time) {
+        if let Some(lateness) = &mut self.lateness {
+            lateness.began(flow.0.wrapping_sub(self.first) as usize, at);
+        }
     }
 
     /// An event of one of its flows inside the window.
@@ -73,13 +89,16 @@ impl Group {
                 let counter = if *timeout { &mut self.senders.timeouts } else { &mut self.repairs };
                 *counter += 1;
             }
-            Event::Completed { began, delivered, size, .. } => {
+            Event::Completed { flow, began, delivered, size, .. } => {
                 let took = delivered.since(*began);
+                match &mut self.lateness {
+                    Some(lateness) => lateness.delivered(flow.0.wrapping_sub(self.first) as usize, *began, took),
+                    None => self.classes.completed(took, *size),
+                }
                 self.completion_times.record(took);
                 let rate = rate_bps(size.0, took);
                 self.rates = (self.rates.0 + rate, self.rates.1 + rate * rate);
                 self.completed_bytes += size.0;
-                self.classes.completed(took, *size);
             }
             // Of datagrams alone.
             Event::Delivered { packet } => {

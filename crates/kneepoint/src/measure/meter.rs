@@ -10,10 +10,10 @@ use super::link::Link;
 use super::metric::{Subject, fill};
 use super::mixture::{Mixture, Share};
 use super::run::Run;
-use super::{class, flow, group, link, mixture, position, run};
+use super::{class, flow, group, lateness, link, mixture, playback, position, run};
 use crate::link::LinkSpec;
 use crate::packet::{Flags, Packet};
-use crate::spec::{Roster, Valid};
+use crate::spec::{self, Roster, Valid};
 use crate::table::Row;
 use crate::trace::{Event, FlowId, LinkId, Observer};
 use crate::units::{Interval, Time};
@@ -60,11 +60,15 @@ impl Meter {
             })
         };
         let roster = Roster::new(valid);
+        let group = |(place, group): (usize, &spec::Group)| {
+            let first = roster.fixed().iter().position(|slot| slot.group == place);
+            Group::new(group, first.unwrap_or_default(), window)
+        };
         Meter {
             window,
             links: valid.network().links.iter().enumerate().map(link).collect(),
             flows: roster.fixed().iter().map(|slot| Flow::new(slot.group as u32)).collect(),
-            groups: valid.groups().iter().map(|group| Group::new(group, window.span())).collect(),
+            groups: valid.groups().iter().enumerate().map(group).collect(),
             listed: roster.fixed().len(),
             mixture: None,
         }
@@ -234,6 +238,8 @@ impl Observer for Meter {
             Event::Started { flow, group } => {
                 if flow.0 as usize >= self.listed {
                     self.open(*flow, *group);
+                } else if let Some(group) = self.groups.get_mut(*group as usize) {
+                    group.began(*flow, at);
                 }
                 if self.window.contains(at) {
                     self.of_flow(at, *flow, event);
@@ -250,6 +256,13 @@ impl Observer for Meter {
                     && let Some(group) = self.groups.get_mut(*group as usize)
                 {
                     group.loaded(delivered.since(*began));
+                }
+            }
+            Event::Played { group, played } => {
+                if self.window.contains(at)
+                    && let Some(group) = self.groups.get_mut(*group as usize)
+                {
+                    group.playback.on(played);
                 }
             }
             Event::Closed { .. } | Event::Sample { .. } => {}
@@ -271,7 +284,8 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let row = |more: Option<(&'static str, String)>| {
         Row::new([("group", group.name.clone())].into_iter().chain(more))
     };
-    let whole = fill(fill(row(None), group::METRICS, group), mixture::METRICS, share);
+    let whole = fill(fill(row(None), group::METRICS, group), playback::METRICS, group);
+    let whole = fill(whole, mixture::METRICS, share);
     let positions = share
         .positions()
         .map(|(middle, part)| fill(row(Some(("bin", format!("{middle:.4}")))), position::POSITIONS, &part));
@@ -280,8 +294,11 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let completions = group
         .completed_within()
         .map(|(time, part)| fill(row(Some(("within", time))), group::COMPLETIONS, &part));
+    let startups = group.lateness.iter().flat_map(|lateness| lateness.playbacks());
+    let startups =
+        startups.map(|(delay, play)| fill(row(Some(("startup", delay))), lateness::METRICS, &play));
     let drops = share
         .drop_windows()
         .map(|(window, part)| fill(row(Some(("cwnd", window))), mixture::DROP_WINDOWS, &part));
-    std::iter::once(whole).chain(positions).chain(classes).chain(completions).chain(drops).collect()
+    std::iter::once(whole).chain(positions).chain(classes).chain(completions).chain(startups).chain(drops).collect()
 }

@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::distribution::{Recorder, Statistic};
-use super::{class, flow, group, link, mixture, position, run};
+use super::{class, flow, group, lateness, link, mixture, playback, position, run};
 use crate::settings;
 use crate::table::Row;
 
@@ -50,6 +50,8 @@ crate::choice! {
         Class = "class",
         /// A time by which transfers of a group had completed.
         Completion = "completion",
+        /// A start-up delay of the live streams of a group.
+        Startup = "startup",
         /// A window that packets of a group did not exceed when they were dropped.
         DropWindow = "drop-window",
         /// One flow of a group.
@@ -59,13 +61,14 @@ crate::choice! {
 
 impl Subject {
     /// All subjects but those with a row for each flow or each length of a queue: few enough to keep of every run.
-    pub const FEW: [Subject; 7] = [
+    pub const FEW: [Subject; 8] = [
         Subject::Run,
         Subject::Link,
         Subject::Group,
         Subject::Position,
         Subject::Class,
         Subject::Completion,
+        Subject::Startup,
         Subject::DropWindow,
     ];
 
@@ -79,6 +82,7 @@ impl Subject {
             Subject::Position => &["group", "bin"],
             Subject::Class => &["group", "class"],
             Subject::Completion => &["group", "within"],
+            Subject::Startup => &["group", "startup"],
             Subject::DropWindow => &["group", "cwnd"],
             Subject::Flow => &["group", "flow"],
         }
@@ -96,10 +100,13 @@ impl Subject {
         let files = match self {
             Subject::Run => vec![include_str!("run.rs"), include_str!("link.rs")],
             Subject::Link | Subject::Length => vec![include_str!("link.rs")],
-            Subject::Group => vec![include_str!("group.rs"), include_str!("mixture.rs")],
+            Subject::Group => {
+                vec![include_str!("group.rs"), include_str!("playback.rs"), include_str!("mixture.rs")]
+            }
             Subject::Position => vec![include_str!("position.rs")],
             Subject::Class => vec![include_str!("class.rs")],
             Subject::Completion => vec![include_str!("group.rs")],
+            Subject::Startup => vec![include_str!("lateness.rs")],
             Subject::DropWindow => vec![include_str!("mixture.rs")],
             Subject::Flow => vec![include_str!("flow.rs")],
         };
@@ -115,10 +122,14 @@ impl Subject {
             }
             Subject::Link => described(link::METRICS).collect(),
             Subject::Length => described(link::LENGTHS).collect(),
-            Subject::Group => described(group::METRICS).chain(described(mixture::METRICS)).collect(),
+            Subject::Group => {
+                let own = described(group::METRICS).chain(described(playback::METRICS));
+                own.chain(described(mixture::METRICS)).collect()
+            }
             Subject::Position => described(position::POSITIONS).collect(),
             Subject::Class => described(class::METRICS).collect(),
             Subject::Completion => described(group::COMPLETIONS).collect(),
+            Subject::Startup => described(lateness::METRICS).collect(),
             Subject::DropWindow => described(mixture::DROP_WINDOWS).collect(),
             Subject::Flow => described(flow::METRICS).collect(),
         }

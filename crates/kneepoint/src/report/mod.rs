@@ -28,11 +28,12 @@ use crate::measure::{Misfit, Subject, Theory};
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
 /// The subjects of a run that have a table of their own in CSV and JSON, by its name.
-pub const PARTS: [(&str, Subject); 5] = [
+pub const PARTS: [(&str, Subject); 6] = [
     ("links", Subject::Link),
     ("groups", Subject::Group),
     ("classes", Subject::Class),
     ("completions", Subject::Completion),
+    ("startups", Subject::Startup),
     ("drop_windows", Subject::DropWindow),
 ];
 

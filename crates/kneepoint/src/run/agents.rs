@@ -209,6 +209,10 @@ impl Engine<'_> {
                 let group = self.pools[self.agents[agent as usize].pool as usize].group;
                 watch.on(now, &Event::Loaded { group, began, delivered });
             }
+            Request::Played(played) => {
+                let group = self.pools[self.agents[agent as usize].pool as usize].group;
+                watch.on(now, &Event::Played { group, played });
+            }
             Request::Close { connection } => {
                 let open = &mut self.agents[agent as usize].open;
                 let place = open.iter().position(|(own, _)| *own == connection);

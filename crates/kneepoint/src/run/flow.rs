@@ -93,6 +93,11 @@ pub(super) struct Part {
     pub(super) size: Bytes,
 }
 
+/// How many are delivered: those before all others. A live stream may have thousands on their way.
+fn delivered(parts: &Parts) -> usize {
+    parts.partition_point(|part| part.delivered != Time::NEVER)
+}
+
 /// News of a connection for the agent that opened it.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
@@ -148,8 +153,7 @@ impl Flow {
 
     /// Awaits the end of the next part that is on its way, or of all data.
     pub(super) fn await_more(&mut self) {
-        let part =
-            self.parts.iter().flat_map(|parts| parts.iter()).find(|part| part.delivered == Time::NEVER);
+        let part = self.parts.as_ref().and_then(|parts| parts.get(delivered(parts)));
         let all = || self.sender.total().filter(|_| self.delivered == Time::NEVER);
         self.awaited = part.map(|part| part.end).or_else(all).unwrap_or(u32::MAX);
     }
@@ -158,9 +162,11 @@ impl Flow {
     #[cold]
     pub(super) fn reached(&mut self, at: Time) {
         let next = self.receiver.next();
-        let parts = self.parts.iter_mut().flat_map(|parts| parts.iter_mut());
-        for part in parts.filter(|part| part.delivered == Time::NEVER && part.end <= next) {
-            part.delivered = at;
+        if let Some(parts) = &mut self.parts {
+            let first = delivered(parts);
+            for part in parts.range_mut(first..).take_while(|part| part.end <= next) {
+                part.delivered = at;
+            }
         }
         if Some(next) == self.sender.total() {
             self.delivered = at;

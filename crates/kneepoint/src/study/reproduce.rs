@@ -2,7 +2,7 @@
 //! Reproduce: published figures and tables, every point of every experiment with every seed.
 
 use super::{Records, Study, Wanted, seed_by_seed};
-use crate::experiment::{Experiment, Pace, Reproduction, Variant};
+use crate::experiment::{Experiment, Pace, Reproduction, Variant, bins};
 use crate::table::Frame;
 
 /// Experiments that are to be run.
@@ -39,20 +39,17 @@ impl Study for Reproduce {
     }
 
     fn outcome(&self, records: &Records) -> Vec<Reproduction> {
-        let frame = |variant: &Variant, seeds: &[u64]| {
-            let mut frame = Frame::default();
-            for seed in seeds {
-                for point in &variant.points {
-                    if let Some(record) = records.get(&point.work, *seed) {
-                        frame.add(&point.labels, *seed, &record.rows_over_time());
-                    }
-                }
-            }
-            frame
+        let frame = |variant: &Variant, experiment: &Experiment| {
+            let every = experiment.seeds.iter().flat_map(|seed| variant.points.iter().map(move |point| (*seed, point)));
+            let runs = every.filter_map(|(seed, point)| {
+                let record = records.get(&point.work, seed)?;
+                Some((point.labels.as_slice(), seed, record.rows_over_time()))
+            });
+            bins::frame(experiment.bins.as_ref(), runs)
         };
         let outcome = |experiment: &Experiment| {
             let asked = experiment.variants.iter().take(self.asked(experiment));
-            let mut frames: Vec<Frame> = asked.map(|variant| frame(variant, &experiment.seeds)).collect();
+            let mut frames: Vec<Frame> = asked.map(|variant| frame(variant, experiment)).collect();
             frames.resize(experiment.variants.len(), Frame::default());
             Reproduction { frames, pace: self.pace, experiment: experiment.clone() }
         };

@@ -15,7 +15,7 @@ pub use fate::{Backlog, Fate, Reason};
 pub use ordered::Ordered;
 
 use crate::packet::Packet;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// A link, by its place in the network's list of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,34 @@ pub struct LinkId(pub u32);
 /// A flow slot of a run, in the order of the run's roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
+
+/// What a player of video did since it told last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// How long it played.
+    pub played: Span,
+    /// How long it stood still for want of data after playback had begun.
+    pub stalled: Span,
+    /// How often it began to.
+    pub stalls: u32,
+    /// Changes of the bit rate that it asked for.
+    pub switches: u32,
+    /// How long it took until playback began, if it did.
+    pub startup: Option<Span>,
+    /// The segment that arrived, if one did.
+    pub segment: Option<Segment>,
+}
+
+/// A segment of video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// How long it plays.
+    pub length: Span,
+    /// Its bit rate.
+    pub rate: Rate,
+    /// The lowest in which the video is encoded.
+    pub lowest: Rate,
+}
 
 /// Something that happened.
 #[derive(Clone, Copy)]
@@ -127,6 +155,13 @@ pub enum Event<'a> {
         began: Time,
         /// When the client had everything.
         delivered: Time,
+    },
+    /// A player tells what it did since it told last.
+    Played {
+        /// The group of its member.
+        group: u32,
+        /// What it did.
+        played: Played,
     },
     /// A sampling instant.
     Sample {

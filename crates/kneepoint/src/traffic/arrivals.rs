@@ -149,6 +149,7 @@ impl Source for Arrivals {
             streams: Streams { starts: "start-arrivals", shared: false, draws: "arrivals" },
             packet: None,
             pressing: None,
+            live: None,
         }
     }
 

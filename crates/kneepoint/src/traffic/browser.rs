@@ -183,6 +183,7 @@ impl Source for Browser {
             streams: Streams { starts: "start-browser", shared: false, draws: "browser" },
             packet: None,
             pressing: None,
+            live: None,
         }
     }
 

@@ -33,6 +33,7 @@ impl Source for Bulk {
             streams: Streams { starts: "start", shared: true, draws: "transfer" },
             packet: None,
             pressing: None,
+            live: None,
         }
     }
     fn on(&mut self, _: Cue, _: Time, _: &mut Rng, _: &mut Vec<Request>) {}

@@ -9,7 +9,7 @@
 //!
 //! Packets that would leave after an on-period's end wait for the next period.
 
-use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
+use super::{Beat, Cue, Kind, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -63,15 +63,14 @@ impl Source for Cbr {
             streams: Streams { starts: "start-cbr", shared: true, draws: "cbr" },
             packet: Some(self.params.size),
             pressing: Some(self.params.rate),
+            live: None,
         }
     }
 
     fn on(&mut self, _: Cue, _: Time, _: &mut Rng, requests: &mut Vec<Request>) {
         requests.push(Request::Datagram { size: self.params.size });
         self.sent += 1;
-        let Rate(rate) = self.params.rate;
-        let nanos = u128::from(self.sent) * u128::from(self.params.size.0) * 8_000_000_000 / u128::from(rate);
-        let since = Span(u64::try_from(nanos).unwrap_or(u64::MAX));
+        let since = Beat { size: self.params.size, rate: self.params.rate }.after(self.sent);
         let cycles = self.params.on > Span::ZERO && self.params.off > Span::ZERO;
         let mut next = self.period + since;
         if cycles && since >= self.params.on {

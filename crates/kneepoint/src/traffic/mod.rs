@@ -7,6 +7,7 @@
 //! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
 //! fields, its schema, its place in the example and its laws follow from these two.
 
+pub mod abr;
 mod csv;
 mod har;
 mod size;
@@ -15,7 +16,8 @@ pub use size::{Law, Sample, Size};
 
 use crate::rng::Rng;
 use crate::settings::{Entry, Settings};
-use crate::units::{Bytes, Rate, Time};
+use crate::trace::Played;
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// How the members of a group use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,31 @@ pub struct Nature {
     pub packet: Option<Bytes>,
     /// The rate of each member, if it ignores congestion.
     pub pressing: Option<Rate>,
+    /// When each member makes what its client plays a constant time later, if it streams live from its start to its stop.
+    pub live: Option<Beat>,
+}
+
+/// Packets at a constant rate, without drift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// The size of a packet.
+    pub size: Bytes,
+    /// The rate.
+    pub rate: Rate,
+}
+
+impl Beat {
+    /// The time that this many packets take.
+    pub fn after(self, packets: u64) -> Span {
+        let bits = u128::from(packets) * u128::from(self.size.0) * 8_000_000_000;
+        Span(u64::try_from(bits / u128::from(self.rate.0)).unwrap_or(u64::MAX))
+    }
+
+    /// How many packets are made by that time after the first, which counts.
+    pub fn made_by(self, time: Span) -> u64 {
+        let bits = (u128::from(time.0) + 1) * u128::from(self.rate.0);
+        u64::try_from(bits.div_ceil(u128::from(self.size.0) * 8_000_000_000)).unwrap_or(u64::MAX)
+    }
 }
 
 /// The initial conditions of a member.
@@ -137,6 +164,8 @@ pub enum Request {
         /// When the client had everything.
         delivered: Time,
     },
+    /// What a player did since it told last.
+    Played(Played),
     /// Close an open connection that has no size: no write follows.
     Close {
         /// The connection's number.
@@ -174,6 +203,8 @@ crate::registry! {
         browser::Browser,
         arrivals::Arrivals,
         cbr::Cbr,
+        video::Video,
+        vod::Vod,
     }
 }
 

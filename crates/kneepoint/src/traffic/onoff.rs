@@ -15,7 +15,7 @@
 //! until then is still delivered. The first on-period begins at the start.
 //! Departures: the paper superposes sources on an idle link; here TCP decides when the data travels.
 
-use super::{Cue, Kind, Law, Nature, Request, Site, Source, Streams};
+use super::{Beat, Cue, Kind, Law, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -94,6 +94,7 @@ impl Source for OnOff {
             streams: Streams { starts: "start-onoff", shared: false, draws: "onoff" },
             packet: None,
             pressing: None,
+            live: None,
         }
     }
 
@@ -137,9 +138,8 @@ impl OnOff {
             self.end = now + params.on_law.span(params.on, params.shape, rng);
         }
         self.chunks += 1;
-        let bits = u128::from(self.chunks) * u128::from(params.chunk.0) * 8_000_000_000;
-        let since = u64::try_from(bits / u128::from(params.rate.0)).unwrap_or(u64::MAX);
-        let next = Time(self.period.0.saturating_add(since));
+        let since = Beat { size: params.chunk, rate: params.rate }.after(self.chunks);
+        let next = Time(self.period.0.saturating_add(since.0));
         let goes_on = params.model == Model::Paced && next < self.end;
         self.wake(if goes_on { next } else { self.end + self.off(rng) });
     }

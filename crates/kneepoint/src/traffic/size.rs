@@ -120,6 +120,13 @@ impl Size {
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub struct Sample(List<Bytes>);
 
+impl Sample {
+    /// The sizes in the order in which they were given.
+    pub(super) fn values(&self) -> &[Bytes] {
+        self.0.values()
+    }
+}
+
 impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.0.fmt(f)

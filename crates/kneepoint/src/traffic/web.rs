@@ -97,6 +97,7 @@ impl Source for Web {
             streams: Streams { starts: "start-web", shared: false, draws: "session" },
             packet: None,
             pressing: None,
+            live: None,
         }
     }
 

@@ -137,6 +137,9 @@ impl Observer for Ledger {
             }
             // The transfers that it carried are noted.
             Event::Closed { .. } => {}
+            Event::Played { group, played } => {
+                self.note(12, group, at, &[played.played.0, played.stalled.0, played.stalls.into()]);
+            }
             Event::Loaded { group, began, delivered } => {
                 self.note(11, group, at, &[began.0, delivered.0]);
             }

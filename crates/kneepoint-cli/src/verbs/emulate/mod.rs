@@ -196,6 +196,7 @@ fn carry<P: Port>(
 ) -> Result<Outcome, Failure> {
     let origin = Instant::now();
     let prompt = emulator::be_prompt();
+    let _sleepless = emulator::Sleepless::request();
     privilege::drop_privileges().map_err(|error| {
         Failure::run(format!("cannot give up privileges: {error}"), "report this; nothing was emulated")
     })?;

@@ -302,6 +302,7 @@ impl<'a> Room<'a> {
         let carried = thread::scope(|scope| {
             let link = scope.spawn(|| {
                 emulator::be_prompt();
+                let _sleepless = emulator::Sleepless::request();
                 let stop = Stop { at, when: ended.as_fd(), asked: &interrupt::asked, awake: Span::ZERO };
                 emulator::carry(&mut emulator, devices, origin, &stop, &mut ())
             });

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# The experiments on live video with shorter runs or fewer seeds than published, and docs/video.md from them:
+#
+#     scripts/video.sh 400s 3
+#
+# `make reproduce` makes the page from runs of the published length, 7000 s and 20 seeds, in some 80 hours of processor time.
+
+set -eu
+cd "$(dirname "$0")/.."
+duration=$1 seeds=$2
+knee=${KNEE:-target/release/knee} out=${OUT:-out}/video
+rm -rf "$out/experiments" && mkdir -p "$out/experiments"
+for file in experiments/video/fig*.toml experiments/beyond/video.toml; do
+    name=$out/experiments/$(basename "$(dirname "$file")")-$(basename "$file")
+    # Figure 2 has no video, and its length is affordable.
+    case $file in */fig2.toml) cp "$file" "$name"; continue ;; esac
+    sed -e "s/^duration = .*/duration = \"$duration\"/; s/^measure = .*/measure = \"0s..$duration\"/; s/^seeds = [0-9]*0\$/seeds = $seeds/" \
+        -e "/^\[experiment\]/,/^\[run\]/s/^source = \"\(.*\)\"/source = \"\1; here runs of $duration and $seeds seeds\"/" "$file" > "$name"
+done
+"$knee" reproduce "$out"/experiments/*.toml --out "$out/report" "${@:3}"
+mkdir -p docs/figures
+cp "$out"/report/figures/*.svg docs/figures/
+cp "$out/report/report.md" docs/video.md
