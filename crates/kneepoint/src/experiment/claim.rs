@@ -25,6 +25,20 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Why a claim does not hold, or cannot be tested.
+    pub enum Cause {
+        /// The publication contradicts itself, or the arithmetic.
+        Publication = "publication",
+        /// It holds under a setting that the publication leaves open.
+        Unstated = "unstated",
+        /// Our model differs from what was measured, in a way that is known.
+        Ours = "ours",
+        /// Nobody knows yet.
+        Unknown = "unknown",
+    }
+}
+
 /// A claim of a publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
@@ -46,6 +60,8 @@ pub struct Claim {
     pub published: Option<Value>,
     /// The suspected reason that it fails or cannot be tested.
     pub reason: Option<String>,
+    /// What kind of reason that is, if it is known without the runs under other readings.
+    pub cause: Cause,
 }
 
 crate::choice! {
@@ -261,6 +277,7 @@ mod tests {
             ours: Vec::new(),
             published: None,
             reason: None,
+            cause: Cause::Unknown,
         }
     }
 

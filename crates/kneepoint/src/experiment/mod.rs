@@ -19,7 +19,7 @@
 //! Columns of a sampled series have the label `time`, the instant at the end of their interval: sampled every 100 ms,
 //! `sum(drops[link=r1-r2] over time from 0.1 to 5)` are the drops of the first five seconds. A section `[compute]` replaces
 //! the scenario of a figure without packets; beside a network, each point has the numbers of both. Where nothing can be run
-//! at all, each claim gives the `reason`.
+//! at all, each claim gives the `reason`. A claim that fails has a `cause`: the publication, what it leaves unstated, ours, or unknown.
 //!
 //! A section `[bins]` pools runs by what they measured, where a publication sorts its runs by a result ([`bins`]).
 //!
@@ -36,9 +36,9 @@ mod vet;
 pub mod work;
 
 pub use bins::Bins;
-pub use claim::{CheckResult, Claim, Judgement, Verdict};
+pub use claim::{Cause, CheckResult, Claim, Judgement, Verdict};
 pub use compute::Computation;
-pub use outcome::{Effort, Reproduction};
+pub use outcome::{Because, Effort, Reproduction};
 pub use read::{parse, parse_with};
 pub use sections::{FigureSpec, Scale};
 pub use work::{Packets, Watch, Watched, Yield};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An experiment and what its runs observed.
 
-use super::{Experiment, Judgement, Pace, Verdict};
+use super::{Cause, Experiment, Judgement, Pace, Verdict};
 use crate::table::Frame;
 
 /// An experiment after its runs.
@@ -26,6 +26,15 @@ pub struct Effort {
     pub cpu_seconds: f64,
 }
 
+/// Why a claim does not hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Because<'a> {
+    /// What kind of reason there is.
+    pub cause: Cause,
+    /// The other readings under which it holds.
+    pub under: Vec<&'a str>,
+}
+
 impl Reproduction {
     /// The judgement of each claim under the readings taken.
     pub fn judgements(&self) -> Vec<Judgement> {
@@ -37,6 +46,27 @@ impl Reproduction {
         self.experiment.claims.iter().map(|claim| claim.judge(&self.frames[variant])).collect()
     }
 
+    /// Why each claim does not hold or cannot be tested; none for those that hold.
+    pub fn causes(&self) -> Vec<Option<Because<'_>>> {
+        let judged = self.judgements().into_iter().enumerate();
+        judged.map(|(claim, judgement)| self.cause(claim, judgement.verdict)).collect()
+    }
+
+    fn cause(&self, claim: usize, verdict: Verdict) -> Option<Because<'_>> {
+        let declared = self.experiment.claims[claim].cause;
+        match (verdict, declared) {
+            (Verdict::Holds, _) => None,
+            (_, Cause::Unknown) => {
+                let holds = |(_, verdict): &(&str, Verdict)| *verdict == Verdict::Holds;
+                let under: Vec<&str> =
+                    self.alternatives(claim).into_iter().filter(holds).map(|(name, _)| name).collect();
+                let cause = if under.is_empty() { Cause::Unknown } else { Cause::Unstated };
+                Some(Because { cause, under })
+            }
+            _ => Some(Because { cause: declared, under: Vec::new() }),
+        }
+    }
+
     /// The verdicts on the claim with this index under every alternative reading, with the alternative's name.
     pub fn alternatives(&self, claim: usize) -> Vec<(&str, Verdict)> {
         let named = self.experiment.variants.iter().zip(&self.frames).skip(1);
@@ -45,5 +75,83 @@ impl Reproduction {
             (variant.name.as_deref().unwrap_or_default(), verdict)
         });
         judged.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment;
+    use crate::table::Row;
+
+    const CLAIMS: &str = r#"
+[experiment]
+id = "a-b"
+title = "c"
+source = "d"
+
+[run]
+duration = "2s"
+
+[topology]
+kind = "dumbbell"
+rate = "1mbit"
+
+[[flows]]
+name = "long"
+cc = "reno"
+
+[sweep]
+scheme = ["pert"]
+
+[[reading]]
+about = "The rate."
+taken = "1 Mbit/s."
+
+[[reading.alternative]]
+name = "10 Mbit/s"
+
+[reading.alternative.set]
+"topology.rate" = "10mbit"
+
+[[claim]]
+id = "met"
+text = "It holds."
+check = "utilization > 0"
+
+[[claim]]
+id = "open"
+text = "It holds at the other rate."
+check = "utilization > 0.5"
+
+[[claim]]
+id = "odd"
+text = "It cannot hold."
+check = "utilization > 1"
+
+[[claim]]
+id = "wrong"
+text = "More than everything."
+check = "utilization > 1"
+cause = "publication"
+"#;
+
+    #[test]
+    fn a_claim_that_holds_under_another_reading_is_unstated() {
+        let experiment = experiment::parse(CLAIMS, Pace::Full).expect("an experiment");
+        let frame = |used| {
+            let mut frame = Frame::default();
+            frame.add(&[("scheme".to_string(), "pert".to_string())], 1, &[Row::new([]).with("utilization", used)]);
+            frame
+        };
+        let outcome = Reproduction { experiment, pace: Pace::Full, frames: vec![frame(0.4), frame(0.6)] };
+        let because = |cause, under: &[&'static str]| Some(Because { cause, under: under.to_vec() });
+        let expected = [
+            None,
+            because(Cause::Unstated, &["10 Mbit/s"]),
+            because(Cause::Unknown, &[]),
+            because(Cause::Publication, &[]),
+        ];
+        assert_eq!(outcome.causes(), expected);
     }
 }

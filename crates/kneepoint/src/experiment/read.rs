@@ -343,6 +343,7 @@ fn claim(table: &Table, faults: &mut Faults) -> Option<Claim> {
         ours,
         published: table.get("published").map(|node| json(&node.value)),
         reason: Some(statement.reason.0).filter(|reason| !reason.is_empty()),
+        cause: statement.cause,
     })
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::claim::Need;
+use super::claim::{Cause, Need};
 use crate::settings::{Raw, Setting};
 
 /// Words for people: a sentence, a title.
@@ -145,6 +145,8 @@ crate::settings! {
         tolerance: Words = Words::default();
         /// Why we believe that it does not hold, or cannot be tested.
         reason: Words = Words::default();
+        /// What kind of reason that is. Where it is `unknown`, and the claim holds under another reading that was run, it is `unstated`.
+        cause: Cause = Cause::Unknown;
     }
 }
 

@@ -8,8 +8,9 @@ use super::super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
 };
 use super::{effort, figure, number, reason, shown, tally};
-use crate::experiment::{self, Effort, Judgement, Pace, Reproduction, Verdict};
+use crate::experiment::{self, Because, Cause, Effort, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
+use crate::settings::Setting;
 
 /// More numbers than this are left to the data.
 const MOST_NUMBERS: usize = 4;
@@ -24,6 +25,7 @@ pub fn document(outcomes: &[Reproduction], taken: &Effort, manifest: &Manifest) 
         effort(taken)
     ));
     let mut introduction = vec![Block::Prose(summary)];
+    introduction.extend(by_cause(outcomes).map(Block::Table));
     if outcomes.iter().any(|outcome| outcome.pace == Pace::Quick) {
         let warning = Prose::default().strong("These are shortened runs");
         introduction.push(Block::Prose(warning.then(", not the published durations.")));
@@ -73,6 +75,31 @@ fn overview(outcomes: &[Reproduction]) -> Table {
     }
 }
 
+/// The claims that do not hold, by what is the matter; none if all hold.
+fn by_cause(outcomes: &[Reproduction]) -> Option<Table> {
+    let blamed = |cause: Cause| -> Vec<String> {
+        let of = |outcome: &Reproduction| {
+            let claims = outcome.experiment.claims.iter().zip(outcome.causes());
+            let named = claims.filter(|(_, because)| because.as_ref().is_some_and(|one| one.cause == cause));
+            named.map(|(claim, _)| format!("{} {}", outcome.experiment.name(), claim.id)).collect::<Vec<_>>()
+        };
+        outcomes.iter().flat_map(of).collect()
+    };
+    let line = |cause: &Cause| {
+        let claims = blamed(*cause);
+        let meaning = Cause::CHOICES[*cause as usize].1;
+        let cells = vec![meaning.into(), claims.len().to_string().into(), claims.join(", ").into()];
+        (!claims.is_empty()).then(|| TableLine::new(cause.name(), cells))
+    };
+    let lines: Vec<TableLine> = Cause::ALL.iter().filter_map(line).collect();
+    (!lines.is_empty()).then(|| Table {
+        corner: "cause".into(),
+        columns: vec![Column::text("meaning"), Column::number("claims", ""), Column::text("which")],
+        lines,
+        linked: false,
+    })
+}
+
 fn section(outcome: &Reproduction) -> Section {
     let experiment = &outcome.experiment;
     let about = format!("{}. {}.", experiment.title, experiment.source);
@@ -83,8 +110,9 @@ fn section(outcome: &Reproduction) -> Section {
         blocks.push(Block::Figures(Layout::Whole, vec![drawn]));
     }
     blocks.extend(figure::tables(outcome));
-    let claims = experiment.claims.iter().zip(outcome.judgements());
-    let findings: Vec<Finding> = claims.map(|(claim, judgement)| judged(claim, &judgement)).collect();
+    let claims = experiment.claims.iter().zip(outcome.judgements()).zip(outcome.causes());
+    let findings: Vec<Finding> =
+        claims.map(|((claim, judgement), because)| judged(claim, &judgement, because)).collect();
     if !findings.is_empty() {
         blocks.push(Block::Findings(findings));
     }
@@ -145,7 +173,7 @@ fn names(claim: &experiment::Claim) -> Vec<&String> {
     claim.ours.iter().map(|(name, _)| name).collect()
 }
 
-fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Finding {
+fn judged(claim: &experiment::Claim, judgement: &Judgement, because: Option<Because>) -> Finding {
     let tabled = rows(claim).is_some();
     Finding {
         name: claim.id.clone(),
@@ -155,7 +183,15 @@ fn judged(claim: &experiment::Claim, judgement: &Judgement) -> Finding {
         noisy: !judgement.certain,
         ours: (!tabled).then(|| ours(judgement)),
         published: published(claim).filter(|_| !tabled),
-        why: vec![reason(claim, judgement)],
+        why: [reason(claim, judgement)].into_iter().chain(because.map(blame)).collect(),
+    }
+}
+
+/// `Cause: unstated; holds under: a page every second.`
+fn blame(because: Because) -> String {
+    match because.under.as_slice() {
+        [] => format!("Cause: {}.", because.cause),
+        under => format!("Cause: {}; holds under: {}.", because.cause, under.join("; ")),
     }
 }
 
@@ -279,7 +315,7 @@ published = 0.9
         assert_eq!(line(&tables[0].lines[0])[0], "0.93");
         assert!(line(&tables[0].lines[0])[3].starts_with("0.25"), "{:?}", line(&tables[0].lines[0]));
         let claims: Vec<_> = outcome.experiment.claims.iter().zip(outcome.judgements()).collect();
-        assert_eq!(judged(claims[0].0, &claims[0].1).ours, None);
-        assert_eq!(judged(claims[2].0, &claims[2].1).published.as_deref(), Some("0.9"));
+        assert_eq!(judged(claims[0].0, &claims[0].1, None).ours, None);
+        assert_eq!(judged(claims[2].0, &claims[2].1, None).published.as_deref(), Some("0.9"));
     }
 }

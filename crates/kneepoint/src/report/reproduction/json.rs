@@ -2,18 +2,19 @@
 //! One object for each claim, for machines.
 //!
 //! ```text
-//! { "experiment", "claim", "verdict", "ours", "published", "reason",
+//! { "experiment", "claim", "verdict", "ours", "published", "reason", "cause",
 //!   "text", "certain", "pace", "seeds", "alternatives": { NAME: VERDICT },
 //!   "points": [ { "at", "check", "left", "right", "margin", "half_width", "holds" } ] }
 //! ```
 //!
+//! `cause` is null for a claim that holds, else `publication`, `unstated`, `ours` or `unknown`.
 //! `ours` is a number if the claim is about one, else an object of numbers by name; their intervals are in
 //! `intervals` under the same names.
 
 use serde_json::{Value, json};
 
 use super::reason;
-use crate::experiment::{Claim, Judgement, Reproduction};
+use crate::experiment::{Because, Claim, Judgement, Reproduction};
 
 /// Every claim of every outcome.
 pub fn claims(outcomes: &[Reproduction]) -> Vec<Value> {
@@ -22,11 +23,18 @@ pub fn claims(outcomes: &[Reproduction]) -> Vec<Value> {
 
 /// Every claim of an outcome.
 pub fn of(outcome: &Reproduction) -> Vec<Value> {
-    let claims = outcome.experiment.claims.iter().enumerate().zip(outcome.judgements());
-    claims.map(|((place, claim), judgement)| one(outcome, place, claim, &judgement)).collect()
+    let claims = outcome.experiment.claims.iter().enumerate();
+    let judged = claims.zip(outcome.judgements()).zip(outcome.causes());
+    judged.map(|(((place, claim), judgement), because)| one(outcome, place, claim, &judgement, because)).collect()
 }
 
-fn one(outcome: &Reproduction, place: usize, claim: &Claim, judgement: &Judgement) -> Value {
+fn one(
+    outcome: &Reproduction,
+    place: usize,
+    claim: &Claim,
+    judgement: &Judgement,
+    because: Option<Because>,
+) -> Value {
     let alternatives = outcome.alternatives(place).into_iter();
     let alternatives: serde_json::Map<_, _> =
         alternatives.map(|(name, verdict)| (name.to_string(), verdict.name().into())).collect();
@@ -55,6 +63,7 @@ fn one(outcome: &Reproduction, place: usize, claim: &Claim, judgement: &Judgemen
         "ours": by_name(|estimate| estimate.mean.into()),
         "published": claim.published,
         "reason": reason(claim, judgement),
+        "cause": because.map(|because| because.cause.name()),
         "text": claim.text,
         "tolerance": claim.tolerance,
         "certain": judgement.certain,
