@@ -121,7 +121,10 @@ pub fn frame<'a>(
 
 /// Sums of numbers with their counts, by the labels of their rows, in the order of these, and by metric.
 #[derive(Default)]
-struct Pool(Vec<(Labels, BTreeMap<String, (f64, f64)>)>);
+struct Pool(Vec<(Labels, Sums)>);
+
+/// The sum of a metric's numbers, and how many there are.
+type Sums = BTreeMap<String, (f64, f64)>;
 
 impl Pool {
     fn add(&mut self, rows: Vec<Row>) {
@@ -142,7 +145,7 @@ impl Pool {
 
     /// The mean of nothing is undefined.
     fn means(self) -> Vec<Row> {
-        let row = |(labels, sums): (Labels, BTreeMap<String, (f64, f64)>)| {
+        let row = |(labels, sums): (Labels, Sums)| {
             let row = Row { labels, values: BTreeMap::new() };
             sums.into_iter().fold(row, |row, (metric, (sum, count))| row.with(metric, sum / count))
         };

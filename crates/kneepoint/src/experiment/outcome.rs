@@ -57,7 +57,7 @@ impl Reproduction {
         match (verdict, declared) {
             (Verdict::Holds, _) => None,
             (_, Cause::Unknown) => {
-                let holds = |(_, verdict): &(&str, Verdict)| *verdict == Verdict::Holds;
+                let holds = |(_, other): &(&str, Verdict)| *other == Verdict::Holds;
                 let under: Vec<&str> =
                     self.alternatives(claim).into_iter().filter(holds).map(|(name, _)| name).collect();
                 let cause = if under.is_empty() { Cause::Unknown } else { Cause::Unstated };

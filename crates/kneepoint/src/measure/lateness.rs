@@ -91,7 +91,7 @@ impl Lateness {
             };
             let all: Vec<f64> = streams.iter().map(late).collect();
             let share = |sum: f64| sum / all.len() as f64;
-            let good = all.iter().filter(|late| **late < TOLERATED).count();
+            let good = all.iter().filter(|fraction| **fraction < TOLERATED).count();
             Playback { late: share(all.iter().sum()), on_time: share(good as f64) }
         };
         let named = STARTUPS.iter().enumerate().filter(|_| !streams.is_empty());

@@ -61,8 +61,8 @@ impl Meter {
         };
         let roster = Roster::new(valid);
         let group = |(place, group): (usize, &spec::Group)| {
-            let first = roster.fixed().iter().position(|slot| slot.group == place);
-            Group::new(group, first.unwrap_or_default(), window)
+            let slot = roster.fixed().iter().position(|slot| slot.group == place);
+            Group::new(group, slot.unwrap_or_default(), window)
         };
         Meter {
             window,

@@ -195,7 +195,7 @@ impl Vod {
             let own = frame(self.asked)..frame(self.asked + 1).max(frame(self.asked) + 1);
             let mean = frames.iter().map(|size| size.0 as f64).sum::<f64>() / frames.len() as f64;
             let count = own.len() as f64;
-            own.map(|frame| frames[frame % frames.len()].0 as f64).sum::<f64>() / (count * mean)
+            own.map(|place| frames[place % frames.len()].0 as f64).sum::<f64>() / (count * mean)
         });
         Bytes((even * share).ceil().max(1.0) as u64)
     }
