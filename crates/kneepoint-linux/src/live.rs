@@ -18,12 +18,13 @@ mod inside;
 mod plan;
 #[cfg(test)]
 mod tests;
+pub mod video;
 
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,7 @@ use crate::tun;
 use crew::{Post, Sinks};
 use hosts::Order;
 pub use plan::{Crew, Plan, Transfer};
+use video::{Playback, Shown};
 
 /// The port of the first sink.
 const PORT: u16 = 5001;
@@ -54,7 +56,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 pub struct Outcome<O> {
     /// The observer of the network.
     pub watch: O,
-    /// Packets that each transfer sent again, as its kernel counts them.
+    /// Packets that each transfer sent again, as its kernel counts them; films are not among them.
     pub retransmissions: Vec<u32>,
     /// How late the links were.
     pub late: Late,
@@ -68,6 +70,8 @@ pub struct Outcome<O> {
     pub superpackets: u64,
     /// Packets that a host did not take from its device.
     pub refused: u64,
+    /// The films that were played, in the order of their transfers.
+    pub shown: Vec<Shown>,
 }
 
 /// Processor time for packets.
@@ -126,12 +130,13 @@ pub fn experiment<O: Observer + Send>(
     let inside = inside::look(&plan.controls(), end);
     #[cfg(not(feature = "bpf"))]
     let inside = Box::new(|_: &Tuple| Vec::new());
-    let Plan { transfers, crews } = plan;
+    let Plan { transfers, crews, show } = plan;
+    let played = |transfer: &Transfer| show.as_ref().filter(|show| show.group == transfer.group);
     let roles = roles(&transfers, &crews);
     let ways: Vec<(NodeId, NodeId)> =
         transfers.iter().map(|one| one.way).chain(crews.iter().flat_map(|crew| crew.ways.clone())).collect();
 
-    let receives = |side: Side| ports(&transfers, move |one| one.sender != side);
+    let receives = |side: Side| ports(&transfers, |one| one.sender != side && played(one).is_none());
     let sinks = [Side::Near, Side::Far].map(|side| sink(of(side), receives(side), end));
     let sinks = sinks.into_iter().collect::<io::Result<Vec<_>>>()?;
     let send = |(place, transfer): (usize, &Transfer)| {
@@ -147,7 +152,17 @@ pub fn experiment<O: Observer + Send>(
         };
         of(transfer.sender).spawn(move || hosts::send(&order))
     };
-    let senders = transfers.iter().enumerate().map(send).collect::<io::Result<Vec<_>>>()?;
+    let (films, bulk): (Vec<_>, Vec<_>) = transfers.iter().enumerate().partition(|(_, one)| played(one).is_some());
+    let senders = bulk.iter().copied().map(send).collect::<io::Result<Vec<_>>>()?;
+    let serve = |(place, transfer): &(usize, &Transfer)| {
+        let host = of(transfer.sender);
+        let (address, control, payload) = (host.address.v4, transfer.control.clone(), transfer.payload);
+        let port = video::PORT + *place as u16;
+        let listener = host.run(move || video::server::listen(address, port, &control, payload))?;
+        let clip = played(transfer).map(|show| Arc::clone(&show.clip)).unwrap_or_default();
+        host.spawn(move || video::server::serve(&listener, &clip, began, end))
+    };
+    let servers = films.iter().map(serve).collect::<io::Result<Vec<_>>>()?;
 
     let (news, heard) = mpsc::channel();
     let of_crews: Vec<u32> = crews.iter().map(|crew| crew.group).collect();
@@ -162,12 +177,24 @@ pub fn experiment<O: Observer + Send>(
     });
     let workers = workers.collect::<io::Result<Vec<_>>>()?;
 
-    let classify = move |tuple: &Tuple| roles.get(usize::from(tuple.ports.1.checked_sub(PORT)?)).copied();
+    let first = |port: u16, from: u16| port.checked_sub(from).map(usize::from);
+    let of_films: Vec<usize> = films.iter().map(|(place, _)| *place).collect();
+    let classify = move |tuple: &Tuple| {
+        let film = first(tuple.ports.0, video::PORT).filter(|place| of_films.contains(place));
+        roles.get(film.or_else(|| first(tuple.ports.1, PORT))?).copied()
+    };
     let tap = Tap::new(tun::MTU as u16, transfers.len() as u32, Box::new(classify)).hearing(heard);
     let counted = (watch, Count(vec![0; valid.groups().len()]));
     let mut emulator = Emulator::new(valid, seed, &ways, tap, counted).seeing(inside);
     let never: OwnedFd = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?.into();
-    let carried = thread::scope(|scope| {
+    let play = |(place, transfer): (usize, &Transfer)| {
+        let (viewer, server) = (of(transfer.sender.other()), of(transfer.sender));
+        let from = SocketAddrV4::new(server.address.v4, video::PORT + place as u16);
+        let times = [began, began + duration(transfer.start), end];
+        played(transfer).map_or(Ok(Playback::default()), |show| video::play(show, [viewer, server], from, times))
+    };
+    let (carried, playbacks) = thread::scope(|scope| {
+        let viewers: Vec<_> = films.iter().map(|film| scope.spawn(|| play(*film))).collect();
         let link = scope.spawn(|| {
             emulator::be_prompt();
             let _sleepless = emulator::Sleepless::request();
@@ -176,15 +203,20 @@ pub fn experiment<O: Observer + Send>(
             let stop = Stop { at, when, asked: &|| asked(), awake: Span::ZERO };
             emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, &mut ())
         });
-        link.join().expect("no panic inside")
-    })?;
+        let carried = link.join().expect("no panic inside");
+        let playbacks = viewers.into_iter().map(|one| one.join().expect("no panic inside"));
+        (carried, playbacks.collect::<io::Result<Vec<_>>>())
+    });
+    let (carried, playbacks) = (carried?, playbacks?);
+    let served = together(servers)?;
     let spent = together(senders)?;
     let worked = together(workers)?;
     together(sinks)?;
     let ((seen, Count(packets)), passed) = emulator.finish(carried.ended);
     let effort = |(group, sent): (u32, &u64)| {
-        let of_transfers = transfers.iter().map(|transfer| transfer.group).zip(&spent);
-        let all = of_transfers.chain(of_crews.iter().copied().zip(&worked));
+        let of_transfers = bulk.iter().map(|(_, transfer)| transfer.group).zip(&spent);
+        let of_films = films.iter().map(|(_, transfer)| transfer.group).zip(served.iter().map(|one| &one.spent));
+        let all = of_transfers.chain(of_films).chain(of_crews.iter().copied().zip(&worked));
         let own = all.filter(|(one, _)| *one == group).map(|(_, one)| one.processor);
         Effort { spent: own.sum(), packets: *sent }
     };
@@ -198,6 +230,7 @@ pub fn experiment<O: Observer + Send>(
         receiving: Effort { spent: duration(carried.receiving[0]), packets: packets.iter().sum() },
         superpackets: passed.superpackets(),
         refused: carried.refused,
+        shown: playbacks.into_iter().zip(served).map(|(playback, served)| Shown { playback, served }).collect(),
     })
 }
 

@@ -74,7 +74,7 @@ pub(super) fn send(order: &Order) -> io::Result<Spent> {
             let _ = stream.read(&mut [0; 1]);
         }
     }
-    let spent = Spent { retransmissions: retransmissions(&stream)?, processor: processor_time() };
+    let spent = Spent { retransmissions: info(&stream)?.tcpi_total_retrans, processor: processor_time() };
     abort(&stream)?;
     Ok(spent)
 }
@@ -92,11 +92,7 @@ fn connect(order: &Order) -> io::Result<Option<TcpStream>> {
 pub(super) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) -> io::Result<TcpStream> {
     let flags = socket::SockFlag::SOCK_CLOEXEC | socket::SockFlag::SOCK_NONBLOCK;
     let socket = socket::socket(socket::AddressFamily::Inet, socket::SockType::Stream, flags, None)?;
-    socket::setsockopt(&socket, sockopt::TcpCongestion, &control.into())?;
-    if let Some(payload) = payload {
-        socket::setsockopt(&socket, sockopt::TcpMaxSeg, &((payload.0 + TIMESTAMPS) as u32))?;
-    }
-    set(&socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
+    configure(&socket, control, payload)?;
     match socket::connect(socket.as_raw_fd(), &socket::SockaddrIn::from(to)) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error.into()),
@@ -104,8 +100,21 @@ pub(super) fn socket(to: SocketAddrV4, control: &str, payload: Option<Bytes>) ->
     Ok(TcpStream::from(socket))
 }
 
+/// Gives a socket its congestion control and the payload of its packets; one that listens passes them on.
+pub(super) fn configure(
+    socket: &(impl AsFd + AsRawFd),
+    control: &str,
+    payload: Option<Bytes>,
+) -> io::Result<()> {
+    socket::setsockopt(socket, sockopt::TcpCongestion, &control.into())?;
+    if let Some(payload) = payload {
+        socket::setsockopt(socket, sockopt::TcpMaxSeg, &((payload.0 + TIMESTAMPS) as u32))?;
+    }
+    set(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)
+}
+
 /// Waits until a file is ready: whether it was before `until`.
-fn wait(file: &impl AsFd, what: PollFlags, until: Instant) -> io::Result<bool> {
+pub(super) fn wait(file: &impl AsFd, what: PollFlags, until: Instant) -> io::Result<bool> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -192,14 +201,15 @@ fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: libc
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn retransmissions(stream: &TcpStream) -> io::Result<u32> {
+/// What the kernel tells of a connection.
+pub(super) fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
     // SAFETY: `tcp_info` is integers only; the kernel writes at most `size` bytes of it.
     unsafe {
         let mut info: libc::tcp_info = mem::zeroed();
         let mut size = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
         let (place, file) = ((&raw mut info).cast(), stream.as_raw_fd());
         let result = libc::getsockopt(file, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut size);
-        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(info.tcpi_total_retrans) }
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(info) }
     }
 }
 

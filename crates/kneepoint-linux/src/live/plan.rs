@@ -10,6 +10,7 @@ use kneepoint::traffic::{Any, Kind, Site};
 use kneepoint::units::{Bytes, Interval, Span, Time};
 
 use super::PORT;
+use super::video::Show;
 use crate::emulator::Side;
 
 /// The payload of a packet that fills the device's MTU.
@@ -22,6 +23,8 @@ pub struct Plan {
     pub transfers: Vec<Transfer>,
     /// Groups whose sources open connections or send datagrams in the run.
     pub crews: Vec<Crew>,
+    /// A film in the place of a group's transfers.
+    pub show: Option<Show>,
 }
 
 /// A transfer.

@@ -2,7 +2,7 @@
 //! The work at one point of an experiment, and the rows that it yields.
 
 use super::sections::Predict;
-use crate::measure::{COLUMNS, Meter, Prediction, RECEIVING, SENDING, Series, Subject};
+use crate::measure::{COLUMNS, Meter, Played, Prediction, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Judge, Score};
 use crate::spec::{Builder, Roster, Slot, Valid};
 use crate::table::{Row, Table};
@@ -114,6 +114,7 @@ impl Packets {
             keys.extend(SCORES.map(String::from));
         }
         keys.extend([SENDING, RECEIVING].map(String::from));
+        keys.extend(Played::metrics().map(|metric| metric.key));
         keys
     }
 

@@ -21,7 +21,7 @@
 use super::class::Classes;
 use super::distribution::Recorder;
 use super::lateness::Lateness;
-use super::playback::Playback;
+use super::viewing::Viewing;
 use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, times};
 use crate::spec;
 use crate::table::jain_index;
@@ -54,7 +54,7 @@ pub(super) struct Group {
     /// Of live streams.
     pub(super) lateness: Option<Box<Lateness>>,
     /// Of players of stored video.
-    pub(super) playback: Playback,
+    pub(super) viewing: Viewing,
     /// Its first slot among those known before the run.
     pub(super) first: u32,
     datagrams: u64,

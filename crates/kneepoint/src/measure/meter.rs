@@ -10,7 +10,7 @@ use super::link::Link;
 use super::metric::{Subject, fill};
 use super::mixture::{Mixture, Share};
 use super::run::Run;
-use super::{class, flow, group, lateness, link, mixture, playback, position, run};
+use super::{class, flow, group, lateness, link, mixture, position, run, viewing};
 use crate::link::LinkSpec;
 use crate::packet::{Flags, Packet};
 use crate::spec::{self, Roster, Valid};
@@ -262,7 +262,7 @@ impl Observer for Meter {
                 if self.window.contains(at)
                     && let Some(group) = self.groups.get_mut(*group as usize)
                 {
-                    group.playback.on(played);
+                    group.viewing.on(played);
                 }
             }
             Event::Closed { .. } | Event::Sample { .. } => {}
@@ -284,7 +284,7 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let row = |more: Option<(&'static str, String)>| {
         Row::new([("group", group.name.clone())].into_iter().chain(more))
     };
-    let whole = fill(fill(row(None), group::METRICS, group), playback::METRICS, group);
+    let whole = fill(fill(row(None), group::METRICS, group), viewing::METRICS, group);
     let whole = fill(whole, mixture::METRICS, share);
     let positions = share
         .positions()

@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::distribution::{Recorder, Statistic};
-use super::{class, flow, group, lateness, link, mixture, playback, position, run};
+use super::{class, flow, group, lateness, link, mixture, position, run, viewing};
 use crate::settings;
 use crate::table::Row;
 
@@ -101,7 +101,7 @@ impl Subject {
             Subject::Run => vec![include_str!("run.rs"), include_str!("link.rs")],
             Subject::Link | Subject::Length => vec![include_str!("link.rs")],
             Subject::Group => {
-                vec![include_str!("group.rs"), include_str!("playback.rs"), include_str!("mixture.rs")]
+                vec![include_str!("group.rs"), include_str!("viewing.rs"), include_str!("mixture.rs")]
             }
             Subject::Position => vec![include_str!("position.rs")],
             Subject::Class => vec![include_str!("class.rs")],
@@ -123,7 +123,7 @@ impl Subject {
             Subject::Link => described(link::METRICS).collect(),
             Subject::Length => described(link::LENGTHS).collect(),
             Subject::Group => {
-                let own = described(group::METRICS).chain(described(playback::METRICS));
+                let own = described(group::METRICS).chain(described(viewing::METRICS));
                 own.chain(described(mixture::METRICS)).collect()
             }
             Subject::Position => described(position::POSITIONS).collect(),
@@ -257,7 +257,7 @@ impl<T> Entry<T> {
     }
 }
 
-fn described<T>(entries: &'static [Entry<T>]) -> impl Iterator<Item = Metric> {
+pub(super) fn described<T>(entries: &'static [Entry<T>]) -> impl Iterator<Item = Metric> {
     entries.iter().flat_map(|entry| entry.statistics().iter().map(|statistic| entry.describe(*statistic)))
 }
 

@@ -27,11 +27,13 @@ mod seconds;
 mod series;
 mod tally;
 mod theory;
+mod viewing;
 
 pub use distribution::{Recorder, Statistic};
 pub use meter::Meter;
 pub use metric::{Metric, Subject, headlines};
 pub use object::Objects;
+pub use playback::Played;
 pub use prediction::Prediction;
 pub use series::{COLUMNS, Column, Series};
 pub use theory::{Misfit, Theory};

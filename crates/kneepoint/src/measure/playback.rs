@@ -1,83 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Playback: what the players of a group did inside the measurement window.
+//! A film that is played while it arrives, of runs on a machine alone.
 //!
 //! ```text
-//! start-up time   from the request for the first segment, as it reaches the server, to the beginning of playback
-//! stall           playback stands still, after it began, because the buffer is empty
-//! stall share     time stalled / (time played + time stalled)
-//! bit rate        of the segments that arrived, each weighted with its length
-//! utility         ln(bit rate / lowest of the ladder), mean over the segments (BOLA's, INFOCOM 2016, §III)
+//! late picture     its last byte arrived after its presentation time by the playback clock
+//! audio starving   the sound's buffer ran empty: a run of late audio frames counts once
+//! start-up         from the arrival of the request at the server to the first picture
+//! stall            the playback clock stopped for lack of data until its cache was filled again
+//! variation        of the congestion window, sampled every 10 ms from the first picture until all is sent: deviation / mean
 //! ```
-//!
-//! What a player did counts when it tells so: with each segment, and about once in a segment's length while none comes.
 
-use super::distribution::Recorder;
-use super::group::Group;
-use super::metric::{Entry, MBIT, PERCENT, PLAIN, number, times};
-use crate::trace::{Played, Segment};
+use super::metric::{Entry, Metric, PERCENT, PLAIN, SECONDS, described, fill, number};
+use crate::table::Row;
 use crate::units::Span;
 
-/// The counters of a group's players.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Playback {
-    startup: Recorder,
-    played: Span,
-    stalled: Span,
-    stalls: u32,
-    switches: u32,
-    fetched: Span,
-    /// Seconds times bit/s, and seconds times utility.
-    bits: f64,
-    utility: f64,
+/// What was seen of a playback, at both of its ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Played {
+    /// Late pictures.
+    pub late_pictures: u64,
+    /// Times that the sound starved.
+    pub starvings: u64,
+    /// From request to picture; none if there was no picture.
+    pub startup: Option<Span>,
+    /// Stalls.
+    pub stalls: u64,
+    /// The time of all stalls.
+    pub stalled: Span,
+    /// The variation of the congestion window; NaN where it is unknown.
+    pub window_variation: f64,
 }
 
-impl Playback {
-    pub(super) fn on(&mut self, told: &Played) {
-        self.played = self.played + told.played;
-        self.stalled = self.stalled + told.stalled;
-        self.stalls += told.stalls;
-        self.switches += told.switches;
-        if let Some(startup) = told.startup {
-            self.startup.record(startup);
-        }
-        if let Some(Segment { length, rate, lowest }) = told.segment {
-            let seconds = length.as_secs_f64();
-            self.fetched = self.fetched + length;
-            self.bits += rate.as_f64() * seconds;
-            self.utility += libm::log(rate.as_f64() / lowest.as_f64()) * seconds;
-        }
-    }
-
-    /// A number for each minute that was played or stalled.
-    fn per_minute(&self, count: u32) -> f64 {
-        60.0 * f64::from(count) / (self.played + self.stalled).as_secs_f64()
-    }
-
-    fn stall_share(&self) -> f64 {
-        self.stalled.as_secs_f64() / (self.played + self.stalled).as_secs_f64()
-    }
-}
-
-/// The metrics of a group's players; NaN without one.
-pub(super) const METRICS: &[Entry<Group>] = &[
-    times("startup_time", "Time until playback begins", "start-up", |group: &Group| &group.playback.startup),
-    number("stalls_per_minute", "Stalls in a minute of playback", "stalls/min", PLAIN, |group: &Group| {
-        group.playback.per_minute(group.playback.stalls)
+const METRICS: &[Entry<Played>] = &[
+    number("late_pictures", "Late pictures per playback", "late pictures", PLAIN, |one: &Played| {
+        one.late_pictures as f64
     }),
-    number("stall_share", "Part of playback that is stalled", "stalled", PERCENT, |group: &Group| {
-        group.playback.stall_share()
+    number("audio_starvings", "Audio starvings per playback", "starvings", PLAIN, |one: &Played| {
+        one.starvings as f64
     }),
-    number("bitrate_mean_bps", "Mean bit rate of segments", "bit rate", MBIT, |group: &Group| {
-        group.playback.bits / group.playback.fetched.as_secs_f64()
+    number("startup_s", "From the request to the first picture", "start-up", SECONDS, |one: &Played| {
+        one.startup.map_or(f64::NAN, Span::as_secs_f64)
     }),
-    number("bitrate_utility", "Mean utility of the bit rate, ln(R / R_min)", "utility", PLAIN, |group: &Group| {
-        group.playback.utility / group.playback.fetched.as_secs_f64()
+    number("stalls", "Stalls per playback", "stalls", PLAIN, |one: &Played| one.stalls as f64),
+    number("stalled_s", "Time stalled per playback", "stalled", SECONDS, |one: &Played| {
+        one.stalled.as_secs_f64()
     }),
-    number(
-        "switches_per_minute",
-        "Changes of the bit rate in a minute of playback",
-        "switches/min",
-        PLAIN,
-        |group: &Group| group.playback.per_minute(group.playback.switches),
-    ),
+    number("window_variation", "Variation of the congestion window", "window cv", PERCENT, |one: &Played| {
+        one.window_variation
+    }),
 ];
+
+impl Played {
+    /// Its metrics.
+    pub fn metrics() -> impl Iterator<Item = Metric> {
+        described(METRICS)
+    }
+
+    /// Its numbers under the name of its group.
+    pub fn row(&self, group: &str) -> Row {
+        fill(Row::new([("group", group.to_string())]), METRICS, self)
+    }
+}

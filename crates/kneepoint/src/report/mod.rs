@@ -14,6 +14,7 @@ pub mod json;
 pub mod live;
 mod manifest;
 pub mod markov;
+pub mod playback;
 pub mod predictions;
 pub mod reproduction;
 mod shares;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Films played over an emulated network: the document, and records for machines.
+
+mod document;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Manifest, reproduction};
+use crate::experiment::Claim;
+use crate::measure::{Metric, Played, Subject};
+use crate::study::live::{Beside, Machine, Measured};
+use crate::table::{Cell, Estimate, Records, value};
+pub use document::document;
+
+/// Metrics of the film's group and of the bottleneck beside those of playbacks.
+const BESIDE: [(Subject, &str); 3] = [
+    (Subject::Group, "goodput_bps"),
+    (Subject::Link, "queueing_delay_mean_ms"),
+    (Subject::Group, "retransmissions"),
+];
+
+/// Playbacks in all cases.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The title.
+    pub title: String,
+    /// The film.
+    pub film: Film,
+    /// How it was buffered.
+    pub buffering: String,
+    /// Every claim, by the playbacks of the first player.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Judged>,
+    /// The cases, in order.
+    pub cases: Vec<Case>,
+    /// The manifest of the runs.
+    pub manifest: Manifest,
+}
+
+/// What was played.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Film {
+    /// Its file.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its length.
+    pub length_s: f64,
+    /// Its pictures.
+    pub pictures: u64,
+    /// Size over length.
+    pub mean_bps: f64,
+    /// The most of a second.
+    pub peak_bps: f64,
+}
+
+/// What becomes of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Its name in the experiment.
+    pub claim: String,
+    /// The claim in our words.
+    pub text: String,
+    /// The verdict.
+    pub verdict: String,
+    /// Whether the intervals of the runs confirm it.
+    pub certain: bool,
+    /// Our numbers.
+    pub ours: String,
+    /// Why it fails, where the experiment says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The playbacks of a case.
+#[derive(Clone, Debug, Serialize)]
+pub struct Case {
+    /// Its name.
+    pub case: String,
+    /// The player.
+    pub player: String,
+    /// Metric by metric.
+    pub metrics: Vec<Known>,
+    /// Every run, the spoiled ones too.
+    pub runs: Vec<Run>,
+    /// The congestion window of the first run that counts: seconds and packets.
+    #[serde(skip)]
+    pub windows: Vec<(f64, f64)>,
+}
+
+/// A metric.
+#[derive(Clone, Debug, Serialize)]
+pub struct Known {
+    /// Its key.
+    pub metric: String,
+    /// Over the runs that count.
+    pub estimate: Estimate,
+    #[serde(skip)]
+    about: Metric,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// The number of its repetition.
+    pub repetition: u64,
+    #[serde(flatten)]
+    machine: Machine,
+    /// When playback stood still, and for how long: seconds since the request.
+    pub stalls: Vec<(f64, f64)>,
+}
+
+/// A case as it was played, to be reported.
+#[derive(Clone, Debug)]
+pub struct Screening {
+    /// The player.
+    pub player: String,
+    /// The case with its runs.
+    pub beside: Beside,
+    /// The group that the film stands for.
+    pub group: String,
+    /// The stalls of runs by their repetitions: seconds since the request, and how long.
+    pub stalls: BTreeMap<u64, Vec<(f64, f64)>>,
+    /// The congestion window of the first run that counts.
+    pub windows: Vec<(f64, f64)>,
+}
+
+impl Report {
+    /// The report of an outcome. Claims are judged by the runs with the first player.
+    pub fn new(
+        title: String,
+        film: Film,
+        buffering: String,
+        screenings: Vec<Screening>,
+        claims: &[Claim],
+        manifest: Manifest,
+    ) -> Report {
+        let first = screenings.first().map(|one| one.player.clone());
+        let own = screenings.iter().filter(|one| Some(&one.player) == first.as_ref());
+        let [kernel, _] = Beside::frames(&own.map(|one| one.beside.clone()).collect::<Vec<_>>());
+        let judged = |claim: &Claim| {
+            let judgement = claim.judge(&kernel);
+            Judged {
+                claim: claim.id.clone(),
+                text: claim.text.clone(),
+                verdict: judgement.verdict.to_string(),
+                certain: judgement.certain,
+                ours: reproduction::ours(&judgement),
+                reason: claim.reason.clone(),
+            }
+        };
+        let claims = claims.iter().map(judged).collect();
+        let cases = screenings.into_iter().map(case).collect();
+        Report { title, film, buffering, claims, cases, manifest }
+    }
+}
+
+fn case(screening: Screening) -> Case {
+    let Screening { player, beside, group, mut stalls, windows } = screening;
+    let measured = &beside.measured;
+    let estimate = |of: &dyn Fn(&Measured) -> f64| Estimate::of(&measured.iter().map(of).collect::<Vec<_>>());
+    let mut metrics: Vec<Known> = Played::metrics()
+        .map(|about| {
+            let estimate = estimate(&|one| value(&one.processor, &about.key, &[("group", &group)]));
+            Known { metric: about.key.clone(), estimate, about }
+        })
+        .collect();
+    let link = measured.iter().flat_map(|one| &one.record.rows).find(|row| Subject::Link.has(row));
+    let link = link.map_or("", |row| row.label("link")).to_string();
+    for (subject, key) in BESIDE {
+        let labels = [(subject.axes()[0], if subject == Subject::Link { &link } else { &group }.as_str())];
+        let estimate = estimate(&|one| value(&one.record.rows, key, &labels));
+        let about = subject.metrics().iter().find(|metric| metric.key == key);
+        metrics.extend(about.map(|about| Known { metric: key.into(), estimate, about: about.clone() }));
+    }
+    let run = |one: &Measured| Run {
+        repetition: one.record.seed,
+        machine: one.machine.clone(),
+        stalls: stalls.remove(&one.record.seed).unwrap_or_default(),
+    };
+    let mut runs: Vec<Run> = measured.iter().chain(&beside.spoiled).map(run).collect();
+    runs.sort_by_key(|one| one.repetition);
+    Case { case: beside.name, player, metrics, runs, windows }
+}
+
+/// A line for each case and metric.
+pub fn records(report: &Report) -> Records {
+    let columns = ["case", "player", "metric", "mean", "half_width"].map(String::from);
+    let line = |case: &Case, known: &Known| {
+        let texts = [&case.case, &case.player, &known.metric].map(|text| Cell::from(text.as_str()));
+        let numbers = [known.estimate.mean, known.estimate.half_width.unwrap_or(f64::NAN)];
+        texts.into_iter().chain(numbers.map(Cell::from)).collect()
+    };
+    let rows = report.cases.iter().flat_map(|case| case.metrics.iter().map(move |known| line(case, known)));
+    Records { columns: columns.into(), rows: rows.collect() }
+}
