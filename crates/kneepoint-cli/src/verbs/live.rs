@@ -4,10 +4,11 @@
 mod cases;
 mod client;
 mod measure;
+mod video;
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use client::Client;
 use kneepoint::cc;
 use kneepoint::experiment::Pace;
@@ -23,11 +24,11 @@ use crate::files::{self, tell};
 use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
 use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};
-use measure::measure;
+use measure::{measure, once};
 
 /// What to run.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = "\
 Each transfer of the scenario is a socket of this machine's kernel with the congestion control of its group; the network of the
 scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an
 experiment are judged by both.
@@ -41,19 +42,41 @@ Examples:
 OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run.")]
 pub struct Arguments {
     /// A scenario or an experiment in TOML, or the name of one that is built in, as live.mixes or pert.fig6
-    scenario: String,
+    #[arg(required = true)]
+    scenario: Option<String>,
     /// Runs of the kernel in each case, and seeds of the simulator
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repetitions: u64,
+    /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    client: Option<Client>,
+    #[command(flatten)]
+    runs: Runs,
+    #[command(flatten)]
+    means: Means,
+    /// Directory for report, numbers and series [default: out/live- and the scenario's name, numbered if it exists]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+/// What is run instead of a scenario's own transfers.
+#[derive(Subcommand)]
+enum What {
+    /// A film played over the emulated link
+    Video(video::Arguments),
+}
+
+/// How runs of the kernel are made.
+#[derive(Args)]
+struct Runs {
     /// Which congestion control of the kernel stands for one of the scenario [default: the same name, with _ for -]
     #[arg(long, value_name = "NAME=KERNEL", value_delimiter = ',', value_parser = pair)]
     cc_map: Vec<(String, String)>,
     /// Attempts at a run that late packets do not spoil
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
-    /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
-    #[arg(long, value_enum, value_name = "PROGRAM")]
-    client: Option<Client>,
     /// Runs of the kernel at the same time, each in namespaces of its own; they share the processor, so that times per packet grow
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     at_once: u32,
@@ -63,26 +86,25 @@ pub struct Arguments {
     /// Only cases whose name contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    #[command(flatten)]
-    means: Means,
-    /// Directory for report, numbers and series [default: out/live- and the scenario's name, numbered if it exists]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
 }
 
 /// Runs both sides and reports.
 pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
-    let Cases { title, name, source, all, claims, mut notes } =
-        cases(&arguments.scenario, pace, arguments.only.as_deref())?;
-    check(arguments, &all)?;
+    if let Some(What::Video(arguments)) = &arguments.what {
+        return video::video(arguments, as_json);
+    }
+    let scenario = arguments.scenario.as_deref().unwrap_or_default();
+    let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(scenario)?;
+    arguments.runs.check(&all)?;
     interrupt::listen()?;
     if let Some(client) = arguments.client {
         return clients(arguments, &all, client, as_json);
     }
     let out =
         Out::or_free(arguments.out.as_deref(), PathBuf::from(format!("out/live-{}", slug(&name)))).settle();
-    let measured = measure(arguments, &all)?;
+    let once = |place: usize, repetition, attempt| once(&arguments.runs, &all[place], repetition, attempt);
+    let names: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
+    let measured = measure(&arguments.runs, arguments.repetitions, &names, &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
@@ -123,7 +145,7 @@ fn clients(arguments: &Arguments, cases: &[Case], client: Client, as_json: bool)
     let mut all = Vec::new();
     for repetition in 1..=arguments.repetitions {
         for case in cases {
-            let plan = plan(arguments, case, repetition)?;
+            let plan = arguments.runs.plan(case, repetition)?;
             if !plan.crews.is_empty() || plan.transfers.is_empty() {
                 let message =
                     format!("{}: real clients stand for transfers under [[flows]] alone", case.name);
@@ -142,45 +164,53 @@ fn clients(arguments: &Arguments, cases: &[Case], client: Client, as_json: bool)
     })
 }
 
-/// Whether this machine can run it at all.
-fn check(arguments: &Arguments, cases: &[Case]) -> Result<(), Failure> {
-    let plans = cases.iter().map(|case| plan(arguments, case, 1)).collect::<Result<Vec<_>, Failure>>()?;
-    let mut wanted: Vec<&str> = plans.iter().flat_map(kernel::Plan::controls).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let known = kernel::available();
-    let lacking: Vec<&str> =
-        wanted.into_iter().filter(|control| !known.iter().any(|one| one == control)).collect();
-    if !lacking.is_empty() {
-        let message = format!("the kernel has no congestion control {}", lacking.join(", "));
-        let load = lacking.iter().map(|name| format!("`knee kernel load {}`", name.replace('_', "-")));
-        let remedy = format!(
-            "load it with {}, or with modprobe if it is one of the kernel's modules; or say what stands for it with --cc-map. \
-             There are: {}",
-            load.collect::<Vec<_>>().join(", "),
-            known.join(", ")
-        );
-        return Err(Failure::run(message, remedy));
+impl Runs {
+    /// The cases of a scenario or an experiment.
+    fn cases(&self, named: &str) -> Result<Cases, Failure> {
+        let pace = if self.quick { Pace::Quick } else { Pace::Full };
+        cases(named, pace, self.only.as_deref())
     }
-    match kernel::missing(&[]) {
-        Some(lack) => {
-            Err(Failure::run(lack, "run it with sudo; `knee doctor` shows what this machine allows"))
-        }
-        None => Ok(()),
-    }
-}
 
-/// What the kernel's hosts are to do in a case.
-fn plan(arguments: &Arguments, case: &Case, seed: u64) -> Result<kernel::Plan, Failure> {
-    let control = |group: &Group| {
-        let name = group.cc.as_ref().map_or("", cc::Config::name);
-        let mapped = arguments.cc_map.iter().find(|(from, _)| from == name || *from == group.name);
-        mapped.map_or_else(|| name.replace('-', "_"), |(_, to)| to.clone())
-    };
-    kernel::Plan::new(&case.valid, seed, control).map_err(|why| {
-        let message = format!("{}: the kernel's hosts cannot run it: {why}", case.name);
-        Failure::run(message, "leave it to `knee run`")
-    })
+    /// Whether this machine can run it at all.
+    fn check(&self, cases: &[Case]) -> Result<(), Failure> {
+        let plans = cases.iter().map(|case| self.plan(case, 1)).collect::<Result<Vec<_>, Failure>>()?;
+        let mut wanted: Vec<&str> = plans.iter().flat_map(kernel::Plan::controls).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let known = kernel::available();
+        let lacking: Vec<&str> =
+            wanted.into_iter().filter(|control| !known.iter().any(|one| one == control)).collect();
+        if !lacking.is_empty() {
+            let message = format!("the kernel has no congestion control {}", lacking.join(", "));
+            let load = lacking.iter().map(|name| format!("`knee kernel load {}`", name.replace('_', "-")));
+            let remedy = format!(
+                "load it with {}, or with modprobe if it is one of the kernel's modules; or say what stands for it with --cc-map. \
+                 There are: {}",
+                load.collect::<Vec<_>>().join(", "),
+                known.join(", ")
+            );
+            return Err(Failure::run(message, remedy));
+        }
+        match kernel::missing(&[]) {
+            Some(lack) => {
+                Err(Failure::run(lack, "run it with sudo; `knee doctor` shows what this machine allows"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What the kernel's hosts are to do in a case.
+    fn plan(&self, case: &Case, seed: u64) -> Result<kernel::Plan, Failure> {
+        let control = |group: &Group| {
+            let name = group.cc.as_ref().map_or("", cc::Config::name);
+            let mapped = self.cc_map.iter().find(|(from, _)| from == name || *from == group.name);
+            mapped.map_or_else(|| name.replace('-', "_"), |(_, to)| to.clone())
+        };
+        kernel::Plan::new(&case.valid, seed, control).map_err(|why| {
+            let message = format!("{}: the kernel's hosts cannot run it: {why}", case.name);
+            Failure::run(message, "leave it to `knee run`")
+        })
+    }
 }
 
 /// The state over time of every run of the kernel.

@@ -15,7 +15,7 @@ use kneepoint::units::Span;
 use kneepoint_linux::live as kernel;
 
 use super::cases::Case;
-use super::{Arguments, plan};
+use super::Runs;
 use crate::conductor::progress_bar;
 use crate::failure::Failure;
 use crate::files::tell;
@@ -24,55 +24,90 @@ use crate::interrupt;
 /// Flows of each group whose windows the series follows.
 const FOLLOWED: usize = 4;
 
+/// A run of the kernel.
+pub trait Ran: Send {
+    /// What was measured.
+    fn measured(&self) -> &Measured;
+}
+
+impl Ran for Measured {
+    fn measured(&self) -> &Measured {
+        self
+    }
+}
+
+/// A run of a case, by its place: repetition and attempt.
+type Once<'a, R> = dyn Fn(usize, u64, u32) -> Result<R, Failure> + Sync + 'a;
+
 /// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, those that finished.
-pub fn measure(arguments: &Arguments, cases: &[Case]) -> Result<Vec<Vec<Measured>>, Failure> {
-    let runs = (1..=arguments.repetitions)
-        .flat_map(|repetition| (0..cases.len()).map(move |place| (place, repetition)));
-    let bar = progress_bar(cases.len() as u64 * arguments.repetitions);
+pub fn measure<R: Ran>(
+    runs: &Runs,
+    repetitions: u64,
+    names: &[&str],
+    once: &Once<R>,
+) -> Result<Vec<Vec<R>>, Failure> {
+    let all =
+        (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
+    let bar = progress_bar(names.len() as u64 * repetitions);
     bar.set_message(format!("{} runs in real time", bar.length().unwrap_or_default()));
     bar.enable_steady_tick(Duration::from_secs(1));
-    let left = Mutex::new(runs);
-    let finished: Mutex<Vec<Vec<Measured>>> = Mutex::new(cases.iter().map(|_| Vec::new()).collect());
+    let left = Mutex::new(all);
+    let finished: Mutex<Vec<Vec<R>>> = Mutex::new(names.iter().map(|_| Vec::new()).collect());
     let work = || -> Result<(), Failure> {
         loop {
             let next = left.lock().expect("no panic inside").next();
             let Some((place, repetition)) = next.filter(|_| !interrupt::asked()) else { return Ok(()) };
-            let measured = repeated(arguments, &cases[place], repetition)?;
+            let ran = repeated(runs, names[place], repetition, &|attempt| once(place, repetition, attempt))?;
             if interrupt::asked() {
                 return Ok(());
             }
-            finished.lock().expect("no panic inside")[place].push(measured);
+            finished.lock().expect("no panic inside")[place].push(ran);
             bar.inc(1);
         }
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..arguments.at_once).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..runs.at_once).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("no panic inside"))
     })?;
     bar.finish_and_clear();
     let mut all = finished.into_inner().expect("no panic inside");
-    all.iter_mut().for_each(|done| done.sort_by_key(|one| one.record.seed));
+    all.iter_mut().for_each(|done| done.sort_by_key(|one| one.measured().record.seed));
     Ok(all)
 }
 
 /// A run, again where it was spoiled.
-fn repeated(arguments: &Arguments, case: &Case, repetition: u64) -> Result<Measured, Failure> {
+fn repeated<R: Ran>(
+    runs: &Runs,
+    name: &str,
+    repetition: u64,
+    once: &dyn Fn(u32) -> Result<R, Failure>,
+) -> Result<R, Failure> {
     let mut attempt = 1;
     loop {
-        let measured = once(arguments, case, repetition, attempt)?;
-        let Some(why) = &measured.machine.spoiled else { return Ok(measured) };
-        if interrupt::asked() || attempt == arguments.attempts {
-            return Ok(measured);
+        let ran = once(attempt)?;
+        let Some(why) = &ran.measured().machine.spoiled else { return Ok(ran) };
+        if interrupt::asked() || attempt == runs.attempts {
+            return Ok(ran);
         }
-        tell(format!("{}, repetition {repetition}: spoiled, {why}", case.name));
+        tell(format!("{name}, repetition {repetition}: spoiled, {why}"));
         attempt += 1;
     }
 }
 
 /// One run of the kernel.
-fn once(arguments: &Arguments, case: &Case, repetition: u64, attempt: u32) -> Result<Measured, Failure> {
+pub fn once(runs: &Runs, case: &Case, repetition: u64, attempt: u32) -> Result<Measured, Failure> {
+    let plan = runs.plan(case, repetition)?;
+    Ok(carried_out(case, plan, repetition, attempt)?.0)
+}
+
+/// A run of a plan, with the films that were played in it.
+pub fn carried_out(
+    case: &Case,
+    plan: kernel::Plan,
+    repetition: u64,
+    attempt: u32,
+) -> Result<(Measured, Vec<kernel::video::Shown>), Failure> {
     let valid = &case.valid;
-    let plan = plan(arguments, case, repetition)?;
     let watch = (Meter::new(valid, repetition), Series::new(valid, FOLLOWED));
     let seen = kernel::experiment(valid, repetition, plan, watch, &interrupt::asked).map_err(|error| {
         let message = format!("{}: the kernel's hosts failed: {error}", case.name);
@@ -85,7 +120,7 @@ fn once(arguments: &Arguments, case: &Case, repetition: u64, attempt: u32) -> Re
     });
     let receiving = Row::new([]).with(RECEIVING, seen.receiving.ns_per_packet());
     let micros = |span: Span| span.0 as f64 / 1e3;
-    Ok(Measured {
+    let measured = Measured {
         processor: groups.chain([receiving]).collect(),
         machine: Machine {
             attempts: attempt,
@@ -95,5 +130,6 @@ fn once(arguments: &Arguments, case: &Case, repetition: u64, attempt: u32) -> Re
             refused: seen.refused,
         },
         record: Record::simulated(repetition, 0.0, engine::Outcome::default(), seen_of_run),
-    })
+    };
+    Ok((measured, seen.shown))
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Films: one that FFmpeg makes by published numbers, or one of the user's, as an MPEG transport stream.
+//!
+//! ```text
+//! pictures  H.264, 24 a second, 640 × 360: noise whose strength changes every 3 s, so that the rate follows it. Two passes meet the mean rate
+//!           of 286.5 MB in 210 s, sound and packets of the stream included; a buffer of half a second at 25 Mbit/s bounds the peaks
+//! sound     AAC, 48 kHz, 192 kbit/s
+//! ```
+//!
+//! Size and timing matter, not what is seen. The same version of FFmpeg makes the same bytes; a film is made once for each length.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kneepoint::units::Span;
+use kneepoint_linux::live::video::{Contents, contents};
+
+use crate::failure::Failure;
+use crate::files::{self, tell};
+
+/// Where films are kept.
+const KEPT: &str = "out/films";
+/// Bits per second of the pictures: 286.5 MB in 210 s without the sound and 4 % for headers.
+const PICTURES: u64 = 10_300_000;
+const SOUND: u64 = 192_000;
+const PEAK: u64 = 25_000_000;
+/// The longest film that is read.
+const LARGEST: u64 = 4 << 30;
+
+/// Whether the programs that are needed are there.
+pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    let wanted = [(makes, "ffmpeg", "it makes the film; or play one with --clip FILE.ts"), (plays, "mpv", "it is one of the players")];
+    for (needed, name, why) in wanted {
+        if needed && !there(name) {
+            let remedy = format!("install it (apt-get install -y {name}): {why}");
+            return Err(Failure::run(format!("`{name}` is not installed"), remedy));
+        }
+    }
+    Ok(())
+}
+
+/// A film of the user's; one that is no transport stream is put into one.
+pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
+    let bytes = files::read_bytes(file, LARGEST)?;
+    if let Some(contents) = contents(&bytes).filter(|found| found.length > Span::ZERO) {
+        return Ok((file.to_path_buf(), bytes, contents));
+    }
+    check(true, false)?;
+    let packed = out.join("film.ts");
+    ffmpeg(&format!("-i {} -map 0:v:0 -map 0:a:0? -c copy -pes_payload_size 0 -f mpegts {}", file.display(), packed.display()))?;
+    read(packed)
+}
+
+/// The film of this length, made unless it is kept.
+pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
+    files::make_directory(Path::new(KEPT))?;
+    let seconds = length.as_secs_f64();
+    let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
+    if !file.is_file() {
+        tell(format!("making a film of {length}: {}", file.display()));
+        let (log, part) = (Path::new(KEPT).join(format!("{seconds}s")), file.with_extension("part"));
+        let (log, part) = (log.display(), part.display());
+        let strength = "0.15+0.85*mod(floor(t/3)*7\\,11)/11";
+        let pictures = format!(
+            "-f lavfi -i color=gray:s=640x360:r=24:d={seconds},noise=alls=60:allf=t:all_seed=1,eq=contrast={strength}:eval=frame"
+        );
+        let coded = format!(
+            "-c:v libx264 -preset ultrafast -threads 1 -qcomp 1 -b:v {PICTURES} -maxrate {PEAK} -bufsize {} -passlogfile {log}",
+            PEAK / 2
+        );
+        let sound = format!("-f lavfi -i sine=440:r=48000:d={seconds}");
+        ffmpeg(&format!("{pictures} {coded} -pass 1 -an -f null -"))?;
+        ffmpeg(&format!(
+            "{pictures} {sound} {coded} -pass 2 -c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts {part}"
+        ))?;
+        std::fs::rename(file.with_extension("part"), &file).map_err(|error| Failure::io("write", &file, &error))?;
+    }
+    read(file)
+}
+
+fn read(file: PathBuf) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
+    let bytes = files::read_bytes(&file, LARGEST)?;
+    match contents(&bytes).filter(|found| found.length > Span::ZERO) {
+        Some(contents) => Ok((file, bytes, contents)),
+        None => Err(Failure::run(format!("`{}` has no pictures", file.display()), "choose another film, or remove it")),
+    }
+}
+
+/// Runs FFmpeg with these words.
+fn ffmpeg(words: &str) -> Result<(), Failure> {
+    let mut command = Command::new("ffmpeg");
+    command.args(["-nostdin", "-v", "error", "-y"]).args(words.split_whitespace());
+    let output = command.output().map_err(|error| Failure::run(format!("cannot start ffmpeg: {error}"), "install it: apt-get install -y ffmpeg"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
+    Err(Failure::run(format!("ffmpeg failed: {said}"), "it needs libx264; Debian's has it"))
+}
