@@ -20,7 +20,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all validate-linux stress-kernel test-kernels
+.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -131,6 +131,15 @@ run-live-all: build ## as root: every live experiment; renews docs/live.md (two 
 	  mkdir -p $(OUT)/live/json && mv $(OUT)/live-$$name.json $(OUT)/live/json/$$name.json; \
 	done; status=$$?; $(KNEE) kernel unload pert; $(KNEE) kernel unload pert-adaptive; exit $$status
 	$(CARGO) run --locked -p xtask -- live $(LIVE:%=$(OUT)/live/json/%.json)
+
+run-live-video: build ## as root: a film played over the emulated link; renews docs/video.md (ARGS="--length 60s --at-once 4"; six hours at full length)
+	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
+	$(KNEE) kernel load pert-adaptive --replace
+	$(KNEE) live video $(ARGS) --out $(OUT)/video; status=$$?; $(KNEE) kernel unload pert-adaptive; exit $$status
+	cp $(OUT)/video/video.json validation/live/video.json
+	@mkdir -p docs/figures && cp $(OUT)/video/figures/window-*.svg docs/figures/
+	sed -e 's/^#/##/' $(OUT)/video/report.md > target/video.md
+	$(call section,docs/video.md,playbacks,target/video.md)
 
 validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux.md (45 minutes)
 	$(CARGO) run --release --locked -p xtask -- linux --record

@@ -163,7 +163,10 @@ fn case(screening: Screening) -> Case {
     let estimate = |of: &dyn Fn(&Measured) -> f64| Estimate::of(&measured.iter().map(of).collect::<Vec<_>>());
     let mut metrics: Vec<Known> = Played::metrics()
         .map(|about| {
-            let estimate = estimate(&|one| value(&one.processor, &about.key, &[("group", &group)]));
+            let estimate = estimate(&|one| {
+                let own = one.processor.iter().filter(|row| row.label("group") == group);
+                own.map(|row| row.value(&about.key)).find(|value| !value.is_nan()).unwrap_or(f64::NAN)
+            });
             Known { metric: about.key.clone(), estimate, about }
         })
         .collect();

@@ -233,5 +233,4 @@ impl Player {
 }
 
 #[cfg(test)]
-#[path = "player_tests.rs"]
 mod tests;

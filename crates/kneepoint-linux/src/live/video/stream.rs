@@ -224,4 +224,4 @@ fn timestamps(payload: &[u8]) -> Option<(i64, i64)> {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

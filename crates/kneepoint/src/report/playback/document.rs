@@ -42,7 +42,11 @@ pub fn document(report: &Report) -> Document {
     Document { title: report.title.clone(), about: about(report), sections }
 }
 
-const WINDOWS: &str = "The sender's congestion window of the first run of each case, every 10 ms, as its kernel tells it.";
+const WINDOWS: &str = "The sender's congestion window in the last 90 s of the first run of each case, as its kernel tells it. The files \
+                       beside this page have it every 10 ms.";
+/// What is drawn of a run, in seconds, and how many points of it at most.
+const DRAWN: f64 = 90.0;
+const POINTS: usize = 1000;
 
 fn about(report: &Report) -> Prose {
     let Film { bytes, length_s, pictures, mean_bps, peak_bps, .. } = report.film;
@@ -117,11 +121,14 @@ fn runs(cases: &[Case]) -> String {
 
 fn windows(case: &Case) -> Figure {
     let title = format!("{}, {}: congestion window", case.case, case.player);
+    let end = case.windows.last().map_or(0.0, |last| last.0);
+    let drawn: Vec<(f64, f64)> = case.windows.iter().copied().filter(|(at, _)| *at >= end - DRAWN).collect();
+    let every = drawn.len().div_ceil(POINTS).max(1);
     let chart = Lines {
         title: title.clone(),
         x: Axis::linear("time, s"),
         y: Axis::linear("congestion window, packets").holding(0.0, 1.0),
-        series: vec![Line::exact("", case.windows.iter().copied())],
+        series: vec![Line::exact("", drawn.into_iter().step_by(every))],
         marks: Vec::new(),
     };
     let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };

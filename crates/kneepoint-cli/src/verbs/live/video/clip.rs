@@ -20,8 +20,8 @@ use crate::files::{self, tell};
 
 /// Where films are kept.
 const KEPT: &str = "out/films";
-/// Bits per second of the pictures: 286.5 MB in 210 s without the sound and 4 % for headers.
-const PICTURES: u64 = 10_300_000;
+/// Bits per second of the pictures, of which FFmpeg makes 286.5 MB in 210 s with sound and headers.
+const PICTURES: u64 = 10_560_000;
 const SOUND: u64 = 192_000;
 const PEAK: u64 = 25_000_000;
 /// The longest film that is read.
@@ -62,7 +62,7 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
         tell(format!("making a film of {length}: {}", file.display()));
         let (log, part) = (Path::new(KEPT).join(format!("{seconds}s")), file.with_extension("part"));
         let (log, part) = (log.display(), part.display());
-        let strength = "0.15+0.85*mod(floor(t/3)*7\\,11)/11";
+        let strength = "0.05+0.95*pow(mod(floor(t/3)*7\\,11)/10\\,3)";
         let pictures = format!(
             "-f lavfi -i color=gray:s=640x360:r=24:d={seconds},noise=alls=60:allf=t:all_seed=1,eq=contrast={strength}:eval=frame"
         );
