@@ -62,7 +62,7 @@ else
 	$(call page,pert adaptive-pert,reproduction)
 	$(call page,pisa,pisa)
 	$(call page,ratcp,ratcp)
-	$(call page,video beyond.video,video)
+	$(call page,video beyond.video,streaming)
 endif
 
 characterize: build ## RFC 7928's scenarios and the ways to carry a rate at full length, docs/rfc7928.md and docs/feedback.md

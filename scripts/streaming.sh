@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# The experiments on live video with shorter runs or fewer seeds than published, and docs/video.md from them:
+# The experiments on live video with shorter runs or fewer seeds than published, and docs/streaming.md from them:
 #
-#     scripts/video.sh 400s 3
+#     scripts/streaming.sh 400s 3
 #
-# `make reproduce` makes the page from runs of the published length, 7000 s and 20 seeds, in some 80 hours of processor time.
+# `make reproduce` makes the page from runs of the published length, 7000 s and 20 seeds, in some twelve hours of processor time.
 
 set -eu
 cd "$(dirname "$0")/.."
 duration=$1 seeds=$2
-knee=${KNEE:-target/release/knee} out=${OUT:-out}/video
+knee=${KNEE:-target/release/knee} out=${OUT:-out}/streaming
 rm -rf "$out/experiments" && mkdir -p "$out/experiments"
 for file in experiments/video/fig*.toml experiments/beyond/video.toml; do
     name=$out/experiments/$(basename "$(dirname "$file")")-$(basename "$file")
@@ -21,4 +21,4 @@ done
 "$knee" reproduce "$out"/experiments/*.toml --out "$out/report" "${@:3}"
 mkdir -p docs/figures
 cp "$out"/report/figures/*.svg docs/figures/
-cp "$out/report/report.md" docs/video.md
+cp "$out/report/report.md" docs/streaming.md
