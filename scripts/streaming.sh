@@ -4,7 +4,7 @@
 #
 #     scripts/streaming.sh 400s 3
 #
-# `make reproduce` makes the page from runs of the published length, 7000 s and 20 seeds, in some twelve hours of processor time.
+# `make reproduce` makes the page from runs of the published length, 7000 s and 20 seeds, in some 35 hours of processor time.
 
 set -eu
 cd "$(dirname "$0")/.."
