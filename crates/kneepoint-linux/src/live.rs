@@ -152,14 +152,15 @@ pub fn experiment<O: Observer + Send>(
         };
         of(transfer.sender).spawn(move || hosts::send(&order))
     };
-    let (films, bulk): (Vec<_>, Vec<_>) = transfers.iter().enumerate().partition(|(_, one)| played(one).is_some());
+    let (films, bulk): (Vec<_>, Vec<_>) =
+        transfers.iter().enumerate().partition(|(_, one)| played(one).is_some());
     let senders = bulk.iter().copied().map(send).collect::<io::Result<Vec<_>>>()?;
     let serve = |(place, transfer): &(usize, &Transfer)| {
         let host = of(transfer.sender);
         let (address, control, payload) = (host.address.v4, transfer.control.clone(), transfer.payload);
         let port = video::PORT + *place as u16;
         let listener = host.run(move || video::server::listen(address, port, &control, payload))?;
-        let clip = played(transfer).map(|show| Arc::clone(&show.clip)).unwrap_or_default();
+        let clip = played(transfer).map(|film| Arc::clone(&film.clip)).unwrap_or_default();
         host.spawn(move || video::server::serve(&listener, &clip, began, end))
     };
     let servers = films.iter().map(serve).collect::<io::Result<Vec<_>>>()?;
@@ -177,11 +178,11 @@ pub fn experiment<O: Observer + Send>(
     });
     let workers = workers.collect::<io::Result<Vec<_>>>()?;
 
-    let first = |port: u16, from: u16| port.checked_sub(from).map(usize::from);
+    let above = |used: u16, from: u16| used.checked_sub(from).map(usize::from);
     let of_films: Vec<usize> = films.iter().map(|(place, _)| *place).collect();
     let classify = move |tuple: &Tuple| {
-        let film = first(tuple.ports.0, video::PORT).filter(|place| of_films.contains(place));
-        roles.get(film.or_else(|| first(tuple.ports.1, PORT))?).copied()
+        let film = above(tuple.ports.0, video::PORT).filter(|film| of_films.contains(film));
+        roles.get(film.or_else(|| above(tuple.ports.1, PORT))?).copied()
     };
     let tap = Tap::new(tun::MTU as u16, transfers.len() as u32, Box::new(classify)).hearing(heard);
     let counted = (watch, Count(vec![0; valid.groups().len()]));
@@ -191,7 +192,8 @@ pub fn experiment<O: Observer + Send>(
         let (viewer, server) = (of(transfer.sender.other()), of(transfer.sender));
         let from = SocketAddrV4::new(server.address.v4, video::PORT + place as u16);
         let times = [began, began + duration(transfer.start), end];
-        played(transfer).map_or(Ok(Playback::default()), |show| video::play(show, [viewer, server], from, times))
+        played(transfer)
+            .map_or(Ok(Playback::default()), |film| video::play(film, [viewer, server], from, times))
     };
     let (carried, playbacks) = thread::scope(|scope| {
         let viewers: Vec<_> = films.iter().map(|film| scope.spawn(|| play(*film))).collect();
@@ -215,8 +217,8 @@ pub fn experiment<O: Observer + Send>(
     let ((seen, Count(packets)), passed) = emulator.finish(carried.ended);
     let effort = |(group, sent): (u32, &u64)| {
         let of_transfers = bulk.iter().map(|(_, transfer)| transfer.group).zip(&spent);
-        let of_films = films.iter().map(|(_, transfer)| transfer.group).zip(served.iter().map(|one| &one.spent));
-        let all = of_transfers.chain(of_films).chain(of_crews.iter().copied().zip(&worked));
+        let shown = films.iter().map(|(_, transfer)| transfer.group).zip(served.iter().map(|one| &one.spent));
+        let all = of_transfers.chain(shown).chain(of_crews.iter().copied().zip(&worked));
         let own = all.filter(|(one, _)| *one == group).map(|(_, one)| one.processor);
         Effort { spent: own.sum(), packets: *sent }
     };
@@ -230,7 +232,11 @@ pub fn experiment<O: Observer + Send>(
         receiving: Effort { spent: duration(carried.receiving[0]), packets: packets.iter().sum() },
         superpackets: passed.superpackets(),
         refused: carried.refused,
-        shown: playbacks.into_iter().zip(served).map(|(playback, served)| Shown { playback, served }).collect(),
+        shown: playbacks
+            .into_iter()
+            .zip(served)
+            .map(|(playback, served)| Shown { playback, served })
+            .collect(),
     })
 }
 

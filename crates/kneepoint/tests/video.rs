@@ -24,9 +24,13 @@ fn at(rows: &[Row], metric: &str, startup: &str) -> f64 {
 
 #[test]
 fn nothing_of_a_live_stream_is_late_where_there_is_room() {
-    let rows = rows("10mbit", "[[video]]\ncc = \"reno\"\ncount = 3\nrate = \"300kbit\"\nstart = \"0s..1s\"\n");
+    let rows =
+        rows("10mbit", "[[video]]\ncc = \"reno\"\ncount = 3\nrate = \"300kbit\"\nstart = \"0s..1s\"\n");
     for startup in ["100ms", "1s", "21s"] {
-        assert_eq!((at(&rows, "late_share", startup), at(&rows, "streams_on_time_share", startup)), (0.0, 1.0));
+        assert_eq!(
+            (at(&rows, "late_share", startup), at(&rows, "streams_on_time_share", startup)),
+            (0.0, 1.0)
+        );
     }
     // A packet takes 20 ms and its transmission.
     let group = |metric| value(&rows, metric, &[("group", "video")]);
@@ -63,7 +67,8 @@ fn a_viewer_has_the_bit_rate_that_the_link_allows_and_no_stalls() {
 #[test]
 fn a_video_in_one_encoding_above_the_rate_of_the_link_stalls_for_the_difference() {
     // 1.25 Mbit/s of 1.3 are payload; a second of video takes 1.6 s, so playback stands still for 0.6 of each 1.6 s.
-    let rows = rows("1.3mbit", "[[vod]]\ncc = \"reno\"\nladder = \"2mbit\"\nrule = \"highest\"\nstart = \"0s\"\n");
+    let rows =
+        rows("1.3mbit", "[[vod]]\ncc = \"reno\"\nladder = \"2mbit\"\nrule = \"highest\"\nstart = \"0s\"\n");
     let group = |metric| value(&rows, metric, &[("group", "vod")]);
     assert!((group("stall_share") - 0.375).abs() < 0.04, "{}", group("stall_share"));
     assert_eq!(group("bitrate_mean_bps"), 2e6);

@@ -28,7 +28,10 @@ use measure::{measure, once};
 
 /// What to run.
 #[derive(Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
 Each transfer of the scenario is a socket of this machine's kernel with the congestion control of its group; the network of the
 scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an
 experiment are judged by both.
@@ -39,7 +42,8 @@ Examples:
   sudo knee live live.mixes --at-once 2        the experiments: `knee reproduce live --list`
   sudo knee live my.toml --cc-map pert=reno,pert-pi=bbr    other controllers in the kernel, to see what differs
 
-OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run.")]
+OUT/report.html has both sides with charts; live.csv a line for each metric, series/ the state over time of every run."
+)]
 pub struct Arguments {
     /// A scenario or an experiment in TOML, or the name of one that is built in, as live.mixes or pert.fig6
     #[arg(required = true)]

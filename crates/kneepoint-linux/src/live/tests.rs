@@ -121,3 +121,35 @@ fn say(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
+
+/// Both ends of a playback agree on what was sent, and on a link with room to spare nothing is late.
+#[test]
+fn a_film_is_served_and_played_through_the_link() {
+    if let Some(lack) = missing(&["reno"]) {
+        say(&format!("SKIPPED: {lack}"));
+        return;
+    }
+    let valid = valid("[[flows]]\nname = 'video'\ncc = 'reno'\n", "duration = '8s'");
+    let film = video::stream::tests::film(24, 5);
+    let contents = video::contents(&film).unwrap();
+    assert_eq!((contents.pictures, contents.sound), (120, true));
+    let caching = Span::from_secs(1);
+    let show = video::Show {
+        group: 0,
+        clip: film.into(),
+        pictures: contents.pictures,
+        buffering: video::Buffering { caching, buffer: caching, empty: video::Empty::Skip },
+        viewer: video::Viewer::Own,
+    };
+    let plan = Plan { show: Some(show.clone()), ..plan(&valid).unwrap() };
+    let seen = experiment(&valid, 1, plan, Meter::new(&valid, 1), &|| false).unwrap();
+    let [shown] = &seen.shown[..] else { panic!("{:?}", seen.shown) };
+    assert_eq!((shown.playback.pictures, shown.playback.complete), (120, true), "{:?}", shown.playback);
+    assert!(shown.served.sent > show.clip.len() as u64, "a head, and the film");
+    let late = (shown.playback.late_pictures, shown.playback.starvings);
+    assert!(seen.spoiled.is_some() || late == (0, 0), "{:?}", shown.playback);
+    let startup = shown.startup().unwrap().as_secs_f64();
+    assert!(startup > 0.04 && startup < 1.0, "{startup}");
+    let goodput = value(&seen.watch.finish(), "goodput_bps", &[("group", "video")]);
+    assert!(goodput * 8.0 >= 8.0 * show.clip.len() as f64, "{goodput}");
+}

@@ -10,7 +10,7 @@
 mod mpv;
 mod player;
 pub(super) mod server;
-mod stream;
+pub(super) mod stream;
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddrV4, TcpStream};
@@ -83,7 +83,8 @@ impl Shown {
         let windows: Vec<f64> = playing.collect();
         let count = windows.len() as f64;
         let mean = windows.iter().sum::<f64>() / count;
-        let square = windows.iter().map(|window| (window - mean) * (window - mean)).sum::<f64>() / (count - 1.0);
+        let square =
+            windows.iter().map(|window| (window - mean) * (window - mean)).sum::<f64>() / (count - 1.0);
         square.sqrt() / mean
     }
 }
@@ -157,11 +158,17 @@ pub(super) fn play(
 }
 
 /// The laboratory's own player.
-fn watch(buffering: Buffering, from: SocketAddrV4, [began, start, end]: [Instant; 3]) -> io::Result<Playback> {
+fn watch(
+    buffering: Buffering,
+    from: SocketAddrV4,
+    [began, start, end]: [Instant; 3],
+) -> io::Result<Playback> {
     hosts::hurry();
     thread::sleep(start.saturating_duration_since(Instant::now()));
     let mut stream = TcpStream::connect_timeout(&from.into(), end.saturating_duration_since(Instant::now()))?;
-    stream.write_all(format!("GET /film.ts HTTP/1.1\r\nHost: {from}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    stream.write_all(
+        format!("GET /film.ts HTTP/1.1\r\nHost: {from}\r\nConnection: close\r\n\r\n").as_bytes(),
+    )?;
     let mut player = Player::new(buffering, since(began));
     stream.set_nonblocking(true)?;
     let mut head = Vec::new();
@@ -182,7 +189,9 @@ fn watch(buffering: Buffering, from: SocketAddrV4, [began, start, end]: [Instant
                 player.end(since(began));
                 break;
             }
-            Ok(read) => body(&mut head, &part[..read])?.into_iter().for_each(|bytes| player.take(&bytes, since(began))),
+            Ok(read) => body(&mut head, &part[..read])?
+                .into_iter()
+                .for_each(|bytes| player.take(&bytes, since(began))),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
@@ -198,10 +207,15 @@ fn body(head: &mut Vec<u8>, part: &[u8]) -> io::Result<Option<Vec<u8>>> {
     }
     head.extend_from_slice(part);
     let Some(place) = head.windows(MARK.len()).position(|four| four == MARK) else {
-        return if head.len() > HEAD { Err(io::Error::other("the server's answer has no end of its head")) } else { Ok(None) };
+        return if head.len() > HEAD {
+            Err(io::Error::other("the server's answer has no end of its head"))
+        } else {
+            Ok(None)
+        };
     };
     if !head.starts_with(b"HTTP/1.1 200") {
-        let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\r').next().unwrap_or_default()).into_owned();
+        let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\r').next().unwrap_or_default())
+            .into_owned();
         return Err(io::Error::other(format!("the server answered `{line}`")));
     }
     let rest = head.split_off(place + MARK.len());

@@ -33,7 +33,9 @@ impl Setting for Edges {
     const KIND: &'static str = "list of increasing numbers";
     const JSON: &'static [&'static str] = &["array"];
     fn read(raw: &Raw) -> Result<Edges, String> {
-        let Raw::List(several) = raw else { return Err(format!("{raw} is not a list: write [1.0, 1.5, 2.0]")) };
+        let Raw::List(several) = raw else {
+            return Err(format!("{raw} is not a list: write [1.0, 1.5, 2.0]"));
+        };
         let edges = several.iter().map(f64::read).collect::<Result<Vec<_>, _>>()?;
         if edges.len() < 2 || !edges.is_sorted_by(|a, b| a < b) {
             return Err(format!("{raw} has to be two increasing numbers or more"));
@@ -162,13 +164,22 @@ mod tests {
         let of = Expression::parse("goodput_bps[group=ftp] / 300e3").expect("an expression");
         let bins =
             Bins { name: "room".into(), of, edges: vec![1.0, 1.5, 2.0], pool: vec!["streams".to_string()] };
-        let runs = [(20, 1, 540e3, 0.1), (25, 1, 510e3, 0.3), (30, 1, 330e3, 0.7), (20, 2, 450e3, 0.2), (25, 2, 100.0, 9.0)];
+        let runs = [
+            (20, 1, 540e3, 0.1),
+            (25, 1, 510e3, 0.3),
+            (30, 1, 330e3, 0.7),
+            (20, 2, 450e3, 0.2),
+            (25, 2, 100.0, 9.0),
+        ];
         let points: Vec<Vec<(String, String)>> = runs
             .iter()
             .map(|run| vec![("scheme".into(), "pert".into()), ("streams".into(), run.0.to_string())])
             .collect();
         let rows = |goodput: f64, late: f64| {
-            vec![Row::new([("group", "ftp".into())]).with("goodput_bps", goodput), Row::new([]).with("late", late)]
+            vec![
+                Row::new([("group", "ftp".into())]).with("goodput_bps", goodput),
+                Row::new([]).with("late", late),
+            ]
         };
         let each = runs.iter().zip(&points).map(|(run, point)| (point.as_slice(), run.1, rows(run.2, run.3)));
         let frame = frame(Some(&bins), each);

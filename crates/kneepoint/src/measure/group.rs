@@ -21,8 +21,8 @@
 use super::class::Classes;
 use super::distribution::Recorder;
 use super::lateness::Lateness;
-use super::viewing::Viewing;
 use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, times};
+use super::viewing::Viewing;
 use crate::spec;
 use crate::table::jain_index;
 use crate::trace::{Event, FlowId};
@@ -92,7 +92,9 @@ impl Group {
             Event::Completed { flow, began, delivered, size, .. } => {
                 let took = delivered.since(*began);
                 match &mut self.lateness {
-                    Some(lateness) => lateness.delivered(flow.0.wrapping_sub(self.first) as usize, *began, took),
+                    Some(lateness) => {
+                        lateness.delivered(flow.0.wrapping_sub(self.first) as usize, *began, took)
+                    }
                     None => self.classes.completed(took, *size),
                 }
                 self.completion_times.record(took);

@@ -82,8 +82,12 @@ impl Lateness {
 
     /// Each start-up delay, with what becomes of the streams that have packets.
     pub(super) fn playbacks(&self) -> Vec<(String, Playback)> {
-        let streams: Vec<(&Stream, u64)> =
-            self.streams.iter().map(|stream| (stream, self.made(stream))).filter(|(_, made)| *made > 0).collect();
+        let streams: Vec<(&Stream, u64)> = self
+            .streams
+            .iter()
+            .map(|stream| (stream, self.made(stream)))
+            .filter(|(_, made)| *made > 0)
+            .collect();
         let at = |place: usize| {
             let late = |(stream, made): &(&Stream, u64)| {
                 let on_time: u64 = stream.on_time[..=place].iter().copied().map(u64::from).sum();
@@ -110,9 +114,13 @@ impl Lateness {
 
 /// The metrics of a start-up delay; its label is that delay.
 pub(super) const METRICS: &[Entry<Playback>] = &[
-    number("late_share", "Packets of live streams that come too late, mean over streams", "late", PERCENT, |play| {
-        play.late
-    }),
+    number(
+        "late_share",
+        "Packets of live streams that come too late, mean over streams",
+        "late",
+        PERCENT,
+        |play| play.late,
+    ),
     number(
         "streams_on_time_share",
         "Live streams of whose packets less than 1 in 10 000 come too late",

@@ -300,5 +300,11 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let drops = share
         .drop_windows()
         .map(|(window, part)| fill(row(Some(("cwnd", window))), mixture::DROP_WINDOWS, &part));
-    std::iter::once(whole).chain(positions).chain(classes).chain(completions).chain(startups).chain(drops).collect()
+    std::iter::once(whole)
+        .chain(positions)
+        .chain(classes)
+        .chain(completions)
+        .chain(startups)
+        .chain(drops)
+        .collect()
 }

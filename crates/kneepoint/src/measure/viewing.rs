@@ -70,9 +70,13 @@ pub(super) const METRICS: &[Entry<Group>] = &[
     number("bitrate_mean_bps", "Mean bit rate of segments", "bit rate", MBIT, |group: &Group| {
         group.viewing.bits / group.viewing.fetched.as_secs_f64()
     }),
-    number("bitrate_utility", "Mean utility of the bit rate, ln(R / R_min)", "utility", PLAIN, |group: &Group| {
-        group.viewing.utility / group.viewing.fetched.as_secs_f64()
-    }),
+    number(
+        "bitrate_utility",
+        "Mean utility of the bit rate, ln(R / R_min)",
+        "utility",
+        PLAIN,
+        |group: &Group| group.viewing.utility / group.viewing.fetched.as_secs_f64(),
+    ),
     number(
         "switches_per_minute",
         "Changes of the bit rate in a minute of playback",

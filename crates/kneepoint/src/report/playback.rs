@@ -199,3 +199,88 @@ pub fn records(report: &Report) -> Records {
     let rows = report.cases.iter().flat_map(|case| case.metrics.iter().map(move |known| line(case, known)));
     Records { columns: columns.into(), rows: rows.collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{html, markdown, text};
+    use super::super::json;
+    use super::*;
+    use crate::experiment::{Pace, Packets, parse};
+    use crate::run::run;
+    use crate::study::live::{self, Live};
+    use crate::study::{Record, Records as Kept, Study};
+    use crate::units::Span;
+
+    const SCENARIO: &str = "[experiment]\nid = 'a-b'\ntitle = 'c'\nsource = 'd'\n[run]\nduration = '3s'\n\
+        [topology]\nkind = 'dumbbell'\nrate = '5mbit'\n[[flows]]\nname = 'video'\ncc = 'reno'\n\
+        [[claim]]\nid = 'late'\ntext = 'Some are late.'\ncheck = 'late_pictures[group=video] > 0'\n";
+
+    /// A case with two runs that count and one that is spoiled, by a player.
+    fn screening(player: &str, late: u64) -> Screening {
+        let experiment = parse(SCENARIO, Pace::Full).unwrap();
+        let crate::experiment::Work::Packets(packets) = &experiment.variants[0].points[0].work else {
+            panic!()
+        };
+        let measured = |seed: u64, spoiled: Option<&str>| {
+            let packets = Packets::from(packets.valid.clone());
+            let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));
+            let startup = Some(Span::from_millis(800));
+            let seen = Played { late_pictures: late * seed, startup, ..Played::default() };
+            Measured {
+                record: Record::simulated(seed, 0.0, outcome, watch.finish()),
+                machine: Machine { attempts: 1, spoiled: spoiled.map(String::from), ..Machine::default() },
+                processor: vec![seen.row("video")],
+            }
+        };
+        let runs = vec![measured(1, None), measured(2, None), measured(3, Some("late"))];
+        let case = live::Case {
+            name: "a <case>".into(),
+            labels: Vec::new(),
+            valid: packets.valid.clone(),
+            measured: runs,
+        };
+        let beside = Live::new([case], Vec::new()).outcome(&Kept::default()).remove(0);
+        let stalls = BTreeMap::from([(1, vec![(2.0, 0.5)])]);
+        let windows = (0..5000).map(|place| (0.02 * f64::from(place), 10.0)).collect();
+        Screening { player: player.into(), beside, group: "video".into(), stalls, windows }
+    }
+
+    fn report() -> Report {
+        let claims = parse(SCENARIO, Pace::Full).unwrap().claims;
+        let screenings = vec![screening("skip", 2), screening("pause", 0)];
+        Report::new(
+            "Films".into(),
+            Film::default(),
+            "Nothing.".into(),
+            screenings,
+            &claims,
+            Manifest::default(),
+        )
+    }
+
+    #[test]
+    fn claims_are_judged_by_the_first_player_and_spoiled_runs_are_in_no_mean() {
+        let report = report();
+        assert_eq!((report.claims[0].verdict.as_str(), report.cases.len()), ("holds", 2));
+        let late = |case: &Case| {
+            case.metrics.iter().find(|one| one.metric == "late_pictures").unwrap().estimate.mean
+        };
+        assert_eq!((late(&report.cases[0]), late(&report.cases[1])), (3.0, 0.0));
+        assert_eq!(report.cases[0].runs.len(), 3);
+        let read: serde_json::Value = serde_json::from_str(&json::render(&report)).unwrap();
+        assert_eq!(read["cases"][0]["runs"][0]["stalls"][0][1], 0.5);
+        assert_eq!(read["cases"][0]["runs"][2]["spoiled"], "late");
+        assert!(records(&report).rows.len() >= 2 * 9);
+    }
+
+    #[test]
+    fn the_terminal_has_at_most_80_columns_and_the_page_has_a_chart_for_each_case() {
+        let document = document(&report());
+        let text = text::render(&document);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("3 ± ") && text.contains("6 playbacks, 2 of them spoiled"), "{text}");
+        html::tests::check(&html::render(&document));
+        assert_eq!(document.figures().len(), 2);
+        assert!(markdown::render(&document).contains("| a"));
+    }
+}

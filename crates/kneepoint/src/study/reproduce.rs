@@ -40,7 +40,10 @@ impl Study for Reproduce {
 
     fn outcome(&self, records: &Records) -> Vec<Reproduction> {
         let frame = |variant: &Variant, experiment: &Experiment| {
-            let every = experiment.seeds.iter().flat_map(|seed| variant.points.iter().map(move |point| (*seed, point)));
+            let every = experiment
+                .seeds
+                .iter()
+                .flat_map(|seed| variant.points.iter().map(move |point| (*seed, point)));
             let runs = every.filter_map(|(seed, point)| {
                 let record = records.get(&point.work, seed)?;
                 Some((point.labels.as_slice(), seed, record.rows_over_time()))

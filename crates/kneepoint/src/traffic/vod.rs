@@ -131,7 +131,9 @@ impl Source for Vod {
                 requests.push(Request::Played(self.player.tell()));
                 self.wake(now + self.params.segment);
             }
-            (Cue::Delivered { at, .. }, Step::Segment(size, asked)) => self.arrived(size, asked, at, now, requests),
+            (Cue::Delivered { at, .. }, Step::Segment(size, asked)) => {
+                self.arrived(size, asked, at, now, requests)
+            }
             // It is closed, or was not asked.
             (Cue::Time | Cue::Delivered { .. } | Cue::Completed { .. }, _) => {}
         }

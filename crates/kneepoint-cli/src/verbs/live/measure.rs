@@ -14,8 +14,8 @@ use kneepoint::table::Row;
 use kneepoint::units::Span;
 use kneepoint_linux::live as kernel;
 
-use super::cases::Case;
 use super::Runs;
+use super::cases::Case;
 use crate::conductor::progress_bar;
 use crate::failure::Failure;
 use crate::files::tell;
@@ -46,8 +46,7 @@ pub fn measure<R: Ran>(
     names: &[&str],
     once: &Once<R>,
 ) -> Result<Vec<Vec<R>>, Failure> {
-    let all =
-        (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
+    let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
     let bar = progress_bar(names.len() as u64 * repetitions);
     bar.set_message(format!("{} runs in real time", bar.length().unwrap_or_default()));
     bar.enable_steady_tick(Duration::from_secs(1));
@@ -70,9 +69,9 @@ pub fn measure<R: Ran>(
         workers.into_iter().try_for_each(|worker| worker.join().expect("no panic inside"))
     })?;
     bar.finish_and_clear();
-    let mut all = finished.into_inner().expect("no panic inside");
-    all.iter_mut().for_each(|done| done.sort_by_key(|one| one.measured().record.seed));
-    Ok(all)
+    let mut runs_done = finished.into_inner().expect("no panic inside");
+    runs_done.iter_mut().for_each(|done| done.sort_by_key(|one| one.measured().record.seed));
+    Ok(runs_done)
 }
 
 /// A run, again where it was spoiled.

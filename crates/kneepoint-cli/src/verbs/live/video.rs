@@ -12,13 +12,13 @@ use kneepoint::report::playback::{self as report, Film, Screening};
 use kneepoint::report::{csv, format, json};
 use kneepoint::study::Records;
 use kneepoint::study::Study;
-use kneepoint::study::live::{Live, Measured};
 use kneepoint::table::Table;
 use kneepoint::units::{Interval, Span, Time};
-use kneepoint_linux::live::video::{Buffering, Empty, Shown, Show, Viewer};
+use kneepoint_linux::live::video::{Buffering, Empty, Show, Shown, Viewer};
 
 use super::cases::{Case, Cases};
 use super::measure::{Ran, carried_out, measure};
+use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
 use crate::files::{self, tell};
@@ -103,10 +103,14 @@ impl Ran for Screened {
 
 /// Plays everything and reports.
 pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let Cases { title, source, mut all, claims, mut notes, .. } = arguments.runs.cases(&arguments.scenario)?;
+    let Cases { title, source, mut all, claims, mut notes, .. } =
+        arguments.runs.cases(&arguments.scenario)?;
     let buffer = arguments.buffer.unwrap_or(arguments.caching);
     if buffer < arguments.caching {
-        let message = format!("--buffer {buffer} is less than --caching {}, so that nothing would be shown", arguments.caching);
+        let message = format!(
+            "--buffer {buffer} is less than --caching {}, so that nothing would be shown",
+            arguments.caching
+        );
         return Err(Failure::usage(message, "allow at least as much"));
     }
     arguments.runs.check(&all)?;
@@ -144,9 +148,9 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let once = |place: usize, repetition: u64, attempt: u32| {
         let (player, case) = pairs[place];
         let mut plan = arguments.runs.plan(case, repetition)?;
-        let group = case.valid.groups().iter().position(|group| group.name == GROUP);
-        let film = group.filter(|group| plan.transfers.iter().filter(|one| one.group as usize == *group).count() == 1);
-        let Some(group) = film else {
+        let named = case.valid.groups().iter().position(|group| group.name == GROUP);
+        let alone = |own: &usize| plan.transfers.iter().filter(|one| one.group as usize == *own).count() == 1;
+        let Some(group) = named.filter(alone) else {
             let message = format!("{}: no group of one transfer is called `{GROUP}`", case.name);
             return Err(Failure::usage(message, "write [[flows]] with `name = \"video\"`"));
         };
@@ -164,12 +168,15 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         measured.record.series = None;
         Ok(Screened { measured, shown })
     };
-    let names: Vec<String> = pairs.iter().map(|(player, case)| format!("{}, {}", case.name, player.name())).collect();
+    let names: Vec<String> =
+        pairs.iter().map(|(player, case)| format!("{}, {}", case.name, player.name())).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let measured = measure(&arguments.runs, arguments.repetitions, &names, &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
-        return Err(Failure::Interrupted("stopped before the first playback finished: nothing to report".into()));
+        return Err(Failure::Interrupted(
+            "stopped before the first playback finished: nothing to report".into(),
+        ));
     }
     let stopped = interrupt::asked();
     if stopped {
@@ -223,8 +230,8 @@ fn screening(player: Watching, case: &Case, runs: Vec<Screened>) -> Screening {
     let windows = counted.map_or_else(Vec::new, |one| windows(&one.shown));
     let Case { name, labels, valid } = case;
     let measured = runs.into_iter().map(|one| one.measured).collect();
-    let case = Case { name: name.clone(), labels: labels.clone(), valid: valid.clone() };
-    let beside = Live::new([Case::measured((case, measured))], Vec::new()).outcome(&Records::default());
+    let played = Case { name: name.clone(), labels: labels.clone(), valid: valid.clone() };
+    let beside = Live::new([Case::measured((played, measured))], Vec::new()).outcome(&Records::default());
     let beside = beside.into_iter().next().expect("a case has an outcome");
     Screening { player: player.name(), beside, group: GROUP.into(), stalls, windows }
 }

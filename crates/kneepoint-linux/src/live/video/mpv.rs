@@ -42,13 +42,13 @@ pub(super) fn watch(
     let socket = folder.join(format!("mpv-{}-{}", std::process::id(), from.ip()));
     let _ = std::fs::remove_file(&socket);
     let (caching, buffer) = (buffering.caching.as_secs_f64(), buffering.buffer.as_secs_f64());
-    let line = format!(
+    let command = format!(
         "mpv --no-config --really-quiet --vo=null --ao=null --untimed=no --cache=yes --cache-pause=yes --cache-pause-initial=yes \
          --cache-pause-wait={caching} --cache-secs={buffer} --demuxer-readahead-secs={buffer} --demuxer-max-bytes=1GiB \
          --input-ipc-server={} http://{from}/film.ts",
         socket.display()
     );
-    let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
     let requested = since(began);
     let mut program = host.start(&words, server, Stdio::null())?;
     let mut control = connect(&socket, end)?;
@@ -137,7 +137,10 @@ mod tests {
         for (second, data) in told {
             witness.hear(&idle(data), Span::from_secs(second).after_start());
         }
-        witness.hear("{\"event\":\"property-change\",\"id\":2,\"name\":\"frame-drop-count\",\"data\":7}\n", Time::ZERO);
+        witness.hear(
+            "{\"event\":\"property-change\",\"id\":2,\"name\":\"frame-drop-count\",\"data\":7}\n",
+            Time::ZERO,
+        );
         witness.hear("{\"event\":\"end-file\",\"reason\":\"eof\"}\n", Span::from_secs(21).after_start());
         let seen = witness.finish(Span::from_secs(30).after_start());
         let at = |second| Span::from_secs(second).after_start();

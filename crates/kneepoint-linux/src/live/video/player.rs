@@ -143,7 +143,9 @@ impl Player {
     /// When the clock has to be looked at, unless bytes arrive before.
     pub fn due(&self, now: Time) -> Time {
         match self.clock {
-            Clock::Runs(position, since) if self.pauses() => since + self.complete_to().saturating_sub(position),
+            Clock::Runs(position, since) if self.pauses() => {
+                since + self.complete_to().saturating_sub(position)
+            }
             _ => now + Span::from_secs(3600),
         }
     }
@@ -156,7 +158,8 @@ impl Player {
         if self.pauses() && empty <= now {
             let missing = |track: &Track| track.end() <= end;
             self.seen.late_pictures += u64::from(missing(&self.tracks[0]));
-            self.seen.starvings += u64::from(missing(&self.tracks[1]) && self.stream.has(Kind::Audio) == Some(true));
+            self.seen.starvings +=
+                u64::from(missing(&self.tracks[1]) && self.stream.has(Kind::Audio) == Some(true));
             self.clock = Clock::Stands(end.max(position), empty);
         }
     }
@@ -182,7 +185,9 @@ impl Player {
         track.step = track.latest.map_or(track.step, |latest| unit.decoded.saturating_sub(latest));
         track.latest = Some(unit.decoded);
         let late = match self.clock {
-            Clock::Runs(position, since) => unit.arrived.since(since) > unit.presented.saturating_sub(position),
+            Clock::Runs(position, since) => {
+                unit.arrived.since(since) > unit.presented.saturating_sub(position)
+            }
             Clock::Stands(..) => false,
         };
         match unit.kind {

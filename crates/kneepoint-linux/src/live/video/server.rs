@@ -45,7 +45,12 @@ pub(in crate::live) fn listen(
 }
 
 /// Serves everybody who connects until `end`: the connection that took most.
-pub(in crate::live) fn serve(listener: &TcpListener, clip: &Arc<Vec<u8>>, began: Instant, end: Instant) -> io::Result<Served> {
+pub(in crate::live) fn serve(
+    listener: &TcpListener,
+    clip: &Arc<Vec<u8>>,
+    began: Instant,
+    end: Instant,
+) -> io::Result<Served> {
     hosts::hurry();
     let mut connections = Vec::new();
     while hosts::wait(listener, PollFlags::POLLIN, end)? {
@@ -100,7 +105,13 @@ fn answer(mut stream: TcpStream, clip: &[u8], began: Instant, end: Instant) -> i
 }
 
 /// Sends all of it: whether the client took it before the end.
-fn send(stream: &mut TcpStream, bytes: &[u8], began: Instant, end: Instant, served: &mut Served) -> io::Result<bool> {
+fn send(
+    stream: &mut TcpStream,
+    bytes: &[u8],
+    began: Instant,
+    end: Instant,
+    served: &mut Served,
+) -> io::Result<bool> {
     let mut left = bytes;
     let mut look = Instant::now() + SAMPLE;
     while !left.is_empty() && Instant::now() < end {

@@ -112,12 +112,16 @@ impl Stream {
         let adaptation = if packet[3] & 0x20 != 0 { 1 + usize::from(packet[4]) } else { 0 };
         let damaged = packet[1] & 0x80 != 0;
         let without_payload = packet[3] & 0x10 == 0;
-        let Some(payload) = packet.get(4 + adaptation..).filter(|_| !damaged && !without_payload) else { return };
+        let Some(payload) = packet.get(4 + adaptation..).filter(|_| !damaged && !without_payload) else {
+            return;
+        };
         if begins && pid == 0 {
             self.table = section(payload, 0).and_then(first_program).or(self.table);
         } else if begins && Some(pid) == self.table {
             section(payload, 2).into_iter().for_each(|section| self.streams(section));
-        } else if let Some(place) = self.tracks.iter().position(|track| track.is_some_and(|one| one.pid == pid)) {
+        } else if let Some(place) =
+            self.tracks.iter().position(|track| track.is_some_and(|one| one.pid == pid))
+        {
             self.unit(place, begins, payload, now, complete);
         }
     }
@@ -148,7 +152,9 @@ impl Stream {
         complete: &mut impl FnMut(Unit),
     ) {
         let header = begins.then(|| timestamps(payload));
-        let times = header.flatten().map(|(presented, decoded)| [decoded, presented].map(|time| self.continued(time)));
+        let times = header
+            .flatten()
+            .map(|(presented, decoded)| [decoded, presented].map(|time| self.continued(time)));
         let Some(track) = &mut self.tracks[place] else { return };
         if begins {
             track.pending.take().into_iter().for_each(|(unit, _)| complete(unit));
@@ -194,9 +200,7 @@ fn section(payload: &[u8], table: u8) -> Option<&[u8]> {
 /// The identifier of the first program's table.
 fn first_program(section: &[u8]) -> Option<u16> {
     let mut programs = section.get(5..)?.chunks_exact(4);
-    programs
-        .find(|one| one[..2] != [0, 0])
-        .map(|one| u16::from_be_bytes([one[2] & 0x1f, one[3]]))
+    programs.find(|one| one[..2] != [0, 0]).map(|one| u16::from_be_bytes([one[2] & 0x1f, one[3]]))
 }
 
 /// The presentation and the decoding time at the beginning of a unit.

@@ -82,9 +82,10 @@ fn table(cases: &[Case], keys: &[&str]) -> Table {
         })
     };
     let cell = |case: &Case, key: &&str| {
-        known(case, key).map_or_else(|| Shown::from(""), |Known { estimate, about, .. }| {
-            Shown::of(&estimate, about.scale)
-        })
+        known(case, key).map_or_else(
+            || Shown::from(""),
+            |Known { estimate, about, .. }| Shown::of(&estimate, about.scale),
+        )
     };
     let several = cases.iter().any(|case| case.player != cases[0].player);
     let line = |case: &Case| {

@@ -25,7 +25,9 @@ pub fn claims(outcomes: &[Reproduction]) -> Vec<Value> {
 pub fn of(outcome: &Reproduction) -> Vec<Value> {
     let claims = outcome.experiment.claims.iter().enumerate();
     let judged = claims.zip(outcome.judgements()).zip(outcome.causes());
-    judged.map(|(((place, claim), judgement), because)| one(outcome, place, claim, &judgement, because)).collect()
+    judged
+        .map(|(((place, claim), judgement), because)| one(outcome, place, claim, &judgement, because))
+        .collect()
 }
 
 fn one(

@@ -31,7 +31,10 @@ const LARGEST: u64 = 4 << 30;
 pub fn check(makes: bool, plays: bool) -> Result<(), Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    let wanted = [(makes, "ffmpeg", "it makes the film; or play one with --clip FILE.ts"), (plays, "mpv", "it is one of the players")];
+    let wanted = [
+        (makes, "ffmpeg", "it makes the film; or play one with --clip FILE.ts"),
+        (plays, "mpv", "it is one of the players"),
+    ];
     for (needed, name, why) in wanted {
         if needed && !there(name) {
             let remedy = format!("install it (apt-get install -y {name}): {why}");
@@ -49,7 +52,11 @@ pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Fa
     }
     check(true, false)?;
     let packed = out.join("film.ts");
-    ffmpeg(&format!("-i {} -map 0:v:0 -map 0:a:0? -c copy -pes_payload_size 0 -f mpegts {}", file.display(), packed.display()))?;
+    ffmpeg(&format!(
+        "-i {} -map 0:v:0 -map 0:a:0? -c copy -pes_payload_size 0 -f mpegts {}",
+        file.display(),
+        packed.display()
+    ))?;
     read(packed)
 }
 
@@ -75,7 +82,8 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
         ffmpeg(&format!(
             "{pictures} {sound} {coded} -pass 2 -c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts {part}"
         ))?;
-        std::fs::rename(file.with_extension("part"), &file).map_err(|error| Failure::io("write", &file, &error))?;
+        std::fs::rename(file.with_extension("part"), &file)
+            .map_err(|error| Failure::io("write", &file, &error))?;
     }
     read(file)
 }
@@ -84,7 +92,10 @@ fn read(file: PathBuf) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let bytes = files::read_bytes(&file, LARGEST)?;
     match contents(&bytes).filter(|found| found.length > Span::ZERO) {
         Some(contents) => Ok((file, bytes, contents)),
-        None => Err(Failure::run(format!("`{}` has no pictures", file.display()), "choose another film, or remove it")),
+        None => Err(Failure::run(
+            format!("`{}` has no pictures", file.display()),
+            "choose another film, or remove it",
+        )),
     }
 }
 
@@ -92,7 +103,9 @@ fn read(file: PathBuf) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
 fn ffmpeg(words: &str) -> Result<(), Failure> {
     let mut command = Command::new("ffmpeg");
     command.args(["-nostdin", "-v", "error", "-y"]).args(words.split_whitespace());
-    let output = command.output().map_err(|error| Failure::run(format!("cannot start ffmpeg: {error}"), "install it: apt-get install -y ffmpeg"))?;
+    let output = command.output().map_err(|error| {
+        Failure::run(format!("cannot start ffmpeg: {error}"), "install it: apt-get install -y ffmpeg")
+    })?;
     if output.status.success() {
         return Ok(());
     }

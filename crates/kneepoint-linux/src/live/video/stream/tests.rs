@@ -31,14 +31,21 @@ fn table(id: u8, contents: &[u8]) -> Vec<u8> {
 
 fn tables() -> Vec<u8> {
     let programs = table(0, &[0, 1, 0xc1, 0, 0, 0, 1, 0xe1, 0x00]);
-    let streams = [0, 1, 0xc1, 0, 0, 0xe1, 1, 0xf0, 2, 9, 9, 0x1b, 0xe1, 1, 0xf0, 0, 0x0f, 0xe1, 2, 0xf0, 1, 7];
+    let streams =
+        [0, 1, 0xc1, 0, 0, 0xe1, 1, 0xf0, 2, 9, 9, 0x1b, 0xe1, 1, 0xf0, 0, 0x0f, 0xe1, 2, 0xf0, 1, 7];
     [packets(0, &programs), packets(0x100, &table(2, &streams))].concat()
 }
 
 /// A timestamp in its five bytes.
 fn stamp(mark: u8, time: i64) -> [u8; 5] {
     let part = |shift: i64, mask: i64| (time >> shift & mask) as u8;
-    [mark << 4 | part(30, 7) << 1 | 1, part(22, 255), part(15, 127) << 1 | 1, part(7, 255), part(0, 127) << 1 | 1]
+    [
+        mark << 4 | part(30, 7) << 1 | 1,
+        part(22, 255),
+        part(15, 127) << 1 | 1,
+        part(7, 255),
+        part(0, 127) << 1 | 1,
+    ]
 }
 
 fn pes(id: u8, presented: i64, decoded: Option<i64>, size: usize, declared: bool) -> Vec<u8> {
@@ -67,8 +74,8 @@ pub fn film(rate: i64, seconds: u64) -> Vec<u8> {
 fn units(bytes: &[u8], part: usize) -> Vec<Unit> {
     let mut stream = Stream::default();
     let mut all = Vec::new();
-    for (place, part) in bytes.chunks(part).enumerate() {
-        stream.take(part, Time(place as u64), |unit| all.push(unit));
+    for (place, chunk) in bytes.chunks(part).enumerate() {
+        stream.take(chunk, Time(place as u64), |unit| all.push(unit));
     }
     stream.end(|unit| all.push(unit));
     all
@@ -78,7 +85,8 @@ fn units(bytes: &[u8], part: usize) -> Vec<Unit> {
 fn pictures_and_sound_are_found_with_their_times_across_the_wrap_of_the_clock() {
     let all = units(&film(24, 5), 188);
     for kind in [Kind::Video, Kind::Audio] {
-        let times: Vec<Span> = all.iter().filter(|unit| unit.kind == kind).map(|unit| unit.presented).collect();
+        let times: Vec<Span> =
+            all.iter().filter(|unit| unit.kind == kind).map(|unit| unit.presented).collect();
         assert_eq!(times.len(), 120);
         for (place, time) in times.iter().enumerate() {
             assert!((time.as_secs_f64() - place as f64 / 24.0).abs() < 2e-5, "{place}: {time}");
@@ -90,15 +98,16 @@ fn pictures_and_sound_are_found_with_their_times_across_the_wrap_of_the_clock() 
 fn a_picture_arrives_with_its_last_byte_and_declared_sound_is_complete_at_once() {
     let picture = packets(0x101, &pes(0xe0, 90_000, None, 500, false));
     let sound = packets(0x102, &pes(0xc0, 90_000, None, 100, true));
-    let bytes = [tables(), picture.clone(), sound, packets(0x101, &pes(0xe0, 93_750, None, 10, false))].concat();
+    let bytes =
+        [tables(), picture.clone(), sound, packets(0x101, &pes(0xe0, 93_750, None, 10, false))].concat();
     let mut stream = Stream::default();
     let mut all = Vec::new();
     for (place, part) in bytes.chunks(188).enumerate() {
         stream.take(part, Time(place as u64), |unit| all.push((place, unit)));
     }
-    let [(heard, sound), (seen, picture_seen)] = all[..] else { panic!("{all:?}") };
+    let [(heard, noise), (seen, picture_seen)] = all[..] else { panic!("{all:?}") };
     let last = (2 + picture.len() / 188 - 1) as u64;
-    assert_eq!((sound.kind, heard as u64, sound.arrived.0), (Kind::Audio, last + 1, last + 1));
+    assert_eq!((noise.kind, heard as u64, noise.arrived.0), (Kind::Audio, last + 1, last + 1));
     assert_eq!((picture_seen.kind, seen as u64, picture_seen.arrived.0), (Kind::Video, last + 2, last));
 }
 
@@ -122,7 +131,12 @@ fn random_divisions_change_nothing_and_random_bytes_are_survived() {
     for _ in 0..cases {
         let part = 1 + rng.below(2000) as usize;
         let found = units(&bytes, part);
-        assert!(found.iter().zip(&whole).all(|(one, other)| (one.kind, one.presented) == (other.kind, other.presented)));
+        assert!(
+            found
+                .iter()
+                .zip(&whole)
+                .all(|(one, other)| (one.kind, one.presented) == (other.kind, other.presented))
+        );
         assert_eq!(found.len(), whole.len(), "in parts of {part}");
         let mut damaged = bytes[..20 * 188].to_vec();
         for _ in 0..rng.below(200) {
