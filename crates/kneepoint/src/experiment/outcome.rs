@@ -141,11 +141,7 @@ cause = "publication"
         let experiment = experiment::parse(CLAIMS, Pace::Full).expect("an experiment");
         let frame = |used| {
             let mut frame = Frame::default();
-            frame.add(
-                &[("scheme".to_string(), "pert".to_string())],
-                1,
-                &[Row::new([]).with("utilization", used)],
-            );
+            frame.add(&[], 1, &[Row::new([]).with("utilization", used)]);
             frame
         };
         let outcome = Reproduction { experiment, pace: Pace::Full, frames: vec![frame(0.4), frame(0.6)] };

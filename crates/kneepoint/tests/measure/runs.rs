@@ -5,6 +5,7 @@ use kneepoint::link::{NodeId, loss};
 use kneepoint::measure::{Meter, Series, Subject};
 use kneepoint::queue::Limit;
 use kneepoint::run;
+use kneepoint::scenario::parse;
 use kneepoint::settings::Raw;
 use kneepoint::spec::{Builder, Member};
 use kneepoint::table::{Row, Table, value};
@@ -80,7 +81,13 @@ fn the_share_of_a_lone_group_is_measured_only_if_somebody_asks() {
 
 #[test]
 fn every_registered_metric_is_in_the_rows_of_a_run_and_no_other() {
-    let (rows, _) = simulated(1);
+    let (mut rows, _) = simulated(1);
+    // Packets of live streams count until 21 s before the end.
+    let live = "[run]\nduration = \"25s\"\nmeasure = \"0s..25s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\n\
+                [[video]]\ncc = \"reno\"\n";
+    let plan = parse(live).expect("a scenario");
+    let streams = &plan.cases[0].valid;
+    rows.extend(run::run(streams, 1, Meter::new(streams, 1)).0.finish());
     for subject in Subject::ALL {
         let row = rows.iter().find(|row| subject.has(row)).unwrap_or_else(|| panic!("no row of a {subject}"));
         let mut keys: Vec<&str> = subject.metrics().iter().map(|metric| metric.key.as_str()).collect();
