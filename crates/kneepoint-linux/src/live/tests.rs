@@ -129,7 +129,7 @@ fn a_film_is_served_and_played_through_the_link() {
         say(&format!("SKIPPED: {lack}"));
         return;
     }
-    let valid = valid("[[flows]]\nname = 'video'\ncc = 'reno'\n", "duration = '8s'");
+    let valid = valid("[[flows]]\nname = 'video'\ncc = 'reno'\n", "duration = '8s'\nmeasure = '0s..8s'");
     let film = video::stream::tests::film(24, 5);
     let contents = video::contents(&film).unwrap();
     assert_eq!((contents.pictures, contents.sound), (120, true));
