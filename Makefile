@@ -132,13 +132,13 @@ run-live-all: build ## as root: every live experiment; renews docs/live.md (two 
 	done; status=$$?; $(KNEE) kernel unload pert; $(KNEE) kernel unload pert-adaptive; exit $$status
 	$(CARGO) run --locked -p xtask -- live $(LIVE:%=$(OUT)/live/json/%.json)
 
-run-live-video: build ## as root: a film played over the emulated link; renews docs/video.md (ARGS="--length 60s --at-once 4"; six hours at full length)
+run-live-video: build ## as root: a film played over the emulated link; renews docs/video.md (ARGS="--length 60s --at-once 4"; ten hours at full length, one at once)
 	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
 	$(KNEE) kernel load pert-adaptive --replace
 	$(KNEE) live video $(ARGS) --out $(OUT)/video; status=$$?; $(KNEE) kernel unload pert-adaptive; exit $$status
 	cp $(OUT)/video/video.json validation/live/video.json
 	@mkdir -p docs/figures && cp $(OUT)/video/figures/window-*.svg docs/figures/
-	sed -e 's/^#/##/' $(OUT)/video/report.md > target/video.md
+	sed -e '/^```/,/^```/!s/^#/##/' $(OUT)/video/report.md > target/video.md
 	$(call section,docs/video.md,playbacks,target/video.md)
 
 validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux.md (45 minutes)
