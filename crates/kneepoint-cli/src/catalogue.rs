@@ -7,7 +7,8 @@ use kneepoint::measure::{self, Metric, Subject};
 use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
-use kneepoint::{cc, feedback, fluid, law, predict, queue, tcp, traffic};
+use kneepoint::traffic::{self, abr};
+use kneepoint::{cc, feedback, fluid, law, predict, queue, tcp};
 use serde_json::{Value, json};
 
 /// The kinds of named items.
@@ -37,6 +38,8 @@ pub enum Kind {
     Capacities,
     /// Sources of traffic.
     Sources,
+    /// Rules of adaptive bit rate.
+    Rules,
     /// Sets of parameters that belong to no algorithm.
     Options,
     /// Numbers that a run is measured by.
@@ -47,7 +50,7 @@ pub enum Kind {
 
 impl Kind {
     /// In the order of listing.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Controllers,
         Kind::Queues,
         Kind::Feedback,
@@ -60,6 +63,7 @@ impl Kind {
         Kind::Channels,
         Kind::Capacities,
         Kind::Sources,
+        Kind::Rules,
         Kind::Options,
         Kind::Metrics,
         Kind::Columns,
@@ -80,6 +84,7 @@ impl Kind {
             Kind::Channels => "channel",
             Kind::Capacities => "capacity",
             Kind::Sources => "source",
+            Kind::Rules => "rule",
             Kind::Options => "options",
             Kind::Metrics => "metric",
             Kind::Columns => "column",
@@ -101,6 +106,7 @@ impl Kind {
             Kind::Channels => "channels",
             Kind::Capacities => "capacities",
             Kind::Sources => "sources",
+            Kind::Rules => "rules",
             Kind::Options => "options",
             Kind::Metrics => "metrics",
             Kind::Columns => "columns",
@@ -157,6 +163,7 @@ fn of_kind(kind: Kind) -> Vec<Item> {
         Kind::Channels => loss::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
         Kind::Capacities => capacity::REGISTRY.iter().map(|entry| described(kind, entry)).collect(),
         Kind::Sources => traffic::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
+        Kind::Rules => abr::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Options => vec![Item {
             fields: tcp::Options::fields(),
             ..plain("tcp", "Options of a TCP sender and its receiver.")

@@ -43,7 +43,7 @@ const PHRASES: [(&str, &str); 10] = [
 ];
 
 /// Folders with a registry.
-const FAMILIES: [&str; 10] = [
+const FAMILIES: [&str; 11] = [
     "law",
     "cc",
     "queue",
@@ -51,6 +51,7 @@ const FAMILIES: [&str; 10] = [
     "link/loss",
     "link/capacity",
     "traffic",
+    "traffic/abr",
     "scenario/topology",
     "predict",
     "fluid",
@@ -277,6 +278,7 @@ fn every_algorithm_is_registered() {
         ("predict", &["Predictor for "]),
         ("fluid", &["Model for "]),
         ("traffic", &["Source for "]),
+        ("traffic/abr", &["Rule for "]),
     ];
     for (family, contracts) in families {
         let registered = registered(&sources, family);

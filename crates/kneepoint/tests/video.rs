@@ -59,7 +59,9 @@ fn a_viewer_has_the_bit_rate_that_the_link_allows_and_no_stalls() {
         let group = |metric| value(&rows, metric, &[("group", "vod")]);
         assert_eq!(group("stalls_per_minute"), 0.0, "{rule}");
         let rate = group("bitrate_mean_bps") / 1e6;
-        assert!((0.9..3.0).contains(&rate), "{rule}: {rate}");
+        // 2.88 Mbit/s are payload; the rung below 0.85 of them has 2.35.
+        let most = if rule == "throughput" { 2.35 } else { 2.88 };
+        assert!((0.9..=most).contains(&rate), "{rule}: {rate}");
         assert!(group("startup_time_mean_ms") < 1500.0, "{rule}: {}", group("startup_time_mean_ms"));
     }
 }

@@ -2,6 +2,7 @@
 //! Viewing: what the players of a group did inside the measurement window.
 //!
 //! ```text
+//! playbacks       that began; a viewer whose playback has not has no start-up time yet
 //! start-up time   from the request for the first segment, as it reaches the server, to the beginning of playback
 //! stall           playback stands still, after it began, because the buffer is empty
 //! stall share     time stalled / (time played + time stalled)
@@ -20,6 +21,8 @@ use crate::units::Span;
 /// The counters of a group's players.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Viewing {
+    /// Whether a player told anything.
+    seen: bool,
     startup: Recorder,
     played: Span,
     stalled: Span,
@@ -33,6 +36,7 @@ pub(super) struct Viewing {
 
 impl Viewing {
     pub(super) fn on(&mut self, told: &Played) {
+        self.seen = true;
         self.played = self.played + told.played;
         self.stalled = self.stalled + told.stalled;
         self.stalls += told.stalls;
@@ -60,6 +64,9 @@ impl Viewing {
 
 /// The metrics of a group's players; NaN without one.
 pub(super) const METRICS: &[Entry<Group>] = &[
+    number("playbacks", "Playbacks that began", "playbacks", PLAIN, |group: &Group| {
+        if group.viewing.seen { group.viewing.startup.count() as f64 } else { f64::NAN }
+    }),
     times("startup_time", "Time until playback begins", "start-up", |group: &Group| &group.viewing.startup),
     number("stalls_per_minute", "Stalls in a minute of playback", "stalls/min", PLAIN, |group: &Group| {
         group.viewing.per_minute(group.viewing.stalls)

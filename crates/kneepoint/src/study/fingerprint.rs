@@ -19,8 +19,18 @@ include!(concat!(env!("OUT_DIR"), "/fingerprints.rs"));
 
 /// Families of algorithms of which [`used`] finds what a run uses. Of any other family a run depends on all members. A
 /// law counts as a part of the controllers and queues that apply it.
-const KNOWN: [&str; 9] =
-    ["law", "cc", "queue", "feedback", "link/loss", "link/capacity", "traffic", "predict", "fluid"];
+const KNOWN: [&str; 10] = [
+    "law",
+    "cc",
+    "queue",
+    "feedback",
+    "link/loss",
+    "link/capacity",
+    "traffic",
+    "traffic/abr",
+    "predict",
+    "fluid",
+];
 
 /// An algorithm: its family and its name.
 pub type Used = (&'static str, &'static str);
@@ -46,7 +56,8 @@ pub fn name(work: &Work, seed: u64) -> String {
 pub fn used(valid: &Valid) -> BTreeSet<Used> {
     let groups = valid.groups().iter().flat_map(|group| {
         let controller = group.cc.iter().map(|cc| ("cc", cc.name()));
-        controller.chain([("traffic", group.source.name())])
+        let rule = group.source.rule().map(|rule| ("traffic/abr", rule));
+        controller.chain([("traffic", group.source.name())]).chain(rule)
     });
     let links = valid.network().links.iter().flat_map(|link| {
         [
@@ -69,7 +80,8 @@ fn prints(used: &BTreeSet<Used>) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::link::{capacity, loss};
-    use crate::{cc, feedback, fluid, law, predict, queue, traffic};
+    use crate::traffic::{self, abr};
+    use crate::{cc, feedback, fluid, law, predict, queue};
 
     #[test]
     fn every_algorithm_has_a_fingerprint() {
@@ -81,6 +93,7 @@ mod tests {
             ("link/loss", loss::REGISTRY),
             ("link/capacity", capacity::REGISTRY),
             ("traffic", traffic::REGISTRY),
+            ("traffic/abr", abr::REGISTRY),
             ("predict", predict::REGISTRY),
             ("fluid", fluid::REGISTRY),
         ];

@@ -187,6 +187,10 @@ pub trait Source: Clone + std::fmt::Debug {
     fn new(params: Self::Params, site: Site) -> Self;
     /// Its properties, which depend on the parameters alone.
     fn nature(&self) -> Nature;
+    /// The name of its rule of adaptive bit rate, on which a kept run depends, too.
+    fn rule(&self) -> Option<&'static str> {
+        None
+    }
     /// Handles an input; requests are appended to `requests`.
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>);
     /// The expiry of its timer; [`Time::NEVER`] if none is set.
@@ -226,6 +230,12 @@ impl Config {
     pub fn nature(&self) -> Nature {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.nature())
+    }
+
+    /// The name of the rule of adaptive bit rate of a source with these parameters.
+    pub fn rule(&self) -> Option<&'static str> {
+        let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
+        each!(&self.build(nowhere), one => one.rule())
     }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws that hold for every registered algorithm, whatever it is: here what the registries promise, in
-//! `controllers`, `queues`, `stamps`, `sources` and `probabilities` how their algorithms behave.
+//! `controllers`, `queues`, `stamps`, `sources`, `rules` and `probabilities` how their algorithms behave.
 
 mod controllers;
 mod probabilities;
 mod queues;
+mod rules;
 mod sources;
 mod stamps;
 
@@ -13,8 +14,9 @@ use std::fmt::Debug;
 
 use kneepoint::rng::Rng;
 use kneepoint::settings::{Entry, Field, Raw, Refusal};
+use kneepoint::traffic::{self, abr};
 use kneepoint::units::{Bytes, Rate, Span};
-use kneepoint::{cc, feedback, law, queue, traffic};
+use kneepoint::{cc, feedback, law, queue};
 
 /// What the registries of all families have in common.
 trait Family: Clone + PartialEq + Debug {
@@ -60,7 +62,7 @@ macro_rules! families {
         }
     )* };
 }
-families! { law cc queue feedback traffic }
+families! { law cc queue feedback traffic abr }
 
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
@@ -128,6 +130,7 @@ fn every_algorithm_is_named_documented_and_tested() {
     entries_are_named_documented_and_tested::<cc::Config>();
     entries_are_named_documented_and_tested::<queue::Config>();
     entries_are_named_documented_and_tested::<traffic::Config>();
+    entries_are_named_documented_and_tested::<abr::Config>();
 }
 
 fn parameters_are_declared_and_held_to_their_range<F: Family>() {
@@ -142,7 +145,8 @@ fn parameters_are_declared_and_held_to_their_range<F: Family>() {
             // A list holds its elements to a range of their own, and a file may have any name.
             let is_path = field.kind.contains("path");
             let is_list = field.kind.contains("list of");
-            let unbounded = !field.choices.is_empty() || field.kind == "true or false" || is_path || is_list;
+            let is_named = !field.choices.is_empty() || ["true or false", "rule"].contains(&field.kind);
+            let unbounded = is_named || is_path || is_list;
             assert!(unbounded || (field.range)().is_some(), "{place} has no range");
 
             let mut same = defaults.clone();
@@ -174,6 +178,7 @@ fn every_parameter_out_of_range_is_refused_with_the_range_in_the_message() {
     parameters_are_declared_and_held_to_their_range::<queue::Config>();
     parameters_are_declared_and_held_to_their_range::<feedback::Config>();
     parameters_are_declared_and_held_to_their_range::<traffic::Config>();
+    parameters_are_declared_and_held_to_their_range::<abr::Config>();
 }
 
 /// One of `choices`, each as likely.

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use kneepoint::link::{capacity, loss};
 use kneepoint::measure::Subject;
 use kneepoint::scenario::TOPOLOGIES;
-use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
+use kneepoint::traffic::{self, abr};
+use kneepoint::{cc, feedback, fluid, law, predict, queue};
 
 use super::{Source, named_after, registered, report, sources, sources_of};
 
@@ -51,7 +52,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 20] = [
 ];
 
 /// Names of algorithms and metrics that are words of other tables, too.
-const HOMONYMS: [(&str, &str); 11] = [
+const HOMONYMS: [(&str, &str); 12] = [
     ("arrivals", "a source, and the metric of a link"),
     ("at", "a loss model, and the place of a point"),
     ("chain", "a topology, and the parameters of a Markov chain"),
@@ -62,6 +63,7 @@ const HOMONYMS: [(&str, &str); 11] = [
     ("share", "a metric, and a column"),
     ("step", "a discipline that marks, and a line of a trace"),
     ("steps", "a capacity model, and the lines of a trace"),
+    ("throughput", "a rule of adaptive bit rate, and the title of metrics"),
     ("web", "a source, and a workload to compare queues with"),
 ];
 
@@ -75,6 +77,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("link/loss", loss::REGISTRY),
         ("link/capacity", capacity::REGISTRY),
         ("traffic", traffic::REGISTRY),
+        ("traffic/abr", abr::REGISTRY),
         ("scenario/topology", TOPOLOGIES),
         ("predict", predict::REGISTRY),
         ("fluid", fluid::REGISTRY),

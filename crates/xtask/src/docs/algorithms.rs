@@ -8,7 +8,8 @@ use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::tcp::{Options, Recovery};
-use kneepoint::{cc, feedback, fluid, law, predict, queue, traffic};
+use kneepoint::traffic::{self, abr};
+use kneepoint::{cc, feedback, fluid, law, predict, queue};
 
 const PREFACE: &str = "\
 # Algorithms
@@ -47,6 +48,8 @@ pub fn page() -> String {
     page.push_str("* [Capacities](#capacities): ");
     names(&mut page, capacity::REGISTRY.iter().map(|capacity| capacity.name));
     page.push_str("* [TCP options](#tcp-options), [traffic](#traffic)\n");
+    page.push_str("* [Rules of adaptive bit rate](#rules-of-adaptive-bit-rate): ");
+    names(&mut page, abr::REGISTRY.iter().map(|rule| rule.name));
     family(&mut page, "Congestion controls", cc::REGISTRY);
     family(&mut page, "Queue disciplines", queue::REGISTRY);
     family(&mut page, "Explicit feedback", feedback::REGISTRY);
@@ -71,6 +74,7 @@ pub fn page() -> String {
     page.push_str("\n## TCP options\n\nFields of `[tcp]`, and of `tcp` in a group.\n\n");
     table(&mut page, Options::fields());
     family(&mut page, "Traffic", traffic::REGISTRY);
+    family(&mut page, "Rules of adaptive bit rate", abr::REGISTRY);
     page
 }
 

@@ -11,20 +11,40 @@
 //!
 //! With that V the objective is positive until Q_max − 1 segments are there; then the full buffer makes the player wait.
 
-use super::Seen;
+use super::{Rule, Seen};
 
-/// γp: how much smoothness counts against utility.
-const SMOOTH: f64 = 5.0;
+crate::settings! {
+    /// The objective.
+    pub struct Params {
+        /// γp: how much smooth playback counts against utility.
+        gamma: f64 = 5.0, 0.01..=1000.0;
+    }
+}
 
-pub(super) fn rung(seen: &Seen) -> usize {
-    let segments = |of: f64| of / seen.segment.as_secs_f64();
-    let (fill, most) = (segments(seen.buffer.as_secs_f64()), segments(seen.room.as_secs_f64()));
-    let rate = |rung: usize| seen.ladder[rung].as_f64();
-    let utility = |rung: usize| libm::log(rate(rung) / rate(0));
-    let top = seen.ladder.len() - 1;
-    let weight = (most - 1.0).max(0.0) / (utility(top) + SMOOTH);
-    let gain = |rung: usize| (weight * (utility(rung) + SMOOTH) - fill) / rate(rung);
-    (0..=top).max_by(|a, b| gain(*a).total_cmp(&gain(*b))).unwrap_or(0)
+/// The rule.
+#[derive(Clone, Debug)]
+pub struct Bola {
+    params: Params,
+}
+
+impl Rule for Bola {
+    type Params = Params;
+
+    fn new(params: Params) -> Bola {
+        Bola { params }
+    }
+
+    fn rung(&self, seen: &Seen) -> usize {
+        let segments = |of: f64| of / seen.segment.as_secs_f64();
+        let (fill, most) = (segments(seen.buffer.as_secs_f64()), segments(seen.room.as_secs_f64()));
+        let rate = |rung: usize| seen.ladder[rung].as_f64();
+        let utility = |rung: usize| libm::log(rate(rung) / rate(0)) + self.params.gamma;
+        let top = seen.ladder.len() - 1;
+        let weight = (most - 1.0).max(0.0) / utility(top);
+        let gain = |rung: usize| (weight * utility(rung) - fill) / rate(rung);
+        // Of equals the lowest: a buffer of one segment makes all of them equal.
+        (0..=top).rev().max_by(|a, b| gain(*a).total_cmp(&gain(*b))).unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +58,14 @@ mod tests {
         let rung = |millis| {
             let (segment, room) = (Span::from_secs(3), Span::from_secs(33));
             let buffer = Span::from_millis(millis);
-            super::rung(&Seen { ladder: &ladder, segment, buffer, room, last: 0, throughputs: &[] })
+            Bola::new(Params::default()).rung(&Seen {
+                ladder: &ladder,
+                segment,
+                buffer,
+                room,
+                last: 0,
+                throughputs: &[],
+            })
         };
         // V = 10 / (ln 4 + 5) = 1.5658; 4 (5 V − Q) = V (ln 4 + 5) − Q at Q = (20 V − 10) / 3 = 7.1057 segments, 21.317 s.
         assert_eq!([rung(0), rung(21_316), rung(21_318), rung(33_000)], [0, 0, 1, 1]);

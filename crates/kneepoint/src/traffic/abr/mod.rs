@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rules of adaptive bit rate: which encoding of the next segment a player asks for.
+//! Rules of adaptive bit rate: which encoding of the next segment a player asks for, and their registry.
 //!
 //! A rule sees the buffer and the throughput of past segments, and answers with a rung of the ladder. To add one: write
-//! `traffic/abr/NAME.rs` with a function `rung` like `traffic/abr/bba.rs`, and add its line to the table below.
+//! `traffic/abr/NAME.rs` like `traffic/abr/throughput.rs` and add its line to the registry below.
 
-mod bba;
-mod bola;
-mod throughput;
+mod ladder;
 
+pub use ladder::Ladder;
+
+use std::cmp::Ordering;
 use std::fmt;
 
-use crate::settings::{List, Raw, Setting};
+use crate::settings::{Raw, Refusal, Setting, Settings};
+use crate::suggest::did_you_mean;
 use crate::units::{Rate, Span};
-
-crate::choice! {
-    /// How a player chooses the bit rate of the next segment.
-    pub enum Rule {
-        /// Always the highest of the ladder: stored video in one encoding.
-        Highest = "highest",
-        /// By the buffer alone, from a reservoir up over a cushion (BBA-0, SIGCOMM 2014).
-        Bba = "bba",
-        /// By the buffer alone, the greatest utility for its bits (BOLA-BASIC, INFOCOM 2016).
-        Bola = "bola",
-        /// By the throughput of the last segments, with a margin (FESTIVE's estimate, CoNEXT 2012).
-        Throughput = "throughput",
-    }
-}
 
 /// What a rule sees when a segment is to be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +22,7 @@ pub struct Seen<'a> {
     pub ladder: &'a [Rate],
     /// The length of a segment.
     pub segment: Span,
-    /// Video in the buffer.
+    /// Video in the buffer: at most `room` less a segment, or there would be no room for the next.
     pub buffer: Span,
     /// The most that it holds.
     pub room: Span,
@@ -44,65 +32,90 @@ pub struct Seen<'a> {
     pub throughputs: &'a [f64],
 }
 
-impl Rule {
-    /// The rung of the next segment.
-    pub fn rung(self, seen: &Seen) -> usize {
-        match self {
-            Rule::Highest => seen.ladder.len() - 1,
-            Rule::Bba => bba::rung(seen),
-            Rule::Bola => bola::rung(seen),
-            Rule::Throughput => throughput::rung(seen),
-        }
+/// A rule of adaptive bit rate.
+pub trait Rule: Clone + fmt::Debug {
+    /// Its parameters.
+    type Params: Settings;
+
+    /// A rule before its first segment.
+    fn new(params: Self::Params) -> Self;
+    /// The rung of the next segment, a place in the ladder.
+    fn rung(&self, seen: &Seen) -> usize;
+}
+
+crate::registry! {
+    trait Rule;
+    each each;
+    algorithms {
+        bola::Bola,
+        bba::Bba,
+        throughput::Throughput,
+        highest::Highest,
     }
 }
 
-/// The bit rates in which a video is encoded, increasing.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Ladder(List<Rate>);
-
-impl Ladder {
-    /// The rates, at least one.
-    pub fn rates(&self) -> &[Rate] {
-        self.0.values()
+impl Any {
+    /// [`Rule::rung`], for whichever rule this is.
+    pub fn rung(&self, seen: &Seen) -> usize {
+        each!(self, one => one.rung(seen))
     }
 }
 
-/// The ladder that Netflix gave every title until 2015 ("Per-title encode optimization", Netflix Technology Blog, 2015).
-impl Default for Ladder {
-    fn default() -> Ladder {
-        let rates = [235, 375, 560, 750, 1050, 1750, 2350, 3000, 4300, 5800].map(|kbit| Rate(kbit * 1000));
-        Ladder(rates.to_vec().into())
-    }
-}
+/// A rule is written as its name, or with parameters as `bba:reservoir=0.4,upper=0.8`.
+impl Setting for Config {
+    const KIND: &'static str = "rule";
+    const JSON: &'static [&'static str] = &["string"];
 
-impl fmt::Display for Ladder {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Setting for Ladder {
-    const KIND: &'static str = "list of increasing rates";
-    const JSON: &'static [&'static str] = &["string", "array"];
-
-    fn read(raw: &Raw) -> Result<Ladder, String> {
-        // As it is written by `Display`, too.
-        let inside = |text: &str| Some(text.trim().strip_prefix('[')?.strip_suffix(']')?.to_string());
-        let list = match raw {
-            Raw::Text(text) => match inside(text) {
-                Some(inside) => {
-                    let each = inside.split(',').map(|rate| Raw::Text(rate.trim().into()));
-                    List::<Rate>::read(&Raw::List(each.collect()))?
-                }
-                None => List::<Rate>::read(raw)?,
-            },
-            _ => List::<Rate>::read(raw)?,
+    fn read(raw: &Raw) -> Result<Config, String> {
+        let written = match raw {
+            Raw::Text(text) => text.as_str(),
+            _ => "",
         };
-        let rates = list.values();
-        if rates.is_empty() || rates.len() > 100 || rates[0] < Rate(8) || !rates.is_sorted_by(|a, b| a < b) {
-            return Err(format!("{raw} has to be 1 to 100 increasing rates: [\"1mbit\", \"3mbit\"]"));
+        let (name, settings) = written.split_once(':').unwrap_or((written, ""));
+        let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        let unknown =
+            || format!("{raw} is not a rule of adaptive bit rate: {}", did_you_mean(name.trim(), &names));
+        let mut config = Config::named(name.trim()).ok_or_else(unknown)?;
+        for setting in settings.split(',').filter(|_| !settings.is_empty()) {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                format!("`{}` sets nothing: write settings as in `bba:reservoir=0.4`", setting.trim())
+            })?;
+            config.set(key.trim(), &Raw::guess(value.trim())).map_err(|refusal| match refusal {
+                Refusal::Value(why) => format!("{}: {why}", key.trim()),
+                Refusal::Unknown => {
+                    let known: Vec<&str> = config.fields().map(|(known, _)| known).collect();
+                    format!("{name} has no parameter `{}`: {}", key.trim(), did_you_mean(key.trim(), &known))
+                }
+            })?;
         }
-        Ok(Ladder(list))
+        config.check().map(|()| config)
+    }
+}
+
+impl Config {
+    /// The names of its parameters, and their defaults.
+    fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
+        let own = self.name();
+        let entry = REGISTRY.iter().find(|entry| entry.name == own);
+        entry.into_iter().flat_map(|entry| (entry.fields)()).map(|field| (field.name, (field.default)()))
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())?;
+        let set = self.fields().filter_map(|(name, default)| {
+            self.get(name).filter(|value| *value != default).map(|value| format!("{name}={value}"))
+        });
+        set.zip([":"].into_iter().chain(std::iter::repeat(",")))
+            .try_for_each(|(set, mark)| write!(f, "{mark}{set}"))
+    }
+}
+
+/// Rules have no order.
+impl PartialOrd for Config {
+    fn partial_cmp(&self, other: &Config) -> Option<Ordering> {
+        (self == other).then_some(Ordering::Equal)
     }
 }
 
@@ -110,28 +123,74 @@ impl Setting for Ladder {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Result<Config, String> {
+        Config::read(&Raw::Text(text.into()))
+    }
+
+    #[test]
+    fn a_rule_reads_what_it_prints_and_an_error_names_the_remedy() {
+        for written in ["bola", "bba:reservoir=0.25", "bba:reservoir=0.25,upper=0.5", "throughput:last=5"] {
+            assert_eq!(read(written).map(|config| config.to_string()), Ok(written.to_string()));
+        }
+        assert_eq!(read("bba: reservoir = 0.375").map(|config| config.to_string()), Ok("bba".to_string()));
+        for (written, remedy) in [
+            ("bbr", "\"bbr\" is not a rule of adaptive bit rate: did you mean `bba`?"),
+            ("bba:resevoir=0.4", "bba has no parameter `resevoir`: did you mean `reservoir`?"),
+            ("bba:upper=2", "upper: 2 is outside the allowed range, 0 to 1"),
+            ("bba:upper", "`upper` sets nothing: write settings as in `bba:reservoir=0.4`"),
+            ("bba:reservoir=0.9", "reservoir, 0.9, is not below upper, 0.9"),
+        ] {
+            let error = read(written).expect_err(written);
+            assert!(error.starts_with(remedy), "{error}");
+        }
+    }
+
     #[test]
     fn a_rule_stays_on_the_ladder_and_never_asks_for_less_with_more_in_the_buffer() {
         let ladder = Ladder::default();
-        let room = Span::from_secs(60);
-        for rule in Rule::ALL {
+        let (segment, room) = (Span::from_secs(4), Span::from_secs(60));
+        for rule in REGISTRY.iter().filter_map(|entry| Config::named(entry.name)) {
             for last in 0..ladder.rates().len() {
                 let mut before = 0;
                 for tenths in 0..=600 {
                     let buffer = Span::from_millis(100 * tenths);
-                    let throughputs = [2e6, 3e6];
                     let seen = Seen {
                         ladder: ladder.rates(),
-                        segment: Span::from_secs(4),
+                        segment,
                         buffer,
                         room,
                         last,
-                        throughputs: &throughputs,
+                        throughputs: &[2e6, 3e6],
                     };
-                    let rung = rule.rung(&seen);
+                    let rung = rule.build().rung(&seen);
                     assert!(before <= rung && rung < ladder.rates().len(), "{rule} {buffer} {before} {rung}");
                     before = rung;
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_takes_the_highest_rung_with_a_full_buffer_behind_a_fast_link() {
+        let ladder = Ladder::default();
+        let top = ladder.rates().len() - 1;
+        // The fullest that a buffer is when a segment is asked for.
+        for (segment, room) in [(4, 12), (4, 30), (4, 240), (2, 6), (10, 30)] {
+            let (segment, room) = (Span::from_secs(segment), Span::from_secs(room));
+            for rule in REGISTRY.iter().filter_map(|entry| Config::named(entry.name)) {
+                let mut last = 0;
+                for _ in 0..2 {
+                    let buffer = room.saturating_sub(segment);
+                    last = rule.build().rung(&Seen {
+                        ladder: ladder.rates(),
+                        segment,
+                        buffer,
+                        room,
+                        last,
+                        throughputs: &[1e9],
+                    });
+                }
+                assert_eq!(last, top, "{rule}, segments of {segment}, a buffer of {room}");
             }
         }
     }

@@ -10,17 +10,38 @@
 //!
 //! Departures: FESTIVE's gradual switching and randomized scheduling are left out. The first segment is of the lowest rate.
 
-use super::Seen;
+use super::{Rule, Seen};
 
-/// Segments whose throughput counts.
-const LAST: usize = 20;
-/// The part of the estimate that is used.
-const SAFE: f64 = 0.85;
+crate::settings! {
+    /// The estimate and its margin.
+    pub struct Params {
+        /// Segments whose throughput counts.
+        last: u32 = 20, 1..=1000;
+        /// The part of the estimate that is used.
+        safe: f64 = 0.85, 0.01..=2.0;
+    }
+}
 
-pub(super) fn rung(seen: &Seen) -> usize {
-    let latest = &seen.throughputs[seen.throughputs.len().saturating_sub(LAST)..];
-    let estimate = latest.len() as f64 / latest.iter().map(|throughput| 1.0 / throughput).sum::<f64>();
-    seen.ladder.iter().rposition(|rate| rate.as_f64() <= SAFE * estimate).unwrap_or(0)
+/// The rule.
+#[derive(Clone, Debug)]
+pub struct Throughput {
+    params: Params,
+}
+
+impl Rule for Throughput {
+    type Params = Params;
+
+    fn new(params: Params) -> Throughput {
+        Throughput { params }
+    }
+
+    fn rung(&self, seen: &Seen) -> usize {
+        let before = seen.throughputs.len().saturating_sub(self.params.last as usize);
+        let latest = &seen.throughputs[before..];
+        let estimate = latest.len() as f64 / latest.iter().map(|throughput| 1.0 / throughput).sum::<f64>();
+        // Without an estimate this is NaN, below which there is no rate.
+        seen.ladder.iter().rposition(|rate| rate.as_f64() <= self.params.safe * estimate).unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -33,7 +54,14 @@ mod tests {
         let ladder = [1, 2, 3, 4].map(Rate::from_mbit);
         let rung = |throughputs: &[f64]| {
             let (segment, room) = (Span::from_secs(4), Span::from_secs(30));
-            super::rung(&Seen { ladder: &ladder, segment, buffer: Span::ZERO, room, last: 0, throughputs })
+            Throughput::new(Params::default()).rung(&Seen {
+                ladder: &ladder,
+                segment,
+                buffer: Span::ZERO,
+                room,
+                last: 0,
+                throughputs,
+            })
         };
         assert_eq!(rung(&[]), 0);
         // 0.85 · 2 / (1/2 + 1/6) = 2.55 Mbit/s, where the mean is 4.
