@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Plain text for terminals: lines of 80 columns, wider only where a cell is.
 
-use super::super::document::{Block, Document, Finding, Prose, Shown, Table};
+use super::super::document::{Block, Document, Finding, Prose, Shown, Table, TableLine};
 use super::Format;
+use crate::table::number::NONE;
 
 /// Plain text.
 pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
@@ -90,9 +91,10 @@ fn wrapped(text: &str, indent: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// As many columns side by side as there is room for; then the others, below the names again.
+/// As many columns side by side as there is room for; then the others, below the names again, but for those that say nothing
+/// of these columns.
 fn lines(table: &Table) -> String {
-    let grid = |columns: &[usize]| -> Vec<Vec<String>> {
+    let grid = |columns: &[usize], all: bool| -> Vec<Vec<String>> {
         let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {
             [first.to_string()].into_iter().chain(columns.iter().map(|column| of(*column))).collect()
         };
@@ -101,15 +103,18 @@ fn lines(table: &Table) -> String {
             grid.push(head("", &|column| table.columns[column].unit.clone()));
         }
         let cells = |cells: &[Shown], column: usize| cells[column].text();
-        grid.extend(table.lines.iter().map(|line| head(&line.name, &|column| cells(&line.cells, column))));
+        let told =
+            |line: &&TableLine| all || columns.iter().any(|column| cells(&line.cells, *column) != NONE);
+        let lines = table.lines.iter().filter(told);
+        grid.extend(lines.map(|line| head(&line.name, &|column| cells(&line.cells, column))));
         grid
     };
-    let text = |columns: &[usize]| {
+    let text = |columns: &[usize], all: bool| {
         let left: Vec<bool> =
             [true].into_iter().chain(columns.iter().map(|column| table.columns[*column].text)).collect();
-        aligned(&grid(columns), &left)
+        aligned(&grid(columns, all), &left)
     };
-    let fits = |columns: &[usize]| text(columns).lines().all(|line| line.chars().count() <= WIDTH);
+    let fits = |columns: &[usize]| text(columns, true).lines().all(|line| line.chars().count() <= WIDTH);
     let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
     for column in 0..table.columns.len() {
         let last = parts.len() - 1;
@@ -120,7 +125,7 @@ fn lines(table: &Table) -> String {
             parts.push(vec![column]);
         }
     }
-    parts.iter().map(|columns| text(columns)).collect::<Vec<_>>().join("\n")
+    parts.iter().map(|columns| text(columns, parts.len() == 1)).collect::<Vec<_>>().join("\n")
 }
 
 /// Cells to the left or to the right of their columns, two spaces between columns.
@@ -143,21 +148,27 @@ fn aligned(lines: &[Vec<String>], left: &[bool]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::document::{Column, TableLine};
+    use super::super::super::document::Column;
     use super::*;
 
     #[test]
     fn a_wide_table_continues_below_and_prose_is_wrapped() {
         let columns = (0..12).map(|place| Column::number(format!("column {place}"), "ms"));
+        // Undefined but in the first column.
+        let few = (0..12).map(|place| if place == 0 { "0".into() } else { NONE.to_string().into() });
         let table = Table {
             corner: "name".into(),
             columns: columns.collect(),
-            lines: vec![TableLine::new("one", (0..12).map(|place| place.to_string().into()).collect())],
+            lines: vec![
+                TableLine::new("one", (0..12).map(|place| place.to_string().into()).collect()),
+                TableLine::new("few", few.collect()),
+            ],
             linked: false,
         };
         let text = lines(&table);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("one ")).count(), 2, "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("few ")).count(), 1, "{text}");
         let prose = wrapped(&"word ".repeat(40), 4);
         assert!(prose.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")), "{prose}");
     }
