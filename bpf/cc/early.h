@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * When a sender may respond early: once per round trip, and not while it responds to losses. A round trip ends when all that
- * had been sent at its beginning is acknowledged.
+ * When a sender may respond early: once per round trip, and not while it responds to losses. A round trip ends when something
+ * that was sent after its beginning is acknowledged.
  */
 #ifndef KNEE_EARLY_H
 #define KNEE_EARLY_H
@@ -9,7 +9,7 @@
 #include "cc/ack.h"
 
 struct early {
-	u32 marker;      /* the next response waits until this is acknowledged */
+	u32 marker;      /* the next response waits until what begins here is acknowledged */
 	flag waiting;    /* whether there is a marker: numbers wrap around */
 	flag recovering;
 	u32 responses;
@@ -37,7 +37,7 @@ INLINE void early_hear(struct early *early, const struct ack *ack, flag loss_cou
 	if (early->recovering && !ack->recovering)
 		early_lost(early, ack->next, loss_counts);
 	early->recovering = ack->recovering;
-	if (early->waiting && reaches(ack->una, early->marker))
+	if (early->waiting && !reaches(early->marker, ack->una))
 		early->waiting = 0;
 }
 

@@ -37,6 +37,7 @@
 	P(fixed, history, FIXED(0.99)) \
 	P(fixed, compete, FIXED(0.5)) \
 	P(fixed, full_compete, FIXED(0.65)) \
+	P(fixed, third_floor, 2 * ONE) \
 	P(fixed, initial_alpha, ONE) \
 	P(fixed, alpha_max, 32 * ONE) \
 	P(fixed, high_speed_step, FIXED(0.5)) \
@@ -175,7 +176,7 @@ INLINE flag pert_adaptive_sample(struct pert_adaptive *it, const struct pert_ada
 	it->peak = GREATER(it->peak, ack->rtt);
 	it->greatest = GREATER(it->peak - it->delay.least, set->t2);
 	q = queueing(&it->delay);
-	certain = GREATER(product(it->greatest, set->full_compete), 2 * set->t2);
+	certain = GREATER(product(it->greatest, set->full_compete), product(set->t2, set->third_floor));
 	it->probability = curve(q, set->t1, set->t2, certain, set->pmax);
 	look(it, set, ack->now, q);
 	if (!early_allowed(&it->early, ack, set->once_per_round_trip, set->early_in_slow_start, slow_start(&it->window)) ||

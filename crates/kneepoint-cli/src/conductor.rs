@@ -24,7 +24,7 @@ use crate::store::Store;
 use crate::{interrupt, machine};
 
 /// Options of every verb that makes runs.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Means {
     /// Runs side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -38,6 +38,13 @@ pub struct Means {
     /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+}
+
+impl Means {
+    /// These, with the runs that were just made read back.
+    pub fn going_on(&self) -> Means {
+        Means { fresh: false, ..self.clone() }
+    }
 }
 
 /// The outcome of a study and its runs.

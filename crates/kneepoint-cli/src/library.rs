@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The published experiments built into the program, and experiment files of the user.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use kneepoint::experiment::{self, Experiment, Pace};
+use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
 use kneepoint::scenario::Fault;
 use kneepoint::suggest::closest;
+use rayon::prelude::*;
 
 use crate::failure::Failure;
 use crate::files;
@@ -24,11 +26,17 @@ pub struct Volume {
     pub paper: String,
     /// The experiment.
     pub experiment: Experiment,
+    /// The text of the file with what it shares with the publication's other experiments.
+    pub shared: Option<String>,
 }
 
-/// The experiments selected by `names` (publications, figures, files); all built-in ones if `names` is empty.
-pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
-    let all = carried(pace)?;
+/// The name of the file with what the experiments of a folder share.
+const PUBLICATION: &str = "publication.toml";
+
+/// The experiments selected by `names` (publications, figures, files); all built-in ones if `names` is empty. They have the variants of
+/// `scope`.
+pub fn find(names: &[String], pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
+    let all = carried(pace, scope)?;
     if names.is_empty() {
         return Ok(all);
     }
@@ -37,7 +45,7 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
         let before = found.len();
         found.extend(all.iter().filter(|volume| volume.answers_to(name)).cloned());
         if found.len() == before {
-            found.push(from_file(name, &all, pace)?);
+            found.push(from_file(name, &all, pace, scope)?);
         }
     }
     let mut once: Vec<Volume> = Vec::new();
@@ -58,16 +66,32 @@ pub fn find(names: &[String], pace: Pace) -> Result<Vec<Volume>, Failure> {
     Ok(once)
 }
 
-fn carried(pace: Pace) -> Result<Vec<Volume>, Failure> {
-    let mut all = CARRIED
-        .iter()
-        .map(|(path, text)| read(path, text, experiment::parse(text, pace)))
-        .collect::<Result<Vec<_>, _>>()?;
+fn carried(pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
+    let is_publication = |path: &str| Path::new(path).file_name().is_some_and(|name| name == PUBLICATION);
+    let (publications, figures): (Vec<_>, Vec<_>) =
+        CARRIED.iter().copied().partition(|(path, _)| is_publication(path));
+    let mut shared = BTreeMap::new();
+    for (path, text) in publications {
+        shared.insert(Path::new(path).parent(), (publication(path, text)?, Some(text.to_string())));
+    }
+    let none = (Publication::default(), None);
+    let none_named = |named: &str| Err(format!("a built-in experiment names no files: `{named}`"));
+    let one = |(path, text): (&str, &str)| {
+        let (publication, shared) = shared.get(&Path::new(path).parent()).unwrap_or(&none);
+        let parsed = experiment::parse_in(publication, text, pace, scope, &none_named);
+        read(path, text, shared.clone(), parsed)
+    };
+    let mut all = figures.into_par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
     for volume in &mut all {
         volume.experiment.paper.clone_from(&volume.paper);
     }
     all.sort_by_key(|volume| (volume.paper.clone(), place(&volume.experiment.id)));
     Ok(all)
+}
+
+fn publication(path: &str, text: &str) -> Result<Publication, Failure> {
+    let wrong = |faults| Failure::Scenario { origin: path.to_string(), text: text.to_string(), faults };
+    Publication::parse(text).map_err(wrong)
 }
 
 /// Sort key that orders figures by number: `fig6` before `fig13a`.
@@ -78,7 +102,12 @@ fn place(id: &str) -> (String, u32, String) {
     (id[..start].to_string(), id[start..end].parse().unwrap_or(0), id[end..].to_string())
 }
 
-fn read(path: &str, text: &str, parsed: Result<Experiment, Vec<Fault>>) -> Result<Volume, Failure> {
+fn read(
+    path: &str,
+    text: &str,
+    shared: Option<String>,
+    parsed: Result<Experiment, Vec<Fault>>,
+) -> Result<Volume, Failure> {
     let paper = Path::new(path).parent().and_then(Path::file_name);
     match parsed {
         Ok(experiment) => Ok(Volume {
@@ -86,12 +115,13 @@ fn read(path: &str, text: &str, parsed: Result<Experiment, Vec<Fault>>) -> Resul
             text: text.to_string(),
             paper: paper.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
             experiment,
+            shared,
         }),
         Err(faults) => Err(Failure::Scenario { origin: path.to_string(), text: text.to_string(), faults }),
     }
 }
 
-fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> {
+fn from_file(name: &str, all: &[Volume], pace: Pace, scope: Scope) -> Result<Volume, Failure> {
     let path = Path::new(name);
     if name != "-" && path.extension().is_none_or(|end| end != "toml") {
         let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
@@ -105,7 +135,11 @@ fn from_file(name: &str, all: &[Volume], pace: Pace) -> Result<Volume, Failure> 
     }
     let text = files::read_text(path)?;
     let beside = |named: &str| files::beside(path, named);
-    let parse = |at| read(name, &text, experiment::parse_with(&text, at, &beside));
+    let common = path.with_file_name(PUBLICATION);
+    let shared = if common.is_file() { Some(files::read_text(&common)?) } else { None };
+    let publication = publication(&common.display().to_string(), shared.as_deref().unwrap_or_default())?;
+    let parse =
+        |at| read(name, &text, shared.clone(), experiment::parse_in(&publication, &text, at, scope, &beside));
     // Report errors of the other pace now rather than when it is used.
     parse(if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
     parse(pace)

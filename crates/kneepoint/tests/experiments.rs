@@ -4,22 +4,36 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kneepoint::experiment::{Experiment, Pace, Work, parse, parse_with};
+use kneepoint::experiment::{
+    Choice, Experiment, Pace, Publication, Scope, Variant, Work, parse, parse_in, parse_with,
+};
 use kneepoint::run::run;
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let mut found = Vec::new();
     for paper in std::fs::read_dir(&root).expect("a folder of experiments") {
-        for file in std::fs::read_dir(paper.expect("a paper").path()).expect("a folder for each paper") {
+        let folder = paper.expect("a paper").path();
+        let shared = std::fs::read_to_string(folder.join("publication.toml")).unwrap_or_default();
+        let shared =
+            Publication::parse(&shared).unwrap_or_else(|faults| panic!("{}: {faults:#?}", folder.display()));
+        for file in std::fs::read_dir(folder).expect("a folder for each paper") {
             let path = file.expect("a file").path();
+            let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            if stem == "publication" {
+                continue;
+            }
             let text = std::fs::read_to_string(&path).expect("text");
-            let experiment =
-                parse(&text, pace).unwrap_or_else(|faults| panic!("{}: {faults:#?}", path.display()));
-            found.push((path.file_stem().expect("a name").to_string_lossy().into_owned(), experiment));
+            let experiment = read_in(&shared, &text, pace, Scope::Joint);
+            found.push((stem, experiment.unwrap_or_else(|faults| panic!("{}: {faults}", path.display()))));
         }
     }
     found
+}
+
+fn read_in(shared: &Publication, text: &str, pace: Pace, scope: Scope) -> Result<Experiment, String> {
+    let parsed = parse_in(shared, text, pace, scope, &|named| Err(format!("no file {named}")));
+    parsed.map_err(|faults| format!("{faults:#?}"))
 }
 
 #[test]
@@ -137,4 +151,115 @@ fn a_misspelt_metric_of_a_claim_is_found_before_anything_is_run() {
         .replace("cwnd_gain", "pacing_gain")
         .replace("duration = \"2s\"", "duration = \"2s\"\nsample = \"1s\"");
     assert!(parse(&named, Pace::Full).is_ok());
+}
+
+const SHARED: &str = r#"
+[[reading]]
+id = "step"
+about = "The step."
+taken = "Half a packet."
+because = "The text."
+set = { "controllers.pert-adaptive.compete_step" = 0.5 }
+[[reading.alternative]]
+name = "small steps"
+set = { "controllers.pert-adaptive.compete_step" = 0.1 }
+
+[[reading]]
+id = "noise"
+about = "Noise."
+taken = "None."
+because = "The text."
+[[reading.alternative]]
+name = "some"
+set = { "tcp.jitter" = "1ms" }
+
+[[reading]]
+id = "FAST"
+about = "Its target."
+taken = "100."
+because = "The text."
+[[reading.alternative]]
+name = "8"
+set = { "controllers.fast.alpha" = 8 }
+
+[[word]]
+name = "busy"
+value = 0.25
+about = "a busy link"
+"#;
+
+/// An experiment with a lone flow of adaptive PERT.
+fn lone() -> String {
+    predicted("\"rtt\"")
+        .replace("cc = \"reno\"", "cc = \"pert-adaptive\"")
+        .replace("1 < 2", "utilization > busy")
+}
+
+fn choices(experiment: &Experiment) -> Vec<&Choice> {
+    experiment.variants.iter().map(|variant| &variant.choice).collect()
+}
+
+#[test]
+fn readings_of_a_publication_belong_to_the_experiments_that_they_change() {
+    let shared = Publication::parse(SHARED).expect("a publication");
+    let experiment = read_in(&shared, &lone(), Pace::Full, Scope::Joint).expect("an experiment");
+    let names: Vec<_> = experiment.readings.iter().filter_map(|reading| reading.shared.as_deref()).collect();
+    assert_eq!(names, ["step", "noise"], "nobody here is FAST");
+    assert_eq!(choices(&experiment).iter().map(|choice| choice.len()).collect::<Vec<_>>(), [0, 1, 1, 2]);
+    let within = |scope| experiment.variants.iter().filter(|variant| variant.within(scope)).count();
+    assert_eq!((within(Scope::Taken), within(Scope::Single), within(Scope::Joint)), (1, 3, 4));
+    let own = parse(
+        &lone()
+            .replace("busy", "0.25")
+            .replace("cc = \"pert-adaptive\"", "cc = \"pert-adaptive:compete_step=0.5\""),
+        Pace::Full,
+    );
+    let of = |variant: &Variant| variant.points[0].work.identity();
+    assert_eq!(of(&own.expect("an experiment").variants[0]), of(&experiment.variants[0]));
+    let single = read_in(&shared, &lone(), Pace::Full, Scope::Single).expect("an experiment");
+    assert_eq!(choices(&single).len(), 3);
+}
+
+#[test]
+fn a_word_is_a_number_in_the_checks_of_its_publication_alone() {
+    let shared = Publication::parse(SHARED).expect("a publication");
+    assert!(read_in(&shared, &lone(), Pace::Full, Scope::Taken).is_ok());
+    assert!(faults(&lone()).contains("no run measures `busy`"));
+}
+
+#[test]
+fn what_a_group_sets_goes_before_the_parameters_of_its_controller() {
+    let with = |cc: &str, rest: &str| {
+        let text = predicted("\"rtt\"").replace("cc = \"reno\"", &format!("cc = \"{cc}\"")) + rest;
+        parse(&text, Pace::Full).map(|experiment| experiment.variants[0].points[0].work.identity())
+    };
+    let same = |one: (&str, &str), other: (&str, &str)| {
+        with(one.0, one.1).unwrap() == with(other.0, other.1).unwrap()
+    };
+    assert!(same(("pert:t1=4ms", ""), ("pert", "[controllers.pert]\nt1 = \"4ms\"\n")));
+    assert!(same(("pert:t1=3ms", ""), ("pert:t1=3ms", "[controllers.pert]\nt1 = \"4ms\"\n")));
+    assert!(same(("reno", ""), ("reno", "[controllers.pert]\nt1 = \"4ms\"\n")));
+    for (wrong, told) in [
+        ("[controllers.pertt]\nt1 = \"4ms\"\n", "did you mean `pert`"),
+        ("[controllers.pert]\nt7 = \"4ms\"\n", "has no field `t7`"),
+        ("[controllers.pert]\nt1 = \"4\"\n", "t1"),
+        ("[controllers]\npert = 4\n", "not a table of parameters"),
+    ] {
+        let message = format!("{:?}", with("reno", wrong).unwrap_err());
+        assert!(message.contains(told), "{wrong}: {message}");
+    }
+}
+
+#[test]
+fn faults_of_a_publication_have_a_place_and_a_remedy() {
+    let told = |text: &str| format!("{:?}", Publication::parse(text).unwrap_err());
+    assert!(
+        told(&SHARED.replace("id = \"noise\"", "id = \"step\"")).contains("two readings are called `step`")
+    );
+    assert!(told(&SHARED.replace("[[word]]", "[[wort]]")).contains("did you mean `word`"));
+    assert!(told(&SHARED.replace("because = \"The text.\"\n", "")).contains("needs `because`"));
+    let wrong =
+        Publication::parse(&SHARED.replace("compete_step\" = 0.1", "competestep\" = 0.1")).expect("readable");
+    let message = read_in(&wrong, &lone(), Pace::Full, Scope::Single).unwrap_err();
+    assert!(message.contains("competestep"), "{message}");
 }

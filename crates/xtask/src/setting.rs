@@ -211,7 +211,7 @@ fn options(text: &mut String, setup: &Setup) {
     line(text, "payload", format_args!("\"{PAYLOAD}b\""));
     line(text, "header", format_args!("\"{}b\"", header + if stamps { stamp } else { 0.0 }));
     line(text, "timestamps", format_args!("{stamps}"));
-    line(text, "handshake", format_args!("true"));
+    line(text, "handshake", format_args!("{}", setup.count("syn", 1) == 1));
     line(text, "initial_window", format_args!("2"));
     line(text, "initial_ssthresh", format_args!("{}", setup.number("ssthresh", window)));
     line(text, "max_window", format_args!("{window}"));
@@ -234,8 +234,10 @@ const VEGAS: &str = "[flows.tcp]\npayload = \"960b\"\nheader = \"40b\"\ntimestam
 
 /// The control of the long flows, with their own options.
 fn control(text: &mut String, setup: &Setup) {
+    let pert = format!("{{ kind = \"pert\", early_in_slow_start = {} }}", setup.count("early", 0) == 1);
     let control = match setup.scheme().0 {
         "vegas" => "\"vegas\"",
+        "pert" => &pert,
         "cubic" => "{ kind = \"cubic\", era = \"2006\" }",
         _ => "\"reno\"",
     };

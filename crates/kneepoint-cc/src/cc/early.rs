@@ -3,15 +3,16 @@
 //!
 //! S. Bhandarkar, A. L. N. Reddy, Y. Zhang, D. Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007, §3.
 //!
-//! A round trip ends when all that had been sent at its beginning is acknowledged: the first packet never sent by
-//! then is a marker, and the next response waits until it is the first unacknowledged one.
+//! "Since the impact of response may not be seen until after an RTT, we limit the early response to once per RTT": the first
+//! packet that shows the impact is the first one sent after the response. It is a marker, and the next response waits
+//! until it is acknowledged, as ns-2 waits after a mark of ECN.
 
 use super::Ack;
 
 crate::settings! {
     /// The conditions of an early response.
     pub struct Params {
-        /// Wait between early responses until all that was sent before the last is acknowledged.
+        /// Wait between early responses until a packet that was sent after the last is acknowledged.
         once_per_round_trip: bool = true;
         /// Count a loss, and the end of its repair, as a response that the next must wait for.
         loss_counts: bool = true;
@@ -21,7 +22,7 @@ crate::settings! {
 /// The state between early responses.
 #[derive(Clone, Copy, Debug)]
 pub struct Early {
-    /// The next response waits until this packet is the first unacknowledged one.
+    /// The next response waits until this packet is acknowledged.
     marker: u64,
     responses: u32,
     recovering: bool,
@@ -50,7 +51,7 @@ impl Early {
     #[inline]
     pub fn allowed(&self, ack: &Ack, slow_start: bool) -> bool {
         !ack.recovering
-            && (ack.una >= self.marker || !self.once_per_round_trip)
+            && (ack.una > self.marker || !self.once_per_round_trip)
             && (self.in_slow_start || !slow_start)
     }
 

@@ -40,8 +40,8 @@
 //! * Chapter III changes β for early responses; chapter VI.I and the port for losses, too (`loss_beta`). Without, a loss
 //!   takes `loss_decrease`. A timeout sets S as a loss does, and W to one.
 //! * β follows the average, not the sample, as "the estimated queuing delay" has it.
-//! * The last end of the curve is never below 2 t2: below 15 ms of qm the thesis's 0.65 qm would lie before t2. That is
-//!   the port's maximum.
+//! * The last end of the curve is never below 2 t2, the port's maximum. The thesis has 0.65 qm alone, which lies before t2
+//!   below 15 ms of qm; `third_floor=1` is as near to it as a curve can be.
 //! * Thesis and video paper write W + α/W per acknowledgement and W + α per round trip: the same.
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
 //! * A loss event is an episode of repair, or a timeout outside one; packets count as they are acknowledged.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee reproduce`: published figures and tables, run again, and what became of each claim.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::experiment::{Pace, Reproduction};
+use kneepoint::experiment::{Effort, Pace, Reproduction, Scope};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, reproduction};
 use kneepoint::study::reproduce::Reproduce;
@@ -25,6 +25,7 @@ Examples:
   knee reproduce --list
   knee reproduce pert --quick
   knee reproduce pert.fig6 pert.tab1
+  knee reproduce pert --quick --readings
   knee reproduce pert --json | jq '.[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
   knee reproduce my-figure.toml
 
@@ -37,12 +38,18 @@ pub struct Arguments {
     /// List the experiments
     #[arg(long)]
     list: bool,
-    /// Shortened runs, for a first look; alternative readings are left out
+    /// Shortened runs, for a first look
     #[arg(long)]
     quick: bool,
-    /// Leave alternative readings out, as --quick does; `--alternatives true` with --quick runs them
+    /// Run the other readings of every experiment, or of none [default: where a claim does not hold; with --quick of none]
     #[arg(long, value_name = "BOOL")]
     alternatives: Option<bool>,
+    /// Judge every combination of the readings that the experiments of a publication share
+    #[arg(long, conflicts_with = "alternatives")]
+    readings: bool,
+    /// Seeds of each experiment, instead of its own
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: Option<u64>,
     /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -53,29 +60,30 @@ pub struct Arguments {
 /// Reproduces.
 pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
-    let volumes = library::find(&arguments.names, pace)?;
+    let scope = match (arguments.readings, arguments.alternatives.unwrap_or(pace == Pace::Full)) {
+        (true, _) => Scope::Joint,
+        (false, true) => Scope::Single,
+        (false, false) => Scope::Taken,
+    };
+    let volumes = library::find(&arguments.names, pace, scope)?;
     if arguments.list {
         return list(&volumes, as_json);
     }
     let out = arguments.out.clone();
     let out =
         out.unwrap_or_else(|| PathBuf::from(if arguments.quick { "out/quick" } else { "out/reproduce" }));
-    let texts = volumes.iter().map(|volume| (volume.experiment.id.clone(), volume.text.clone())).collect();
-    let study = Reproduce {
-        experiments: volumes.into_iter().map(|volume| volume.experiment).collect(),
-        pace,
-        alternatives: arguments.alternatives.unwrap_or(pace == Pace::Full),
-    };
-    let conducted = conductor::conduct(&study, &arguments.means, &())?;
-    let (left, effort) = (conducted.left(), conducted.records.effort());
-    if left > 0 {
-        return Err(Failure::Interrupted(format!(
-            "stopped: {left} runs were not finished; {} are kept\n\
-             the same command goes on from there, and then judges the claims",
-            reproduction::effort(&effort)
-        )));
+    let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
+    let mut experiments: Vec<_> = volumes.into_iter().map(|volume| volume.experiment).collect();
+    for seeds in experiments.iter_mut().map(|experiment| &mut experiment.seeds) {
+        let first = seeds.first().copied().unwrap_or(1);
+        // A computation takes no seed.
+        *seeds = arguments
+            .seeds
+            .filter(|_| seeds.len() > 1)
+            .map_or(seeds.clone(), |count| (first..first + count).collect());
     }
-    let outcomes = conducted.outcome;
+    let doubted = (!arguments.readings && arguments.alternatives.is_none()).then(BTreeSet::new);
+    let (outcomes, effort) = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.means)?;
     for outcome in &outcomes {
         write(outcome, &out)?;
     }
@@ -97,10 +105,41 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
+fn conduct(mut study: Reproduce, means: &Means) -> Result<(Vec<Reproduction>, Effort), Failure> {
+    let mut means = means.clone();
+    loop {
+        let conducted = conductor::conduct(&study, &means, &())?;
+        means = means.going_on();
+        let (left, effort) = (conducted.left(), conducted.records.effort());
+        if left > 0 {
+            return Err(Failure::Interrupted(format!(
+                "stopped: {left} runs were not finished; {} are kept\n\
+                 the same command goes on from there, and then judges the claims",
+                reproduction::effort(&effort)
+            )));
+        }
+        let outcomes = conducted.outcome;
+        if study.pace == Pace::Quick || !study.again(&outcomes) {
+            return Ok((outcomes, effort));
+        }
+        tell(
+            "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise",
+        );
+    }
+}
+
+/// The texts that an experiment is made of, under their names.
+fn texts(volume: &Volume) -> impl Iterator<Item = (String, String)> {
+    let shared = volume.shared.iter().map(|text| (format!("{}-publication", volume.paper), text.clone()));
+    [(volume.experiment.id.clone(), volume.text.clone())].into_iter().chain(shared)
+}
+
 /// Every seed that some experiment ran with.
 fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
-    let seeds = outcomes.iter().flat_map(|outcome| &outcome.experiment.seeds);
-    seeds.copied().collect::<BTreeSet<_>>().into_iter().collect()
+    let of = |outcome: &Reproduction| [&outcome.experiment.seeds[..], &outcome.experiment.more].concat();
+    let seeds = outcomes.iter().flat_map(of);
+    seeds.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {

@@ -23,13 +23,15 @@
 //!
 //! A section `[bins]` pools runs by what they measured, where a publication sorts its runs by a result ([`bins`]).
 //!
-//! Each alternative of a reading is run too: the result includes whether a verdict depends on the reading.
+//! Each alternative of a reading is run too: the result includes whether a verdict depends on the reading. Readings that
+//! several experiments share are in a file of their publication ([`publication`]).
 
 pub mod bins;
 pub mod claim;
 pub mod compute;
 pub mod expression;
 mod outcome;
+pub mod publication;
 mod read;
 mod sections;
 mod vet;
@@ -39,9 +41,34 @@ pub use bins::Bins;
 pub use claim::{Cause, CheckResult, Claim, Judgement, Verdict};
 pub use compute::Computation;
 pub use outcome::{Because, Effort, Reproduction};
-pub use read::{parse, parse_with};
+pub use publication::{Choice, Publication};
+pub use read::{parse, parse_in, parse_with};
 pub use sections::{FigureSpec, Scale};
 pub use work::{Packets, Watch, Watched, Yield};
+
+crate::choice! {
+    /// Which readings of a publication are run.
+    pub enum Scope {
+        /// Those taken.
+        Taken = "taken",
+        /// Those taken, and each alternative alone.
+        Single = "single",
+        /// Every combination of the alternatives that experiments of the publication share.
+        Joint = "joint",
+    }
+}
+
+impl Variant {
+    /// Whether it is run in this scope.
+    pub fn within(&self, scope: Scope) -> bool {
+        match (&self.name, scope) {
+            (None, _) => true,
+            (_, Scope::Taken) => false,
+            (_, Scope::Single) => self.choice.len() < 2,
+            (_, Scope::Joint) => !self.choice.is_empty(),
+        }
+    }
+}
 
 crate::choice! {
     /// How long an experiment may take.
@@ -74,6 +101,8 @@ pub struct Experiment {
     pub readings: Vec<Reading>,
     /// One run at each point for each.
     pub seeds: Vec<u64>,
+    /// Further seeds for the readings taken alone, for verdicts within the noise of these.
+    pub more: Vec<u64>,
     /// The readings taken, and then each alternative.
     pub variants: Vec<Variant>,
 }
@@ -91,10 +120,14 @@ impl Experiment {
 /// Where a publication is silent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
+    /// Its name within the publication, if other experiments share it.
+    pub shared: Option<String>,
     /// The open question.
     pub about: String,
     /// The reading taken.
     pub taken: String,
+    /// What the choice rests on, if that is said.
+    pub because: String,
 }
 
 /// An experiment under one set of readings.
@@ -102,6 +135,8 @@ pub struct Reading {
 pub struct Variant {
     /// The name of the alternative reading; none for the readings taken.
     pub name: Option<String>,
+    /// The alternatives among them that other experiments share.
+    pub choice: Choice,
     /// The points of its sweep.
     pub points: Vec<Point>,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An experiment and what its runs observed.
 
-use super::{Cause, Experiment, Judgement, Pace, Verdict};
+use super::{Cause, Experiment, Judgement, Pace, Scope, Variant, Verdict};
 use crate::table::Frame;
 
 /// An experiment after its runs.
@@ -69,7 +69,8 @@ impl Reproduction {
 
     /// The verdicts on the claim with this index under every alternative reading, with the alternative's name.
     pub fn alternatives(&self, claim: usize) -> Vec<(&str, Verdict)> {
-        let named = self.experiment.variants.iter().zip(&self.frames).skip(1);
+        let alone = |(variant, _): &(&Variant, &Frame)| variant.within(Scope::Single);
+        let named = self.experiment.variants.iter().zip(&self.frames).skip(1).filter(alone);
         let judged = named.filter(|(_, frame)| !frame.seeds().is_empty()).map(|(variant, frame)| {
             let verdict = self.experiment.claims[claim].judge(frame).verdict;
             (variant.name.as_deref().unwrap_or_default(), verdict)

@@ -6,10 +6,11 @@ use serde_json::Value as Json;
 use super::bins::{BinParams, Bins};
 use super::claim::Claim;
 use super::expression::{Check, Expression, Wrong};
+use super::publication::{Choice, Publication, Under};
 use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
 use super::vet::vet;
 use super::work::{Packets, Watched};
-use super::{Computation, Experiment, Pace, Point, Reading, Variant, Work, compute};
+use super::{Computation, Experiment, Pace, Point, Reading, Scope, Variant, Work, compute};
 use crate::scenario::choose::{Precedence, choose};
 use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
@@ -30,16 +31,33 @@ pub fn parse(text: &str, pace: Pace) -> Result<Experiment, Vec<Fault>> {
 
 /// Reads an experiment with the files that it names.
 pub fn parse_with(text: &str, pace: Pace, files: Files) -> Result<Experiment, Vec<Fault>> {
+    parse_in(&Publication::default(), text, pace, Scope::Single, files)
+}
+
+/// Reads an experiment of a publication, with the variants of a scope.
+pub fn parse_in(
+    publication: &Publication,
+    text: &str,
+    pace: Pace,
+    scope: Scope,
+    files: Files,
+) -> Result<Experiment, Vec<Fault>> {
     let mut faults = Faults::default();
     let root = scenario::root(text, &mut faults);
-    let experiment = root.and_then(|root| experiment(&root, pace, files, &mut faults));
+    let experiment = root.and_then(|root| experiment(&root, publication, (pace, scope), files, &mut faults));
     match experiment {
         Some(experiment) if faults.is_empty() => Ok(experiment),
         _ => Err(faults.finish(text)),
     }
 }
 
-fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Option<Experiment> {
+fn experiment(
+    root: &Table,
+    publication: &Publication,
+    (pace, scope): (Pace, Scope),
+    files: Files,
+    faults: &mut Faults,
+) -> Option<Experiment> {
     let shape = Shape { place: "[experiment]", besides: &[], required: &["id", "title", "source"] };
     let head: Head = settings(&section(root, "experiment", faults), shape, faults);
     if !is_name(&head.id.0) {
@@ -54,9 +72,10 @@ fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Op
     let figure = root.get("figure").map(|_| figure(root, faults));
     let bins = root.get("bins").and_then(|_| bins(root, faults));
     let tables = root.tables("claim", faults);
-    let claims = tables.iter().filter_map(|table| claim(table, faults)).collect();
+    let mut claims: Vec<Claim> = tables.iter().filter_map(|table| claim(table, faults)).collect();
+    claims.iter_mut().flat_map(|claim| &mut claim.checks).for_each(|check| publication.settle(check));
     let silences = root.tables("reading", faults);
-    let readings = silences.iter().map(|table| reading(table, faults)).collect();
+    let mut readings: Vec<Reading> = silences.iter().map(|table| reading(table, faults)).collect();
 
     let mut body = root.clone();
     body.entries.retain(|(key, _)| !OWN.contains(&key.text.as_str()));
@@ -64,16 +83,21 @@ fn experiment(root: &Table, pace: Pace, files: Files, faults: &mut Faults) -> Op
     if pace == Pace::Quick {
         shorten(&mut body, quick, faults);
     }
-    let (taken, seeds) = variant(None, &body, files, faults)?;
-    let mut variants = vec![taken];
+    let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
+    let shared = Under { publication, id: &id, body: &body, files }.read(scope, faults)?;
+    let mut variants = vec![shared.taken];
     for silence in silences {
         for table in silence.tables("alternative", faults) {
-            variants.extend(alternative(table, &body, files, faults));
+            variants.extend(alternative(table, &shared.body, files, faults));
         }
     }
-    let (Words(id), Words(title), Words(source)) = (head.id, head.title, head.source);
+    variants.extend(shared.others);
+    readings.splice(0..0, shared.readings);
+    let (body, seeds) = (shared.body, shared.seeds);
     let paper = id.split('-').next().unwrap_or_default().to_string();
-    let experiment = Experiment { id, paper, title, source, figure, bins, claims, readings, seeds, variants };
+    let more = Vec::new();
+    let experiment =
+        Experiment { id, paper, title, source, figure, bins, claims, readings, seeds, more, variants };
     if body.entries.is_empty() {
         for (claim, table) in
             experiment.claims.iter().zip(&tables).filter(|(claim, _)| !claim.checks.is_empty())
@@ -106,7 +130,8 @@ fn alternative(table: &Table, body: &Table, files: Files, faults: &mut Faults) -
     let Alternative { name: Words(name) } = settings(table, shape, faults);
     let mut changed = body.clone();
     write_all(&mut changed, &section(table, "set", faults), faults);
-    variant(Some(name), &changed, files, faults).map(|(variant, _)| variant)
+    let (points, _) = points(&changed, files, faults)?;
+    Some(Variant { name: Some(name), choice: Choice::new(), points })
 }
 
 /// Writes what `[quick]` says into the fields; seeds apart, which a scenario does not let be written from outside.
@@ -149,20 +174,14 @@ fn replace(root: &mut Table, section: &str, key: &str, value: Node) {
 }
 
 /// The points of one variant, and its seeds.
-fn variant(
-    name: Option<String>,
-    body: &Table,
-    files: Files,
-    faults: &mut Faults,
-) -> Option<(Variant, Vec<u64>)> {
-    let (points, seeds) = match (body.get("compute"), body.get("topology")) {
+pub(super) fn points(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<Point>, Vec<u64>)> {
+    match (body.get("compute"), body.get("topology")) {
         // Claims that nothing can be run for, each with its reason.
-        _ if body.entries.is_empty() => (Vec::new(), vec![1]),
-        (None, _) => simulations(body, files, faults)?,
-        (Some(_), None) => (computations(body, faults), vec![1]),
-        (Some(_), Some(_)) => computed_and_simulated(body, files, faults)?,
-    };
-    Some((Variant { name, points }, seeds))
+        _ if body.entries.is_empty() => Some((Vec::new(), vec![1])),
+        (None, _) => simulations(body, files, faults),
+        (Some(_), None) => Some((computations(body, faults), vec![1])),
+        (Some(_), Some(_)) => computed_and_simulated(body, files, faults),
+    }
 }
 
 /// A computation and a simulation for each point of the sweep, under the same labels.
@@ -310,7 +329,7 @@ fn named_alone(predictors: Vec<(String, predict::Config)>) -> Vec<(String, predi
 fn reading(table: &Table, faults: &mut Faults) -> Reading {
     let shape = Shape { place: "[[reading]]", besides: &["alternative"], required: &["about", "taken"] };
     let Silence { about: Words(about), taken: Words(taken) } = settings(table, shape, faults);
-    Reading { about, taken }
+    Reading { shared: None, about, taken, because: String::new() }
 }
 
 fn claim(table: &Table, faults: &mut Faults) -> Option<Claim> {

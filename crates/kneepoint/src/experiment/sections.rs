@@ -161,6 +161,36 @@ crate::settings! {
 }
 
 crate::settings! {
+    /// Where the publication is silent in several experiments.
+    pub struct SharedSilence {
+        /// The reading's name within the publication.
+        id: Words = Words::default();
+        /// What it does not say.
+        about: Words = Words::default();
+        /// What we took.
+        taken: Words = Words::default();
+        /// The sentence or the measurement that the choice rests on.
+        because: Words = Words::default();
+        /// The figures and tables that it is about, as in `fig2`; by default all whose runs it changes.
+        experiments: Names = Names::default();
+        /// Whether its alternatives are also run together with those of other readings.
+        joint: bool = true;
+    }
+}
+
+crate::settings! {
+    /// A word of the text that is a number in checks.
+    pub struct WordParams {
+        /// The word, as in `similar`.
+        name: Words = Words::default();
+        /// The number.
+        value: f64 = 0.0, 0.0..=1000.0;
+        /// What it is a number of.
+        about: Words = Words::default();
+    }
+}
+
+crate::settings! {
     /// What else could have been meant.
     pub struct Alternative {
         /// What is different.

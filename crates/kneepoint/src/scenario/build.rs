@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One point of a sweep: a tree in which every value is given, to a [`Valid`].
 
-use super::choose::{Family, Precedence, choose, choose_in};
+use super::choose::{Family, Precedence, choose, choose_from, choose_in};
 use super::fault::Faults;
 use super::host;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
 use super::traffic::{Context, Group, connecting, group, sections};
-use super::tree::{Node, Table, Value};
+use super::tree::{Key, Node, Table, Value};
 use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
 use crate::traffic::sources;
-use crate::{queue, tcp};
+use crate::{cc, queue, tcp};
 
 /// More groups than anybody reads in a table.
 const GREATEST_GROUPS: usize = 1000;
@@ -25,7 +25,7 @@ pub(super) struct Built {
 }
 
 /// The names of the sections that are not traffic.
-const FIXED: [&str; 11] = [
+const FIXED: [&str; 12] = [
     "run",
     "topology",
     "node",
@@ -36,6 +36,7 @@ const FIXED: [&str; 11] = [
     "loss",
     "capacity",
     "tcp",
+    "controllers",
     "sweep",
 ];
 
@@ -56,7 +57,8 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
     let loss = discipline(root, "loss", faults).unwrap_or_default();
     let capacity = discipline(root, "capacity", faults).unwrap_or_default();
 
-    let frame = Context { run: &run, tcp: &tcp };
+    let controllers = controllers(root, faults);
+    let frame = Context { run: &run, tcp: &tcp, controllers: &controllers };
     let (groups, wishes) = traffic(root, &frame, faults);
     let site = Site {
         root,
@@ -90,6 +92,39 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
     };
     let seeds = (0..u64::from(run.seeds)).map(|replication| run.seed + replication).collect();
     Some(Built { valid, seeds, objects: run.objects })
+}
+
+/// Parameters of controllers, a table for each, wherever a group chooses one of them. All are read once, so that a mistake is a fault
+/// even where no group does.
+fn controllers(root: &Table, faults: &mut Faults) -> Table {
+    let table = section(root, "controllers", faults);
+    for (key, node) in &table.entries {
+        let kind = Node::text(&key.text, &key.span);
+        let name = Table {
+            span: node.span.clone(),
+            entries: vec![(Key { text: "kind".into(), ..key.clone() }, kind)],
+        };
+        match node.value {
+            Value::Table(_) => {
+                choose_from::<cc::Config>(
+                    &name,
+                    &table,
+                    &format!("[controllers.{}]", key.text),
+                    Precedence::Members,
+                    faults,
+                );
+            }
+            _ => {
+                let help = "write its parameters as in `[controllers.pert]` and `t1 = \"5ms\"`; a group chooses its controller by its own `cc`";
+                faults.add_with_help(
+                    &node.span,
+                    format!("controllers: `{}` is not a table of parameters", node.show()),
+                    help,
+                );
+            }
+        }
+    }
+    table
 }
 
 /// A section that chooses one of a family.

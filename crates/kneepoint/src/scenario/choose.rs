@@ -31,12 +31,23 @@ pub(crate) fn choose<F: Family>(
     precedence: Precedence,
     faults: &mut Faults,
 ) -> Option<Chosen<F>> {
-    choose_in(&unfold(node, place, faults)?, place, precedence, faults)
+    choose_from(&unfold(node, place, faults)?, &Table::default(), place, precedence, faults)
 }
 
 /// Reads a choice from a table with a `kind`; `None` after a fault.
 pub(crate) fn choose_in<F: Family>(
     table: &Table,
+    place: &str,
+    precedence: Precedence,
+    faults: &mut Faults,
+) -> Option<Chosen<F>> {
+    choose_from(table, &Table::default(), place, precedence, faults)
+}
+
+/// Reads a choice whose parameters begin at those that `defaults` has under its name, or else at its own; `None` after a fault.
+pub(crate) fn choose_from<F: Family>(
+    table: &Table,
+    defaults: &Table,
     place: &str,
     precedence: Precedence,
     faults: &mut Faults,
@@ -67,6 +78,10 @@ pub(crate) fn choose_in<F: Family>(
     };
     let place = format!("{place} (kind {})", kind.0);
     let before = faults.len();
+    if let Some(Value::Table(common)) = defaults.get(kind.0).map(|node| &node.value) {
+        let shape = Shape { place: &place, ..Shape::default() };
+        fill(common, shape, &mut [&mut chosen.config], faults);
+    }
     let shape = Shape { place: &place, besides: &["kind"], required: (members.required)(kind.0) };
     fill(table, shape, &mut [&mut chosen.config], faults);
     (faults.len() == before).then_some(chosen)

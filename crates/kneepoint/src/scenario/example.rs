@@ -13,7 +13,7 @@ pub fn example() -> String {
     for section in sections() {
         page.section(&section);
     }
-    page.text.push_str(SWEEP);
+    page.text.push_str(COMMON);
     page.text
 }
 
@@ -23,7 +23,12 @@ const PREFACE: &str = "\
 
 ";
 
-const SWEEP: &str = "
+/// Sections that are about those before.
+const COMMON: &str = "
+# Parameters of a controller wherever a group chooses it; what the group itself sets goes before.
+#[controllers.pert]
+#t1 = \"5ms\"
+
 # Fields by path and the values they take, in every combination. A group is addressed by its name, all groups
 # of a section by `*`; `scheme` sets the control of all groups and the queue, as in \"pert:t1=5ms/droptail\".
 #[sweep]

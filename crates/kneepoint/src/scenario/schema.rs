@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::choose::Family;
 use super::family::{FAMILIES, Member, Members};
 use super::outline::{Fields, HEAD, Part, Section, sections, sentence};
 use crate::settings::Field;
-use crate::tcp;
+use crate::{cc, tcp};
 
 /// The schema (2020-12), written from the declared fields.
 pub fn schema() -> Value {
@@ -20,6 +21,7 @@ pub fn schema() -> Value {
         value["description"] = json!(one.about);
         properties.insert(one.name.into(), value);
     }
+    properties.insert("controllers".into(), parameters(&<cc::Config as Family>::MEMBERS));
     properties.insert(
         "sweep".into(),
         json!({
@@ -94,6 +96,27 @@ fn choice(family: &Members) -> Value {
         forms.push(json!({ "type": "string", "pattern": format!("^\\s*({names})\\s*(:.*)?$") }));
     }
     json!({ "anyOf": forms })
+}
+
+/// A table of parameters under the name of each member.
+fn parameters(family: &Members) -> Value {
+    let each = family.all().into_iter().map(|member| {
+        let mut properties = Map::new();
+        add(&mut properties, (member.fields)());
+        let value = json!({
+            "type": "object",
+            "description": member.about,
+            "properties": properties,
+            "additionalProperties": false,
+        });
+        (member.name.to_string(), value)
+    });
+    json!({
+        "type": "object",
+        "description": "Parameters of controllers wherever a group chooses one of them, as in `[controllers.pert]`.",
+        "properties": each.collect::<Map<_, _>>(),
+        "additionalProperties": false,
+    })
 }
 
 fn member(member: &Member, implied: bool) -> Value {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Groups of traffic: from the sections of sources to wishes for the topology and groups for the engine.
 
-use super::choose::{Precedence, choose};
+use super::choose::{Precedence, choose_from, unfold};
 use super::fault::Faults;
 use super::forms::{Name, Start};
 use super::host;
@@ -55,6 +55,8 @@ pub(super) struct Context<'f> {
     pub run: &'f Run,
     /// The options of `[tcp]`.
     pub tcp: &'f tcp::Options,
+    /// Parameters of controllers under their names: `[controllers.pert]`.
+    pub controllers: &'f Table,
 }
 
 /// The name by which a sweep or a message finds a group.
@@ -245,7 +247,9 @@ fn sender(
     faults: &mut Faults,
 ) -> Option<(cc::Config, tcp::Options)> {
     let chosen = match table.get("cc") {
-        Some(node) => choose::<cc::Config>(node, "cc", Precedence::Members, faults),
+        Some(node) => unfold(node, "cc", faults).and_then(|own| {
+            choose_from::<cc::Config>(&own, frame.controllers, "cc", Precedence::Members, faults)
+        }),
         None => {
             let help = did_you_mean("", &<cc::Config as super::choose::Family>::names());
             faults.add_with_help(&table.span, format!("{place} needs `cc`, a congestion control"), help);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reproduce: published figures and tables, every point of every experiment with every seed.
 
+use std::collections::BTreeSet;
+
 use super::{Records, Study, Wanted, seed_by_seed};
-use crate::experiment::{Experiment, Pace, Reproduction, Variant, bins};
+use crate::experiment::{Experiment, Judgement, Pace, Reproduction, Scope, Variant, Verdict, bins};
 use crate::table::Frame;
 
 /// Experiments that are to be run.
@@ -12,16 +14,52 @@ pub struct Reproduce {
     pub experiments: Vec<Experiment>,
     /// Their durations.
     pub pace: Pace,
-    /// Whether alternative readings are run too.
-    pub alternatives: bool,
+    /// Which readings are run.
+    pub scope: Scope,
+    /// The experiments whose other readings are run, by their ids; of all if there is no list.
+    pub doubted: Option<BTreeSet<String>>,
+}
+
+/// Seeds of an experiment, at most, where a verdict is within the noise of fewer.
+pub const MOST_SEEDS: usize = 10;
+
+impl Reproduce {
+    /// Doubts the experiments some of whose claims do not hold for certain. Those within the noise of their seeds get further
+    /// ones: twice as many, and [`MOST_SEEDS`] at most. Whether there is more to run.
+    pub fn again(&mut self, outcomes: &[Reproduction]) -> bool {
+        let mut any = false;
+        if let Some(doubted) = self.doubted.as_mut().filter(|_| self.scope == Scope::Single) {
+            let met = |judgement: &Judgement| judgement.verdict == Verdict::Holds && judgement.certain;
+            for outcome in outcomes.iter().filter(|outcome| !outcome.judgements().iter().all(met)) {
+                any |= doubted.insert(outcome.experiment.id.clone());
+            }
+        }
+        for (experiment, outcome) in self.experiments.iter_mut().zip(outcomes) {
+            let had = experiment.seeds.len() + experiment.more.len();
+            let doubtful = outcome.judgements().iter().any(|judgement| !judgement.certain);
+            let last = experiment.more.last().or(experiment.seeds.last()).copied();
+            if let Some(last) = last.filter(|_| doubtful) {
+                let further = had.min(MOST_SEEDS.saturating_sub(had)) as u64;
+                experiment.more.extend((1..=further).map(|step| last + step));
+                any |= further > 0;
+            }
+        }
+        any
+    }
 }
 
 impl Reproduce {
-    /// The number of variants to run. An alternative that is not requested has no results, even if it shares runs with one
-    /// that is.
-    fn asked(&self, experiment: &Experiment) -> usize {
-        if self.alternatives { experiment.variants.len() } else { 1 }
+    /// Whether a variant is run.
+    fn asks(&self, experiment: &Experiment, variant: &Variant) -> bool {
+        let doubted = self.doubted.as_ref().is_none_or(|doubted| doubted.contains(&experiment.id));
+        variant.within(if doubted { self.scope } else { Scope::Taken })
     }
+}
+
+/// The seeds of a variant: the readings taken alone have the further ones.
+fn seeds<'e>(experiment: &'e Experiment, variant: &Variant) -> impl Iterator<Item = u64> + 'e {
+    let more = experiment.more.iter().filter(|_| variant.name.is_none());
+    experiment.seeds.iter().chain(more.collect::<Vec<_>>()).copied()
 }
 
 impl Study for Reproduce {
@@ -30,20 +68,22 @@ impl Study for Reproduce {
     fn wanted(&self) -> Vec<Wanted<'_>> {
         let mut wanted = Vec::new();
         for experiment in &self.experiments {
-            let variants = experiment.variants.iter().take(self.asked(experiment));
-            let works = variants.flat_map(|variant| &variant.points).map(|point| &point.work);
+            // An alternative that is not requested has no results, even if it shares runs with one that is.
+            let asked: Vec<&Variant> =
+                experiment.variants.iter().filter(|variant| self.asks(experiment, variant)).collect();
+            let works = asked.iter().flat_map(|variant| &variant.points).map(|point| &point.work);
             let runs = seed_by_seed(&experiment.seeds, works);
-            wanted.extend(runs.into_iter().map(|run| Wanted { series: true, ..run }));
+            let taken = asked[..1].iter().flat_map(|variant| &variant.points).map(|point| &point.work);
+            let runs = runs.into_iter().chain(seed_by_seed(&experiment.more, taken));
+            wanted.extend(runs.map(|run| Wanted { series: true, ..run }));
         }
         wanted
     }
 
     fn outcome(&self, records: &Records) -> Vec<Reproduction> {
         let frame = |variant: &Variant, experiment: &Experiment| {
-            let every = experiment
-                .seeds
-                .iter()
-                .flat_map(|seed| variant.points.iter().map(move |point| (*seed, point)));
+            let every = seeds(experiment, variant)
+                .flat_map(|seed| variant.points.iter().map(move |point| (seed, point)));
             let runs = every.filter_map(|(seed, point)| {
                 let record = records.get(&point.work, seed)?;
                 Some((point.labels.as_slice(), seed, record.rows_over_time()))
@@ -51,10 +91,10 @@ impl Study for Reproduce {
             bins::frame(experiment.bins.as_ref(), runs)
         };
         let outcome = |experiment: &Experiment| {
-            let asked = experiment.variants.iter().take(self.asked(experiment));
-            let mut frames: Vec<Frame> = asked.map(|variant| frame(variant, experiment)).collect();
-            frames.resize(experiment.variants.len(), Frame::default());
-            Reproduction { frames, pace: self.pace, experiment: experiment.clone() }
+            let frames = experiment.variants.iter().map(|variant| {
+                if self.asks(experiment, variant) { frame(variant, experiment) } else { Frame::default() }
+            });
+            Reproduction { frames: frames.collect(), pace: self.pace, experiment: experiment.clone() }
         };
         self.experiments.iter().map(outcome).collect()
     }

@@ -31,8 +31,9 @@ use compare::METRICS;
 use record::Point;
 use table::MetricPairs;
 
-const RESULTS: [&str; 2] = [
+const RESULTS: [&str; 3] = [
     include_str!("../../../../validation/ns2/results.jsonl"),
+    include_str!("../../../../validation/ns2/pert.jsonl"),
     include_str!("../../../../validation/ns3/results.jsonl"),
 ];
 const FILE: &str = "validation/explanations.toml";

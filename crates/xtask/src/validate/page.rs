@@ -25,6 +25,7 @@ const GROUPS: [(&str, &str); 12] = [
     ("J", "Routers with a proportional-integral controller, dropping and marking"),
     ("L", "Queue disciplines at 10 Mbit/s: PI, REM, AVQ and RIO, dropping and marking"),
     ("M", "Queue disciplines of ns-3: drop tail, CoDel, FQ-CoDel, PIE and FQ-PIE"),
+    ("N", "PERT, beside an implementation for ns-2 that was written from the paper alone"),
 ];
 
 const METHOD: &str = "\

@@ -43,6 +43,9 @@ crate::settings! {
         compete: f64 = 0.5, 0.0..=1.0;
         /// The fraction of the greatest queueing delay from which it competes with all of 1 + p'/p.
         full_compete: f64 = 0.65, 0.01..=1.0;
+        /// The least delay at which every acknowledgement reduces, as a multiple of `t2`: 2 in the port; the thesis has 0.65 of the
+        /// greatest delay alone, which 1 gives wherever its curve can be drawn.
+        third_floor: f64 = 2.0, 1.0..=100.0;
         /// The growth at the start, in packets per round trip; the port to ns-3 starts at 32.
         initial_alpha: f64 = 1.0, 1.0..=1000.0;
         /// The greatest growth, in packets per round trip.

@@ -132,8 +132,9 @@ impl Queueing {
 }
 
 fn curve(params: &Params, thresholds: &aggression::Params, greatest: Span) -> Curve {
-    let aggression::Params { t1, t2, full_compete, .. } = *thresholds;
-    let certain = Span((full_compete * greatest.0 as f64) as u64).max(Span(2 * t2.0));
+    let aggression::Params { t1, t2, full_compete, third_floor, .. } = *thresholds;
+    let part = |fraction: f64, delay: Span| Span((fraction * delay.0 as f64) as u64);
+    let certain = part(full_compete, greatest).max(part(third_floor, t2));
     red::curve(t1, t2, certain, params.pmax)
 }
 

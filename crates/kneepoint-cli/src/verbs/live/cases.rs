@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::study::{self, Measured, on_linux};
-use kneepoint::experiment::{Claim, Experiment, Pace, Point, Work};
+use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope, Work};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
 use kneepoint::units::Span;
@@ -92,7 +92,7 @@ fn of_scenario(path: &Path) -> Result<Cases, Failure> {
 }
 
 fn of_experiment(name: &str, pace: Pace) -> Result<Cases, Failure> {
-    let found = library::find(&[name.to_string()], pace)?;
+    let found = library::find(&[name.to_string()], pace, Scope::Taken)?;
     let [volume] = &found[..] else {
         let message = format!("`{name}` stands for {} experiments", found.len());
         return Err(Failure::usage(message, "name one of them; `knee reproduce --list` shows all"));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
 };
-use super::{effort, figure, number, reason, shown, tally};
+use super::{effort, figure, number, reason, shared, shown, tally};
 use crate::experiment::{self, Because, Cause, Effort, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
 use crate::settings::Setting;
@@ -32,6 +32,7 @@ pub fn document(outcomes: &[Reproduction], taken: &Effort, manifest: &Manifest) 
     }
     introduction.push(Block::pages(vec![Block::Table(overview(outcomes))]));
     let mut sections = vec![Section::new("", introduction)];
+    sections.extend(shared::sections(outcomes));
     sections.extend(outcomes.iter().map(section));
     let known = |value: &Option<String>, unknown: &str| value.clone().unwrap_or(unknown.to_string());
     let facts = [
@@ -118,10 +119,15 @@ fn section(outcome: &Reproduction) -> Section {
     }
     blocks.extend(side_by_side(outcome).into_iter().map(Block::Table));
     if !experiment.readings.is_empty() {
-        let reading = |reading: &experiment::Reading| {
+        let (shared, own): (Vec<_>, Vec<_>) =
+            experiment.readings.iter().partition(|reading| reading.shared.is_some());
+        let reading = |reading: &&experiment::Reading| {
             Prose::from(format!("{} ", reading.about)).emphasis("Taken:").then(format!(" {}", reading.taken))
         };
-        let readings = experiment.readings.iter().map(reading).collect();
+        let names: Vec<&str> = shared.iter().filter_map(|reading| reading.shared.as_deref()).collect();
+        let common = format!("Of the publication: {}.", names.join(", "));
+        let common = (!names.is_empty()).then(|| Prose::from(common));
+        let readings = own.iter().map(reading).chain(common).collect();
         blocks.push(Block::pages(vec![Block::prose("Readings:"), Block::List(readings)]));
     }
     blocks.extend(alternatives(outcome).map(Block::Table));

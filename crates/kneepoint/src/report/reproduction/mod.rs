@@ -5,6 +5,7 @@ pub mod data;
 mod document;
 mod figure;
 pub mod json;
+mod shared;
 
 pub use document::{document, ours};
 
