@@ -42,7 +42,15 @@ mod tests {
     fn picture(title: &str) -> Pixmap {
         let series = vec![Line::exact("", [(0.0, 0.0), (1.0, 1.0)])];
         let title = title.into();
-        let chart = Lines { title, x: Axis::linear("x"), y: Axis::linear("y"), series, marks: Vec::new() };
+        let chart = Lines {
+            title,
+            x: Axis::linear("x"),
+            y: Axis::linear("y"),
+            series,
+            marks: Vec::new(),
+            published: Vec::new(),
+            measured: None,
+        };
         Pixmap::decode_png(&render(&lines(&chart).standalone()).unwrap()).unwrap()
     }
 

@@ -210,6 +210,10 @@ pub fn experiment<O: Observer + Send>(
         (carried, playbacks.collect::<io::Result<Vec<_>>>())
     });
     let (carried, playbacks) = (carried?, playbacks?);
+    if asked() {
+        // Hosts would go on until the end of the run, for nobody.
+        return Err(io::ErrorKind::Interrupted.into());
+    }
     let served = together(servers)?;
     let spent = together(senders)?;
     let worked = together(workers)?;

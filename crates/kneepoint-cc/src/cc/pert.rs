@@ -186,11 +186,11 @@ mod tests {
     fn certain_responses_come_once_per_round_trip() {
         let mut trace = avoiding(100.0, Params { history: 0.0, ..Params::default() });
         // The first response comes with the second acknowledgement, when 101 packets have been sent: the second
-        // response waits for the 101st acknowledgement.
-        congest(&mut trace, 99);
-        assert_eq!((trace.una, trace.controller.early.responses()), (100, 1));
+        // response waits for the acknowledgement of the 102nd.
+        congest(&mut trace, 100);
+        assert_eq!((trace.una, trace.controller.early.responses()), (101, 1));
         trace.ack(Span::from_millis(1));
-        assert_eq!((trace.una, trace.controller.early.responses()), (101, 2));
+        assert_eq!((trace.una, trace.controller.early.responses()), (102, 2));
         let every_acknowledgement = early::Params { once_per_round_trip: false, ..early::Params::default() };
         let mut unlimited =
             avoiding(100.0, Params { history: 0.0, early: every_acknowledgement, ..Params::default() });

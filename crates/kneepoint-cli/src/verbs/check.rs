@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee check`: validates scenarios without running them.
+//! `knee check`: validates scenarios and experiments without running them.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::scenario::{self, Fault, Plan};
+use kneepoint::experiment::{Pace, Scope};
+use kneepoint::scenario::{self, Fault};
 use serde_json::{Value, json};
 
 use crate::comparison::too_many_samples;
 use crate::failure::{Failure, line_and_column};
 use crate::files;
+use crate::library::{self, Volume};
 
 /// Arguments of `knee check`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Scenarios; `-` for standard input
+    /// Scenarios or experiments; `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -68,6 +70,13 @@ fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
 fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
     let text = files::read_text(path)?;
     let origin = path.display().to_string();
+    if text.lines().any(|line| line.trim() == "[experiment]") {
+        return Ok(match library::find(std::slice::from_ref(&origin), Pace::Full, Scope::Single) {
+            Ok(found) => (figure(&origin, &found), None),
+            Err(Failure::Scenario { origin: file, text: read, faults }) => refused(file, read, faults),
+            Err(other) => return Err(other),
+        });
+    }
     let checked =
         scenario::parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| {
             match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
@@ -85,16 +94,35 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
                 "name": plan.name,
                 "cases": plan.cases.len(),
                 "seeds": plan.seeds,
-                "extent": extent(&plan),
+                "extent": extent(plan.cases.len(), plan.seeds.len()),
                 "faults": [],
             });
             (answer, None)
         }
-        Err(faults) => {
-            let list = faults.iter().map(|fault| fault_json(&text, fault)).collect::<Vec<_>>();
-            let answer = json!({"file": origin, "valid": false, "faults": list});
-            (answer, Some(Failure::Scenario { origin, text, faults }))
-        }
+        Err(faults) => refused(origin, text, faults),
+    })
+}
+
+fn refused(origin: String, text: String, faults: Vec<Fault>) -> (Value, Option<Failure>) {
+    let list = faults.iter().map(|fault| fault_json(&text, fault)).collect::<Vec<_>>();
+    let answer = json!({"file": origin, "valid": false, "faults": list});
+    (answer, Some(Failure::Scenario { origin, text, faults }))
+}
+
+/// The result for a valid experiment.
+fn figure(origin: &str, found: &[Volume]) -> Value {
+    let experiments = found.iter().map(|volume| &volume.experiment);
+    let cases: usize = experiments.clone().map(|one| one.variants[0].points.len()).sum();
+    let seeds: Vec<u64> = experiments.clone().flat_map(|one| one.seeds.clone()).collect();
+    let title: Vec<&str> = experiments.map(|one| one.title.as_str()).collect();
+    json!({
+        "file": origin,
+        "valid": true,
+        "name": title.join("; "),
+        "cases": cases,
+        "seeds": seeds,
+        "extent": extent(cases, seeds.len()),
+        "faults": [],
     })
 }
 
@@ -116,8 +144,7 @@ fn sample_place(text: &str) -> Range<usize> {
     0..0
 }
 
-fn extent(plan: &Plan) -> String {
-    let (cases, seeds) = (plan.cases.len(), plan.seeds.len());
+fn extent(cases: usize, seeds: usize) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!("{} with {}: {}", counted(cases, "case"), counted(seeds, "seed"), counted(cases * seeds, "run"))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kneepoint::experiment::{Effort, Pace, Reproduction, Scope};
+use kneepoint::experiment::{Effort, Experiment, Pace, Reproduction, Scope};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, reproduction};
 use kneepoint::study::reproduce::Reproduce;
@@ -44,8 +44,8 @@ pub struct Arguments {
     /// Run the other readings of every experiment, or of none [default: where a claim does not hold; with --quick of none]
     #[arg(long, value_name = "BOOL")]
     alternatives: Option<bool>,
-    /// Judge every combination of the readings that the experiments of a publication share
-    #[arg(long, conflicts_with = "alternatives")]
+    /// Also judge every combination of the readings that the experiments of a publication share, by shortened runs
+    #[arg(long)]
     readings: bool,
     /// Seeds of each experiment, instead of its own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -60,11 +60,8 @@ pub struct Arguments {
 /// Reproduces.
 pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
-    let scope = match (arguments.readings, arguments.alternatives.unwrap_or(pace == Pace::Full)) {
-        (true, _) => Scope::Joint,
-        (false, true) => Scope::Single,
-        (false, false) => Scope::Taken,
-    };
+    let scope =
+        if arguments.alternatives.unwrap_or(pace == Pace::Full) { Scope::Single } else { Scope::Taken };
     let volumes = library::find(&arguments.names, pace, scope)?;
     if arguments.list {
         return list(&volumes, as_json);
@@ -73,24 +70,17 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out =
         out.unwrap_or_else(|| PathBuf::from(if arguments.quick { "out/quick" } else { "out/reproduce" }));
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
-    let mut experiments: Vec<_> = volumes.into_iter().map(|volume| volume.experiment).collect();
-    for seeds in experiments.iter_mut().map(|experiment| &mut experiment.seeds) {
-        let first = seeds.first().copied().unwrap_or(1);
-        // A computation takes no seed.
-        *seeds = arguments
-            .seeds
-            .filter(|_| seeds.len() > 1)
-            .map_or(seeds.clone(), |count| (first..first + count).collect());
-    }
-    let doubted = (!arguments.readings && arguments.alternatives.is_none()).then(BTreeSet::new);
+    let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
+    let experiments = seeded(volumes, arguments.seeds);
     let (outcomes, effort) = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.means)?;
+    let joint = if arguments.readings { combined(arguments)? } else { Vec::new() };
     for outcome in &outcomes {
         write(outcome, &out)?;
     }
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
     let claims = report::json::lines(&reproduction::json::claims(&outcomes));
     files::write(&out.join("claims.json"), &claims)?;
-    let document = reproduction::document(&outcomes, &effort, &manifest);
+    let document = reproduction::document(&outcomes, &joint, &effort, &manifest);
     let page = write_report(&document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     files::print(if as_json { claims } else { text::render(&document) })?;
@@ -103,6 +93,31 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     );
     tell(summary);
     Ok(())
+}
+
+/// Seeds under each of the many combinations of readings.
+const COMBINED_SEEDS: u64 = 2;
+
+/// The outcomes of shortened runs under every combination of the readings that experiments share.
+fn combined(arguments: &Arguments) -> Result<Vec<Reproduction>, Failure> {
+    tell("every combination of the shared readings, in shortened runs");
+    let volumes = library::find(&arguments.names, Pace::Quick, Scope::Joint)?;
+    let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
+    let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
+    conduct(study, &arguments.means).map(|(outcomes, _)| outcomes)
+}
+
+/// The experiments with so many seeds, or else their own.
+fn seeded(volumes: Vec<Volume>, seeds: Option<u64>) -> Vec<Experiment> {
+    let one = |Volume { mut experiment, .. }: Volume| {
+        // A computation takes no seed.
+        if let Some(count) = seeds.filter(|_| experiment.seeds.len() > 1) {
+            let first = experiment.seeds[0];
+            experiment.seeds = (first..first + count).collect();
+        }
+        experiment
+    };
+    volumes.into_iter().map(one).collect()
 }
 
 /// The outcomes, with further seeds at full length where a verdict is within the noise of the first.

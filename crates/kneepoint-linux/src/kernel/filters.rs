@@ -392,7 +392,10 @@ pub(super) fn namespaces() -> BTreeMap<u64, PathBuf> {
 /// Removes every filter and what interrupted attachments left; the folders removed.
 pub(super) fn remove_all(namespaces: &BTreeMap<u64, PathBuf>) -> Result<Vec<String>, Error> {
     let _lock = pins::lock()?;
-    let removed = pins::folders().into_iter().map(|folder| clean(&folder, namespaces));
+    let mut folders = pins::folders();
+    // What holds filters goes when the last of them has gone.
+    folders.sort_by_key(|folder| folder.starts_with(HOLDER));
+    let removed = folders.into_iter().map(|folder| clean(&folder, namespaces));
     Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 

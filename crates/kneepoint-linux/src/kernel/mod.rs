@@ -43,6 +43,7 @@ pub use filters::{
     Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_hint, remove_queue,
 };
 pub use option::OptionUse;
+pub use pins::visible;
 pub use probe::{LENGTHS, Need, needs};
 pub use programs::{CONTROLLERS, Controller};
 pub use rates::{clear_rates, rates, set_rate};

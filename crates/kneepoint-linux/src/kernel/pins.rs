@@ -80,6 +80,18 @@ pub fn remove(name: &str) -> Result<bool, Error> {
     Ok(existed)
 }
 
+/// Whether this process may see what is pinned: to others everything looks absent.
+pub fn visible() -> Result<(), Error> {
+    let hidden = fs::read_dir(BPFFS).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    if hidden {
+        return Err(Error::new(
+            "what is loaded into the kernel is visible to root alone",
+            "run it with sudo",
+        ));
+    }
+    Ok(())
+}
+
 /// Waits until no other process changes what is pinned.
 pub fn lock() -> Result<Flock<File>, Error> {
     let path = "/run/knee.lock";

@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::scale::Scale;
 use super::space::{self, Space};
-use super::{Anchor, Drawing, scheme_class};
+use super::{Anchor, Drawing, Key, scheme_class};
 
 /// A plot area between two axes.
 pub(super) struct Frame {
@@ -159,21 +159,42 @@ impl Frame {
         }
     }
 
-    /// Draws the legend below the plot, in as many rows as it takes.
-    pub(super) fn draw_key(&mut self, names: &[&str], sample: impl Fn(&mut Drawing, usize, (f64, f64))) {
-        let (mut at, mut row) = (0.0, self.bottom + BELOW + 14.0);
-        for (place, name) in names.iter().enumerate() {
+    /// Draws the legend below the plot, in as many rows as it takes: the series, and after them what published numbers look like, if there
+    /// are any.
+    pub(super) fn draw_key(
+        &mut self,
+        names: &[&str],
+        published: bool,
+        sample: impl Fn(&mut Drawing, usize, (f64, f64)),
+    ) {
+        let mut key = Drawing::new(self.drawing.width, 0.0, "");
+        let (mut at, mut row) = (0.0, 14.0);
+        let published = published.then_some("published");
+        for (place, name) in names.iter().copied().chain(published).enumerate() {
             let long = 30.0 + space::length(name, 12.0) + 16.0;
             if at > 0.0 && at + long - 16.0 > self.drawing.width {
                 (at, row) = (0.0, row + KEY_LINE);
             }
-            sample(&mut self.drawing, place, (at, row - 4.0));
-            self.drawing.text("entry", Anchor::Start, (at + 30.0, row), name);
+            match place < names.len() {
+                true => sample(&mut key, place, (at, row - 4.0)),
+                false => diamond(&mut key, "told", (at + 12.0, row - 4.0)),
+            }
+            key.text("entry", Anchor::Start, (at + 30.0, row), name);
             at += long;
         }
-        if !names.is_empty() {
-            self.drawing.height = row + 6.0;
+        if !key.body.is_empty() {
+            let above = (self.drawing.body.len(), self.drawing.height);
+            let (top, height) = (self.bottom + BELOW, row + 6.0);
+            self.drawing.place(&key, (0.0, top));
+            self.drawing.height = top + height;
+            self.drawing.key = Some(Key { body: key.body, height, above });
         }
+    }
+
+    /// Says in the middle of the plot that there is nothing in it, and why.
+    pub(super) fn draw_nothing(&mut self) {
+        let middle = ((self.left + self.right) / 2.0, (self.top + self.bottom) / 2.0);
+        self.drawing.text("quantity", Anchor::Middle, middle, "no data: no run observed this");
     }
 }
 
@@ -210,4 +231,10 @@ pub(super) fn spot(drawing: &mut Drawing, place: usize, (x, y): (f64, f64)) {
             drawing.path(&class, corners, true);
         }
     }
+}
+
+/// The marker of a published number: an open diamond.
+pub(super) fn diamond(drawing: &mut Drawing, class: &str, (x, y): (f64, f64)) {
+    const HALF: f64 = 5.5;
+    drawing.path(class, [(x, y - HALF), (x + HALF, y), (x, y + HALF), (x - HALF, y)].into_iter(), true);
 }

@@ -2,7 +2,7 @@
 //! Grouped vertical bars: one group per item, one bar per series.
 
 use super::axis::Axis;
-use super::frame::{ABOVE, BELOW, Frame, Mark, TICK, room_for};
+use super::frame::{ABOVE, BELOW, Frame, Mark, TICK, diamond, room_for};
 use super::lines::{low_end, tip_number};
 use super::{Anchor, Drawing, Escaped, Pixels, scheme_class, space};
 use crate::table::Estimate;
@@ -20,6 +20,8 @@ pub struct Groups {
     pub groups: Vec<Group>,
     /// Horizontal reference lines; vertical ones are ignored.
     pub marks: Vec<Mark>,
+    /// Published numbers: the places of the group and of the series that each is about.
+    pub published: Vec<((usize, usize), f64)>,
 }
 
 /// A group of bars.
@@ -57,6 +59,16 @@ pub fn groups(chart: &Groups) -> Drawing {
             }
         }
     }
+    for ((group, series), value) in chart.published.iter().filter(|(_, value)| chart.y.shows(*value)) {
+        let middle = frame.left + slot * (*group as f64 + 0.5);
+        let x = middle + thick * (*series as f64 + 0.5 - chart.series.len() as f64 / 2.0);
+        let at = (x, frame.y.at(*value));
+        let tip = format!("published: {}", tip_number(*value));
+        frame.drawing.with_tip(&tip, |drawing| diamond(drawing, "told", at));
+    }
+    if !chart.groups.iter().flat_map(|group| &group.bars).any(|bar| chart.y.shows(bar.mean)) {
+        frame.draw_nothing();
+    }
     let zero = frame.y.at(0.0);
     frame.drawing.line("axis", (frame.left, zero), (frame.right, zero));
     frame.draw_marks(&marks);
@@ -66,7 +78,7 @@ pub fn groups(chart: &Groups) -> Drawing {
     frame.drawing.height = frame.bottom + BELOW;
     let names: Vec<&str> = chart.series.iter().map(String::as_str).collect();
     let names = if names.len() > 1 { &names[..] } else { &[] };
-    frame.draw_key(names, |drawing, place, (x, y)| {
+    frame.draw_key(names, !chart.published.is_empty(), |drawing, place, (x, y)| {
         drawing.rect(&format!("fill {}", scheme_class(place)), (x + 6.0, y - 6.0), (12.0, 12.0), 2.0);
     });
     frame.drawing
@@ -76,7 +88,8 @@ fn framed(chart: &Groups, marks: &[Mark]) -> Frame {
     let bars = chart.groups.iter().flat_map(|group| &group.bars);
     let ends = bars.flat_map(|bar| [bar.mean, low_end(bar), bar.interval().1]);
     let base = if chart.y.spacing == super::Spacing::Linear { Some(0.0) } else { None };
-    let ys: Vec<f64> = ends.chain(marks.iter().filter_map(Mark::on_y)).chain(base).collect();
+    let told = chart.published.iter().map(|(_, value)| *value).filter(|value| chart.y.shows(*value));
+    let ys: Vec<f64> = ends.chain(marks.iter().filter_map(Mark::on_y)).chain(told).chain(base).collect();
     let (top, bottom, right) = (ABOVE, ABOVE + PLOT, WIDTH - RIGHT);
     let y = chart.y.scale(&ys, (bottom, top), true);
     let left = room_for(&y.ticks(6));
@@ -146,6 +159,7 @@ mod tests {
             series: ["low", "middle", "high"].map(String::from).to_vec(),
             groups: names.iter().map(group).collect(),
             marks: vec![Mark::y(1.0, "all")],
+            published: Vec::new(),
         }
     }
 

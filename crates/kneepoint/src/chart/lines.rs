@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Line chart over a parameter or time: one line per series, a marker and a whisker for each estimate.
+//! Line chart over a parameter or time: one line per series with a band for its intervals, and a marker for each estimate.
 
 use super::axis::{Axis, Spacing};
-use super::frame::{ABOVE, BELOW, Frame, Mark, room_for, spot};
+use super::frame::{ABOVE, BELOW, Frame, Mark, diamond, room_for, spot};
 use super::space::Space;
-use super::{Drawing, scheme_class};
+use super::{Anchor, Drawing, scheme_class};
 use crate::table::Estimate;
 use crate::table::number;
 
@@ -21,6 +21,10 @@ pub struct Lines {
     pub series: Vec<Line>,
     /// Reference lines.
     pub marks: Vec<Mark>,
+    /// Published numbers: the place of the series that each is about, and its point.
+    pub published: Vec<(usize, (f64, f64))>,
+    /// The interval of x that was measured, if only a part was.
+    pub measured: Option<(f64, f64)>,
 }
 
 /// A series of a line chart.
@@ -51,21 +55,33 @@ const MOST_SPOTS: usize = 48;
 /// Draws the chart.
 pub fn lines(chart: &Lines) -> Drawing {
     let mut frame = framed(chart);
+    draw_measured(&mut frame, chart);
     frame.draw_y(&chart.y, true);
     frame.draw_x(&chart.x);
     frame.draw_marks(&chart.marks);
     let mut taken = Vec::new();
     for (place, series) in chart.series.iter().enumerate() {
-        draw_whiskers(&mut frame, chart, place, series);
+        draw_intervals(&mut frame, chart, place, series);
         draw_line(&mut frame, chart, place, series);
     }
     for (place, series) in chart.series.iter().enumerate() {
         taken.extend(draw_spots(&mut frame, chart, place, series));
     }
+    for (place, (x, y)) in chart.published.iter().filter(|(_, point)| in_view(chart, *point)) {
+        let at = (frame.x.at(*x), frame.y.at(*y));
+        let tip = format!("published: {}", tip_number(*y));
+        frame
+            .drawing
+            .with_tip(&tip, |drawing| diamond(drawing, &format!("told {}", scheme_class(*place)), at));
+        taken.push(Space::around(at));
+    }
+    if chart.series.iter().all(|series| !series.points.iter().any(|point| shown(chart, point))) {
+        frame.draw_nothing();
+    }
     frame.name_marks(&chart.marks, taken);
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
     let named = if names.iter().all(|name| name.is_empty()) { &[] } else { &names[..] };
-    frame.draw_key(named, |drawing, place, (x, y)| {
+    frame.draw_key(named, !chart.published.is_empty(), |drawing, place, (x, y)| {
         drawing.path(&format!("line {}", scheme_class(place)), [(x, y), (x + 24.0, y)].into_iter(), false);
         if has_spots(&chart.series[place]) {
             spot(drawing, place, (x + 12.0, y));
@@ -83,7 +99,8 @@ fn framed(chart: &Lines) -> Frame {
         // An interval that nearly reaches zero would stretch a logarithmic axis over decades without data.
         Spacing::Log => [estimate.mean, estimate.mean, estimate.interval().1],
     });
-    let ys: Vec<f64> = ends.chain(chart.marks.iter().filter_map(Mark::on_y)).collect();
+    let told = chart.published.iter().map(|(_, (_, y))| *y).filter(|y| chart.y.shows(*y));
+    let ys: Vec<f64> = ends.chain(chart.marks.iter().filter_map(Mark::on_y)).chain(told).collect();
     let (top, bottom, right) = (ABOVE, HEIGHT - BELOW, WIDTH - RIGHT);
     let y = chart.y.scale(&ys, (bottom, top), true);
     let left = room_for(&y.ticks(6));
@@ -113,18 +130,41 @@ fn draw_line(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
     }
 }
 
-fn draw_whiskers(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
-    let class = format!("error {}", scheme_class(place));
+fn in_view(chart: &Lines, (x, y): (f64, f64)) -> bool {
+    chart.x.shows(x) && chart.y.shows(y)
+}
+
+/// The window of measurement, behind everything else.
+fn draw_measured(frame: &mut Frame, chart: &Lines) {
+    let Some((from, to)) = chart.measured else { return };
+    let (left, right) = (frame.x.at(from).max(frame.left), frame.x.at(to).min(frame.right));
+    if right - left > 1.0 {
+        let size = (right - left, frame.bottom - frame.top);
+        frame.drawing.with_tip("measured", |drawing| drawing.rect("measured", (left, frame.top), size, 0.0));
+        frame.drawing.text("tick", Anchor::End, (right - 3.0, frame.top - 4.0), "measured");
+    }
+}
+
+/// The intervals of a series as a band; of an estimate without neighbours, as a whisker.
+fn draw_intervals(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
     let certain = |estimate: &Estimate| estimate.half_width.is_none_or(|half_width| !half_width.is_finite());
-    for (at, estimate) in series.points.iter().filter(|point| shown(chart, point) && !certain(&point.1)) {
-        let x = frame.x.at(*at);
+    let interval = |within: &Frame, (at, estimate): &(f64, Estimate)| {
         let (low, high) = estimate.interval();
-        let (low, high) = (frame.y.at(low).min(frame.bottom), frame.y.at(high));
-        // Hidden by its marker.
-        if low - high > 8.0 {
-            frame.drawing.line(&class, (x, low), (x, high));
-            for end in [low, high] {
-                frame.drawing.line(&class, (x - 3.0, end), (x + 3.0, end));
+        (within.x.at(*at), within.y.at(low).min(within.bottom), within.y.at(high).max(within.top - 6.0))
+    };
+    for stretch in series.points.split(|point| !shown(chart, point) || certain(&point.1)) {
+        match stretch {
+            [] => {}
+            [alone] => {
+                let class = format!("error {}", scheme_class(place));
+                let (x, low, high) = interval(frame, alone);
+                frame.drawing.line(&class, (x, low), (x, high));
+            }
+            several => {
+                let ends: Vec<_> = several.iter().map(|point| interval(frame, point)).collect();
+                let up = ends.iter().map(|(x, low, _)| (*x, *low));
+                let back = ends.iter().rev().map(|(x, _, high)| (*x, *high));
+                frame.drawing.path(&format!("band {}", scheme_class(place)), up.chain(back), true);
             }
         }
     }
@@ -187,6 +227,8 @@ mod tests {
                 Line::exact("theory", [(1e6, 0.01), (1e8, 0.01)]),
             ],
             marks: vec![Mark::y(0.05, "threshold"), Mark::x(3e6, "knee")],
+            published: Vec::new(),
+            measured: None,
         }
     }
 
@@ -222,8 +264,7 @@ mod tests {
     #[test]
     fn a_linear_chart_puts_a_point_where_it_can_be_computed() {
         let series = vec![Line::exact("", [(0.0, 0.0), (5.0, 40.0), (10.0, 80.0)])];
-        let chart =
-            Lines { x: Axis::linear("t"), y: Axis::linear("q"), series, marks: vec![], title: "".into() };
+        let chart = Lines { x: Axis::linear("t"), y: Axis::linear("q"), series, marks: vec![], ..loss() };
         let frame = framed(&chart);
         let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
         assert_eq!((frame.x.at(5.0), frame.y.at(40.0)), middle);
@@ -235,10 +276,49 @@ mod tests {
     }
 
     #[test]
+    fn published_numbers_are_open_diamonds_and_widen_the_axis() {
+        let chart = Lines { published: vec![(0, (1e7, 0.9)), (1, (1e8, f64::NAN))], ..loss() };
+        let body = lines(&chart).body;
+        assert_eq!(body.matches("<path class=\"told s0\"").count(), 1, "{body}");
+        assert!(
+            body.contains("<title>published: 0.9000</title>") && body.contains(">published</text>"),
+            "{body}"
+        );
+        let (with, without) = (framed(&chart), framed(&loss()));
+        assert!(with.y.at(0.1) > without.y.at(0.1), "0.9 is above all else");
+    }
+
+    #[test]
+    fn intervals_are_a_band_and_the_measured_window_is_shaded() {
+        let chart = Lines { measured: Some((2e6, 5e7)), ..loss() };
+        let body = lines(&chart).body;
+        assert_eq!(
+            (body.matches("class=\"band s0\"").count(), body.matches("class=\"error").count()),
+            (1, 0)
+        );
+        assert_eq!((body.matches("class=\"measured\"").count(), body.matches(">measured<").count()), (1, 2));
+        assert!(!lines(&loss()).body.contains("measured"));
+    }
+
+    #[test]
+    fn panels_with_the_same_series_share_a_key() {
+        let told = Lines { published: vec![(0, (1e7, 0.02))], ..loss() };
+        let body = super::super::sheet("both", &[lines(&loss()), lines(&told)], 2).body;
+        for name in ["pert", "theory", "published"] {
+            assert_eq!(body.matches(&format!(">{name}</text>")).count(), 1, "{name}: {body}");
+        }
+        let mut other = loss();
+        other.series.truncate(1);
+        other.series[0].name = "sack".into();
+        let apart = super::super::sheet("each its own", &[lines(&loss()), lines(&other)], 2).body;
+        assert!(apart.contains(">pert</text>") && apart.contains(">sack</text>"));
+    }
+
+    #[test]
     fn nothing_to_show_is_still_a_chart() {
         let chart = Lines { series: vec![], marks: vec![], ..loss() };
         let svg = lines(&chart).standalone();
         assert!(!svg.contains("NaN") && !svg.contains("inf\""));
-        assert!(svg.contains("Loss &lt;rate&gt;"));
+        assert!(svg.contains("Loss &lt;rate&gt;") && svg.contains("no data"));
     }
 }

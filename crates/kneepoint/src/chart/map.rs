@@ -81,7 +81,7 @@ pub fn map(chart: &Map) -> Drawing {
     frame.draw_x(&chart.x);
     draw_legend(&mut frame, chart, range);
     let names: Vec<&str> = chart.contours.iter().map(|contour| contour.name.as_str()).collect();
-    frame.draw_key(&names, |drawing, place, (x, y)| {
+    frame.draw_key(&names, false, |drawing, place, (x, y)| {
         draw_contour(drawing, place, chart.contours[place].dashed, &[(x, y), (x + 24.0, y)]);
     });
     frame.drawing

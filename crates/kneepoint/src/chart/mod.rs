@@ -46,6 +46,7 @@ pub(super) enum Anchor {
 }
 
 /// A drawing in pixels, origin at the top left.
+#[derive(Clone)]
 pub struct Drawing {
     width: f64,
     height: f64,
@@ -54,6 +55,17 @@ pub struct Drawing {
     /// Subtitle of a standalone chart.
     about: String,
     body: String,
+    /// The legend, which ends the body.
+    key: Option<Key>,
+}
+
+/// A legend: several panels may share one.
+#[derive(Clone)]
+struct Key {
+    body: String,
+    height: f64,
+    /// Where it begins in the body of its drawing, and the height of the drawing above it.
+    above: (usize, f64),
 }
 
 /// Margin around a standalone chart.
@@ -63,7 +75,7 @@ const ABOUT_LINE: f64 = 16.0;
 
 impl Drawing {
     fn new(width: f64, height: f64, label: &str) -> Drawing {
-        Drawing { width, height, label: label.into(), about: String::new(), body: String::new() }
+        Drawing { width, height, label: label.into(), about: String::new(), body: String::new(), key: None }
     }
 
     /// Sets the subtitle.

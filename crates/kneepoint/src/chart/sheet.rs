@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Several charts as the panels of one figure.
 
-use super::{Anchor, Drawing, space};
+use super::{Anchor, Drawing, Key, space};
 
 const GAP: (f64, f64) = (40.0, 30.0);
 const HEADING: f64 = 18.0;
 
-/// Draws the panels row by row, each below its title.
+/// Draws the panels row by row, each below its title. Panels with the same series have one legend, below all of them.
 pub fn sheet(title: &str, drawings: &[Drawing], columns: usize) -> Drawing {
     let columns = columns.clamp(1, drawings.len().max(1));
     let width = drawings.iter().map(|drawing| drawing.width).fold(0.0, f64::max);
     let row_width = columns as f64 * (width + GAP.0) - GAP.0;
     let mut whole = Drawing::new(row_width, 0.0, title);
+    let key = shared(drawings);
+    let alone: Vec<Drawing> =
+        drawings.iter().map(|one| if key.is_some() { one.without_key() } else { one.clone() }).collect();
     let mut top = 8.0;
-    for row in drawings.chunks(columns) {
+    for row in alone.chunks(columns) {
         let headings: Vec<_> = row.iter().map(|one| space::wrapped(&one.label, width, 13.0)).collect();
         let above = 8.0 + HEADING * headings.iter().map(Vec::len).max().unwrap_or(0) as f64;
         for (place, (drawing, heading)) in row.iter().zip(&headings).enumerate() {
@@ -26,7 +29,28 @@ pub fn sheet(title: &str, drawings: &[Drawing], columns: usize) -> Drawing {
         top += above + row.iter().map(|drawing| drawing.height).fold(0.0, f64::max) + GAP.1;
     }
     whole.height = (top - GAP.1).max(8.0);
+    if let Some(Key { body, height, .. }) = key {
+        let below = Drawing { body: body.clone(), ..Drawing::new(width, *height, "") };
+        whole.place(&below, (0.0, whole.height));
+        whole.height += height;
+    }
     whole
+}
+
+/// The legend that has the entries of all others, if there is one.
+fn shared(drawings: &[Drawing]) -> Option<&Key> {
+    let keys = drawings.iter().map(|drawing| drawing.key.as_ref()).collect::<Option<Vec<_>>>()?;
+    let longest = keys.iter().max_by_key(|key| key.body.len())?;
+    let within = |key: &&Key| longest.body.starts_with(&key.body);
+    (keys.len() > 1 && keys.iter().all(within)).then_some(longest)
+}
+
+impl Drawing {
+    /// The drawing without its legend.
+    fn without_key(&self) -> Drawing {
+        let Some(Key { above: (end, height), .. }) = self.key else { return self.clone() };
+        Drawing { body: self.body[..end].to_string(), height, key: None, ..self.clone() }
+    }
 }
 
 #[cfg(test)]

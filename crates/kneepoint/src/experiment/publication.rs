@@ -116,10 +116,10 @@ fn shared(table: &Table, faults: &mut Faults) -> Shared {
     let required = &["id", "about", "taken", "because"];
     let shape = Shape { place: "[[reading]]", besides: &["set", "alternative"], required };
     let SharedSilence { id, about, taken, because, experiments, joint } = settings(table, shape, faults);
-    let alternatives = table.tables("alternative", faults).into_iter().map(|table| {
-        let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
-        let Alternative { name: Words(name) } = settings(table, shape, faults);
-        (name, unplaced(section(table, "set", faults)))
+    let alternatives = table.tables("alternative", faults).into_iter().map(|other| {
+        let own = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
+        let Alternative { name: Words(name) } = settings(other, own, faults);
+        (name, unplaced(section(other, "set", faults)))
     });
     let alternatives = alternatives.collect();
     Shared {
@@ -201,9 +201,10 @@ impl Under<'_> {
         let taken = Variant { name: None, choice: none, points };
         let (mut relevant, mut others) = (Vec::new(), Vec::new());
         for reading in &concerned {
-            let choices = choices(&[reading]);
+            let asked = reading.joint || scope != Scope::Joint;
+            let single = choices(&[reading]).into_iter().filter(|choice| asked && !choice.is_empty());
             let alone: Vec<Variant> =
-                choices[1..].iter().filter_map(|choice| self.variant(&concerned, choice, faults)).collect();
+                single.filter_map(|choice| self.variant(&concerned, &choice, faults)).collect();
             let changes = |variant: &Variant| variant.works().ne(taken.works());
             let textual =
                 alone.is_empty() && taken.points.iter().any(|point| matches!(point.work, Work::Packets(_)));

@@ -93,12 +93,12 @@ fn experiment(
     }
     variants.extend(shared.others);
     readings.splice(0..0, shared.readings);
-    let (body, seeds) = (shared.body, shared.seeds);
+    let seeds = shared.seeds;
     let paper = id.split('-').next().unwrap_or_default().to_string();
     let more = Vec::new();
     let experiment =
         Experiment { id, paper, title, source, figure, bins, claims, readings, seeds, more, variants };
-    if body.entries.is_empty() {
+    if shared.body.entries.is_empty() {
         for (claim, table) in
             experiment.claims.iter().zip(&tables).filter(|(claim, _)| !claim.checks.is_empty())
         {
@@ -111,7 +111,7 @@ fn experiment(
         }
     }
     if faults.is_empty() {
-        let drawn = root.get("figure").filter(|_| !body.entries.is_empty());
+        let drawn = root.get("figure").filter(|_| !shared.body.entries.is_empty());
         let drawn = drawn.map(|_| section(root, "figure", faults));
         let binned = experiment.bins.as_ref().map(|_| section(root, "bins", faults));
         vet(&experiment, &tables, [drawn.as_ref(), binned.as_ref()], faults);

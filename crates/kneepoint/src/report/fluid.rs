@@ -218,6 +218,8 @@ fn trajectory(solution: &Solution) -> Drawing {
             y: Axis::linear(name),
             series: vec![chart::Line::exact("", points)],
             marks: rest.map(|rest| Mark::y(rest, "equilibrium")).collect(),
+            published: Vec::new(),
+            measured: None,
         })
     };
     let panels: Vec<Drawing> = (1..solution.columns.len()).map(panel).collect();

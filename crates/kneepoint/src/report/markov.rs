@@ -188,6 +188,8 @@ fn drawn(outcome: &Outcome, name: &str, quantity: &Quantity) -> Block {
         y: Axis::linear(quantity.title_and_unit()).holding(0.0, 0.0),
         series: (0..outcome.cases.len()).map(line).collect(),
         marks: Vec::new(),
+        published: Vec::new(),
+        measured: None,
     };
     figure(name, &quantity.title_and_unit(), "", lines(&chart))
 }

@@ -180,6 +180,8 @@ impl Group<'_> {
             y: Axis::linear("share of transfers, %").holding(0.0, 100.0),
             series: series.collect(),
             marks: Vec::new(),
+            published: Vec::new(),
+            measured: None,
         });
         Some(Figure {
             name: format!("completion_times_{}", self.name),

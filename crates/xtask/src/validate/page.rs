@@ -9,7 +9,7 @@ use super::trajectory;
 use crate::explanations::Explanations;
 
 /// The parameter varied in each group.
-const GROUPS: [(&str, &str); 12] = [
+const GROUPS: [(&str, &str); 13] = [
     ("A", "Bandwidth, 1 Mbit/s to 1 Gbit/s at 60 ms"),
     ("B", "Round-trip time, 10 ms to 1 s at 150 Mbit/s, 50 flows"),
     ("C", "Flows, 10 to 1000 at 500 Mbit/s and 60 ms, measured from 30 to 60 s"),

@@ -94,6 +94,8 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let duration = arguments.duration.unwrap_or(Span::MAX);
     let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
     let path = arguments.path.build(duration, sample)?;
+    // Before anything is measured: what cannot be written is told at once.
+    arguments.out.iter().try_for_each(|out| crate::files::make_directory(out))?;
     if arguments.probe {
         return probe::probe(arguments, &path, as_json);
     }
@@ -106,7 +108,7 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     let far = far(arguments)?;
     // The handler has a thread, and a user namespace can be entered by a process with one thread only.
-    interrupt::listen()?;
+    interrupt::listen_saying("stopping")?;
     let hosts = behind::hosts(far).map_err(|error| lacks(&error))?;
     let [near, other] = &hosts;
     let _server = serve(arguments, near, other)?;
@@ -131,7 +133,8 @@ fn with(
     match status.code() {
         Some(0) => {}
         Some(code) => return Err(Failure::Said(u8::try_from(code).unwrap_or(1))),
-        None if interrupt::asked() || arguments.duration.is_some() => {}
+        None if interrupt::asked() => return Err(Failure::Said(130)),
+        None if arguments.duration.is_some() => {}
         None => return Err(Failure::run(format!("the program ended by {status}"), "see what it printed")),
     }
     outcome.judge()
@@ -268,7 +271,12 @@ fn failed(doing: &str, error: &std::io::Error) -> Failure {
 
 /// What is missing where namespaces or devices cannot be made.
 fn lacks(error: &std::io::Error) -> Failure {
-    let remedy = "run it as root, or with CAP_SYS_ADMIN and CAP_NET_ADMIN; `knee doctor` shows what this machine allows";
+    let remedy = match error.kind() {
+        std::io::ErrorKind::NotFound => "`ip netns list` shows the network namespaces that have names",
+        _ => {
+            "run it as root, or with CAP_SYS_ADMIN and CAP_NET_ADMIN; `knee doctor` shows what this machine allows"
+        }
+    };
     Failure::run(format!("cannot make two hosts with a link between them: {error}"), remedy)
 }
 

@@ -110,17 +110,20 @@ impl Outcome {
                 let percent = 100.0 * number(key);
                 if percent.is_nan() { "-".to_string() } else { format!("{percent:.3} %") }
             };
+            let delay = match number("queueing_delay_p99_ms") {
+                unknown if unknown.is_nan() => "-".to_string(),
+                delay => format!("{delay:.1} ms"),
+            };
             let used = match number("utilization") {
                 unknown if unknown.is_nan() => String::new(),
                 used => format!(" ({:.1} % of the link)", 100.0 * used),
             };
             text += &format!(
-                "{}: {:.2} Mbit/s{used}, {} packets\n  queue {:.1} packets, delay p99 {:.1} ms, dropped {}, lost {}, marked {}\n",
+                "{}: {:.2} Mbit/s{used}, {} packets\n  queue {:.1} packets, delay p99 {delay}, dropped {}, lost {}, marked {}\n",
                 row.label("link"),
                 number("throughput_bps") / 1e6,
                 number("served_packets"),
                 number("queue_mean_packets"),
-                number("queueing_delay_p99_ms"),
                 share("drop_ratio"),
                 number("drops_channel"),
                 share("mark_ratio"),

@@ -105,6 +105,7 @@ pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<()
             "train_packets": plan.length,
             "lateness_us": own,
             "real_time": real_time,
+            "valid": outcome.spoiled.is_none(),
             "good": good,
         }))?;
     } else {

@@ -248,6 +248,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 /// Dispatches to the question.
 #[cfg(feature = "bpf")]
 pub fn kernel(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    kneepoint_linux::kernel::visible()?;
     match &arguments.what {
         What::Load(arguments) => controllers::load(arguments, as_json),
         What::Unload(arguments) => controllers::unload(arguments, as_json),

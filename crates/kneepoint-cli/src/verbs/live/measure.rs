@@ -56,10 +56,11 @@ pub fn measure<R: Ran>(
         loop {
             let next = left.lock().expect("no panic inside").next();
             let Some((place, repetition)) = next.filter(|_| !interrupt::asked()) else { return Ok(()) };
-            let ran = repeated(runs, names[place], repetition, &|attempt| once(place, repetition, attempt))?;
+            let ran = repeated(runs, names[place], repetition, &|attempt| once(place, repetition, attempt));
             if interrupt::asked() {
                 return Ok(());
             }
+            let ran = ran?;
             finished.lock().expect("no panic inside")[place].push(ran);
             bar.inc(1);
         }

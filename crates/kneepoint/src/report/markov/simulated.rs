@@ -138,6 +138,8 @@ fn panels(outcome: &Outcome, others: &[Other]) -> Drawing {
             y: Axis::linear(PACKETS.title_and_unit()).holding(0.0, 0.0),
             series: [Line::exact("analysis", exact)].into_iter().chain(others.iter().map(series)).collect(),
             marks: Vec::new(),
+            published: Vec::new(),
+            measured: None,
         })
     };
     let panels: Vec<Drawing> = (0..outcome.cases.len()).map(panel).collect();

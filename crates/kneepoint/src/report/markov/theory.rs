@@ -47,6 +47,8 @@ pub(super) fn beside_theory(outcome: &Outcome) -> Option<Section> {
             y: Axis::log("throughput, packets/s"),
             series: cases.iter().cloned().chain(curves).collect(),
             marks: Vec::new(),
+            published: Vec::new(),
+            measured: None,
         })
     };
     let panels = [panel("laws of TCP", laws.collect()), panel("response functions", responses.collect())];

@@ -131,6 +131,8 @@ fn windows(case: &Case) -> Figure {
         y: Axis::linear("congestion window, packets").holding(0.0, 1.0),
         series: vec![Line::exact("", drawn.into_iter().step_by(every))],
         marks: Vec::new(),
+        published: Vec::new(),
+        measured: None,
     };
     let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     Figure {

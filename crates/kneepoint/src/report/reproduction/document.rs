@@ -15,8 +15,14 @@ use crate::settings::Setting;
 /// More numbers than this are left to the data.
 const MOST_NUMBERS: usize = 4;
 
-/// An overview, and a section for each experiment.
-pub fn document(outcomes: &[Reproduction], taken: &Effort, manifest: &Manifest) -> Document {
+/// An overview, and a section for each experiment. `joint` are the experiments under every combination of the readings that they share,
+/// if these were run.
+pub fn document(
+    outcomes: &[Reproduction],
+    joint: &[Reproduction],
+    taken: &Effort,
+    manifest: &Manifest,
+) -> Document {
     let about = Prose::from("Published figures and tables, run again, and the verdict on each claim. ");
     let judgements: Vec<Judgement> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary = Prose::default().strong(format!("{}.", tally(judgements.iter()))).then(format!(
@@ -32,7 +38,7 @@ pub fn document(outcomes: &[Reproduction], taken: &Effort, manifest: &Manifest) 
     }
     introduction.push(Block::pages(vec![Block::Table(overview(outcomes))]));
     let mut sections = vec![Section::new("", introduction)];
-    sections.extend(shared::sections(outcomes));
+    sections.extend(shared::sections(outcomes, joint));
     sections.extend(outcomes.iter().map(section));
     let known = |value: &Option<String>, unknown: &str| value.clone().unwrap_or(unknown.to_string());
     let facts = [
@@ -124,7 +130,7 @@ fn section(outcome: &Reproduction) -> Section {
         let reading = |reading: &&experiment::Reading| {
             Prose::from(format!("{} ", reading.about)).emphasis("Taken:").then(format!(" {}", reading.taken))
         };
-        let names: Vec<&str> = shared.iter().filter_map(|reading| reading.shared.as_deref()).collect();
+        let names: Vec<&str> = shared.iter().filter_map(|one| one.shared.as_deref()).collect();
         let common = format!("Of the publication: {}.", names.join(", "));
         let common = (!names.is_empty()).then(|| Prose::from(common));
         let readings = own.iter().map(reading).chain(common).collect();

@@ -3,11 +3,12 @@
 
 use super::super::document::{Block, Column, Shown, Table, TableLine};
 use crate::chart::{self, Axis, Dot, Drawing, Group, Groups, Line, Lines, scatter, scheme_class};
-use crate::experiment::expression::{self, Expression, Fold, Part, Reference};
-use crate::experiment::{FigureSpec, Reproduction, Scale, claim};
+use crate::experiment::expression::{self, Expression, Fold, Operator, Part, Reference};
+use crate::experiment::{Claim, FigureSpec, Reproduction, Scale, Work, claim};
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::Estimate;
 use crate::table::{Frame, Labels, quantity};
+use serde_json::Value;
 
 /// The figure; none if the experiment has none, or nothing was observed.
 pub fn render(outcome: &Reproduction) -> Option<Drawing> {
@@ -104,6 +105,10 @@ impl Quantity {
 struct FigureView<'o> {
     figure: &'o FigureSpec,
     frame: &'o Frame,
+    /// Published numbers of claims, with what they are numbers of.
+    told: Vec<(Reference, f64)>,
+    /// The interval of the run that is measured, in seconds.
+    measured: Option<(f64, f64)>,
     /// Labels that are the same for everything shown.
     fixed: Labels,
     xs: Vec<String>,
@@ -113,13 +118,17 @@ struct FigureView<'o> {
 
 impl<'o> FigureView<'o> {
     fn of(outcome: &'o Reproduction) -> Option<FigureView<'o>> {
-        FigureView::new(outcome.experiment.figure.as_ref()?, &outcome.frames[0])
+        let view = FigureView::new(outcome.experiment.figure.as_ref()?, &outcome.frames[0])?;
+        let told = outcome.experiment.claims.iter().flat_map(published).collect();
+        Some(FigureView { told, measured: measured(outcome), ..view })
     }
 
     fn new(figure: &'o FigureSpec, frame: &'o Frame) -> Option<FigureView<'o>> {
         let mut plan = FigureView {
             figure,
             frame,
+            told: Vec::new(),
+            measured: None,
             fixed: Labels::new(),
             xs: frame.labels(&figure.x.0).to_vec(),
             series: frame.labels(&figure.series.0).iter().cloned().map(Some).collect(),
@@ -151,6 +160,11 @@ impl<'o> FigureView<'o> {
                 y,
                 series: self.series.iter().map(|series| self.line(shown, series, &numbers)).collect(),
                 marks: Vec::new(),
+                published: self
+                    .published(shown)
+                    .map(|(x, series, value)| (series, (numbers[x], value)))
+                    .collect(),
+                measured: self.measured.filter(|_| self.figure.x.0 == "time"),
             }),
             None => chart::groups(&Groups {
                 title,
@@ -158,8 +172,27 @@ impl<'o> FigureView<'o> {
                 series: self.series.iter().map(|name| name.clone().unwrap_or_default()).collect(),
                 groups: self.xs.iter().map(|x| self.group(shown, x)).collect(),
                 marks: Vec::new(),
+                published: self.published(shown).map(|(x, series, value)| ((x, series), value)).collect(),
             }),
         }
+    }
+
+    /// Published numbers in a panel: the places of `x` and of the series that each is about.
+    fn published(&self, shown: &Quantity) -> impl Iterator<Item = (usize, usize, f64)> {
+        let of = |reference: &Reference, x: &String, series: &Option<String>| {
+            let Expression::Observed(Reference { metric, labels }) = &shown.expression else { return false };
+            let mut here = self.labels(x, series);
+            here.extend(labels.clone());
+            reference.metric == *metric && reference.labels == here
+        };
+        let places = self.xs.iter().enumerate().flat_map(|(place, x)| {
+            self.series.iter().enumerate().map(move |(series, name)| (place, x, series, name))
+        });
+        let told = places.filter_map(|(place, x, series, name)| {
+            let (_, value) = self.told.iter().find(|(reference, _)| of(reference, x, name))?;
+            Some((place, series, *value))
+        });
+        told.collect::<Vec<_>>().into_iter()
     }
 
     fn y(&self, shown: &Quantity) -> Axis {
@@ -206,10 +239,15 @@ impl<'o> FigureView<'o> {
         Shown::of(&self.estimate(shown, x, series), shown.scale)
     }
 
-    fn estimate(&self, shown: &Quantity, x: &str, series: &Option<String>) -> Estimate {
+    fn labels(&self, x: &str, series: &Option<String>) -> Labels {
         let mut labels = self.fixed.clone();
         labels.insert(self.figure.x.0.clone(), x.to_string());
         labels.extend(series.iter().map(|series| (self.figure.series.0.clone(), series.clone())));
+        labels
+    }
+
+    fn estimate(&self, shown: &Quantity, x: &str, series: &Option<String>) -> Estimate {
+        let labels = self.labels(x, series);
         let over = |inner, name: &String| {
             Expression::Along(
                 Fold::Mean,
@@ -220,6 +258,48 @@ impl<'o> FigureView<'o> {
         let whole = self.figure.mean_over.0.iter().fold(shown.expression.clone(), over);
         claim::estimate(&whole, self.frame, &labels)
     }
+}
+
+/// The published numbers of a claim that are numbers of one metric, in the units of that metric.
+fn published(claim: &Claim) -> Vec<(Reference, f64)> {
+    let value = |name: &String| match claim.published.as_ref()? {
+        Value::Object(numbers) => numbers.get(name)?.as_f64(),
+        alone => alone.as_f64().filter(|_| claim.ours.len() == 1),
+    };
+    let told = claim.ours.iter().filter_map(|(name, ours)| {
+        let (reference, factor) = multiple(ours)?;
+        Some((reference.clone(), value(name)? / factor))
+    });
+    told.collect()
+}
+
+/// The metric that an expression is a multiple of, and the factor.
+fn multiple(expression: &Expression) -> Option<(&Reference, f64)> {
+    match expression {
+        Expression::Observed(reference) => Some((reference, 1.0)),
+        Expression::Pair(left, operator, right) => match (&**left, operator, &**right) {
+            (Expression::Number(factor), Operator::Times, of)
+            | (of, Operator::Times, Expression::Number(factor)) => {
+                multiple(of).map(|(reference, own)| (reference, own * factor))
+            }
+            (of, Operator::Over, Expression::Number(part)) => {
+                multiple(of).map(|(reference, own)| (reference, own / part))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The measurement window of the runs, if all have the same.
+fn measured(outcome: &Reproduction) -> Option<(f64, f64)> {
+    let windows = outcome.experiment.variants[0].points.iter().filter_map(|point| match &point.work {
+        Work::Packets(packets) => Some(packets.valid.schedule().measure),
+        Work::Computation(_) => None,
+    });
+    let mut windows = windows.map(|window| (window.from.as_secs_f64(), window.to.as_secs_f64()));
+    let first = windows.next()?;
+    windows.all(|other| other == first).then_some(first)
 }
 
 /// A metric of the subject that has these labels; without any, of the run, or else of the first that has the metric.
@@ -270,6 +350,18 @@ fn name_and_unit(metric: &str) -> (&str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn published_numbers_are_in_the_units_of_their_metric() {
+        let multiple = |text: &str| {
+            let expression = Expression::parse(text).unwrap();
+            multiple(&expression).map(|(reference, factor)| (reference.to_string(), factor))
+        };
+        assert_eq!(multiple("drop_ratio[group=a]"), Some(("drop_ratio[group=a]".into(), 1.0)));
+        assert_eq!(multiple("100 * utilization / 1.25"), Some(("utilization".into(), 80.0)));
+        assert_eq!(multiple("1 - utilization"), None);
+        assert_eq!(multiple("utilization / jain_index"), None);
+    }
 
     #[test]
     fn a_metric_reads_as_words_with_the_unit_apart() {

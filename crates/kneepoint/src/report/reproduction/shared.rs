@@ -5,20 +5,29 @@
 use super::super::document::{Block, Column, Prose, Section, Table, TableLine};
 use crate::experiment::{Choice, Reading, Reproduction, Variant, Verdict};
 
-/// A section for each publication whose experiments share readings.
-pub fn sections(outcomes: &[Reproduction]) -> Vec<Section> {
+/// A section for each publication whose experiments share readings. `joint` are those that were run under every combination.
+pub fn sections(outcomes: &[Reproduction], joint: &[Reproduction]) -> Vec<Section> {
     let papers = outcomes.chunk_by(|one, other| one.experiment.paper == other.experiment.paper);
-    papers.filter_map(section).collect()
+    let of = |taken: &[Reproduction]| {
+        let paper = &taken.first()?.experiment.paper;
+        let own: Vec<&Reproduction> =
+            joint.iter().filter(|outcome| outcome.experiment.paper == *paper).collect();
+        section(taken, &own)
+    };
+    papers.filter_map(of).collect()
 }
 
-fn section(outcomes: &[Reproduction]) -> Option<Section> {
+fn section(outcomes: &[Reproduction], joint: &[&Reproduction]) -> Option<Section> {
     let readings = readings(outcomes);
     let first = outcomes.first().filter(|_| !readings.is_empty())?;
     let mut blocks = vec![Block::List(readings.iter().map(|reading| told(reading)).collect())];
-    let lines = lines(outcomes, &readings);
+    let lines = lines(joint, &readings);
     if lines.len() > 1 {
-        let about = "Every claim of the publication judged with all its experiments under the same readings. Open are those that \
-                     cannot be tested; gained are claims that hold under these and not as taken, lost the other way round.";
+        let seeds = joint.iter().map(|outcome| outcome.experiment.seeds.len()).max().unwrap_or(0);
+        let about = format!(
+            "Every claim of the publication judged with all its experiments under the same readings, by shortened runs with at most {seeds} \
+             seeds. Open are those that cannot be tested; gained are claims that hold under these and not as taken, lost the other way round."
+        );
         blocks.push(Block::prose(about));
         blocks.push(Block::Table(Table {
             corner: "readings".into(),
@@ -61,10 +70,10 @@ fn told(reading: &Reading) -> Prose {
 }
 
 /// A line for each choice that every experiment was run under.
-fn lines(outcomes: &[Reproduction], readings: &[&Reading]) -> Vec<TableLine> {
+fn lines(outcomes: &[&Reproduction], readings: &[&Reading]) -> Vec<TableLine> {
     let taken: Vec<Verdict> = outcomes.iter().flat_map(|outcome| verdicts(outcome, 0)).collect();
     let line = |choice: &Choice| {
-        let of = |outcome| Some(verdicts(outcome, place(outcome, choice)?));
+        let of = |outcome: &&Reproduction| Some(verdicts(outcome, place(outcome, choice)?));
         let judged: Vec<Verdict> = outcomes.iter().map(of).collect::<Option<Vec<_>>>()?.concat();
         let count = |wanted| judged.iter().filter(|verdict| **verdict == wanted).count();
         let changed = |from: &[Verdict], to: &[Verdict]| {
@@ -103,7 +112,7 @@ fn place(outcome: &Reproduction, choice: &Choice) -> Option<usize> {
 }
 
 /// Every combination of the alternatives that some experiment has, fewer alternatives first.
-fn choices(outcomes: &[Reproduction]) -> Vec<Choice> {
+fn choices(outcomes: &[&Reproduction]) -> Vec<Choice> {
     let mut alternatives: Vec<(&String, &String)> = Vec::new();
     let variants = outcomes.iter().flat_map(|outcome| &outcome.experiment.variants);
     for one in variants.filter(|variant| variant.choice.len() == 1).flat_map(|variant| &variant.choice) {

@@ -87,5 +87,7 @@ fn panel(row: &PairedWindows) -> Drawing {
         y: Axis::linear("window, packets").holding(0.0, 0.0),
         series: vec![Line::exact("ns-2", points(&row.theirs)), Line::exact("ours", points(&row.ours))],
         marks: row.pair.path.losses.iter().map(|at| Mark::x(*at, "")).collect(),
+        published: Vec::new(),
+        measured: None,
     })
 }
