@@ -59,7 +59,7 @@ reproduce: build ## the publications at full length, and their pages in docs/ (A
 ifneq ($(ARGS),)
 	$(KNEE) reproduce $(ARGS) --out $(OUT)/reproduce
 else
-	$(call page,pert adaptive-pert readings --readings,reproduction)
+	$(call page,pert adaptive-pert readings --readings --alternatives false,reproduction)
 	$(call page,pisa,pisa)
 	$(call page,ratcp,ratcp)
 	$(call page,video beyond.video,streaming)

@@ -101,7 +101,8 @@ const COMBINED_SEEDS: u64 = 2;
 /// The outcomes of shortened runs under every combination of the readings that experiments share.
 fn combined(arguments: &Arguments) -> Result<Vec<Reproduction>, Failure> {
     tell("every combination of the shared readings, in shortened runs");
-    let volumes = library::find(&arguments.names, Pace::Quick, Scope::Joint)?;
+    let mut volumes = library::find(&arguments.names, Pace::Quick, Scope::Joint)?;
+    volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
     let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
     conduct(study, &arguments.means).map(|(outcomes, _)| outcomes)

@@ -8,6 +8,7 @@ use crate::experiment::{Claim, FigureSpec, Reproduction, Scale, Work, claim};
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::Estimate;
 use crate::table::{Frame, Labels, quantity};
+use crate::units::Time;
 use serde_json::Value;
 
 /// The figure; none if the experiment has none, or nothing was observed.
@@ -291,15 +292,16 @@ fn multiple(expression: &Expression) -> Option<(&Reference, f64)> {
     }
 }
 
-/// The measurement window of the runs, if all have the same.
+/// The measurement window of the runs, if all have the same and it is a part of them only.
 fn measured(outcome: &Reproduction) -> Option<(f64, f64)> {
-    let windows = outcome.experiment.variants[0].points.iter().filter_map(|point| match &point.work {
-        Work::Packets(packets) => Some(packets.valid.schedule().measure),
+    let mut windows = outcome.experiment.variants[0].points.iter().filter_map(|point| match &point.work {
+        Work::Packets(packets) => Some(packets.valid.schedule()),
         Work::Computation(_) => None,
     });
-    let mut windows = windows.map(|window| (window.from.as_secs_f64(), window.to.as_secs_f64()));
     let first = windows.next()?;
-    windows.all(|other| other == first).then_some(first)
+    let part = first.measure.span() < first.duration.since(Time::ZERO);
+    let same = windows.all(|other| other.measure == first.measure);
+    (part && same).then(|| (first.measure.from.as_secs_f64(), first.measure.to.as_secs_f64()))
 }
 
 /// A metric of the subject that has these labels; without any, of the run, or else of the first that has the metric.

@@ -31,9 +31,7 @@ fn section(outcomes: &[Reproduction], joint: &[&Reproduction]) -> Option<Section
         blocks.push(Block::prose(about));
         blocks.push(Block::Table(Table {
             corner: "readings".into(),
-            columns: ["hold", "fail", "untestable", "gained", "lost"]
-                .map(|name| Column::number(name, ""))
-                .into(),
+            columns: ["hold", "fail", "open", "gained", "lost"].map(|name| Column::number(name, "")).into(),
             lines,
             linked: false,
         }));
@@ -62,7 +60,7 @@ fn readings(outcomes: &[Reproduction]) -> Vec<&Reading> {
 
 fn told(reading: &Reading) -> Prose {
     let name = reading.shared.clone().unwrap_or_default();
-    let told = Prose::default().strong(format!("{name}. ")).then(format!("{} ", reading.about));
+    let told = Prose::default().strong(format!("{name}.")).then(format!(" {} ", reading.about));
     told.emphasis("Taken:")
         .then(format!(" {} ", reading.taken))
         .emphasis("Why:")
@@ -83,11 +81,11 @@ fn lines(outcomes: &[&Reproduction], readings: &[&Reading]) -> Vec<TableLine> {
         let counts = Verdict::ALL.iter().map(|verdict| count(*verdict));
         let changes = [changed(&taken, &judged), changed(&judged, &taken)];
         let cells = counts.chain(changes).map(|number| number.to_string().into());
-        let names: Vec<&str> = readings
-            .iter()
-            .filter_map(|reading| choice.get(reading.shared.as_ref()?))
-            .map(String::as_str)
-            .collect();
+        let named = |reading: &&Reading| {
+            let id = reading.shared.as_ref()?;
+            choice.get(id).map(|name| format!("{id}: {name}"))
+        };
+        let names: Vec<String> = readings.iter().filter_map(named).collect();
         let name = if names.is_empty() { "as taken".to_string() } else { names.join("; ") };
         Some(TableLine::new(name, cells.collect()))
     };
