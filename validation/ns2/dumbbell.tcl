@@ -62,7 +62,7 @@ switch $cc {
 }
 # The module's own defaults.
 if {$cc=="fast"} {
-  if {$o(module)!=""} {load $o(module) Fast}
+  load [expr {$o(module)!="" ? $o(module) : $env(FAST_MODULE)}] Fast
   foreach {k v} "cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 gamma_ 0.5
     mi_threshold_ 0.00075 high_accuracy_cwnd_ 2 alpha_ $o(alpha) beta_ $o(alpha)" {Agent/TCP/Fast set $k $v}
 }

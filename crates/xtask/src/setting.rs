@@ -245,6 +245,8 @@ fn control(text: &mut String, setup: &Setup) {
     line(text, "cc", format_args!("{control}"));
     match setup.scheme().0 {
         "vegas" => text.push_str(VEGAS),
+        // Its module times every packet without timestamps.
+        "fast" => text.push_str("tcp = { timestamps = true }\n"),
         "newreno" => text.push_str("tcp = { recovery = \"newreno\" }\n"),
         _ => {}
     }
