@@ -4,6 +4,7 @@
 #
 #  scheme  sack-droptail | sack-redecn | sack-red | vegas-droptail | newreno-droptail | sack-pi | sack-piecn | newreno-pi |
 #          sack-rem | sack-remecn | sack-avq | sack-avqecn | sack-rio |
+#          fast-droptail (alpha pkts; $FAST_MODULE is a shared library with ns-2.35's tcp/tcp-fast.cc, which Debian leaves out) |
 #          cubic/illinois/compound/highspeed/htcp/bic/reno/vegasL -droptail   (Agent/TCP/Linux)
 #  bw (bit/s) rtt (s, propagation) nflows nweb buffer (pkts, 0 = max(bw*rtt/8000, 2*nflows))
 #  t0 t1 measurement window, startspan flows start U(0,startspan); seed; overhead (s, -1 = one bottleneck pkt time)
@@ -21,6 +22,7 @@ array set o {
   window 0 rev 0 sched Calendar allheaders 0 ts 0 qweight -1 minrto 0.2 tick 0.01 tag "" delack 0 redtarget 0.005
   qtrace 0 qref 200 redmin 0 redmax 0 adaptive 1 redbytes 0 redmean 0
   tagrate 5e5 tagdepth 10000 nslots 0 slotoff 0.5 slotmean 10 slotmin 1 slotmax 2000 slotshape 1.2 ssthresh 0 cbr 0
+  alpha 100
 }
 foreach a $argv { set i [string first = $a]; set k [string range $a 0 [expr $i-1]]
   if {![info exists o($k)]} {puts stderr "unknown option $k"; exit 1}
@@ -55,7 +57,14 @@ switch $cc {
   sack    {set tcptype TCP/Sack1}
   vegas   {set tcptype TCP/Vegas}
   newreno {set tcptype TCP/Newreno}
+  fast    {set tcptype TCP/Fast}
   default {set tcptype TCP/Linux; set linux 1; set ca $cc; if {$ca=="vegasL"} {set ca vegas}}
+}
+# The module's own defaults.
+if {$cc=="fast"} {
+  load $env(FAST_MODULE) Fast
+  foreach {k v} "cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 gamma_ 0.5
+    mi_threshold_ 0.00075 high_accuracy_cwnd_ 2 alpha_ $o(alpha) beta_ $o(alpha)" {Agent/TCP/Fast set $k $v}
 }
 set sinktype TCPSink/Sack1
 if {$cc=="newreno"} {set sinktype TCPSink}

@@ -2,7 +2,7 @@
 # One flow over one link that loses a packet at each given time: its window, sampled.
 # usage: ns trajectory.tcl key=value ...          -> one JSON line on stdout, prefixed "JSON "
 #
-#  agent   an Agent/TCP of ns-2: Sack1, Vegas, or Linux with ca=NAME, one of its congestion controls
+#  agent   an Agent/TCP of ns-2: Sack1, Vegas, Fast (with $FAST_MODULE, see dumbbell.tcl) of alpha packets, or Linux with ca=NAME, one of its congestion controls
 #  params  of that control: "name value name value"
 #  bw (bit/s), rtt (s, propagation), buffer (pkts), losses (s; a packet each)
 #  start (pkts) the window to start with, without a slow start; delack=1 delayed ACKs
@@ -11,7 +11,7 @@
 # Samples are taken at step, 2 step, ... end. All times count from the start of the flow, at one second of ns-2's
 # clock: to its Linux a packet sent at 0 has no time.
 set zero 1.0
-array set o { agent Linux ca reno params {} bw 1e9 rtt 0.1 buffer 100000 losses {} start 300 delack 0 step 0.1 end 60 window 100000 seed 1 }
+array set o { agent Linux ca reno params {} bw 1e9 rtt 0.1 buffer 100000 losses {} start 300 delack 0 step 0.1 end 60 window 100000 seed 1 alpha 100 }
 foreach a $argv { set i [string first = $a]; set k [string range $a 0 [expr $i-1]]
   if {![info exists o($k)]} {puts stderr "unknown option $k"; exit 1}
   set o($k) [string range $a [expr $i+1] end] }
@@ -23,6 +23,12 @@ Agent/TCP set window_ $o(window)
 # Linux always sends timestamps, 10 bytes, and its first packet carries data; ns-2's Vegas sends packets without a header.
 Agent/TCP set packetSize_ 1000
 if {$linux} {Agent/TCP set timestamps_ true; Agent/TCP set syn_ false}
+
+if {$o(agent)=="Fast"} {
+  load $env(FAST_MODULE) Fast
+  foreach {k v} "cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 gamma_ 0.5
+    mi_threshold_ 0.00075 high_accuracy_cwnd_ 2 alpha_ $o(alpha) beta_ $o(alpha)" {Agent/TCP/Fast set $k $v}
+}
 
 set a [$ns node]; set b [$ns node]
 set delay [expr $o(rtt)/2.0]

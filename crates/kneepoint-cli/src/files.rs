@@ -10,8 +10,13 @@ use crate::failure::Failure;
 /// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
 
-/// Reads text from a file, or from standard input for `-`.
+/// Reads a scenario from a file, or from standard input for `-`.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
+    read_text_or(path, "check the path; `knee init FILE` writes an example scenario")
+}
+
+/// Reads text from a file, or from standard input for `-`; the remedy is for a file that is not there.
+pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
@@ -19,10 +24,7 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
         File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
     };
     read.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::run(
-            format!("cannot read `{}`: {error}", path.display()),
-            "check the path; `knee init FILE` writes an example scenario",
-        ),
+        io::ErrorKind::NotFound => Failure::run(format!("cannot read `{}`: {error}", path.display()), remedy),
         _ => Failure::io("read", path, &error),
     })?;
     if bytes.len() as u64 > LARGEST {

@@ -7,6 +7,7 @@
 //! | [`manifest`] | provenance of results |
 //! | [`failure`] | errors, their messages and exit status |
 //! | [`files`] | atomic reads and writes, printing |
+//! | [`terminal`] | text as wide as the terminal |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
@@ -36,6 +37,7 @@ mod outputs;
 mod parquet;
 mod png;
 mod store;
+mod terminal;
 mod verbs;
 mod workload;
 

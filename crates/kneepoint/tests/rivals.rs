@@ -60,9 +60,10 @@ fn fast_keeps_alpha_packets_of_each_flow_in_the_queue() {
         [("fast:alpha=20", 1, 20.0), ("fast:alpha=50", 1, 50.0), ("fast:alpha=20", 2, 40.0)]
     {
         let (queue, utilization) = LINK.queue(&[(cc, flows)]);
-        // 19.9, 49.8 and 39.8 packets.
+        // Less than two packets per flow are missing, for updates add whole ones.
+        let missing = expected - queue;
         assert!(
-            (queue - expected).abs() < 1.0 && utilization > 0.99,
+            (-0.5..=2.0 * f64::from(flows)).contains(&missing) && utilization > 0.99,
             "{cc} × {flows}: {queue} {utilization}"
         );
     }

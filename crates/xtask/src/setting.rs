@@ -235,16 +235,18 @@ const VEGAS: &str = "[flows.tcp]\npayload = \"960b\"\nheader = \"40b\"\ntimestam
 
 /// The control of the long flows, with their own options.
 fn control(text: &mut String, setup: &Setup) {
-    let pert = format!("{{ kind = \"pert\", early_in_slow_start = {} }}", setup.count("early", 0) == 1);
     let control = match setup.scheme().0 {
-        "vegas" => "\"vegas\"",
-        "pert" => &pert,
-        "cubic" => "{ kind = \"cubic\", era = \"2006\" }",
-        _ => "\"reno\"",
+        "pert" => format!("{{ kind = \"pert\", early_in_slow_start = {} }}", setup.count("early", 0) == 1),
+        "vegas" => "\"vegas\"".into(),
+        "cubic" => "{ kind = \"cubic\", era = \"2006\" }".into(),
+        "fast" => format!("{{ kind = \"fast\", alpha = {} }}", setup.number("alpha", 100.0)),
+        _ => "\"reno\"".to_string(),
     };
     line(text, "cc", format_args!("{control}"));
     match setup.scheme().0 {
         "vegas" => text.push_str(VEGAS),
+        // Its module times every packet without timestamps.
+        "fast" => text.push_str("tcp = { timestamps = true }\n"),
         "newreno" => text.push_str("tcp = { recovery = \"newreno\" }\n"),
         _ => {}
     }

@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! FAST: steers the window towards the one that keeps α packets of its own in the queue.
 //!
-//! C. Jin, D. X. Wei, S. H. Low, "FAST TCP: Motivation, Architecture, Algorithms, Performance", INFOCOM 2004, §IV; constants as in the ns-2 module of T. Cui and L. Andrew, version 1.1.3.
+//! C. Jin, D. X. Wei, S. H. Low, "FAST TCP: Motivation, Architecture, Algorithms, Performance", INFOCOM 2004, §IV; as in the ns-2 module of T. Cui and L. Andrew, version 1.1.3.
 //!
 //! ```text
 //! every sample r:     avg <- avg + η (r - avg),  η = min(3 / W, 1/256);   base <- min(base, r)
 //! avg - base < m:     W += 1 per packet acknowledged                      multiplicative increase
-//! every other round:  W <- min(2 W0, (1 - γ) W + γ (base / avg · W0 + α))
+//! every other round:  W <- (1 - γ) W + γ (base / avg · W0 + α),  every 10 ms
 //! loss:               W <- W / 2         timeout: W <- 2
 //! ```
 //!
-//! `W` window, `W0` the window as the round began, `α`: packets; `r` round-trip time, `m` threshold: time.
+//! `W` window, `W0` packets outstanding when the packet now acknowledged was sent; `α`: packets; `r` round-trip
+//! time, `m` threshold: time.
 //! At rest W (1 - base / avg) = α: each flow keeps α packets in the queue, whatever its round-trip time.
 //!
-//! Readings:
-//! * α = 100 is the module's. Where the flows' α together exceed the buffer there is no rest: a window doubles every
-//!   other round until packets are lost.
-//! * The paper spreads one update over a round trip, and lets the next round trip pass. The module updates every
-//!   10 ms of a round that updates, always from the same W0, so a round of 60 ms closes 98 % of the distance
-//!   where γ = 0.5 would close half. `interval` is that time; 0 takes one update a round, as in the paper.
-//! * An increase is spread over the acknowledgements until the next update, at most one packet each; a decrease is
-//!   taken at once (module).
+//! Readings, all the module's, whose behaviour published comparisons in ns-2 show:
+//! * α is 100. Where the flows' α together exceed the buffer there is no rest: windows double every round trip
+//!   until packets are lost, many at a time, and hosts run into timeouts.
+//! * The paper makes one update a round, at most a doubling, min(2 W0, …). The module repeats it every 10 ms from
+//!   the W0 of a round trip ago, without that limit. `interval` is that time; 0 is the paper's rule.
+//! * An increase is a whole number of packets (the rest of it is dropped, so that a flow keeps up to 1 / γ packets
+//!   less than α), spread over the acknowledgements until the next update, at most one packet each. What is not
+//!   yet added is added in the round without updates, and after a loss. A decrease is taken at once.
+//! * W0 is that of before a loss for a round trip after the repair, which undoes much of the halving.
 //! * η is the module's; the paper's is min(3 / W, 1/4) (`max_weight`).
 //! * Slow start is the multiplicative increase: there is no threshold to remember, and a connection's initial one
 //!   is ignored.
 //! * A mark halves like a loss. The window is never below two packets.
 //!
-//! Departures from the module: W0 is the window as the round began, not the packets outstanding when the packet now
-//! acknowledged was sent; so the first update after a loss starts from the halved window, not from the one before.
+//! Departures from the module: losses are found and repaired by the host, without the module's retransmission of
+//! whatever is older than 2 avg; increases are spread for base round-trip times below 4 ms, too.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::delay::Delay;
-use super::rounds::Rounds;
 use super::window::FLOOR_AFTER_LOSS;
 use super::{Ack, Control, Controller, Loss, Start, Timeout};
 use crate::rng::Rng;
@@ -47,7 +49,7 @@ crate::settings! {
         gamma: f64 = 0.5, 0.01..=1.0;
         /// The window doubles every round trip while less than this queueing delay is seen.
         threshold: Span = Span::from_micros(750), Span::ZERO..=Span::from_secs(10);
-        /// Time between the updates of a round that updates; 0 for one update.
+        /// Time between the updates of a round that updates; 0 for one update, at most a doubling.
         interval: Span = Span::from_millis(10), Span::ZERO..=Span::from_secs(10);
         /// The greatest weight of a sample in the average round-trip time; the paper's is 0.25.
         max_weight: f64 = 1.0 / 256.0, 0.0001..=1.0;
@@ -56,56 +58,81 @@ crate::settings! {
     }
 }
 
+/// Windows up to this size grow at once, by at most a doubling (module).
+const SMALL: f64 = 4.0;
+
 /// A FAST controller.
 #[derive(Clone, Debug)]
 pub struct Fast {
     params: Params,
     window: f64,
     delay: Delay,
-    rounds: Rounds,
+    /// When the round began.
+    began: Time,
     /// Whether this round updates; every other one does.
     updating: bool,
     /// The next update of this round.
     due: Time,
-    /// W0.
-    origin: f64,
-    /// Where the last update leads.
-    goal: f64,
-    /// Packets that the window gains per packet acknowledged until then.
-    gain: f64,
+    /// Packets acknowledged in this round and in the one before.
+    acked: [f64; 2],
+    /// Packets outstanding since each of these times; what is sent at the time is not among them.
+    outstanding: VecDeque<(Time, f64)>,
+    /// Packets that the last update has left to add, and after how many acknowledged ones each.
+    pending: f64,
+    spacing: f64,
+    /// Packets acknowledged since the last one was added.
+    since: f64,
 }
 
 impl Fast {
-    fn begin_round(&mut self, ack: &Ack) {
-        self.rounds.begin(ack.next);
-        self.updating = !self.updating;
-        self.due = if self.updating { ack.now } else { Time::NEVER };
-        self.origin = self.window;
+    /// Packets that were outstanding at that time.
+    fn outstanding_at(&mut self, sent: Time) -> f64 {
+        while self.outstanding.get(1).is_some_and(|(since, _)| *since <= sent) {
+            self.outstanding.pop_front();
+        }
+        self.outstanding.front().map_or(self.window, |(_, packets)| *packets)
     }
 
-    fn update(&mut self, now: Time) {
+    fn update(&mut self, now: Time, origin: f64) {
         let average = self.delay.smoothed();
-        // One update a round is spread over all of it.
-        let (due, period) = match self.params.interval {
-            Span::ZERO => (Time::NEVER, average),
-            interval => (now + interval, interval.min(average)),
-        };
-        self.due = due;
         let base = self.delay.least().unwrap_or_default();
-        let kept = self.origin * ratio(base, average) + self.params.alpha;
-        let goal = (1.0 - self.params.gamma) * self.window + self.params.gamma * kept;
-        self.goal = goal.min(2.0 * self.origin).max(FLOOR_AFTER_LOSS);
-        self.window = self.window.min(self.goal);
-        let acknowledged = self.origin * ratio(period, average);
-        self.gain = ((self.goal - self.window) / acknowledged.max(1.0)).min(1.0);
+        let kept = origin * ratio(base, average) + self.params.alpha;
+        let mut goal = (1.0 - self.params.gamma) * self.window + self.params.gamma * kept;
+        // Until the next update, how many packets will be acknowledged?
+        let acknowledged = match self.params.interval {
+            Span::ZERO => {
+                self.due = Time::NEVER;
+                goal = goal.min(2.0 * origin);
+                self.acked[1]
+            }
+            interval => {
+                self.due = now + interval;
+                self.acked[1] * ratio(interval, average)
+            }
+        };
+        self.pending = libm::floor(goal - self.window).max(0.0);
+        if self.pending > 0.0 {
+            self.spacing = libm::floor(acknowledged / self.pending);
+            self.since = 0.0;
+        }
+        self.window = self.window.min(goal).max(FLOOR_AFTER_LOSS);
     }
 
-    /// Continues from `packets`, and forgets where it was going.
-    fn restart(&mut self, packets: f64, next: u64) {
-        self.window = packets.min(self.window).max(FLOOR_AFTER_LOSS);
-        self.goal = self.window;
-        self.due = Time::NEVER;
-        self.rounds.begin(next);
+    /// Adds what is due of the last update's increase.
+    fn grow(&mut self, credit: f64) {
+        self.since += credit;
+        let step = if self.window <= SMALL {
+            self.pending.min(libm::floor(self.window))
+        } else if self.since >= self.spacing {
+            self.pending.min(credit)
+        } else {
+            return;
+        };
+        if step > 0.0 {
+            self.window += step;
+            self.pending -= step;
+            self.since = 0.0;
+        }
     }
 }
 
@@ -122,43 +149,55 @@ impl Controller for Fast {
             params,
             window: start.initial_window,
             delay: Delay::new(0.0),
-            rounds: Rounds::new(),
+            began: Time::ZERO,
             updating: false,
-            due: Time::NEVER,
-            origin: start.initial_window,
-            goal: start.initial_window,
-            gain: 0.0,
+            due: Time::ZERO,
+            acked: [0.0; 2],
+            outstanding: VecDeque::new(),
+            pending: 0.0,
+            spacing: 0.0,
+            since: 0.0,
         }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        if let Some(rtt) = ack.rtt {
-            self.delay.observe_with(rtt, (3.0 / self.window).min(self.params.max_weight));
-        }
         if ack.recovering {
             return;
         }
-        if self.rounds.over(ack) {
-            self.begin_round(ack);
+        if let Some(rtt) = ack.rtt {
+            self.delay.observe_with(rtt, (3.0 / self.window).min(self.params.max_weight));
         }
+        let rtt = ack.rtt.unwrap_or(self.delay.smoothed());
+        let origin = self.outstanding_at(Time(ack.now.0.saturating_sub(rtt.0)));
+        self.outstanding.push_back((ack.now, f64::from(ack.in_flight + ack.acked)));
+        if ack.now > self.began + rtt {
+            self.began = ack.now;
+            self.acked = [0.0, self.acked[0]];
+            self.updating = !self.updating;
+            if self.params.interval == Span::ZERO {
+                self.due = ack.now;
+            }
+        }
+        self.acked[0] += ack.credit;
         if self.delay.queueing() < self.params.threshold {
             self.window += ack.credit;
-            self.goal = self.window;
-        } else {
-            if ack.now >= self.due {
-                self.update(ack.now);
-            }
-            self.window = (self.window + self.gain * ack.credit).min(self.goal);
+            self.due = ack.now + self.params.interval;
+            return;
         }
+        if self.updating && ack.now >= self.due {
+            self.update(ack.now, origin);
+        }
+        self.grow(ack.credit);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.restart(loss.flight * (1.0 - self.params.loss_decrease), loss.next);
+        self.window =
+            (loss.flight * (1.0 - self.params.loss_decrease)).min(self.window).max(FLOOR_AFTER_LOSS);
     }
 
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        self.restart(FLOOR_AFTER_LOSS, timeout.next);
+    fn on_timeout(&mut self, _: &Timeout) {
+        self.window = FLOOR_AFTER_LOSS;
     }
 
     #[inline]
@@ -192,6 +231,7 @@ mod tests {
         trace.controller.delay.observe(Span::from_millis(100));
         trace.controller.delay.observe_with(Span::from_millis(100) + queueing, 1.0);
         trace.rtt = Span::from_millis(100) + queueing;
+        trace.now = Time(1_000_000_000);
         trace
     }
 
@@ -207,8 +247,8 @@ mod tests {
         let mut trace = settled(200.0, Span::from_millis(25), paper());
         trace.ack(Span::from_millis(1));
         assert_eq!(trace.window(), 190.0);
-        // The 200 packets sent so far and the 190 after them: 0.5 · 190 + 0.5 (0.8 · 190 + 20) = 181.
-        while trace.una < 390 {
+        // A round of 125 ms that updates and one that does not; then 0.5 · 190 + 0.5 (0.8 · 190 + 20) = 181.
+        for _ in 1..252 {
             trace.ack(Span::from_millis(1));
             assert_eq!(trace.window(), 190.0);
         }
@@ -217,26 +257,36 @@ mod tests {
     }
 
     #[test]
-    fn an_increase_is_spread_over_the_round() {
-        // 100 packets, 100 of 110 ms: 50 + 0.5 (100 / 1.1 + 20) = 105.4545.
+    fn an_increase_is_spread_over_the_round_in_whole_packets() {
+        // 100 packets, 100 of 110 ms: 50 + 0.5 (100 / 1.1 + 20) = 105.45, a packet for each 20 of 100.
         let mut trace = settled(100.0, Span::from_millis(10), paper());
-        trace.ack(Span::from_millis(1));
-        assert!(trace.window() > 100.0 && trace.window() < 100.1, "{}", trace.window());
-        for _ in 1..50 {
+        trace.controller.acked[0] = 100.0;
+        for step in 1..=100 {
             trace.ack(Span::from_millis(1));
+            assert_eq!(trace.window(), 100.0 + f64::from(step / 20));
         }
-        assert!((trace.window() - 102.7273).abs() < 1e-3, "{}", trace.window());
-        for _ in 50..101 {
-            trace.ack(Span::from_millis(1));
-        }
-        assert!((trace.window() - 105.4545).abs() < 1e-3, "{}", trace.window());
     }
 
     #[test]
-    fn an_update_at_most_doubles() {
-        let mut trace = settled(10.0, Span::from_millis(10), Params { alpha: 1000.0, ..Params::default() });
-        trace.round_trip();
-        assert!(trace.round_trip() <= 20.0, "{}", trace.window());
+    fn the_papers_update_at_most_doubles_and_the_modules_goes_on_in_the_next_round() {
+        let most = |params| {
+            let mut trace = settled(10.0, Span::from_millis(10), Params { alpha: 1000.0, ..params });
+            [trace.round_trip(), trace.round_trip()]
+        };
+        assert_eq!(most(paper()), [20.0, 20.0]);
+        assert_eq!(most(Params::default()), [20.0, 40.0]);
+    }
+
+    #[test]
+    fn what_was_outstanding_before_a_loss_brings_the_window_back() {
+        let params = Params { max_weight: 1.0, alpha: 20.0, ..Params::default() };
+        let mut trace = settled(100.0, Span::from_millis(25), params);
+        // A loss in the middle of a round that updates.
+        (0..50).for_each(|_| trace.ack(Span::from_micros(1250)));
+        trace.loss();
+        assert_eq!(trace.window(), 50.0);
+        (0..60).for_each(|_| trace.ack(Span::from_millis(1)));
+        assert!(trace.window() > 90.0, "{}", trace.window());
     }
 
     #[test]
@@ -254,9 +304,11 @@ mod tests {
         for params in [paper(), Params { alpha: 20.0, ..Params::default() }] {
             let mut trace = settled(100.0, Span::from_millis(25), params);
             for _ in 0..6 {
-                assert!((trace.round_trip() - 100.0).abs() < 1e-6);
+                trace.round_trip();
             }
-            assert!((trace.controller.state()[2].1 - 20.0).abs() < 1e-6);
+            // Less than 1 / γ packets may be missing.
+            let waiting = trace.controller.state()[2].1;
+            assert!((18.0..=20.1).contains(&waiting), "{waiting}");
         }
     }
 

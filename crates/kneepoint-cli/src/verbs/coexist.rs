@@ -29,9 +29,9 @@ Examples:
   knee coexist pert cubic --mix 0.1 --flows 10,50   a tenth of the flows are the row's
   knee coexist --json | jq '.verdicts[] | {controller, verdict}'
 
-OUT/report.html has the verdicts and the matrices, and figures/ has them as SVG and PNG;
-coexistence.csv, .parquet and .json the numbers, scenarios/ what `knee run` repeats.
-Each run is kept the moment it ends and is not repeated, so that more seeds,
+OUT/report.html has the verdicts and the matrices, and figures/ has them as SVG and PNG; \
+coexistence.csv, .parquet and .json the numbers, scenarios/ what `knee run` repeats. \
+Each run is kept the moment it ends and is not repeated, so that more seeds, \
 settings or controllers cost only what they add.")]
 pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon

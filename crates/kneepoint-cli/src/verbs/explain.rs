@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, terminal};
 
 /// Arguments of `knee explain`.
 #[derive(Args)]
@@ -47,9 +47,8 @@ fn explanation_json(item: &Item) -> Value {
 }
 
 fn explanation(item: &Item) -> String {
-    // Code fences are for rustdoc.
-    let header = item.header.lines().filter(|line| !line.starts_with("```")).collect::<Vec<_>>().join("\n");
-    let mut text = format!("{} ({})\n\n{}\n", item.name, item.kind.singular(), header.trim_end());
+    let header = terminal::documentation(&item.header, terminal::columns());
+    let mut text = format!("{} ({})\n\n{header}", item.name, item.kind.singular());
     if !item.fields.is_empty() {
         text += &format!("\nParameters\n\n{}", table(item.fields));
     }
@@ -72,7 +71,11 @@ fn table(fields: &[Field]) -> String {
     let (name, default, range) = (width(0), width(1), width(2).min(32));
     rows.iter()
         .map(|[n, d, r, doc]| {
-            format!("  {n:<name$}  {d:<default$}  {r:<range$}  {doc}").trim_end().to_string() + "\n"
+            terminal::hanging(
+                &format!("  {n:<name$}  {d:<default$}  {r:<range$}  "),
+                doc,
+                terminal::columns(),
+            )
         })
         .collect()
 }

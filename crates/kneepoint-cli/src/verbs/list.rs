@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, terminal};
 
 /// Arguments of `knee list`.
 #[derive(Args)]
@@ -32,5 +32,8 @@ pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 fn lines(kind: Kind, indent: &str) -> String {
     let items = catalogue::items(&[kind]);
     let width = items.iter().map(|item| item.name.len()).fold(16, usize::max);
-    items.iter().map(|item| format!("{indent}{:<width$} {}\n", item.name, item.summary)).collect()
+    let columns = terminal::columns();
+    let line =
+        |item: &Item| terminal::hanging(&format!("{indent}{:<width$} ", item.name), &item.summary, columns);
+    items.iter().map(line).collect()
 }

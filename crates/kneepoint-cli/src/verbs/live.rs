@@ -32,8 +32,8 @@ use measure::{measure, once};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Each transfer of the scenario is a socket of this machine's kernel with the congestion control of its group; the network of the
-scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an
+Each transfer of the scenario is a socket of this machine's kernel with the congestion control of its group; the network of the \
+scenario is emulated between two network namespaces. Root is needed. Kernel and simulator have the same meter. The claims of an \
 experiment are judged by both.
 
 Examples:

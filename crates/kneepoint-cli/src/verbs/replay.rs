@@ -22,8 +22,8 @@ use crate::files;
 /// What to play, to whom.
 #[derive(Args)]
 #[command(after_help = "\
-A trace is CSV. Its first line names columns: at_us, kind (open, ack, loss, timeout, advice), packets, rtt_us, acked, credit, una, next, in_flight, recovering, draw,
-reported, rate. `sim` is the laboratory's controller, `native-bpf` the C that runs in the kernel, compiled for this process.
+A trace is CSV. Its first line names columns: at_us, kind (open, ack, loss, timeout, advice), packets, rtt_us, acked, credit, una, next, in_flight, recovering, draw, \
+reported, rate. `sim` is the laboratory's controller, `native-bpf` the C that runs in the kernel, compiled for this process. \
 Windows agree that differ by no more than one in a million. The exit status is 1 if they do not.
 
 Examples:
@@ -107,7 +107,7 @@ fn controller(text: &str) -> Result<Config, Failure> {
 fn play_back(file: &Path, cc: &str, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let config = controller(cc)?;
     let chosen = machines(&arguments.on)?;
-    let text = files::read_text(file)?;
+    let text = files::read_text_or(file, "check the path; `knee replay --record SCENARIO` prints a trace")?;
     let steps = match trace::read(&text) {
         Ok(steps) => steps,
         Err(faults) => return Err(Failure::Scenario { origin: file.display().to_string(), text, faults }),

@@ -29,8 +29,8 @@ Examples:
   knee reproduce pert --json | jq '.[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
   knee reproduce my-figure.toml
 
-OUT/report.html has each figure with its claims; figures/ and data/ have them one by one.
-Each run is kept the moment it ends and is not repeated.
+OUT/report.html has each figure with its claims; figures/ and data/ have them one by one. \
+Each run is kept the moment it ends and is not repeated. \
 A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
     /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default

@@ -37,6 +37,14 @@ pub(super) fn vet(
             axes.know(axis, table, "pool", faults);
         }
         axes.0.retain(|(axis, _)| !bins.pool.contains(axis));
+        let taken = axes.0.iter().any(|(axis, _)| *axis == bins.name);
+        if bins.name.trim().is_empty() || taken {
+            let message = match taken {
+                true => format!("`{}` is an axis of the sweep", bins.name),
+                false => "the bins have no name".to_string(),
+            };
+            faults.add_with_help(table.place("name"), message, "name what is measured, as in \"T/µ\"");
+        }
         axes.0.push((bins.name.clone(), bins.labels()));
     }
     if let Some((figure, table)) = experiment.figure.as_ref().zip(drawn) {

@@ -21,7 +21,7 @@ pub struct Reproduce {
 }
 
 /// Seeds of an experiment, at most, where a verdict is within the noise of fewer.
-pub const MOST_SEEDS: usize = 6;
+pub const MOST_SEEDS: usize = 20;
 
 impl Reproduce {
     /// Doubts the experiments some of whose claims do not hold for certain. Those within the noise of their seeds get further

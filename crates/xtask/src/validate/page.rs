@@ -9,7 +9,7 @@ use super::trajectory;
 use crate::explanations::Explanations;
 
 /// The parameter varied in each group.
-const GROUPS: [(&str, &str); 13] = [
+const GROUPS: [(&str, &str); 14] = [
     ("A", "Bandwidth, 1 Mbit/s to 1 Gbit/s at 60 ms"),
     ("B", "Round-trip time, 10 ms to 1 s at 150 Mbit/s, 50 flows"),
     ("C", "Flows, 10 to 1000 at 500 Mbit/s and 60 ms, measured from 30 to 60 s"),
@@ -26,6 +26,7 @@ const GROUPS: [(&str, &str); 13] = [
     ("L", "Queue disciplines at 10 Mbit/s: PI, REM, AVQ and RIO, dropping and marking"),
     ("M", "Queue disciplines of ns-3: drop tail, CoDel, FQ-CoDel, PIE and FQ-PIE"),
     ("N", "PERT, beside an implementation for ns-2 that was written from the paper alone"),
+    ("O", "FAST of ns-2.35's own sources: alone, with 8, 20 and 100 packets a flow"),
 ];
 
 const METHOD: &str = "\

@@ -19,7 +19,7 @@ Examples:
   knee fluid design pert-pi --capacity 150mbit --packet 1000b --flows 50 --rtt 60ms --phase-margin 45
   knee fluid design tcp-red --vary weight=0.0000001..0.1:60:log --damping 0.5
 
-Give the fewest flows and the longest round-trip time: with more flows or a shorter one margins grow, as a rule;
+Give the fewest flows and the longest round-trip time: with more flows or a shorter one margins grow, as a rule; \
 `knee fluid stability` shows it. Each parameter is varied alone, the others stay as they are.")]
 pub struct Arguments {
     #[command(flatten)]

@@ -33,8 +33,8 @@ const BEYOND: Span = Span::from_secs(5);
 /// What to play, and how.
 #[derive(Args)]
 #[command(after_help = "\
-The transfers of the group `video` become a film, sent over HTTP by this machine's kernel with the congestion control of the group; the
-rest of the scenario stays as it is. The player has no screen: it reads timestamps as bytes arrive and counts what is late.
+The transfers of the group `video` become a film, sent over HTTP by this machine's kernel with the congestion control of the group; the \
+rest of the scenario stays as it is. The player has no screen: it reads timestamps as bytes arrive and counts what is late. \
 Root is needed, and FFmpeg, which makes the film.
 
 Examples:

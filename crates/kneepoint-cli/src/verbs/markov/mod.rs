@@ -33,7 +33,7 @@ Examples:
   knee markov --sensitivity --arrivals 0.5 --monte-carlo
   knee markov --readings packet-by-packet --ahead served --json | jq '.points[0].solution'
 
---monte-carlo draws the same process; --packets simulates a dumbbell with the same parameters and TCP's own timers.
+--monte-carlo draws the same process; --packets simulates a dumbbell with the same parameters and TCP's own timers. \
 Runs of packets are kept, so that another reading of the analysis repeats none of them.")]
 pub struct Arguments {
     /// Protocols of the persistent session

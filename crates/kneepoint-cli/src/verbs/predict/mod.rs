@@ -28,9 +28,9 @@ Examples:
   knee predict data.pcapng answers.pcapng --flow 10.0.0.1:443-10.0.0.2:5001
   knee predict --json | jq '.cases[].runs[].scores[]'
 
-A predictor says low or high with each acknowledgement. Efficiency is the share of its highs that a loss
-followed, false positives the rest; false negatives are the losses that came from low. A capture is best taken
-at the sender of the data, with headers whole; its losses are those that the sender repaired.
+A predictor says low or high with each acknowledgement. Efficiency is the share of its highs that a loss \
+followed, false positives the rest; false negatives are the losses that came from low. A capture is best taken \
+at the sender of the data, with headers whole; its losses are those that the sender repaired. \
 `knee list predictors` names them, `knee explain NAME` gives their equations.")]
 pub struct Arguments {
     /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path

@@ -78,14 +78,21 @@ pub(in crate::report) fn sentence(text: &str) -> String {
 
 /// Lines of words behind an indent; nothing if there are no words.
 fn wrapped(text: &str, indent: usize) -> String {
+    hanging(&" ".repeat(indent), text, WIDTH)
+}
+
+/// Lines of words, the first behind a name and the others below its first word; nothing if there are no words.
+pub fn hanging(name: &str, text: &str, width: usize) -> String {
+    let indent = name.chars().count();
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(format!("{:indent$}{word}", "")),
+            Some(_) => lines.push(format!("{:indent$}{word}", "")),
+            None => lines.push(format!("{name}{word}")),
         }
     }
     lines.into_iter().map(|line| line + "\n").collect()

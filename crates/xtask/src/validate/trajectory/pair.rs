@@ -60,11 +60,12 @@ pub struct Pair {
 /// Defaults of the arguments of ns-2's script.
 const AGENT: &str = "Linux";
 
-/// Options that make our host behave like ns-2's agents: Linux agents send timestamps and data at once, Vegas sends
-/// packets without a header and times every one.
-const HOSTS: [(&str, &str); 3] = [
+/// Options that make our host behave like ns-2's agents: Linux agents send timestamps and data at once, FAST times
+/// every packet, as does Vegas, which sends packets without a header.
+const HOSTS: [(&str, &str); 4] = [
     ("Linux", "payload = \"1000b\"\nheader = \"50b\"\ntimestamps = true\n"),
     ("Sack1", "payload = \"1000b\"\nheader = \"40b\"\nhandshake = true\n"),
+    ("Fast", "payload = \"1000b\"\nheader = \"40b\"\nhandshake = true\ntimestamps = true\n"),
     (
         "Vegas",
         "payload = \"960b\"\nheader = \"40b\"\nhandshake = true\ntimestamps = true\nrecovery = \"newreno\"\n",

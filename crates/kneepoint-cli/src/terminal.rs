@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Text for as many columns as the terminal has. What goes into a pipe or a file is left as it is: a line for each item.
+
+use std::io::{IsTerminal, stdout};
+
+use kneepoint::report::format::text;
+
+/// Columns that a text gets at least beside its name.
+const LEAST: usize = 24;
+
+/// Columns of the terminal that shows standard output; none where that goes elsewhere.
+pub fn columns() -> Option<usize> {
+    let shown = stdout().is_terminal();
+    let size = shown.then(|| rustix::termios::tcgetwinsize(stdout()).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// A text behind its name, with further lines below its own first word.
+pub fn hanging(name: &str, words: &str, columns: Option<usize>) -> String {
+    match columns {
+        Some(columns) if !words.is_empty() => {
+            text::hanging(name, words, columns.max(name.chars().count() + LEAST))
+        }
+        _ => format!("{name}{words}").trim_end().to_string() + "\n",
+    }
+}
+
+/// The documentation of an item: prose and lists in lines as long as the terminal's, equations as they are.
+pub fn documentation(text: &str, columns: Option<usize>) -> String {
+    // Code fences are for rustdoc.
+    const FENCE: &str = "```";
+    let (mut shown, mut prose, mut verbatim) = (String::new(), String::new(), false);
+    for line in text.lines() {
+        let fence = line.starts_with(FENCE);
+        let as_it_is = verbatim || line.is_empty() || columns.is_none();
+        if fence || as_it_is || line.starts_with("* ") {
+            shown += &paragraph(&std::mem::take(&mut prose), columns);
+        }
+        match () {
+            () if fence => verbatim = !verbatim,
+            () if as_it_is => shown.extend([line, "\n"]),
+            () => prose.extend([line.trim(), " "]),
+        }
+    }
+    shown += &paragraph(&prose, columns);
+    shown.trim_end().to_string() + "\n"
+}
+
+/// A paragraph, or an item of a list behind its star; nothing if there are no words.
+fn paragraph(prose: &str, columns: Option<usize>) -> String {
+    match prose.strip_prefix("* ") {
+        _ if prose.is_empty() => String::new(),
+        Some(item) => hanging("* ", item, columns),
+        None => hanging("", prose, columns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_hangs_behind_its_name_and_a_pipe_gets_one_line() {
+        assert_eq!(
+            hanging("pert  ", "responds early, and at random", None),
+            "pert  responds early, and at random\n"
+        );
+        let narrow = hanging("pert  ", "responds early, and at random", Some(30));
+        assert_eq!(narrow, "pert  responds early, and at\n      random\n");
+    }
+
+    #[test]
+    fn equations_keep_their_lines_and_prose_does_not() {
+        let text = "One line\nof two.\n\n```text\na = b\n  + c\n```\n\n* an item that\n  goes on";
+        let shown = "One line of two.\n\na = b\n  + c\n\n* an item that goes on\n";
+        assert_eq!(documentation(text, Some(80)), shown);
+        assert_eq!(documentation(text, None), text.replace("```text\n", "").replace("```\n", "") + "\n");
+    }
+}
