@@ -60,11 +60,9 @@ switch $cc {
   fast    {set tcptype TCP/Fast}
   default {set tcptype TCP/Linux; set linux 1; set ca $cc; if {$ca=="vegasL"} {set ca vegas}}
 }
-# The module's own defaults.
 if {$cc=="fast"} {
-  load $env(FAST_MODULE) Fast
-  foreach {k v} "cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 gamma_ 0.5
-    mi_threshold_ 0.00075 high_accuracy_cwnd_ 2 alpha_ $o(alpha) beta_ $o(alpha)" {Agent/TCP/Fast set $k $v}
+  source [file join [file dirname [info script]] fast.tcl]
+  load_fast $o(alpha)
 }
 set sinktype TCPSink/Sack1
 if {$cc=="newreno"} {set sinktype TCPSink}

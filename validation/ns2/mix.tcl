@@ -22,9 +22,8 @@ Agent/TCP set window_ 5000
 Agent/TCP set overhead_ [expr $o(overhead)<0 ? ($o(payload)+40)*8.0/$o(bw) : $o(overhead)]
 Agent/TCP set minrto_ 0.2
 if {$o(a)=="fast"} {
-  load $env(FAST_MODULE) Fast
-  foreach {k v} "cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 gamma_ 0.5
-    mi_threshold_ 0.00075 high_accuracy_cwnd_ 2 alpha_ $o(alpha) beta_ $o(alpha)" {Agent/TCP/Fast set $k $v}
+  source [file join [file dirname [info script]] fast.tcl]
+  load_fast $o(alpha)
 }
 proc defroute {n adj} {[$n get-module "Manual"] add-route-to-adj-node -default $adj}
 proc route {n adj} {[$n get-module "Manual"] add-route-to-adj-node $adj}

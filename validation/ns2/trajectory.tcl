@@ -25,9 +25,8 @@ Agent/TCP set packetSize_ 1000
 if {$linux} {Agent/TCP set timestamps_ true; Agent/TCP set syn_ false}
 
 if {$o(agent)=="Fast"} {
-  load $env(FAST_MODULE) Fast
-  foreach {k v} "cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 gamma_ 0.5
-    mi_threshold_ 0.00075 high_accuracy_cwnd_ 2 alpha_ $o(alpha) beta_ $o(alpha)" {Agent/TCP/Fast set $k $v}
+  source [file join [file dirname [info script]] fast.tcl]
+  load_fast $o(alpha)
 }
 
 set a [$ns node]; set b [$ns node]

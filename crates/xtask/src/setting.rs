@@ -237,8 +237,8 @@ const VEGAS: &str = "[flows.tcp]\npayload = \"960b\"\nheader = \"40b\"\ntimestam
 fn control(text: &mut String, setup: &Setup) {
     let control = match setup.scheme().0 {
         "pert" => format!("{{ kind = \"pert\", early_in_slow_start = {} }}", setup.count("early", 0) == 1),
-        "vegas" => "\"vegas\"".into(),
-        "cubic" => "{ kind = \"cubic\", era = \"2006\" }".into(),
+        "vegas" => "\"vegas\"".to_string(),
+        "cubic" => "{ kind = \"cubic\", era = \"2006\" }".to_string(),
         "fast" => format!("{{ kind = \"fast\", alpha = {} }}", setup.number("alpha", 100.0)),
         _ => "\"reno\"".to_string(),
     };
