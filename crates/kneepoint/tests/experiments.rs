@@ -81,6 +81,20 @@ fn windows_are_held_against_the_run_and_claims_against_windows() {
 }
 
 #[test]
+fn bins_have_a_name_of_their_own() {
+    let of = |name: &str| {
+        let bins = format!("[bins]\nname = \"{name}\"\nof = \"utilization\"\nedges = [0.0, 1.0]\n");
+        let experiment = "[experiment]\nid = \"own\"\ntitle = \"Own\"\nsource = \"nobody\"\n";
+        faults(&format!(
+            "{experiment}{bins}[run]\nduration = \"10s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\nrtt = \"10ms\"\n\
+             [[flows]]\ncount = 1\ncc = \"reno\"\n[sweep]\nscheme = [\"reno\", \"cubic\"]\n"
+        ))
+    };
+    assert!(of(" ").contains("the bins have no name"));
+    assert!(of("scheme").contains("`scheme` is an axis of the sweep"));
+}
+
+#[test]
 fn what_cannot_be_run_has_reasons_and_no_checks() {
     let head =
         "[experiment]\nid = \"a-b\"\ntitle = \"c\"\nsource = \"d\"\n[[claim]]\nid = \"a\"\ntext = \"b\"\n";
