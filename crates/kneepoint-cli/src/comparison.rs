@@ -11,6 +11,7 @@
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
 //! OUT/figures/*             the report's charts, each in a file of its own
+//! OUT/.kneepoint            the mark that the directory is ours
 //! ```
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::Record;
 use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::table::{Labels, Table};
-use kneepoint::units::Span;
+use kneepoint::units::{Interval, Span};
 
 use crate::captures::Captures;
 use crate::conductor::{self, Aside, Conducted, Means};
@@ -155,7 +156,7 @@ impl ComparisonPlan {
         self.open(&settings.pcap)?;
         let study = Compare::new(self.rows.iter().cloned(), self.seeds.clone());
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, objects, out } = self;
-        let out = out.settle();
+        let out = out.settle()?;
         let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let folder = directory(&out, "scenarios")?;
         for (place, (_, text)) in scenarios.iter().enumerate() {
@@ -284,7 +285,16 @@ fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
         RunResult { seed, cpu_seconds, bottleneck_packets, events, rows }
     };
     let runs = compared.runs.into_iter().map(run).collect();
-    SchemeResult { scheme: compared.name, controls: controls(&compared.valid), runs, series, theory }
+    let Interval { from, to } = compared.valid.schedule().measure;
+    let measured = Some((from.as_secs_f64(), to.as_secs_f64()));
+    SchemeResult {
+        scheme: compared.name,
+        controls: controls(&compared.valid),
+        runs,
+        measured,
+        series,
+        theory,
+    }
 }
 
 /// The congestion controls of groups, by group.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where a verb writes, and what its files are called.
 
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -11,9 +14,12 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::png;
 
+/// The file that says that a directory is ours, locked while something writes there.
+const MARK: &str = ".kneepoint";
+
 /// A directory to write to.
 pub enum Out {
-    /// This one, whatever is in it.
+    /// This one, which is made, empty, or has an earlier report.
     Given(PathBuf),
     /// This one if there is none yet, or the first that is free of those numbered from 2.
     Free(PathBuf),
@@ -25,20 +31,85 @@ impl Out {
         given.map_or(Out::Free(default), |given| Out::Given(given.to_path_buf()))
     }
 
-    /// Chooses the directory; a message names it unless it is the default.
-    pub fn settle(self) -> PathBuf {
+    /// Takes the directory for this study alone; a message names it unless it is the default.
+    pub fn settle(self) -> Result<Folder, Failure> {
         let base = match self {
-            Out::Given(path) => return path,
+            Out::Given(path) => return Folder::given(path),
             Out::Free(path) => path,
         };
-        let taken = |path: &Path| path.symlink_metadata().is_ok();
-        if !taken(&base) {
-            return base;
+        if let Some(parent) = base.parent() {
+            files::make_directory(parent)?;
         }
         let numbered = |place: u64| PathBuf::from(format!("{}-{place}", base.display()));
-        let free = (2..).map(numbered).find(|path| !taken(path)).unwrap_or_else(|| base.clone());
-        tell(format!("{} exists already; writing to {}", base.display(), free.display()));
-        free
+        // To make it is to take it: another study that looks at the same time gets the next.
+        for path in [base.clone()].into_iter().chain((2..).map(numbered)) {
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::io("make the directory", &path, &error)),
+                Ok(()) if path == base => return Folder::locked(path),
+                Ok(()) => {
+                    tell(format!("{} exists already; writing to {}", base.display(), path.display()));
+                    return Folder::locked(path);
+                }
+            }
+        }
+        unreachable!("numbers do not end")
+    }
+}
+
+/// A directory that belongs to one study until this is dropped.
+pub struct Folder {
+    path: PathBuf,
+    /// Its lock ends with it.
+    _mark: File,
+}
+
+impl Folder {
+    /// A requested directory: one with files of somebody else's is refused.
+    fn given(path: PathBuf) -> Result<Folder, Failure> {
+        files::make_directory(&path)?;
+        let mut inside = fs::read_dir(&path).map_err(|error| Failure::io("read", &path, &error))?;
+        if inside.next().is_some() && !path.join(MARK).exists() {
+            return Err(Failure::run(
+                format!("`{}` has files that knee did not write", path.display()),
+                "name a directory that is new, empty, or has an earlier report",
+            ));
+        }
+        Folder::locked(path)
+    }
+
+    fn locked(path: PathBuf) -> Result<Folder, Failure> {
+        let file = path.join(MARK);
+        let mark = File::create(&file).map_err(|error| Failure::io("write", &file, &error))?;
+        match mark.try_lock() {
+            Ok(()) => Ok(Folder { path, _mark: mark }),
+            Err(TryLockError::WouldBlock) => Err(Failure::run(
+                format!("another knee is writing to `{}`", path.display()),
+                "wait until it has finished, or name another directory with --out",
+            )),
+            // A file system without locks: the mark alone has to do.
+            Err(TryLockError::Error(_)) => Ok(Folder { path, _mark: mark }),
+        }
+    }
+}
+
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    /// A study that wrote nothing leaves nothing.
+    fn drop(&mut self) {
+        let alone = fs::read_dir(&self.path)
+            .is_ok_and(|mut inside| inside.all(|file| file.is_ok_and(|file| file.file_name() == MARK)));
+        if alone {
+            let _ = fs::remove_file(self.path.join(MARK));
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 }
 
@@ -100,13 +171,29 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_exists_is_used_only_if_it_is_given() {
+    fn studies_at_the_same_time_get_different_directories_and_leave_none_that_is_empty() {
         let here = tempfile::tempdir().unwrap();
-        let base = here.path().join("compare");
-        assert_eq!(Out::or_free(None, base.clone()).settle(), base);
-        std::fs::create_dir(&base).unwrap();
-        std::fs::create_dir(here.path().join("compare-2")).unwrap();
-        assert_eq!(Out::or_free(None, base.clone()).settle(), here.path().join("compare-3"));
-        assert_eq!(Out::or_free(Some(&base), PathBuf::new()).settle(), base);
+        let base = here.path().join("out/compare");
+        let taken = [(); 3].map(|()| Out::or_free(None, base.clone()).settle().unwrap());
+        let names: Vec<_> = taken.iter().map(|folder| folder.file_name().unwrap().to_owned()).collect();
+        assert_eq!(names, ["compare", "compare-2", "compare-3"]);
+        fs::write(taken[1].join("report.md"), "").unwrap();
+        drop(taken);
+        assert_eq!(fs::read_dir(here.path().join("out")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_given_directory_has_one_writer_and_no_files_of_others() {
+        let here = tempfile::tempdir().unwrap();
+        let given = |name: &str| Out::Given(here.path().join(name)).settle();
+        let first = given("a").unwrap();
+        fs::write(first.join("report.md"), "").unwrap();
+        assert!(matches!(given("a"), Err(Failure::Run(_))), "it is locked");
+        drop(first);
+        assert!(given("a").is_ok(), "an earlier report is renewed");
+        fs::create_dir(here.path().join("b")).unwrap();
+        fs::write(here.path().join("b/thesis.tex"), "").unwrap();
+        assert!(matches!(given("b"), Err(Failure::Run(_))));
+        assert_eq!(fs::read_dir(here.path().join("b")).unwrap().count(), 1);
     }
 }

@@ -16,7 +16,7 @@ use super::compare::{read_scheme, tcp_options};
 use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Picture, numbered, write_report};
+use crate::outputs::{Out, Picture, numbered, write_report};
 use crate::{manifest, parquet};
 
 /// The controllers and the settings.
@@ -82,9 +82,9 @@ pub struct Arguments {
     quick: bool,
     #[command(flatten)]
     means: Means,
-    /// Directory for report, pictures and numbers
-    #[arg(long, default_value = "out/coexist", value_name = "DIR")]
-    out: PathBuf,
+    /// Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// The controllers by default: a new one, and widely deployed ones.
@@ -102,7 +102,7 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             faults,
         }
     })?;
-    let out = &arguments.out;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
     let conducted = conductor::conduct(&study, &arguments.means, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
@@ -113,8 +113,8 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let all = conducted.outcome;
     let json = json::render(&coexistence::json(&all, &manifest));
     let document = coexistence::document(&all, &manifest);
-    let page = write_report(&document, out, &[Picture::Png])?;
-    write(&all, &manifest, &json, out)?;
+    let page = write_report(&document, &out, &[Picture::Png])?;
+    write(&all, &manifest, &json, &out)?;
     files::print(if as_json { json } else { text::render(&document) })?;
     let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
     if left > 0 {

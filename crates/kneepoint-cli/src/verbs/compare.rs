@@ -7,6 +7,7 @@ use clap::Args;
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::{Raw, Refusal, Settings};
+use kneepoint::spec::Valid;
 use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
@@ -93,7 +94,7 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         true => arguments.workload.schemes(),
         false => arguments.schemes.clone(),
     };
-    let mut rows = Vec::new();
+    let mut rows: Vec<(String, Valid)> = Vec::new();
     let mut scenarios = Vec::new();
     for (place, name) in schemes.iter().enumerate() {
         if schemes[..place].contains(name) {
@@ -111,8 +112,9 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             faults,
         })?;
         // One bottleneck, no sweep: one case.
-        rows.extend(plan.cases.drain(..).map(|case| (name.clone(), case.valid)));
-        scenarios.push((name.clone(), text));
+        let row = row_name(name, &rows);
+        rows.extend(plan.cases.drain(..).map(|case| (row.clone(), case.valid)));
+        scenarios.push((row, text));
     }
     let plan = ComparisonPlan {
         title,
@@ -133,10 +135,31 @@ fn title(arguments: &Arguments) -> String {
     if *reverse > 0 {
         title += &format!(", {reverse} flows in reverse");
     }
-    if !arguments.tcp.is_empty() {
-        title += &format!(", {}", arguments.tcp.join(", "));
+    match arguments.tcp.len() {
+        0 => {}
+        1..=MOST_TOLD => title += &format!(", {}", arguments.tcp.join(", ")),
+        several => title += &format!(", {several} options of TCP"),
     }
     title
+}
+
+/// More settings than this are counted in titles and names of rows; scenarios have them all.
+const MOST_TOLD: usize = 3;
+
+/// The name of a scheme's row: with many settings, only their number, and a number of its own if another row has that name.
+fn row_name(scheme: &str, taken: &[(String, Valid)]) -> String {
+    let settings = scheme.matches('=').count();
+    if settings <= MOST_TOLD {
+        return scheme.to_string();
+    }
+    let bare = |part: &str| part.split(':').next().unwrap_or_default().to_string();
+    let bare = scheme.split('/').map(bare).collect::<Vec<_>>().join("/");
+    let numbered = |place: usize| match place {
+        1 => format!("{bare} ({settings} settings)"),
+        _ => format!("{bare} ({settings} settings, {place})"),
+    };
+    let free = |name: &String| taken.iter().all(|(other, _)| other != name);
+    (1..).map(numbered).find(free).unwrap_or_default()
 }
 
 fn dumbbell<'a>(

@@ -104,8 +104,8 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if let Some(client) = arguments.client {
         return clients(arguments, &all, client, as_json);
     }
-    let out =
-        Out::or_free(arguments.out.as_deref(), PathBuf::from(format!("out/live-{}", slug(&name)))).settle();
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(format!("out/live-{}", slug(&name))))
+        .settle()?;
     let once = |place: usize, repetition, attempt| once(&arguments.runs, &all[place], repetition, attempt);
     let names: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
     let measured = measure(&arguments.runs, arguments.repetitions, &names, &once)?;
@@ -126,7 +126,6 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let manifest = manifest::of(vec![source], seeds, notes);
     let report = report::Report::new(title, conducted.outcome, &claims, reference.name(), manifest);
     let json = json::render(&report);
-    files::make_directory(&out)?;
     files::write(&out.join("live.json"), &json)?;
     files::write(&out.join("live.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);

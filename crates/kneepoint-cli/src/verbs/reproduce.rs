@@ -15,7 +15,7 @@ use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::library::{self, Volume};
-use crate::outputs::{Picture, directory, write_report};
+use crate::outputs::{Out, Picture, directory, write_report};
 use crate::{manifest, parquet};
 
 /// What to reproduce.
@@ -50,7 +50,7 @@ pub struct Arguments {
     /// Seeds of each experiment, instead of its own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
-    /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick]
+    /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -66,9 +66,8 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.list {
         return list(&volumes, as_json);
     }
-    let out = arguments.out.clone();
-    let out =
-        out.unwrap_or_else(|| PathBuf::from(if arguments.quick { "out/quick" } else { "out/reproduce" }));
+    let usual = if arguments.quick { "out/quick" } else { "out/reproduce" };
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(usual)).settle()?;
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);

@@ -105,6 +105,7 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
     assert_eq!(
         names(&out),
         [
+            ".kneepoint",
             "figures",
             "groups.csv",
             "links.csv",
@@ -383,4 +384,37 @@ fn files_of_web_objects_that_are_wrong_are_refused_before_a_run() {
         assert!(!refused.status.success() && error.contains(said), "{error}");
         assert!(!here.path().join("out").exists());
     }
+}
+
+#[test]
+fn seeds_that_change_nothing_are_said_and_have_no_intervals() {
+    let here = tempfile::tempdir().unwrap();
+    let text = "[run]\nduration = \"4s\"\nseeds = 3\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\nrtt = \"60ms\"\n\
+                [[flows]]\ncount = 1\ncc = \"reno\"\n";
+    std::fs::write(here.path().join("mine.toml"), text).unwrap();
+    let said = stdout(&knee(here.path(), &["run", "mine.toml"]));
+    assert!(said.contains("nothing here is random") && !said.contains('±'), "{said}");
+    let json = json(&knee(here.path(), &["run", "mine.toml", "--json"]));
+    assert_eq!(json["schemes"][0]["utilization"]["half_width"], serde_json::Value::Null);
+}
+
+#[test]
+fn every_measured_link_and_every_group_on_it_has_a_row() {
+    let here = tempfile::tempdir().unwrap();
+    let text = "[run]\nduration = \"8s\"\n[topology]\nkind = \"parking-lot\"\nrouters = 3\nrate = \"2mbit\"\n\
+                hop_delay = \"5ms\"\naccess_delay = \"5ms\"\n\
+                [[flows]]\nname = \"long\"\ncount = 2\ncc = \"reno\"\nstart = \"0s..1s\"\n\
+                [[flows]]\nname = \"short\"\nfrom = \"r1\"\nto = \"r2\"\ncount = 2\ncc = \"reno\"\nstart = \"0s..1s\"\n";
+    std::fs::write(here.path().join("lot.toml"), text).unwrap();
+    let said = stdout(&knee(here.path(), &["run", "lot.toml", "--out", "out"]));
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let has = |start: &str| said.lines().any(|line| line.starts_with(start));
+    let rows = ["r1-r2 ", "r2-r3 ", "long (reno) on r1-r2", "long (reno) on r2-r3", "short (reno) on r1-r2"];
+    assert!(rows.iter().all(|row| has(row)) && !has("short (reno) on r2-r3"), "{said}");
+    let csv = std::fs::read_to_string(here.path().join("out/crossings.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 3, "{csv}");
+    // Flows of different paths are not compared.
+    let runs = std::fs::read_to_string(here.path().join("out/runs.csv")).unwrap();
+    let place = runs.lines().next().unwrap().split(',').position(|key| key == "jain_index").unwrap();
+    assert_eq!(runs.lines().nth(1).unwrap().split(',').nth(place), Some(""));
 }

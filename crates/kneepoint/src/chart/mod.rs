@@ -7,6 +7,7 @@
 mod axis;
 mod bars;
 mod contour;
+mod crossings;
 mod frame;
 mod groups;
 mod lines;
@@ -30,6 +31,7 @@ pub use matrix::{Matrix, Tile, matrix};
 pub use sheet::sheet;
 
 pub(super) use bars::{Bar, bars};
+pub(super) use crossings::{Crossings, crossings};
 pub(super) use palette::style;
 pub(super) use panel::{Curve, Panel};
 pub(super) use scatter::{Dot, scatter};

@@ -65,6 +65,15 @@ impl Panel {
         self.drawing.path(&format!("band {class}"), points, true);
     }
 
+    /// Shades the measured part of x.
+    pub(in super::super) fn measured(&mut self, (from, to): (f64, f64)) {
+        let edge = |value: f64| self.x.at(value).clamp(LEFT, self.drawing.width - RIGHT);
+        let (left, right) = (edge(from), edge(to));
+        let size = (right - left, self.bottom - self.top);
+        self.drawing.with_tip("measured", |drawing| drawing.rect("measured", (left, self.top), size, 0.0));
+        self.drawing.text("tick", Anchor::End, (right, self.top - 4.0), "measured");
+    }
+
     /// Marks a value of x.
     pub(in super::super) fn mark(&mut self, value: f64, name: &str) {
         let x = self.x.at(value);

@@ -4,18 +4,26 @@
 //! A class is labelled with its smallest size: `10kB` are transfers of at least 10 kB and less than 100 kB.
 
 use super::distribution::Recorder;
-use super::metric::{BYTES, Entry, PLAIN, number, times};
+use super::metric::{BYTES, Entry, PLAIN, number, ratios, times};
+use super::slowdown::Alone;
 use crate::units::{Bytes, Span};
 
-/// The classes of a group, by the power of ten of their sizes.
+/// The classes of a group.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Classes(Vec<Class>);
+pub(super) struct Classes {
+    /// The way of its transfers if nothing else were there.
+    alone: Alone,
+    /// By the power of ten of their sizes.
+    by_decade: Vec<Class>,
+}
 
 /// The counters of a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     bytes: u64,
     completion_times: Recorder,
+    /// In thousandths.
+    slowdowns: Recorder,
 }
 
 /// The decade of a size.
@@ -30,19 +38,28 @@ fn label(decade: usize) -> String {
 }
 
 impl Classes {
+    pub(super) fn new(alone: Alone) -> Classes {
+        Classes { alone, by_decade: Vec::new() }
+    }
+
     /// A transfer of this size completed.
     pub(super) fn completed(&mut self, took: Span, size: Bytes) {
         let decade = decade(size);
-        if decade >= self.0.len() {
-            self.0.resize_with(decade + 1, Class::default);
+        if decade >= self.by_decade.len() {
+            self.by_decade.resize_with(decade + 1, Class::default);
         }
-        self.0[decade].bytes += size.0;
-        self.0[decade].completion_times.record(took);
+        let class = &mut self.by_decade[decade];
+        class.bytes += size.0;
+        class.completion_times.record(took);
+        if let Some(slowdown) = self.alone.slowdown(took, size) {
+            class.slowdowns.add(slowdown);
+        }
     }
 
     /// The classes with a completed transfer, each with its label.
     pub(super) fn seen(&self) -> impl Iterator<Item = (String, &Class)> {
-        let seen = self.0.iter().enumerate().filter(|(_, class)| class.completion_times.count() > 0);
+        let seen = self.by_decade.iter().enumerate();
+        let seen = seen.filter(|(_, class)| class.completion_times.count() > 0);
         seen.map(|(decade, class)| (label(decade), class))
     }
 }
@@ -57,6 +74,7 @@ pub(super) const METRICS: &[Entry<Class>] = &[
     })
     .detail(),
     times("completion_time", "Completion time", "completion", |class: &Class| &class.completion_times),
+    ratios("slowdown", "Slowdown", "slowdown", |class: &Class| &class.slowdowns),
 ];
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Flow: the counters and metrics of a flow slot.
 
+use super::crossing::Crossed;
 use super::group::rate_bps;
 use super::metric::{Entry, MBIT, number};
 use crate::trace::Event;
@@ -11,14 +12,14 @@ use crate::units::Span;
 pub(super) struct Flow {
     /// The index of its group.
     pub(super) group: u32,
-    /// Whether data of it reached the bottleneck.
-    pub(super) crosses_bottleneck: bool,
+    /// The measured links that data of it reached.
+    pub(super) crossed: Crossed,
     acked: u64,
 }
 
 impl Flow {
     pub(super) fn new(group: u32) -> Flow {
-        Flow { group, crosses_bottleneck: false, acked: 0 }
+        Flow { group, crossed: Crossed::default(), acked: 0 }
     }
 
     /// An event of this flow inside the window.

@@ -19,9 +19,11 @@
 //! not apply to a group, as timeouts of datagrams, are NaN.
 
 use super::class::Classes;
+use super::crossing::Crossed;
 use super::distribution::Recorder;
 use super::lateness::Lateness;
 use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, times};
+use super::slowdown::Alone;
 use super::viewing::Viewing;
 use crate::spec;
 use crate::table::jain_index;
@@ -38,8 +40,8 @@ pub(super) struct Group {
     pub(super) window: Span,
     /// The goodputs of its listed flows, known at the end of the run.
     pub(super) goodputs: Vec<f64>,
-    /// Whether data of these flows reached the bottleneck.
-    pub(super) crosses_bottleneck: bool,
+    /// The measured links that data of these flows reached.
+    pub(super) crossed: Crossed,
     /// Its completed transfers by size.
     pub(super) classes: Classes,
     acked: u64,
@@ -63,9 +65,16 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(spec: &spec::Group, first: usize, window: Interval) -> Group {
-        let (name, controlled, lateness) = (spec.name.clone(), spec.cc.is_some(), Lateness::of(spec, window));
-        Group { name, controlled, window: window.span(), first: first as u32, lateness, ..Group::default() }
+    pub(super) fn new(spec: &spec::Group, first: usize, window: Interval, alone: Alone) -> Group {
+        Group {
+            name: spec.name.clone(),
+            controlled: spec.cc.is_some(),
+            window: window.span(),
+            first: first as u32,
+            lateness: Lateness::of(spec, window),
+            classes: Classes::new(alone),
+            ..Group::default()
+        }
     }
 
     /// One of its flows begins.
@@ -274,7 +283,7 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         "Whether its data crosses the bottleneck",
         "crosses",
         PLAIN,
-        |group: &Group| f64::from(u8::from(group.crosses_bottleneck)),
+        |group: &Group| f64::from(u8::from(group.crossed.has(Crossed::BOTTLENECK))),
     )
     .detail(),
 ];

@@ -14,6 +14,7 @@
 
 use super::distribution::Recorder;
 use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, packets, times};
+use super::mixture::Mixture;
 use super::occupancy::Occupancy;
 use crate::link::LinkSpec;
 use crate::queue::{Fate, Limit, Reason};
@@ -24,8 +25,10 @@ use crate::units::{Bytes, Interval, Rate, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) name: String,
-    /// Whether it is the first measured link, the bottleneck of headlines.
-    pub(super) first: bool,
+    /// Its place among the measured links; the first is the bottleneck of headlines.
+    pub(super) rank: u32,
+    /// How groups share it, if that is of interest.
+    pub(super) mixture: Option<Box<Mixture>>,
     pub(super) queue: Occupancy,
     rate: Option<Rate>,
     /// The bits that the link can carry inside the window; NaN without a rate.
@@ -52,13 +55,14 @@ impl Link {
     pub(super) fn new(
         spec: &LinkSpec,
         full_packet: Bytes,
-        first: bool,
+        rank: u32,
         window: Interval,
         capacity: f64,
     ) -> Link {
         Link {
             name: spec.name.clone(),
-            first,
+            rank,
+            mixture: None,
             queue: Occupancy::new(window),
             rate: spec.rate,
             capacity,
@@ -100,6 +104,9 @@ impl Link {
     pub(super) fn end(&mut self, window: Interval, capacity: f64) {
         (self.window, self.capacity) = (window, capacity);
         self.queue.end(window);
+        if let Some(mixture) = &mut self.mixture {
+            mixture.end(window);
+        }
     }
 
     /// A transmission that begins before the window may take up some of it.
@@ -171,19 +178,22 @@ impl Link {
 /// The metrics of a link.
 pub(super) const METRICS: &[Entry<Link>] = &[
     number("queue_mean_packets", "Mean queue", "queue", PACKETS, |link: &Link| link.queue.mean_packets())
+        .less()
         .headline(),
     number("queue_mean_normalized", "Mean queue of buffer", "of buffer", PERCENT, Link::queue_normalized)
+        .less()
         .headline(),
-    times("queueing_delay", "Queueing delay", "delay", |link: &Link| &link.waited).headline(),
+    times("queueing_delay", "Queueing delay", "delay", |link: &Link| &link.waited).less().headline(),
     number("drop_ratio", "Packets dropped", "dropped", PERCENT, |link: &Link| {
         link.dropped_by_queue() as f64 / link.arrivals as f64
     })
+    .less()
     .headline(),
     number("mark_ratio", "Packets marked", "marked", PERCENT, |link: &Link| {
         link.marks as f64 / link.arrivals as f64
     })
     .headline(),
-    number("utilization", "Utilization", "utilization", PERCENT, Link::utilization).headline(),
+    number("utilization", "Utilization", "utilization", PERCENT, Link::utilization).more().headline(),
     number("throughput_bps", "Throughput of the link", "throughput", MBIT, |link: &Link| {
         link.bits() / link.window.span().as_secs_f64()
     })

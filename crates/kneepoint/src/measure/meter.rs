@@ -4,14 +4,16 @@
 //! It hears of every packet on every link, so it allocates nothing while packets flow, and keeps the path of measured links
 //! apart from that of all others.
 
+use super::crossing::Crossed;
 use super::flow::Flow;
 use super::group::Group;
 use super::link::Link;
 use super::metric::{Subject, fill};
 use super::mixture::{Mixture, Share};
 use super::run::Run;
-use super::{class, flow, group, lateness, link, mixture, position, run, viewing};
-use crate::link::LinkSpec;
+use super::slowdown::Alone;
+use super::{class, crossing, flow, group, lateness, link, mixture, position, run, viewing};
+use crate::link::{LinkSpec, Routes};
 use crate::packet::{Flags, Packet};
 use crate::spec::{self, Roster, Valid};
 use crate::table::Row;
@@ -29,12 +31,10 @@ pub struct Meter {
     groups: Vec<Group>,
     /// How many slots are known before the run.
     listed: usize,
-    /// How groups share the first measured link, if that is of interest.
-    mixture: Option<Box<Mixture>>,
 }
 
 impl Meter {
-    /// A meter for the run of `valid` with this seed. It measures shares of the bottleneck if there are several groups.
+    /// A meter for the run of `valid` with this seed. It measures shares of links if there are several groups.
     pub fn new(valid: &Valid, seed: u64) -> Meter {
         let meter = Meter::without_shares(valid, seed, valid.schedule().measure);
         if meter.groups.len() > 1 { meter.sharing(valid) } else { meter }
@@ -52,17 +52,18 @@ impl Meter {
 
     fn without_shares(valid: &Valid, seed: u64, window: Interval) -> Meter {
         let full_packet = valid.full_packet();
-        let first = valid.network().links.iter().position(|link| link.measured);
+        let mut ranks = 0..;
         let link = |(place, spec): (usize, &LinkSpec)| {
-            spec.measured.then(|| {
-                let capacity = spec.capacity_bits(window, seed, place);
-                Box::new(Link::new(spec, full_packet, first == Some(place), window, capacity))
-            })
+            let rank = spec.measured.then(|| ranks.next()).flatten()?;
+            let capacity = spec.capacity_bits(window, seed, place);
+            Some(Box::new(Link::new(spec, full_packet, rank, window, capacity)))
         };
         let roster = Roster::new(valid);
+        let mut routes = Routes::new(valid.network());
         let group = |(place, group): (usize, &spec::Group)| {
             let slot = roster.fixed().iter().position(|slot| slot.group == place);
-            Group::new(group, slot.unwrap_or_default(), window)
+            let alone = Alone::between(&valid.network().links, &mut routes, &group.pairs);
+            Group::new(group, slot.unwrap_or_default(), window, alone)
         };
         Meter {
             window,
@@ -70,14 +71,16 @@ impl Meter {
             flows: roster.fixed().iter().map(|slot| Flow::new(slot.group as u32)).collect(),
             groups: valid.groups().iter().enumerate().map(group).collect(),
             listed: roster.fixed().len(),
-            mixture: None,
         }
     }
 
     fn sharing(mut self, valid: &Valid) -> Meter {
-        let bottleneck = valid.network().links.iter().find(|link| link.measured);
-        let mixture = |link: &LinkSpec| Box::new(Mixture::new(self.groups.len(), link.limit, self.window));
-        self.mixture = bottleneck.map(mixture);
+        let groups = self.groups.len();
+        for (link, spec) in self.links.iter_mut().zip(&valid.network().links) {
+            if let Some(link) = link {
+                link.mixture = Some(Box::new(Mixture::new(groups, spec.limit, self.window)));
+            }
+        }
         self
     }
 
@@ -90,9 +93,6 @@ impl Meter {
             }
         }
         self.groups.iter_mut().for_each(|group| group.window = self.window.span());
-        if let Some(mixture) = &mut self.mixture {
-            mixture.end(self.window);
-        }
     }
 
     /// The rows of every subject.
@@ -107,19 +107,28 @@ impl Meter {
             let group = &mut self.groups[flow.group as usize];
             if group.controlled {
                 group.goodputs.push(flow.goodput_bps(self.window.span()));
-                group.crosses_bottleneck |= flow.crosses_bottleneck;
+                group.crossed.join(flow.crossed);
             }
         }
-        let shares = self.mixture.take().map(|mixture| mixture.finish());
         let (mut of_links, mut of_groups) = (Vec::new(), Vec::new());
+        // By link: its name, and the share of each group.
+        let mut shares: Vec<(String, Vec<Share>)> = Vec::new();
         for link in self.links.iter_mut().flatten() {
             link.queue.close();
             of_links.extend(rows_of_link(link));
+            shares.extend(link.mixture.take().map(|mixture| (link.name.clone(), mixture.finish())));
         }
         let unknown = Share::unknown();
         for (place, group) in self.groups.iter().enumerate() {
-            let share = shares.as_ref().map_or(&unknown, |shares| &shares[place]);
+            let share = shares.first().map_or(&unknown, |(_, of_groups)| &of_groups[place]);
             of_groups.extend(rows_of_group(group, share));
+            // A single link's shares are those of the groups themselves.
+            let crossings = shares.iter().filter(|_| shares.len() > 1);
+            let crossings = crossings.map(|(link, of_groups)| (link, &of_groups[place]));
+            of_groups.extend(crossings.filter(|(_, share)| share.arrivals > 0).map(|(link, share)| {
+                let labels = [("group", group.name.clone()), ("link", link.clone())];
+                fill(Row::new(labels), crossing::METRICS, share)
+            }));
             if subjects.contains(&Subject::Flow) && group.controlled {
                 let own = listed.iter().filter(|flow| flow.group as usize == place);
                 of_groups.extend(own.enumerate().map(|(index, flow)| {
@@ -138,10 +147,12 @@ impl Meter {
         let headlines = of_bottleneck.fold(Row::new([]), |row, metric| {
             row.with(&metric.key, bottleneck.map_or(f64::NAN, |link| link.value(&metric.key)))
         });
-        let forward = self.groups.iter().filter(|group| group.crosses_bottleneck);
-        let goodputs = forward.flat_map(|group| group.goodputs.iter().copied()).collect();
+        let forward: Vec<&Group> =
+            self.groups.iter().filter(|group| group.crossed.has(Crossed::BOTTLENECK)).collect();
+        let goodputs = forward.iter().flat_map(|group| group.goodputs.iter().copied()).collect();
+        let one_path = forward.windows(2).all(|pair| pair[0].crossed == pair[1].crossed);
         let senders = self.groups.iter().map(|group| group.senders).sum();
-        fill(headlines, run::METRICS, &Run { window: self.window.span(), goodputs, senders })
+        fill(headlines, run::METRICS, &Run { window: self.window.span(), goodputs, one_path, senders })
     }
 
     #[inline]
@@ -166,14 +177,11 @@ impl Meter {
             return;
         }
         link.on(at, event);
-        if !link.first {
-            return;
-        }
         let Some(flow) = self.flows.get_mut(packet.flow as usize) else { return };
         if matches!(event, Event::Arrival { .. }) && !packet.flags.has(Flags::ACK) {
-            flow.crosses_bottleneck = true;
+            flow.crossed.add(link.rank);
         }
-        if let Some(mixture) = &mut self.mixture {
+        if let Some(mixture) = &mut link.mixture {
             mixture.on(flow.group as usize, at, link.queue.backlog(), event);
         }
     }

@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::distribution::{Recorder, Statistic};
-use super::{class, flow, group, lateness, link, mixture, position, run, viewing};
+use super::{class, crossing, flow, group, lateness, link, mixture, position, run, viewing};
 use crate::settings;
 use crate::table::Row;
 
@@ -31,6 +31,17 @@ pub struct Metric {
     pub headline: bool,
     /// Whether short tables, as in terminals, show it.
     pub brief: bool,
+    /// Which of two numbers is better, if one is.
+    pub better: Option<Better>,
+}
+
+/// Which of two numbers is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The lesser, as of delays.
+    Less,
+    /// The greater, as of goodput.
+    More,
 }
 
 crate::choice! {
@@ -44,6 +55,8 @@ crate::choice! {
         Length = "length",
         /// A group of traffic.
         Group = "group",
+        /// A group at one of several measured links.
+        Crossing = "crossing",
         /// A position in the queue of the bottleneck, for a group.
         Position = "position",
         /// A class of transfers of a group, by size.
@@ -61,10 +74,11 @@ crate::choice! {
 
 impl Subject {
     /// All subjects but those with a row for each flow or each length of a queue: few enough to keep of every run.
-    pub const FEW: [Subject; 8] = [
+    pub const FEW: [Subject; 9] = [
         Subject::Run,
         Subject::Link,
         Subject::Group,
+        Subject::Crossing,
         Subject::Position,
         Subject::Class,
         Subject::Completion,
@@ -79,6 +93,7 @@ impl Subject {
             Subject::Link => &["link"],
             Subject::Length => &["link", "bin"],
             Subject::Group => &["group"],
+            Subject::Crossing => &["group", "link"],
             Subject::Position => &["group", "bin"],
             Subject::Class => &["group", "class"],
             Subject::Completion => &["group", "within"],
@@ -103,8 +118,9 @@ impl Subject {
             Subject::Group => {
                 vec![include_str!("group.rs"), include_str!("viewing.rs"), include_str!("mixture.rs")]
             }
+            Subject::Crossing => vec![include_str!("crossing.rs")],
             Subject::Position => vec![include_str!("position.rs")],
-            Subject::Class => vec![include_str!("class.rs")],
+            Subject::Class => vec![include_str!("class.rs"), include_str!("slowdown.rs")],
             Subject::Completion => vec![include_str!("group.rs")],
             Subject::Startup => vec![include_str!("lateness.rs")],
             Subject::DropWindow => vec![include_str!("mixture.rs")],
@@ -126,6 +142,7 @@ impl Subject {
                 let own = described(group::METRICS).chain(described(viewing::METRICS));
                 own.chain(described(mixture::METRICS)).collect()
             }
+            Subject::Crossing => described(crossing::METRICS).collect(),
             Subject::Position => described(position::POSITIONS).collect(),
             Subject::Class => described(class::METRICS).collect(),
             Subject::Completion => described(group::COMPLETIONS).collect(),
@@ -168,6 +185,7 @@ pub(super) struct Entry<T: 'static> {
     of: Of<T>,
     headline: &'static [Statistic],
     brief: &'static [Statistic],
+    better: Option<Better>,
 }
 
 enum Of<T: 'static> {
@@ -177,6 +195,8 @@ enum Of<T: 'static> {
     Times(fn(&T) -> &Recorder),
     /// The statistics of recorded thousandths of a packet, in packets.
     Packets(fn(&T) -> &Recorder),
+    /// The statistics of recorded thousandths, as plain numbers.
+    Ratios(fn(&T) -> &Recorder),
 }
 
 /// A metric that is one number.
@@ -187,7 +207,8 @@ pub(super) const fn number<T>(
     unit: Unit,
     of: fn(&T) -> f64,
 ) -> Entry<T> {
-    Entry { key, title, short, unit, of: Of::Number(of), headline: &[], brief: &[Statistic::Mean] }
+    let brief = &[Statistic::Mean];
+    Entry { key, title, short, unit, of: Of::Number(of), headline: &[], brief, better: None }
 }
 
 /// The metrics of a distribution of times: `key`, the statistic and `ms` make their keys.
@@ -198,7 +219,7 @@ pub(super) const fn times<T>(
     of: fn(&T) -> &Recorder,
 ) -> Entry<T> {
     let brief = &[Statistic::Mean, Statistic::P99];
-    Entry { key, title, short, unit: Unit("ms", 1.0), of: Of::Times(of), headline: &[], brief }
+    Entry { key, title, short, unit: Unit("ms", 1.0), of: Of::Times(of), headline: &[], brief, better: None }
 }
 
 /// The metrics of a distribution of packets, recorded in thousandths: `key`, the statistic and `packets` make their keys.
@@ -211,10 +232,30 @@ pub(super) const fn packets<T>(
     Entry { unit: PACKETS, of: Of::Packets(of), ..times(key, title, short, of) }
 }
 
+/// The metrics of a distribution of plain numbers, recorded in thousandths: `key` and the statistic make their keys.
+pub(super) const fn ratios<T>(
+    key: &'static str,
+    title: &'static str,
+    short: &'static str,
+    of: fn(&T) -> &Recorder,
+) -> Entry<T> {
+    Entry { unit: PLAIN, of: Of::Ratios(of), ..times(key, title, short, of) }
+}
+
 impl<T> Entry<T> {
     /// Shown by every report, per scheme.
     pub(super) const fn headline(self) -> Entry<T> {
         Entry { headline: self.brief, ..self }
+    }
+
+    /// The lesser of two numbers is the better one.
+    pub(super) const fn less(self) -> Entry<T> {
+        Entry { better: Some(Better::Less), ..self }
+    }
+
+    /// The greater of two numbers is the better one.
+    pub(super) const fn more(self) -> Entry<T> {
+        Entry { better: Some(Better::More), ..self }
     }
 
     /// Left out of short tables.
@@ -226,7 +267,7 @@ impl<T> Entry<T> {
     fn statistics(&self) -> &'static [Statistic] {
         match self.of {
             Of::Number(_) => &[Statistic::Mean],
-            Of::Times(_) | Of::Packets(_) => Statistic::ALL,
+            Of::Times(_) | Of::Packets(_) | Of::Ratios(_) => Statistic::ALL,
         }
     }
 
@@ -235,24 +276,27 @@ impl<T> Entry<T> {
             Of::Number(_) => self.key.into(),
             Of::Times(_) => format!("{}_{statistic}_ms", self.key),
             Of::Packets(_) => format!("{}_{statistic}_packets", self.key),
+            Of::Ratios(_) => format!("{}_{statistic}", self.key),
         }
     }
 
     fn describe(&self, statistic: Statistic) -> Metric {
         let (title, short) = match self.of {
             Of::Number(_) => (self.title.into(), self.short.into()),
-            Of::Times(_) | Of::Packets(_) => (statistic.title(self.title), statistic.short(self.short)),
+            Of::Times(_) | Of::Packets(_) | Of::Ratios(_) => {
+                (statistic.title(self.title), statistic.short(self.short))
+            }
         };
         let Unit(unit, scale) = self.unit;
         let (headline, brief) = (self.headline.contains(&statistic), self.brief.contains(&statistic));
-        Metric { key: self.key(statistic), title, short, unit, scale, headline, brief }
+        Metric { key: self.key(statistic), title, short, unit, scale, headline, brief, better: self.better }
     }
 
     fn value(&self, of: &T, statistic: Statistic) -> f64 {
         match self.of {
             Of::Number(number) => number(of),
             Of::Times(times) => times(of).seconds(statistic) * 1e3,
-            Of::Packets(thousandths) => thousandths(of).value(statistic) / 1e3,
+            Of::Packets(thousandths) | Of::Ratios(thousandths) => thousandths(of).value(statistic) / 1e3,
         }
     }
 }

@@ -9,6 +9,7 @@
 //! counts, one at its end does not. Events may come from a simulation or from a machine.
 
 mod class;
+mod crossing;
 mod distribution;
 mod flow;
 mod group;
@@ -25,13 +26,14 @@ mod prediction;
 mod run;
 mod seconds;
 mod series;
+mod slowdown;
 mod tally;
 mod theory;
 mod viewing;
 
 pub use distribution::{Recorder, Statistic};
 pub use meter::Meter;
-pub use metric::{Metric, Subject, headlines};
+pub use metric::{Better, Metric, Subject, headlines};
 pub use object::Objects;
 pub use playback::Played;
 pub use prediction::Prediction;

@@ -21,11 +21,15 @@ pub(super) struct Positions {
 
 impl Positions {
     pub(super) fn new() -> Positions {
-        Positions { sum: 0, cells: vec![0; CELLS] }
+        Positions { sum: 0, cells: Vec::new() }
     }
 
     #[inline]
     pub(super) fn count(&mut self, waiting: u64, limit: u64) {
+        // With many groups and links, most groups cross few of the links.
+        if self.cells.is_empty() {
+            self.cells = vec![0; CELLS];
+        }
         self.sum += u128::from(waiting);
         // A packet is accepted only where there is room, and a limit of zero has none.
         let cell = (waiting * CELLS as u64 / limit.max(1)) as usize;

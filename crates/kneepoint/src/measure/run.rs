@@ -2,8 +2,9 @@
 //! Run: the metrics of a whole run.
 //!
 //! The headline metrics of the bottleneck, the first measured link, are those of the run. Fairness and goodput are over the
-//! flows of the groups whose data crossed it; groups that only send against it do not count. Retransmissions and timeouts
-//! are those of all senders, counted as for a group.
+//! flows of the groups whose data crossed it; groups that only send against it do not count. Fairness compares flows of one
+//! path: where these groups do not cross the same measured links, it is NaN, and that of each group remains. Retransmissions
+//! and timeouts are those of all senders, counted as for a group.
 
 use super::group::Senders;
 use super::metric::{Entry, MBIT, PERCENT, PLAIN, SECONDS, number};
@@ -16,17 +17,24 @@ pub(super) struct Run {
     pub(super) window: Span,
     /// The goodputs of the flows whose groups cross the bottleneck.
     pub(super) goodputs: Vec<f64>,
+    /// Whether these groups cross the same measured links.
+    pub(super) one_path: bool,
     /// Of all groups.
     pub(super) senders: Senders,
 }
 
 /// The metrics of a run that are not those of its bottleneck.
 pub(super) const METRICS: &[Entry<Run>] = &[
-    number("jain_index", "Jain fairness index", "Jain", PLAIN, |run: &Run| jain_index(&run.goodputs))
-        .headline(),
+    number("jain_index", "Jain fairness index", "Jain", PLAIN, |run: &Run| match run.one_path {
+        true => jain_index(&run.goodputs),
+        false => f64::NAN,
+    })
+    .more()
+    .headline(),
     number("goodput_bps", "Goodput per flow", "goodput", MBIT, |run: &Run| {
         run.goodputs.iter().sum::<f64>() / run.goodputs.len() as f64
     })
+    .more()
     .headline(),
     number("retransmissions", "Segments sent again", "sent again", PLAIN, |run: &Run| {
         run.senders.again as f64

@@ -16,7 +16,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::{Block, Column, Document, Figure, Layout, Section, Table, TableLine};
 use super::grid::{Breakdown, Grid, Measured, measured};
-use super::{Comparison, PARTS, SchemeResult, figures, manifest, shares, transfers};
+use super::{Comparison, PARTS, SchemeResult, figures, loads, manifest, shares, transfers};
 use crate::chart::scheme_class;
 use crate::measure::{Metric, Subject, headlines};
 use crate::table::value;
@@ -32,6 +32,19 @@ pub fn document(comparison: &Comparison) -> Document {
     );
     let cut: Vec<Figure> = shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
     let mut sections = vec![Section::new("Headline metrics", headline(comparison))];
+    sections.extend(charts(
+        "Goodput over time",
+        vec![
+            Block::prose(format!(
+                "The first run, the sum of each group{}. One scale for all.",
+                steps(comparison)
+            )),
+            Block::Key(figures::goodput_key(comparison)),
+        ],
+        Layout::Grid,
+        figures::goodputs(comparison),
+    ));
+    sections.extend(loads::sections(comparison));
     sections.extend(transfers::sections(comparison));
     sections.extend(charts("At a glance", vec![key(comparison)], Layout::Halves, glance));
     sections.extend(charts("Metric by metric", vec![], Layout::Grid, figures::metrics(comparison)));
@@ -88,8 +101,17 @@ fn about(comparison: &Comparison) -> String {
         }
         None => String::new(),
     };
-    format!("{names}{place}. {}", comparison.caption())
+    let served = first.and_then(figures::bottleneck).map_or(f64::NAN, |link| link.value("served_packets"));
+    let short = if served < LEAST_SERVED {
+        format!(" The window is too short: its {served} packets say nothing of averages, fairness or losses.")
+    } else {
+        String::new()
+    };
+    format!("{names}{place}. {}{short}", comparison.caption())
 }
+
+/// Packets that a window needs for averages over it to mean anything.
+const LEAST_SERVED: f64 = 100.0;
 
 /// A column per metric and a line per scheme.
 fn headline(comparison: &Comparison) -> Vec<Block> {
@@ -108,8 +130,14 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
         lines: grid.lines.into_iter().enumerate().map(line).collect(),
         linked: false,
     };
+    let starred = table.lines.iter().any(|line| line.cells.iter().any(|cell| cell.best));
+    let terminal =
+        starred.then(|| Block::prose("* the best of its column, or not told apart from it by these seeds"));
+    let pages = starred
+        .then(|| Block::prose("Bold: the best of its column, or not told apart from it by these seeds."));
+    let told = Block::Pages { blocks: pages.into_iter().collect(), terminal: terminal.into_iter().collect() };
     let notes = comparison.manifest.notes.iter().map(Block::prose);
-    [Block::Table(table)].into_iter().chain(notes).collect()
+    [Block::Table(table), told].into_iter().chain(notes).collect()
 }
 
 /// The colours of the schemes.
@@ -134,6 +162,7 @@ fn subjects(comparison: &Comparison) -> Vec<Section> {
     };
     let section = |(title, subject): (&str, Subject)| {
         let blocks = table(subject, |_| true);
+        // Where there are several links, they have a table of their own above.
         let terminal = if subject == Subject::Link { vec![] } else { table(subject, |metric| metric.brief) };
         (!blocks.is_empty()).then(|| Section::new(title, vec![Block::Pages { blocks, terminal }]))
     };
@@ -260,8 +289,8 @@ mod tests {
     fn every_chart_is_one_element_with_a_name_of_its_own() {
         let document = document(&example::comparison());
         let mut names: Vec<&String> = document.figures().iter().map(|figure| &figure.name).collect();
-        // The knee, distribution, shares, drops and marks; headlines; of each scheme queue, throughput, window and positions.
-        assert_eq!(names.len(), 5 + 9 + 2 * 4);
+        // The knee, distribution, shares, drops and marks; headlines; of each scheme goodput, queue, throughput, window and positions.
+        assert_eq!(names.len(), 5 + 9 + 2 * 5);
         // Nothing was sent again, so there is nothing to draw.
         assert!(!names.iter().any(|name| name.starts_with("retransmissions")));
         names.sort_unstable();

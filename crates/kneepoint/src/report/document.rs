@@ -114,6 +114,8 @@ pub struct Shown {
     pub mean: String,
     /// Half of the confidence interval.
     pub half_width: Option<String>,
+    /// Whether it is the best of its column.
+    pub best: bool,
 }
 
 /// The arrangement of figures on a page.
@@ -268,7 +270,7 @@ impl Shown {
     /// An estimate times `scale`, to the digits that its half width leaves any meaning.
     pub fn of(estimate: &Estimate, scale: f64) -> Shown {
         let (mean, half_width) = number::estimate(estimate, scale);
-        Shown { mean, half_width }
+        Shown { mean, half_width, best: false }
     }
 
     /// `12.3 ± 0.4`
@@ -282,6 +284,6 @@ impl Shown {
 
 impl<T: Into<String>> From<T> for Shown {
     fn from(text: T) -> Shown {
-        Shown { mean: text.into(), half_width: None }
+        Shown { mean: text.into(), half_width: None, best: false }
     }
 }

@@ -54,6 +54,7 @@ fn scheme_result(scheme: &str, place: u64) -> SchemeResult {
         scheme: scheme.into(),
         controls: Labels::from([("forward".to_string(), "reno".to_string())]),
         runs: runs.collect(),
+        measured: Some((50.0, 100.0)),
         series: Some(series(level, place)),
         theory: None,
     }

@@ -93,6 +93,7 @@ impl Sheet {
             let (scheme, class) = (&comparison.schemes[rank].scheme, scheme_class(rank));
             let label = format!("{}, {scheme}", self.title);
             let mut panel = Panel::new(&label, PANEL, self.greatest, ("time, s", self.axis));
+            shade(&mut panel, &comparison.schemes[rank], self.greatest.0);
             draw(&mut panel, &class, rank, drawn?);
             let name = format!("{}_{}", self.name, rank + 1);
             let drawing = panel.finish();
@@ -100,6 +101,41 @@ impl Sheet {
         };
         all.into_iter().enumerate().filter_map(panel).collect()
     }
+}
+
+/// Shades the measured part of a run, unless that is all of it.
+fn shade(panel: &mut Panel, scheme: &SchemeResult, end: f64) {
+    if let Some((from, to)) = scheme.measured.filter(|(from, to)| *from > 0.0 || *to < end) {
+        panel.measured((from, to));
+    }
+}
+
+/// The goodput of each group over time: a curve in the colour of the group's place.
+pub(super) fn goodputs(comparison: &Comparison) -> Vec<Figure> {
+    let mbit = |points: Vec<(f64, f64)>| points.into_iter().map(|(time, rate)| (time, 1e-6 * rate)).collect();
+    let of = |scheme: &SchemeResult| -> Vec<Vec<(f64, f64)>> {
+        curves(scheme, "throughput_bps").into_iter().map(mbit).collect()
+    };
+    let all: Vec<_> = comparison.schemes.iter().map(of).collect();
+    let greatest = greatest(all.iter().flatten());
+    let all = all.into_iter().map(|groups| (!groups.is_empty()).then_some(groups)).collect();
+    let (title, axis) = ("Goodput over time", "goodput, Mbit/s");
+    Sheet { name: "goodput", title, axis, greatest }.panels(comparison, all, |panel, _, _, groups| {
+        for (place, points) in groups.iter().enumerate() {
+            let [_, mean, _] = Curve::summed_up(points, INTERVALS);
+            panel.line(&scheme_class(place), &mean);
+        }
+    })
+}
+
+/// The groups that [`goodputs`] shows, each with the class of its colour.
+pub(super) fn goodput_key(comparison: &Comparison) -> Vec<(String, String)> {
+    let series = comparison.schemes.iter().find_map(|scheme| scheme.series.as_ref());
+    let columns = series.map_or(Vec::new(), |series| series.columns_of("throughput_bps"));
+    let named = |(place, column): (usize, usize)| {
+        (series.map_or("", |series| series.subject(column)).to_string(), scheme_class(place))
+    };
+    columns.into_iter().enumerate().map(named).collect()
 }
 
 /// The bottleneck's queue over time.
@@ -168,6 +204,9 @@ pub(super) fn counts(comparison: &Comparison) -> Vec<Figure> {
             comparison.schemes.iter().map(|scheme| running_sum(scheme, quantity, columns)).collect();
         let greatest = greatest(all.iter());
         let mut panel = Panel::new(title, HALF, greatest, ("time, s", "packets"));
+        if let Some(scheme) = comparison.schemes.first() {
+            shade(&mut panel, scheme, greatest.0);
+        }
         for (rank, points) in all.iter().enumerate().filter(|(_, points)| !points.is_empty()) {
             panel.line(&scheme_class(rank), &Curve::thinned(points, INTERVALS));
         }

@@ -4,9 +4,9 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::Shown;
-use super::{Comparison, SchemeResult};
-use crate::measure::{Metric, Subject, headlines};
-use crate::table::{Estimate, Labels};
+use super::{Comparison, RunResult, SchemeResult};
+use crate::measure::{Better, Metric, Subject, headlines};
+use crate::table::{Estimate, Labels, value};
 
 /// The headline metrics: one column per metric that is defined for some scheme, one line per scheme.
 pub(super) struct Grid {
@@ -20,13 +20,41 @@ impl Grid {
             comparison.schemes.iter().any(|scheme| scheme.estimate(&metric.key).mean.is_finite())
         };
         let metrics: Vec<_> = headlines().filter(defined).collect();
-        let line = |scheme: &SchemeResult| {
-            let cells = metrics.iter().map(|metric| Shown::of(&scheme.estimate(&metric.key), metric.scale));
-            (scheme.scheme.clone(), cells.collect())
+        let best: Vec<Vec<bool>> = metrics.iter().map(|metric| best(comparison, metric)).collect();
+        let line = |(rank, scheme): (usize, &SchemeResult)| {
+            let cell = |(metric, best): (&&Metric, &Vec<bool>)| {
+                let shown = Shown::of(&scheme.estimate(&metric.key), metric.scale);
+                Shown { best: best[rank], ..shown }
+            };
+            (scheme.scheme.clone(), metrics.iter().zip(&best).map(cell).collect())
         };
-        let lines = comparison.schemes.iter().map(line).collect();
+        let lines = comparison.schemes.iter().enumerate().map(line).collect();
         Grid { metrics, lines }
     }
+}
+
+/// Which schemes have the best mean of a metric, or one that their seeds do not tell apart from it. None of them where no number
+/// is better than another, or where they are all alike.
+fn best(comparison: &Comparison, metric: &Metric) -> Vec<bool> {
+    let none = vec![false; comparison.schemes.len()];
+    let Some(better) = metric.better else { return none };
+    let worth = |run: &RunResult| match better {
+        Better::More => value(&run.rows, &metric.key, &[]),
+        Better::Less => -value(&run.rows, &metric.key, &[]),
+    };
+    let mean = |scheme: &SchemeResult| Estimate::of(&scheme.runs.iter().map(worth).collect::<Vec<_>>()).mean;
+    let known = comparison.schemes.iter().filter(|scheme| mean(scheme).is_finite());
+    let Some(first) = known.max_by(|one, other| mean(one).total_cmp(&mean(other))) else { return none };
+    let alike = |scheme: &SchemeResult| {
+        let lead = |run: &RunResult| {
+            let own = scheme.runs.iter().find(|own| own.seed == run.seed)?;
+            Some(worth(run) - worth(own))
+        };
+        let lead = Estimate::of(&first.runs.iter().filter_map(lead).collect::<Vec<_>>());
+        lead.mean.is_finite() && lead.interval().0 <= 0.0
+    };
+    let alike: Vec<bool> = comparison.schemes.iter().map(alike).collect();
+    if alike.iter().all(|alike| *alike) { none } else { alike }
 }
 
 /// The metrics of one link, group or class over the runs of a scheme.
@@ -39,7 +67,7 @@ pub(super) struct Measured {
 /// All links, groups or classes of a scheme, in order of appearance.
 pub(super) fn measured(scheme: &SchemeResult, subject: Subject) -> Vec<Measured> {
     let mut all: Vec<(Labels, Vec<&crate::table::Row>)> = Vec::new();
-    for row in scheme.runs.iter().flat_map(|run| &run.rows).filter(|row| subject.has(row)) {
+    for row in scheme.distinct().iter().flat_map(|run| &run.rows).filter(|row| subject.has(row)) {
         match all.iter_mut().find(|(labels, _)| *labels == row.labels) {
             Some((_, rows)) => rows.push(row),
             None => all.push((row.labels.clone(), vec![row])),
@@ -69,6 +97,7 @@ impl Measured {
             None => group.to_string(),
         };
         match (label("link"), label("group"), label("class")) {
+            (Some(link), Some(group), _) => format!("{} on {link}", named(group)),
             (Some(link), ..) => link.to_string(),
             (_, Some(group), Some(class)) => format!("{group}, from {class}"),
             (_, Some(group), None) => named(group),
@@ -122,10 +151,21 @@ impl Breakdown {
 impl Comparison {
     /// A sentence on the numbers, as `Means … over 3 seeds (1, 2, 3).`, and on missing schemes.
     pub(super) fn caption(&self) -> String {
-        let missing = self.without_a_run();
-        match missing.as_slice() {
-            [] => self.extent(),
-            names => format!("{} Without a run: {}.", self.extent(), names.join(", ")),
+        let mut said = self.extent();
+        let certain = self.schemes.iter().filter(|scheme| scheme.is_certain());
+        match certain.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>().as_slice() {
+            [] => {}
+            all if all.len() == self.schemes.len() => {
+                said += " All seeds gave the same run: nothing here is random.";
+            }
+            some => {
+                said +=
+                    &format!(" All seeds gave the same run of {}: nothing in it is random.", some.join(", "))
+            }
+        }
+        match self.without_a_run().as_slice() {
+            [] => said,
+            names => format!("{said} Without a run: {}.", names.join(", ")),
         }
     }
 

@@ -172,6 +172,7 @@ impl Report {
             scheme: format!("{}, {}", case.case, ["kernel", "simulator"][side]),
             controls: case.controls.clone(),
             runs: [&case.measured, &case.predicted][side].clone(),
+            measured: None,
             series: case.series[side].clone(),
             theory: None,
         };

@@ -12,6 +12,7 @@ pub mod format;
 mod grid;
 pub mod json;
 pub mod live;
+mod loads;
 mod manifest;
 pub mod markov;
 pub mod playback;
@@ -29,9 +30,10 @@ use crate::measure::{Misfit, Subject, Theory};
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
 /// The subjects of a run that have a table of their own in CSV and JSON, by its name.
-pub const PARTS: [(&str, Subject); 6] = [
+pub const PARTS: [(&str, Subject); 7] = [
     ("links", Subject::Link),
     ("groups", Subject::Group),
+    ("crossings", Subject::Crossing),
     ("classes", Subject::Class),
     ("completions", Subject::Completion),
     ("startups", Subject::Startup),
@@ -61,6 +63,8 @@ pub struct SchemeResult {
     pub controls: Labels,
     /// One run per seed.
     pub runs: Vec<RunResult>,
+    /// The part of each run that was measured, in seconds, where that is known.
+    pub measured: Option<(f64, f64)>,
     /// The state over time of the first run.
     pub series: Option<Table>,
     /// The fluid model beside it, if one was requested, or the reason why there is none.
@@ -80,7 +84,18 @@ pub struct Beside {
 impl SchemeResult {
     /// The estimate of a metric of the whole run.
     pub fn estimate(&self, metric: &str) -> Estimate {
-        Estimate::of(&self.runs.iter().map(|run| value(&run.rows, metric, &[])).collect::<Vec<_>>())
+        Estimate::of(&self.distinct().iter().map(|run| value(&run.rows, metric, &[])).collect::<Vec<_>>())
+    }
+
+    /// The runs to estimate from: a single one where all seeds gave the same run, since several equal numbers say nothing of how
+    /// far they are off.
+    pub fn distinct(&self) -> &[RunResult] {
+        if self.is_certain() { &self.runs[..1] } else { &self.runs }
+    }
+
+    /// Whether several seeds gave the same run.
+    pub fn is_certain(&self) -> bool {
+        self.runs.len() > 1 && self.runs.windows(2).all(|pair| pair[0].is_same(&pair[1]))
     }
 }
 
@@ -97,6 +112,13 @@ pub struct RunResult {
     pub events: u64,
     /// The metrics of the run and its links, groups, classes and flows.
     pub rows: Vec<Row>,
+}
+
+impl RunResult {
+    /// Whether the same happened in it.
+    fn is_same(&self, other: &RunResult) -> bool {
+        self.rows == other.rows && self.events == other.events
+    }
 }
 
 /// The provenance of runs: enough to repeat them.

@@ -12,7 +12,7 @@ use super::grid::measured;
 use super::{Comparison, RunResult, SchemeResult};
 use crate::chart::{Axis, Dot, Line, Lines, lines, scatter, scheme_class};
 use crate::measure::{Metric, Subject};
-use crate::table::{Estimate, value};
+use crate::table::{Estimate, quantity, value};
 use crate::units::Span;
 
 /// A group of short transfers.
@@ -85,7 +85,11 @@ fn percent(change: &Estimate) -> String {
 
 impl Group<'_> {
     fn section(&self) -> Section {
-        let figures: Vec<Figure> = [self.distribution(), self.map()].into_iter().flatten().collect();
+        let slowdowns =
+            [("slowdown_p50", "Median slowdown"), ("slowdown_p99", "99th percentile of slowdown")];
+        let by_size = slowdowns.into_iter().map(|(key, title)| self.by_size(key, title));
+        let figures = [self.distribution()].into_iter().chain(by_size).chain([self.map()]);
+        let figures: Vec<Figure> = figures.flatten().collect();
         let mut blocks: Vec<Block> = self.answer().map(Block::prose).into_iter().collect();
         blocks.push(Block::Table(self.table()));
         blocks.push(Block::pages(vec![Block::Figures(Layout::Halves, figures)]));
@@ -201,6 +205,36 @@ impl Group<'_> {
             Some((time.as_secs_f64(), row.estimate("completed_within_share")?.mean))
         };
         own.filter_map(point).collect()
+    }
+
+    /// A metric of the classes of transfers against their sizes.
+    fn by_size(&self, key: &str, title: &str) -> Option<Figure> {
+        let series = |scheme: &SchemeResult| {
+            let own = measured(scheme, Subject::Class).into_iter();
+            let own = own.filter(|class| class.labels.get("group") == Some(&self.name));
+            let point = |class: super::grid::Measured| {
+                let estimate = class.estimate(key).filter(|estimate| estimate.mean.is_finite())?;
+                Some((quantity(class.labels.get("class")?)?, estimate))
+            };
+            Line { name: scheme.scheme.clone(), points: own.filter_map(point).collect() }
+        };
+        let series: Vec<Line> = self.comparison.schemes.iter().map(series).collect();
+        let title = format!("{title} of {} by size", self.name);
+        series.iter().any(|line| !line.points.is_empty()).then(|| Figure {
+            name: format!("{key}_{}", self.name),
+            drawing: lines(&Lines {
+                title: title.clone(),
+                x: Axis::log("smallest size of the class, bytes"),
+                y: Axis::log("slowdown"),
+                series,
+                marks: Vec::new(),
+                published: Vec::new(),
+                measured: None,
+            }),
+            title,
+            note: "How much longer than alone, by decades of size, with 95 % confidence intervals. Lower is better.",
+            class: None,
+        })
     }
 
     /// Goodput of the long transfers against the median time of the short ones.

@@ -79,15 +79,39 @@ fn the_share_of_a_lone_group_is_measured_only_if_somebody_asks() {
     assert_eq!(value(&rows, "drop_ratio", &forward), value(&rows, "drop_ratio", &[]));
 }
 
+/// The rows of a run over two bottlenecks: two flows cross both of them, one the first alone, and others as this says.
+fn two_paths(others: &str) -> Vec<Row> {
+    let text = format!(
+        "[run]\nduration = \"25s\"\nmeasure = \"0s..25s\"\n\
+         [topology]\nkind = \"parking-lot\"\nrouters = 3\nrate = \"1mbit\"\nhop_delay = \"5ms\"\naccess_delay = \"5ms\"\n\
+         [[flows]]\nname = \"long\"\ncount = 2\ncc = \"reno\"\n\
+         [[flows]]\nname = \"short\"\ncount = 1\nfrom = \"r1\"\nto = \"r2\"\ncc = \"reno\"\n{others}"
+    );
+    let plan = parse(&text).expect("a scenario");
+    let valid = &plan.cases[0].valid;
+    run::run(valid, 1, Meter::new(valid, 1)).0.finish()
+}
+
+#[test]
+fn a_group_is_reported_on_the_links_that_it_crosses_and_flows_of_two_paths_are_not_compared() {
+    let rows = two_paths("");
+    let on = |metric, group, link| value(&rows, metric, &[("group", group), ("link", link)]);
+    let shares = [on("share", "long", "r1-r2"), on("share", "short", "r1-r2")];
+    assert!((shares[0] + shares[1] - 1.0).abs() < 1e-12, "{shares:?}");
+    assert_eq!(on("share", "long", "r2-r3"), 1.0);
+    assert!(on("share", "short", "r2-r3").is_nan(), "it does not cross it");
+    let first = value(&rows, "throughput_bps", &[("link", "r1-r2")]);
+    let parts = on("throughput_bps", "long", "r1-r2") + on("throughput_bps", "short", "r1-r2");
+    assert!((parts / first - 1.0).abs() < 0.01, "{parts} of {first}");
+    assert!(value(&rows, "jain_index", &[]).is_nan());
+    assert!(value(&rows, "jain_index", &[("group", "long")]) > 0.5);
+}
+
 #[test]
 fn every_registered_metric_is_in_the_rows_of_a_run_and_no_other() {
     let (mut rows, _) = simulated(1);
     // Packets of live streams count until 21 s before the end.
-    let live = "[run]\nduration = \"25s\"\nmeasure = \"0s..25s\"\n[topology]\nkind = \"dumbbell\"\nrate = \"1mbit\"\n\
-                [[video]]\ncc = \"reno\"\n";
-    let plan = parse(live).expect("a scenario");
-    let streams = &plan.cases[0].valid;
-    rows.extend(run::run(streams, 1, Meter::new(streams, 1)).0.finish());
+    rows.extend(two_paths("[[video]]\nname = \"video\"\ncc = \"reno\"\n"));
     for subject in Subject::ALL {
         let row = rows.iter().find(|row| subject.has(row)).unwrap_or_else(|| panic!("no row of a {subject}"));
         let mut keys: Vec<&str> = subject.metrics().iter().map(|metric| metric.key.as_str()).collect();

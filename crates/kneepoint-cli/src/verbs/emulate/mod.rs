@@ -28,6 +28,7 @@ use kneepoint_linux::{privilege, tun};
 use crate::failure::Failure;
 use crate::files::{Pending, tell};
 use crate::interrupt;
+use crate::outputs::Out;
 use outcome::Outcome;
 use path::{Emulated, PathOptions};
 use traps::Seen;
@@ -95,7 +96,7 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
     let path = arguments.path.build(duration, sample)?;
     // Before anything is measured: what cannot be written is told at once.
-    arguments.out.iter().try_for_each(|out| crate::files::make_directory(out))?;
+    let _ours = arguments.out.as_ref().map(|out| Out::Given(out.clone()).settle()).transpose()?;
     if arguments.probe {
         return probe::probe(arguments, &path, as_json);
     }

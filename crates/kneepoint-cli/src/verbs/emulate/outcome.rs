@@ -150,7 +150,6 @@ impl Outcome {
         json: String,
         mut notes: Vec<String>,
     ) -> Result<(), Failure> {
-        files::make_directory(out)?;
         notes.extend(self.spoiled.as_ref().map(|why| format!("not a valid emulation: {why}")));
         let run = RunResult {
             seed: arguments.seed,
@@ -163,6 +162,7 @@ impl Outcome {
             scheme: "emulation".into(),
             controls: Default::default(),
             runs: vec![run],
+            measured: None,
             series: Some(self.series.clone()),
             theory: None,
         };

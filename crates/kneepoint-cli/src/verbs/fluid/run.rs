@@ -12,7 +12,7 @@ use super::parameters::Chosen;
 use super::print;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::write_report;
+use crate::outputs::{Out, write_report};
 
 /// Arguments of `knee fluid run`.
 #[derive(Args)]
@@ -70,7 +70,8 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let document = report::fluid::solution(&solution);
     let csv = || csv::table(&solution.series());
     if let Some(out) = &arguments.out {
-        let page = write_report(&document, out, &[])?;
+        let out = Out::Given(out.clone()).settle()?;
+        let page = write_report(&document, &out, &[])?;
         files::write(&out.join("trajectory.csv"), csv())?;
         tell(format!("report: {}", page.display()));
     }

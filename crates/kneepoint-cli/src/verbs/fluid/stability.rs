@@ -63,7 +63,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             axis.set(&subject.config, end).map_err(|why| refused(format!("--{option}: {why}")))?;
         }
     }
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle();
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle()?;
     let plane = Plane { subject, x: x.clone(), y: y.clone() };
     let values: Vec<f64> = y.values().collect();
     let Some(rows) = conductor::each(values.len(), |place| plane.row(values[place]))? else {

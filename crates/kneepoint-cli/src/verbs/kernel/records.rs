@@ -83,8 +83,7 @@ fn row(name: &str, record: &Record) -> Value {
 pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     let readers = open(&arguments.names)?;
     interrupt::listen_saying("stopping; what was recorded is kept (again to stop at once)")?;
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle();
-    files::make_directory(&out)?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle()?;
     let began = Instant::now();
     let wanted = arguments.duration.map(|span| Duration::from_nanos(span.0));
     let mut taken: Vec<(usize, Record)> = Vec::new();

@@ -116,8 +116,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     arguments.runs.check(&all)?;
     clip::check(arguments.clip.is_none(), arguments.player.contains(&Watching::Mpv))?;
     interrupt::listen_saying("stopping; the report has the runs that finished")?;
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/live-video")).settle();
-    files::make_directory(&out)?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/live-video")).settle()?;
     let (file, clip, contents) = match &arguments.clip {
         Some(file) => clip::given(file, &out)?,
         None => clip::made(arguments.length)?,

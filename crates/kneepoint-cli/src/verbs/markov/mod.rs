@@ -19,7 +19,7 @@ use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::machine;
-use crate::outputs::{self, write_report};
+use crate::outputs::{self, Out, write_report};
 use parameters::Chosen;
 
 /// Arguments of `knee markov`.
@@ -104,10 +104,11 @@ pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let outcome = Outcome { cases, along, points };
     let document = report::markov::document(&outcome);
     if let Some(out) = &arguments.out {
-        let page = write_report(&document, out, &[])?;
+        let out = Out::Given(out.clone()).settle()?;
+        let page = write_report(&document, &out, &[])?;
         files::write(&out.join("markov.csv"), csv::records(&report::markov::records(&outcome)))?;
         if !scenarios.is_empty() {
-            let folder = outputs::directory(out, "scenarios")?;
+            let folder = outputs::directory(&out, "scenarios")?;
             let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
             for (place, (_, text)) in scenarios.iter().enumerate() {
                 files::write(&folder.join(format!("{}.toml", outputs::numbered(&names, place))), text)?;

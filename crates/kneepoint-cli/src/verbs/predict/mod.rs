@@ -101,7 +101,7 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 }
 
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle();
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle()?;
     let document = predictions::document(&predictions);
     let page = write_report(&document, &out, &[])?;
     let json = json::render(&predictions);

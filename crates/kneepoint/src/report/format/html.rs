@@ -116,8 +116,12 @@ fn lines(page: &mut String, table: &Table) -> fmt::Result {
             }
             None => write!(page, "<tr><th{tip}>{shown}</th>")?,
         }
-        for (Shown { mean, half_width }, column) in cells.iter().zip(&table.columns) {
-            let side = if column.text { " class=\"text\"" } else { "" };
+        for (Shown { mean, half_width, best }, column) in cells.iter().zip(&table.columns) {
+            let side = match (column.text, best) {
+                (true, _) => " class=\"text\"",
+                (_, true) => " class=\"best\"",
+                _ => "",
+            };
             let half = half_width.as_ref().map_or(String::new(), |half| format!("<small>± {half}</small>"));
             write!(page, "<td{side}>{}{half}</td>", Escaped(mean))?;
         }

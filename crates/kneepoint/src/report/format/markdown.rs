@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Markdown for repositories and comments. Figures are linked as `figures/NAME.svg`.
 
-use super::super::document::{Block, Document, Figure, Finding, Inline, Prose, Shown, Table};
+use super::super::document::{Block, Document, Figure, Finding, Inline, Prose, Table};
 use super::Format;
 
 /// Markdown with tables.
@@ -59,7 +59,10 @@ fn lines(table: &Table) -> String {
             true => format!("[{}](#{})", cell(&line.name), anchor(&line.name)),
             false => cell(&line.name),
         };
-        let cells = line.cells.iter().map(Shown::text).map(|shown| format!(" {} |", cell(&shown)));
+        let cells = line.cells.iter().map(|shown| match shown.best {
+            true => format!(" **{}** |", cell(&shown.text())),
+            false => format!(" {} |", cell(&shown.text())),
+        });
         text += &format!("| {name} |{}\n", cells.collect::<String>());
     }
     text

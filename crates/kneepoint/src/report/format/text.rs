@@ -109,9 +109,14 @@ fn lines(table: &Table) -> String {
         if columns.iter().any(|column| !table.columns[*column].unit.is_empty()) {
             grid.push(head("", &|column| table.columns[column].unit.clone()));
         }
-        let cells = |cells: &[Shown], column: usize| cells[column].text();
-        let told =
-            |line: &&TableLine| all || columns.iter().any(|column| cells(&line.cells, *column) != NONE);
+        // What is best has a star, and the rest of its column a space, so that digits stay below each other.
+        let marked = |column: usize| table.lines.iter().any(|line| line.cells[column].best);
+        let cells = |cells: &[Shown], column: usize| match (cells[column].best, marked(column)) {
+            (true, _) => cells[column].text() + "*",
+            (false, true) => cells[column].text() + " ",
+            (false, false) => cells[column].text(),
+        };
+        let told = |line: &&TableLine| all || columns.iter().any(|column| line.cells[*column].mean != NONE);
         let lines = table.lines.iter().filter(told);
         grid.extend(lines.map(|line| head(&line.name, &|column| cells(&line.cells, column))));
         grid
