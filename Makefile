@@ -140,6 +140,11 @@ run-live-video: build ## as root: a film played over the emulated link; renews d
 	@mkdir -p docs/figures && cp $(OUT)/video/figures/window-*.svg docs/figures/
 	sed -e '/^```/,/^```/!s/^#/##/' $(OUT)/video/report.md > target/video.md
 	$(call section,docs/video.md,playbacks,target/video.md)
+	@if command -v mpv >/dev/null; then \
+	  $(KNEE) live video scenarios/live/starved.toml --player pause,mpv --length 60s --repetitions 5 --at-once 5 --out $(OUT)/starved \
+	  && sed -n '/^## Start-up and stalls/,/^## /p' $(OUT)/starved/report.md | sed -e '1d;$$d' > target/starved.md; \
+	else echo "SKIPPED: no mpv, so nothing to compare our player with." >&2; : > target/starved.md; fi
+	@if [ -s target/starved.md ]; then $(call section,docs/video.md,starved,target/starved.md); fi
 
 validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux.md (45 minutes)
 	$(CARGO) run --release --locked -p xtask -- linux --record
