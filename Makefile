@@ -20,7 +20,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
+.PHONY: help run build install test check fmt reproduce web characterize bench dist ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -72,8 +72,11 @@ characterize: build ## RFC 7928's scenarios and the ways to carry a rate at full
 web: build ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
 
-bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed
-	$(CARGO) run --release --locked -p xtask -- bench $(ARGS)
+bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
+	$(CARGO) run --release --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
+
+dist: cargo tools ## a release with profile guidance: dist/knee-VERSION-TARGET.tar.gz (half an hour)
+	FEATURES="$(BPF)" scripts/dist.sh $(ARGS)
 
 ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
 	@if command -v valgrind > /dev/null; then \

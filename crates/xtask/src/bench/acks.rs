@@ -36,6 +36,10 @@ const REASONS: &[(&str, &str)] = &[
          its state machine recomputes window and pacing rate with the rest.",
     ),
     (
+        "bbr3",
+        "It does all that BBR does, and for each loss decides whether the probe for bandwidth went too far.",
+    ),
+    (
         "copa",
         "Every sample updates three windowed filters: the minimum round-trip time of ten seconds and of half a round \
          trip, and the maximum of four round trips.",
@@ -166,11 +170,23 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
     Ok(true)
 }
 
+/// Walks once with each controller.
+pub fn train() {
+    let (events, mut rng) = (events(), Rng::stream(1, "controller", 0));
+    for entry in cc::REGISTRY {
+        let controller =
+            cc::Config::named(entry.name).map(|config| config.build(Start::avoiding(FLIGHT as f64)));
+        controller.into_iter().for_each(|mut controller| walk(&events, &mut controller, &mut rng));
+    }
+}
+
 /// Nanoseconds per acknowledgement, the minimum of all runs.
 fn time(name: &str) -> f64 {
     let run = || -> Option<f64> {
-        let program = std::env::current_exe().ok()?;
-        let output = Command::new(program).args(["bench-acks", name, &TIMED.0.to_string()]).output().ok()?;
+        let output = Command::new(super::this().ok()?)
+            .args(["bench-acks", name, &TIMED.0.to_string()])
+            .output()
+            .ok()?;
         String::from_utf8(output.stdout).ok()?.trim().parse().ok()
     };
     (0..TIMED.1).filter_map(|_| run()).fold(f64::INFINITY, f64::min)
@@ -178,7 +194,9 @@ fn time(name: &str) -> f64 {
 
 /// Instructions per acknowledgement, the loop included; the error says why they cannot be counted.
 pub fn instructions(name: &str) -> Result<f64, String> {
-    let run = |walks: u32| counted(&["bench-acks", name, &walks.to_string()]).map(|(count, _)| count);
+    let program = super::this()?;
+    let run =
+        |walks: u32| counted(&program, &["bench-acks", name, &walks.to_string()]).map(|(count, _)| count);
     let (fewer, more) = (run(COUNTED.0)?, run(COUNTED.1)?);
     Ok((more - fewer) as f64 / (u64::from(COUNTED.1 - COUNTED.0) * ACKS) as f64)
 }

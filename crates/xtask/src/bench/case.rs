@@ -131,10 +131,24 @@ pub const BENCHMARKS: [Benchmark; 8] = [
     },
 ];
 
+/// [`D100`] with so many flows, each with its part of the link, for runs of so many seconds.
+const fn flows(name: &'static str, flows: u32, counted: (u32, u32), ns2_seconds: Option<u32>) -> Benchmark {
+    Benchmark { name, flows, rate: 1.5e6 * flows as f64, counted, ns2_seconds, goal: None, ..D100 }
+}
+
+/// The curve of cost against the number of flows.
+pub const SCALE: [Benchmark; 5] = [
+    flows("flows-10", 10, (50, 100), Some(SECONDS)),
+    flows("flows-100", 100, (20, 40), Some(SECONDS)),
+    flows("flows-1000", 1000, (8, 12), Some(15)),
+    flows("flows-10000", 10_000, (6, 7), None),
+    flows("flows-100000", 100_000, (6, 7), None),
+];
+
 impl Benchmark {
     /// The case of this name.
     pub fn named(name: &str) -> Option<&'static Benchmark> {
-        BENCHMARKS.iter().find(|case| case.name == name)
+        BENCHMARKS.iter().chain(&SCALE).find(|case| case.name == name)
     }
 
     /// The settings for a run of `seconds`, as the script takes them.
@@ -191,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_case_is_a_scenario() {
-        for case in &BENCHMARKS {
+        for case in BENCHMARKS.iter().chain(&SCALE) {
             let valid = case.scenario(SECONDS).unwrap();
             let flows: usize = valid
                 .groups()

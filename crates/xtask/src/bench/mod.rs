@@ -12,8 +12,11 @@ mod machine;
 mod page;
 pub mod ratchet;
 mod record;
+mod scale;
+mod study;
 mod variants;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
@@ -47,9 +50,21 @@ pub struct Arguments {
     /// Measure only the cost of a packet with each discipline and each recovery.
     #[arg(long, conflicts_with_all = ["quick", "acks"])]
     variants: bool,
+    /// Measure only the cost of a packet against the number of flows.
+    #[arg(long, conflicts_with_all = ["quick", "acks", "variants"])]
+    scale: bool,
+    /// Measure only what surrounds the runs of a study: the start of `knee`, its use of the cores, its report.
+    #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "scale"])]
+    study: bool,
     /// Do not run ns-2.
     #[arg(long)]
     no_ns2: bool,
+    /// Another build of this program to measure beside it: the one with profile guidance.
+    #[arg(long, value_name = "PROGRAM")]
+    guided: Option<PathBuf>,
+    /// Run each case, discipline, recovery and controller once, as training for profile guidance.
+    #[arg(long, conflicts_with_all = ["quick", "acks", "variants", "write", "json"])]
+    train: bool,
 }
 
 /// The measurements of a case.
@@ -75,41 +90,57 @@ pub struct Figures {
     pub ns2_ns_per_packet_min: Option<f64>,
     /// ns-2's time over ours.
     pub ns2_over_ours: Option<f64>,
+    /// The build with profile guidance.
+    pub guided: Option<Guided>,
+}
+
+/// The measurements of a case with profile guidance.
+#[derive(Serialize)]
+pub struct Guided {
+    /// Processor time per packet, the minimum of all runs.
+    pub ns_per_packet_min: f64,
+    /// Instructions per packet.
+    pub instructions_per_packet: Option<f64>,
+    /// ns-2's time over that build's.
+    pub ns2_over_guided: Option<f64>,
 }
 
 /// Times every case that is wanted.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    let program = this()?;
+    if arguments.train {
+        return train(&program);
+    }
     if arguments.acks {
-        let costs = acks::measure();
-        print!("{}", acks::table(&costs));
-        if arguments.write {
-            page::rewrite(&page::acks(&costs))?;
-        }
-        return Ok(true);
+        return section(arguments, &page::acks(&acks::measure()));
     }
     if arguments.variants {
-        let section = page::variants(&variants::measure()?);
-        print!("{section}");
-        if arguments.write {
-            page::rewrite(&section)?;
-        }
-        return Ok(true);
+        return section(arguments, &page::variants(&variants::measure()?));
     }
-    let wanted =
-        |case: &&Benchmark| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
-    let cases: Vec<&Benchmark> = BENCHMARKS.iter().filter(wanted).collect();
     let beside = !arguments.quick && !arguments.no_ns2;
     if beside && !ns2::installed() {
         eprintln!("{}", ns2::missing("NO COMPARISON"));
     }
     let beside = beside && ns2::installed();
+    if arguments.scale {
+        return section(arguments, &page::scale(&scale::measure(beside)?));
+    }
+    if arguments.study {
+        return section(arguments, &page::study(&study::measure()?));
+    }
+    let wanted =
+        |case: &&Benchmark| arguments.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
+    let cases: Vec<&Benchmark> = BENCHMARKS.iter().filter(wanted).collect();
     let (repeat, seconds) = if arguments.quick { (1, 20) } else { (arguments.repeat.max(1), SECONDS) };
     let mut timed: Vec<Timed> =
-        cases.iter().map(|case| Timed { case, ours: vec![], theirs: vec![] }).collect();
+        cases.iter().map(|case| Timed { case, ours: vec![], guided: vec![], theirs: vec![] }).collect();
     for round in 1..=repeat {
         for one in &mut timed {
             eprintln!("round {round} of {repeat}: {}", one.case.name);
-            one.ours.push(timing(one.case.name, seconds)?);
+            one.ours.push(timing(&program, one.case.name, seconds)?);
+            if let Some(guided) = &arguments.guided {
+                one.guided.push(timing(guided, one.case.name, seconds)?.ns_per_packet());
+            }
             if let Some(theirs) = one.case.ns2_seconds.filter(|_| beside) {
                 one.theirs.push(ns2_ns_per_packet(one.case, theirs)?);
             }
@@ -117,16 +148,35 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let mut figures = Vec::new();
     for one in timed {
-        let count = if arguments.quick { None } else { instructions(one.case.name, one.case.counted) };
-        figures.push(one.figures(count));
+        let count = |program: &Path| match arguments.quick {
+            true => None,
+            false => instructions(program, one.case.name, one.case.counted),
+        };
+        let counts = (count(&program), arguments.guided.as_deref().and_then(count));
+        figures.push(one.figures(counts));
     }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?);
     } else {
-        print!("{}", page::table(&figures));
+        print!("{}{}", page::table(&figures), page::guided(&figures));
     }
     if arguments.write {
-        page::write(&figures, &variants::measure()?, &acks::measure())?;
+        let sections = [
+            page::scale(&scale::measure(beside)?),
+            page::study(&study::measure()?),
+            page::variants(&variants::measure()?),
+            page::acks(&acks::measure()),
+        ];
+        page::write(&figures, &sections)?;
+    }
+    Ok(true)
+}
+
+/// Prints a section of the page, and writes it into the page if that is wanted.
+fn section(arguments: &Arguments, text: &str) -> Result<bool, String> {
+    print!("{text}");
+    if arguments.write {
+        page::rewrite(text)?;
     }
     Ok(true)
 }
@@ -135,11 +185,12 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 struct Timed {
     case: &'static Benchmark,
     ours: Vec<Timing>,
+    guided: Vec<f64>,
     theirs: Vec<f64>,
 }
 
 impl Timed {
-    fn figures(mut self, instructions_per_packet: Option<f64>) -> Figures {
+    fn figures(mut self, (instructions_per_packet, counted): (Option<f64>, Option<f64>)) -> Figures {
         self.ours.sort_by(|a, b| a.ns_per_packet().total_cmp(&b.ns_per_packet()));
         let least = self.ours[0];
         let theirs = self.theirs.iter().copied().min_by(f64::total_cmp);
@@ -155,12 +206,33 @@ impl Timed {
             goal_ns: self.case.goal,
             ns2_ns_per_packet_min: theirs,
             ns2_over_ours: theirs.map(|theirs| theirs / least.ns_per_packet()),
+            guided: self.guided.iter().copied().min_by(f64::total_cmp).map(|least| Guided {
+                ns_per_packet_min: least,
+                instructions_per_packet: counted,
+                ns2_over_guided: theirs.map(|theirs| theirs / least),
+            }),
         }
     }
 }
 
-fn timing(case: &str, seconds: u32) -> Result<Timing, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+/// This program.
+fn this() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| error.to_string())
+}
+
+/// Runs everything that is measured once.
+fn train(program: &Path) -> Result<bool, String> {
+    for case in &BENCHMARKS {
+        timing(program, case.name, case.counted.1)?;
+    }
+    for variant in variants::all() {
+        timing(program, &variant.path(), variants::COUNTED.1)?;
+    }
+    acks::train();
+    Ok(true)
+}
+
+fn timing(program: &Path, case: &str, seconds: u32) -> Result<Timing, String> {
     let output = Command::new(program)
         .args(["bench-child", case, &seconds.to_string()])
         .output()
@@ -177,9 +249,9 @@ fn ns2_ns_per_packet(case: &Benchmark, seconds: u32) -> Result<f64, String> {
 }
 
 /// Instructions per packet; says so if nothing can count them.
-fn instructions(case: &str, seconds: (u32, u32)) -> Option<f64> {
+fn instructions(program: &Path, case: &str, seconds: (u32, u32)) -> Option<f64> {
     eprintln!("counting instructions: {case}");
-    instructions::per_packet(case, seconds)
+    instructions::per_packet(program, case, seconds)
         .inspect_err(|error| eprintln!("NO INSTRUCTION COUNTS: {error}"))
         .ok()
 }

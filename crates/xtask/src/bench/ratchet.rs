@@ -63,7 +63,11 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
 fn measure() -> Result<Vec<Figure>, String> {
     let packet = |name: &'static str| {
         let case = Benchmark::named(name).ok_or_else(|| format!("no case is called {name}"))?;
-        Ok(Figure { per: Per::Packet, name, count: instructions::per_packet(name, case.counted)? })
+        Ok(Figure {
+            per: Per::Packet,
+            name,
+            count: instructions::per_packet(&super::this()?, name, case.counted)?,
+        })
     };
     let walk = acks::instructions(acks::NOTHING)?;
     let acknowledgement = |name: &'static str| {

@@ -15,7 +15,7 @@ use super::record::Per;
 use super::{SECONDS, instructions, timing};
 
 /// Seconds that the shorter and the longer run under valgrind simulate.
-const COUNTED: (u32, u32) = (10, 20);
+pub const COUNTED: (u32, u32) = (10, 20);
 
 /// The number of timed runs of each.
 const TIMED: usize = 5;
@@ -115,22 +115,23 @@ impl Variant {
 
     /// Instructions per packet that the bottleneck served; the error says why they cannot be counted.
     pub fn instructions(&self) -> Result<f64, String> {
-        instructions::per_packet(&self.path(), COUNTED)
+        instructions::per_packet(&super::this()?, &self.path(), COUNTED)
     }
 }
 
 /// Measures every variant, in rounds, so that all meet the same load on the machine.
 pub fn measure() -> Result<Vec<Cost>, String> {
+    let program = super::this()?;
     let mut costs: Vec<Cost> =
         all().map(|variant| Cost { variant, ns: f64::INFINITY, instructions: None }).collect();
     for round in 1..=TIMED {
         eprintln!("round {round} of {TIMED}: disciplines and recoveries");
         for cost in &mut costs {
-            cost.ns = cost.ns.min(timing(&cost.variant.path(), SECONDS)?.ns_per_packet());
+            cost.ns = cost.ns.min(timing(&program, &cost.variant.path(), SECONDS)?.ns_per_packet());
         }
     }
     for cost in &mut costs {
-        cost.instructions = super::instructions(&cost.variant.path(), COUNTED);
+        cost.instructions = super::instructions(&program, &cost.variant.path(), COUNTED);
     }
     Ok(costs)
 }

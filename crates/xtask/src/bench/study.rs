@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What surrounds the runs of a study: how long `knee` takes to the first of them, how well many fill the cores, and how
+//! long reading them back and writing the report takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A study of 200 runs, each some 50 ms.
+const STUDY: &str = r#"
+[run]
+duration = "30s"
+measure = "5s..30s"
+seeds = 50
+[topology]
+kind = "dumbbell"
+rate = "50mbit"
+rtt = "60ms"
+[[flows]]
+name = "long"
+count = 30
+start = "0s..5s"
+[sweep]
+scheme = ["reno", "cubic", "pert", "vegas"]
+"#;
+
+/// Its runs.
+const RUNS: u32 = 200;
+
+/// Starts of the program that are timed.
+const STARTS: usize = 20;
+
+/// What was measured.
+pub struct Study {
+    start: Duration,
+    cores: usize,
+    alone: Duration,
+    together: Duration,
+    report: Duration,
+    bytes_per_run: f64,
+}
+
+/// Runs the study with one job and with one for each core, and once more when all its runs are kept.
+pub fn measure() -> Result<Study, String> {
+    let knee = super::this()?.with_file_name("knee");
+    if !knee.is_file() {
+        return Err(format!("{} is not there; `make build` makes it", knee.display()));
+    }
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let file = folder.join("study.toml");
+    fs::write(&file, STUDY).map_err(|error| error.to_string())?;
+    let (store, out) = (folder.join("runs"), folder.join("out"));
+    let study = |jobs: usize, fresh: bool| {
+        let mut command = Command::new(&knee);
+        command.arg("run").arg(&file).args(["--jobs", &jobs.to_string()]).args(fresh.then_some("--fresh"));
+        timed(command.arg("--store").arg(&store).arg("--out").arg(&out))
+    };
+    let starts = (0..STARTS).map(|_| timed(Command::new(&knee).arg("check").arg(&file)));
+    let start = starts.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    eprintln!("a study of {RUNS} runs: one job, {cores} jobs, and none");
+    let (alone, together, report) = (study(1, true)?, study(cores, true)?, study(cores, false)?);
+    Ok(Study { start, cores, alone, together, report, bytes_per_run: size(&store) as f64 / f64::from(RUNS) })
+}
+
+impl Study {
+    /// One job's time over that of all cores together.
+    fn efficiency(&self) -> f64 {
+        self.alone.as_secs_f64() / (self.together.as_secs_f64() * self.cores as f64)
+    }
+
+    /// The measurements as a Markdown table.
+    pub fn table(&self) -> String {
+        format!(
+            "| a study of {RUNS} runs | |\n|---|---:|\n\
+             | from the start of `knee` to the first run | {:.1} ms |\n\
+             | one job | {:.2} s |\n\
+             | {} jobs, one for each core | {:.2} s |\n\
+             | efficiency over cores | {:.1} % |\n\
+             | all runs kept: reading them, the report, its figures and tables | {:.2} s |\n\
+             | a kept run | {:.1} kB |\n",
+            1e3 * self.start.as_secs_f64(),
+            self.alone.as_secs_f64(),
+            self.cores,
+            self.together.as_secs_f64(),
+            100.0 * self.efficiency(),
+            self.report.as_secs_f64(),
+            self.bytes_per_run / 1e3,
+        )
+    }
+}
+
+fn timed(command: &mut Command) -> Result<Duration, String> {
+    let began = Instant::now();
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(began.elapsed()),
+        Ok(status) => Err(format!("{command:?}: {status}")),
+        Err(error) => Err(format!("{command:?}: {error}")),
+    }
+}
+
+/// The size of all files below a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(data) if data.is_dir() => size(&entry.path()),
+        Ok(data) => data.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}

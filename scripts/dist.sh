@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# A release of `knee` with profile guidance, in dist/:
+#
+#     scripts/dist.sh                    train, and build with what was counted
+#     scripts/dist.sh --profile FILE     build with an earlier training; the same sources then give the same bytes
+#
+# 1. `knee` and the benchmark are built with counters.
+# 2. They run what users run: every case, discipline, recovery and controller of `make bench`, and each kind of study with
+#    every observer.
+# 3. They are built again, laid out for the branches that were taken, stripped and without the paths of this machine.
+#
+# dist/bench is the benchmark, which `make bench` puts beside the ordinary build.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+features=${FEATURES:-}
+dist=$PWD/dist work=$PWD/target/dist
+target=$(rustc -vV | sed -n 's/^host: //p')
+merge=$(rustc --print sysroot)/lib/rustlib/$target/bin/llvm-profdata
+[ -x "$merge" ] || rustup component add llvm-tools
+
+# build DIRECTORY FLAG…: both programs with these flags besides those of .cargo/config.toml.
+build() {
+  local directory=$1 flags
+  shift
+  flags=$(printf ',"%s"' "$@")
+  # shellcheck disable=SC2086
+  cargo build --release --locked -p kneepoint-cli -p xtask $features --target "$target" --target-dir "$directory" \
+    --config "target.'cfg(all())'.rustflags=[${flags#,}]" \
+    --config 'profile.release.debug=false' --config 'profile.release.strip=true'
+}
+
+mkdir -p "$dist" "$work"
+if [ "${1:-}" = --profile ]; then
+  cp "$2" "$dist/knee.profdata"
+else
+  rm -rf "$work/counts" "$work/out"
+  build "$work/counting" "-Cprofile-generate=$work/counts"
+  knee=$work/counting/$target/release/knee
+  echo "Training"
+  "$work/counting/$target/release/xtask" bench --train
+  (
+    mkdir -p "$work/out" && cp -r scenarios "$work/out/" && cd "$work/out"
+    "$knee" compare --fresh --seeds 1 --duration 60s --series csv --out compare
+    "$knee" coexist --fresh --quick --out coexist
+    "$knee" run scenarios/comparison.toml --fresh --seeds 1 --series parquet --out run
+    "$knee" run scenarios/web.toml --fresh --seeds 1 --objects --out web
+    "$knee" run scenarios/parking-lot.toml --fresh --seeds 1 --out parking-lot
+    "$knee" run scenarios/cellular.toml --fresh --seeds 1 --out cellular
+    "$knee" reproduce pert.fig3 pert.fig12 adaptive-pert.tab5 pisa.tab52 ratcp.fig5 --quick --fresh --out reproduce
+    "$knee" predict scenarios/comparison.toml --seeds 1 --fresh --out predict
+  ) > /dev/null
+  "$merge" merge -o "$dist/knee.profdata" "$work/counts"
+fi
+build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "--remap-path-prefix=$PWD=." \
+  "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+name=knee-$version-$target
+cp "$work/guided/$target/release/knee" "$work/guided/$target/release/xtask" "$dist/"
+mv "$dist/xtask" "$dist/bench"
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -czf "$dist/$name.tar.gz" -C "$dist" knee -C .. LICENSE-APACHE LICENSE-MIT README.md
+echo "dist/$name.tar.gz"
