@@ -60,7 +60,7 @@ pub(in super::super) fn crossings(label: &str, chart: &Crossings) -> Drawing {
             // To the right of the bar, where there is room for it.
             let beyond = left(place) + long * share + 4.0;
             if beyond + space::length(&shown, 11.0) < left(place) + long {
-                drawing.text("tick", Anchor::Start, (beyond, top + 19.0 + BAR - 1.0), &shown);
+                drawing.text("note", Anchor::Start, (beyond, top + 19.0 + BAR - 1.0), &shown);
             }
         }
     }

@@ -216,7 +216,10 @@ impl Group<'_> {
                 let estimate = class.estimate(key).filter(|estimate| estimate.mean.is_finite())?;
                 Some((quantity(class.labels.get("class")?)?, estimate))
             };
-            Line { name: scheme.scheme.clone(), points: own.filter_map(point).collect() }
+            // A class that only later seeds have seen is behind all others.
+            let mut points: Vec<(f64, Estimate)> = own.filter_map(point).collect();
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+            Line { name: scheme.scheme.clone(), points }
         };
         let series: Vec<Line> = self.comparison.schemes.iter().map(series).collect();
         let title = format!("{title} of {} by size", self.name);
