@@ -10,15 +10,16 @@ set -eu
 cd "$(dirname "$0")/.."
 duration=$1 seeds=$2
 knee=${KNEE:-target/release/knee} out=${OUT:-out}/streaming
-rm -rf "$out/experiments" && mkdir -p "$out/experiments"
+rm -rf "$out/experiments" && mkdir -p "$out"/experiments/{video,beyond}
+cp experiments/video/publication.toml "$out/experiments/video/"
 for file in experiments/video/fig*.toml experiments/beyond/video.toml; do
-    name=$out/experiments/$(basename "$(dirname "$file")")-$(basename "$file")
+    name=$out/$file
     # Figure 2 has no video, and its length is affordable.
     case $file in */fig2.toml) cp "$file" "$name"; continue ;; esac
     sed -e "s/^duration = .*/duration = \"$duration\"/; s/^measure = .*/measure = \"0s..$duration\"/; s/^seeds = [0-9]*0\$/seeds = $seeds/" \
         -e "/^\[experiment\]/,/^\[run\]/s/^source = \"\(.*\)\"/source = \"\1; here runs of $duration and $seeds seeds\"/" "$file" > "$name"
 done
-"$knee" reproduce "$out"/experiments/*.toml --out "$out/report" "${@:3}"
+"$knee" reproduce "$out"/experiments/beyond/*.toml "$out"/experiments/video/fig*.toml --out "$out/report" "${@:3}"
 mkdir -p docs/figures
 cp "$out"/report/figures/*.svg docs/figures/
 cp "$out/report/report.md" docs/streaming.md
