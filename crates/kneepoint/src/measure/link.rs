@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Losses of the channel are not the queue's, so they do not count in the drop ratio. The queue is without the packet in
-//! transmission.
+//! transmission. What a link of constant rate transmits across an edge of the window counts with the part inside; where capacity
+//! varies that part is known to a packet only, and utilization is one at most.
 
 use super::distribution::Recorder;
 use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, packets, times};
@@ -31,6 +32,8 @@ pub(super) struct Link {
     pub(super) mixture: Option<Box<Mixture>>,
     pub(super) queue: Occupancy,
     rate: Option<Rate>,
+    /// Whether its capacity varies.
+    varies: bool,
     /// The bits that the link can carry inside the window; NaN without a rate.
     capacity: f64,
     limit: Limit,
@@ -65,6 +68,7 @@ impl Link {
             mixture: None,
             queue: Occupancy::new(window),
             rate: spec.rate,
+            varies: spec.capacity != crate::link::capacity::Config::default(),
             capacity,
             limit: spec.limit,
             full_packet,
@@ -171,7 +175,8 @@ impl Link {
     }
 
     fn utilization(&self) -> f64 {
-        self.bits() / self.capacity
+        let utilization = self.bits() / self.capacity;
+        if self.varies && utilization > 1.0 { 1.0 } else { utilization }
     }
 }
 
