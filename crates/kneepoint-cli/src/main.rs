@@ -7,6 +7,7 @@
 //! | [`manifest`] | provenance of results |
 //! | [`failure`] | errors, their messages and exit status |
 //! | [`files`] | atomic reads and writes, printing |
+//! | [`compressed`] | files that gzip, zstd or xz made smaller |
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | every named item |
@@ -26,6 +27,7 @@ mod arguments;
 mod captures;
 mod catalogue;
 mod comparison;
+mod compressed;
 mod conductor;
 mod failure;
 mod files;

@@ -9,7 +9,7 @@
 mod dumbbell;
 
 use dumbbell::{bottleneck, disciplines, edit, flow, group, interval, link, scenario};
-use kneepoint::capture::{Capture, Segment, Writer, is_capture, parse_direction};
+use kneepoint::capture::{Capture, Segment, Transfer, Writer, is_capture, parse_direction, supported};
 use kneepoint::measure::Prediction;
 use kneepoint::predict::{self, Judge, Score};
 use kneepoint::rng::Rng;
@@ -53,7 +53,9 @@ fn captured(valid: &Valid) -> ([Vec<u8>; 2], Vec<Score>) {
 
 fn read(files: &[Vec<u8>]) -> Capture {
     let mut capture = Capture::default();
-    files.iter().for_each(|file| capture.read(file).unwrap());
+    for file in files {
+        assert_eq!(capture.read(file).unwrap(), None, "the file is whole");
+    }
     capture
 }
 
@@ -124,7 +126,7 @@ fn only(file: &[u8]) -> (String, Segment) {
     capture.read(file).unwrap();
     let senders = capture.senders();
     let [(direction, 100)] = senders[..] else { panic!("{senders:?}, {} others", capture.others()) };
-    let segments = capture.segments(direction);
+    let segments: Vec<&Segment> = capture.segments(direction).collect();
     assert_eq!(segments.len(), 1);
     (format!("{}-{}", direction.0, direction.1), segments[0].clone())
 }
@@ -136,6 +138,12 @@ fn a_segment_is_the_same_under_every_link_address_family_byte_order_and_clock() 
     let tagged = [&[0; 12][..], &[0x88, 0xa8, 0, 7, 0x81, 0, 0, 7, 0x08, 0]].concat();
     let cooked = [&[0; 14][..], &[0x86, 0xdd]].concat();
     let cooked2 = [&[0x08, 0][..], &[0; 18]].concat();
+    // Two labels of MPLS; a session of PPPoE; quality of service in 802.11 behind eight bytes of radiotap.
+    let labelled = [&[0; 12][..], &[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64]].concat();
+    let session = [&[0; 12][..], &[0x88, 0x64, 0x11, 0, 0, 1, 0, 99, 0x00, 0x57]].concat();
+    let logical = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    let wireless = [&[0x88, 0x01][..], &[0; 24], &logical].concat();
+    let tapped = [&[0, 0, 8, 0, 0, 0, 0, 0][..], &[0x08, 0x02], &[0; 22], &logical].concat();
     for (link, frame, version) in [
         (101, packet(4), 4),
         (101, packet(6), 6),
@@ -145,6 +153,12 @@ fn a_segment_is_the_same_under_every_link_address_family_byte_order_and_clock() 
         (113, behind(&cooked, 6), 6),
         (276, behind(&cooked2, 4), 4),
         (0, behind(&[2, 0, 0, 0], 4), 4),
+        (1, behind(&labelled, 4), 4),
+        (1, behind(&session, 6), 6),
+        (9, behind(&[0xff, 3, 0, 0x21], 4), 4),
+        (9, behind(&[0, 0x21], 4), 4),
+        (105, behind(&wireless, 4), 4),
+        (127, behind(&tapped, 4), 4),
     ] {
         for (magic, nanos) in [(0xa1b2_c3d4, 5000), (0xa1b2_3c4d, 5)] {
             for big_endian in [false, true] {
@@ -177,9 +191,8 @@ fn packets_other_than_tcp_are_counted_and_skipped() {
 fn a_file_that_ends_early_or_is_something_else_says_where_and_what() {
     let whole = pcap(0xa1b2_c3d4, 101, &packet(4), false);
     let refused = |file: &[u8]| Capture::default().read(file).unwrap_err().to_string();
-    assert!(
-        refused(&whole[..whole.len() - 1]).starts_with("at byte 24: the file ends inside a packet record")
-    );
+    let cut = |file: &[u8]| Capture::default().read(file).unwrap().expect("the file was cut").to_string();
+    assert!(cut(&whole[..whole.len() - 1]).starts_with("at byte 24: the file ends inside a packet record"));
     assert!(refused(&whole[..20]).starts_with("at byte 0: the file ends inside a file header"));
     assert!(refused(b"name = \"a\"").contains("neither pcap nor pcapng"));
     assert!(refused(b"").contains("neither") && !is_capture(b"") && is_capture(&whole));
@@ -189,12 +202,43 @@ fn a_file_that_ends_early_or_is_something_else_says_where_and_what() {
         edit(&mut short, |parts| parts.schedule.duration = dumbbell::at(1.0));
         short
     });
-    assert!(refused(&files[0][..files[0].len() - 3]).contains("the file ends inside a block"));
+    // All that is before the cut counts.
+    let mut capture = Capture::default();
+    let end = capture.read(&files[0][..files[0].len() - 3]).unwrap().unwrap();
+    assert!(end.to_string().contains("the file ends inside a block"));
+    let all = read(&files[..1]);
+    let packets = |read: &Capture| read.segments(read.senders()[0].0).count();
+    assert!(packets(&capture) + 3 > packets(&all), "{} of {}", packets(&capture), packets(&all));
     // Interface 7 in the first packet, whose block follows the two of the file's head.
     let head = files[0].windows(4).position(|bytes| bytes == [6, 0, 0, 0]).unwrap();
     let mut wrong = files[0].clone();
     wrong[head + 8] = 7;
     assert_eq!(refused(&wrong), format!("at byte {head}: a packet refers to interface 7 of 1 described"));
+}
+
+#[test]
+fn a_link_layer_that_is_not_read_is_counted_by_its_number() {
+    let mut capture = Capture::default();
+    capture.read(&pcap(0xa1b2_c3d4, 147, &packet(4), false)).unwrap();
+    assert_eq!(capture.foreign().collect::<Vec<_>>(), [(147, 1)]);
+    assert_eq!(capture.others(), 0);
+    assert!(supported().contains("802.11"));
+}
+
+/// The transfer of the first flow in these files.
+fn first(files: &[Vec<u8>]) -> Transfer {
+    read(files).transfer(parse_direction("10.0.0.0:10000-10.128.0.0:5001").unwrap()).unwrap()
+}
+
+#[test]
+fn what_was_captured_twice_counts_once_wherever_it_was() {
+    let (files, _) = captured(&valid());
+    let [data, answers] = &files;
+    let plain = first(&files);
+    // Each file twice, as from two places: the second ones are set aside.
+    let twice = first(&[data.clone(), answers.clone(), data.clone(), answers.clone()]);
+    assert_eq!((&twice.losses, &twice.samples), (&plain.losses, &plain.samples));
+    assert!(twice.set_aside > plain.packets);
 }
 
 #[test]
@@ -217,7 +261,7 @@ fn the_reader_survives_any_bytes() {
             file.truncate(rng.below(file.len() as u64 + 1) as usize);
         }
         let mut capture = Capture::default();
-        if let Err(fault) = capture.read(&file) {
+        if let Err(fault) | Ok(Some(fault)) = capture.read(&file) {
             assert!(fault.offset <= file.len() && !fault.message.is_empty(), "{fault}");
             refused += 1;
         }

@@ -63,6 +63,12 @@ fn a_capture_of_a_run_is_read_back_from_two_files() {
     assert!(text.contains("10.0.0.0:10000-10.128.0.0:5001"), "{text}");
     assert!(text.contains("segments of 1000 bytes") && text.contains("srtt-0.99"), "{text}");
     assert!(!text.contains("all drops at the queue"), "{text}");
+    let listed = json(&knee(here.path(), &[&["predict"], &files[..], &["--flows", "--json"]].concat()));
+    assert_eq!(listed["flows"].as_array().unwrap().len(), 6, "{listed}");
+    assert!(listed["flows"][0]["losses"].as_u64().unwrap() > 0, "{listed}");
+    let all = stdout(&knee(here.path(), &[&["predict"], &files[..], &["--all"]].concat()));
+    assert_eq!(all.matches("judged by the flow's own losses").count(), 6, "{all}");
+    assert!(all.contains("by chance") && all.contains("±"), "{all}");
     let missing =
         knee(here.path(), &[&["predict"], &files[..], &["--flow", "1.2.3.4:5-6.7.8.9:10"]].concat());
     assert_refuses(&missing, 2, &["--flow: no flow `1.2.3.4:5-6.7.8.9:10`", "10.0.0.0:10000"]);
@@ -84,6 +90,8 @@ fn what_cannot_be_watched_is_refused_with_what_can() {
         (&["predict", "small.toml", "small.toml"], 2, &["not a capture"]),
         (&["predict", "cut.pcap"], 1, &["byte 0", "file header"]),
         (&["predict", "cut.pcap", "--seeds", "3"], 2, &["no seed"]),
+        (&["predict", "small.toml", "--flows"], 2, &["captures"]),
+        (&["predict", "cut.pcap", "--flows", "--all"], 2, &["--all"]),
         (&["predict", "none.toml"], 1, &["none.toml"]),
     ] {
         assert_refuses(&knee(here.path(), arguments), status, sayings);

@@ -5,5 +5,7 @@
 mod read;
 mod write;
 
-pub use read::{Capture, Direction, Malformed, Segment, Transfer, Vantage, is_capture, parse_direction};
+pub use read::{
+    Capture, Direction, Malformed, Segment, Transfer, Vantage, is_capture, parse_direction, supported,
+};
 pub use write::{Blocks, Writer};

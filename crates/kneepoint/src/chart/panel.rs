@@ -74,6 +74,16 @@ impl Panel {
         self.drawing.text("tick", Anchor::End, (right, self.top - 4.0), "measured");
     }
 
+    /// Marks instants on the upper edge, those that share a pixel once.
+    pub(in super::super) fn events(&mut self, class: &str, times: &[f64]) {
+        let mut places: Vec<i64> = times.iter().map(|at| self.x.at(*at).round() as i64).collect();
+        places.dedup();
+        for place in places {
+            let x = place as f64;
+            self.drawing.line(&format!("error {class}"), (x, self.top), (x, self.top + 9.0));
+        }
+    }
+
     /// Marks a value of x.
     pub(in super::super) fn mark(&mut self, value: f64, name: &str) {
         let x = self.x.at(value);

@@ -120,11 +120,11 @@ impl Meter {
         }
         let unknown = Share::unknown();
         for (place, group) in self.groups.iter().enumerate() {
-            let share = shares.first().map_or(&unknown, |(_, of_groups)| &of_groups[place]);
-            of_groups.extend(rows_of_group(group, share));
+            let whole = shares.first().map_or(&unknown, |(_, by_group)| &by_group[place]);
+            of_groups.extend(rows_of_group(group, whole));
             // A single link's shares are those of the groups themselves.
             let crossings = shares.iter().filter(|_| shares.len() > 1);
-            let crossings = crossings.map(|(link, of_groups)| (link, &of_groups[place]));
+            let crossings = crossings.map(|(link, by_group)| (link, &by_group[place]));
             of_groups.extend(crossings.filter(|(_, share)| share.arrivals > 0).map(|(link, share)| {
                 let labels = [("group", group.name.clone()), ("link", link.clone())];
                 fill(Row::new(labels), crossing::METRICS, share)

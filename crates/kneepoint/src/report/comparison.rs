@@ -130,7 +130,7 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
         lines: grid.lines.into_iter().enumerate().map(line).collect(),
         linked: false,
     };
-    let starred = table.lines.iter().any(|line| line.cells.iter().any(|cell| cell.best));
+    let starred = table.lines.iter().flat_map(|scheme| &scheme.cells).any(|cell| cell.best);
     let terminal =
         starred.then(|| Block::prose("* the best of its column, or not told apart from it by these seeds"));
     let pages = starred

@@ -20,13 +20,13 @@ impl Grid {
             comparison.schemes.iter().any(|scheme| scheme.estimate(&metric.key).mean.is_finite())
         };
         let metrics: Vec<_> = headlines().filter(defined).collect();
-        let best: Vec<Vec<bool>> = metrics.iter().map(|metric| best(comparison, metric)).collect();
+        let marks: Vec<Vec<bool>> = metrics.iter().map(|metric| best(comparison, metric)).collect();
         let line = |(rank, scheme): (usize, &SchemeResult)| {
-            let cell = |(metric, best): (&&Metric, &Vec<bool>)| {
+            let cell = |(metric, marked): (&&Metric, &Vec<bool>)| {
                 let shown = Shown::of(&scheme.estimate(&metric.key), metric.scale);
-                Shown { best: best[rank], ..shown }
+                Shown { best: marked[rank], ..shown }
             };
-            (scheme.scheme.clone(), metrics.iter().zip(&best).map(cell).collect())
+            (scheme.scheme.clone(), metrics.iter().zip(&marks).map(cell).collect())
         };
         let lines = comparison.schemes.iter().enumerate().map(line).collect();
         Grid { metrics, lines }

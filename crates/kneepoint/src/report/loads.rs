@@ -114,8 +114,8 @@ mod tests {
         let [Block::Pages { blocks, .. }, Block::Table(table)] = &links.blocks[..] else { panic!() };
         let [Block::Figures(_, figures)] = &blocks[..] else { panic!() };
         assert_eq!((figures.len(), table.lines.len()), (2, 4));
-        let [Block::Table(table)] = &groups.blocks[..] else { panic!() };
-        assert_eq!(table.lines[3].name, "prert/pi: forward (reno) on r2-r3");
-        assert_eq!(table.lines[3].cells[0].text(), "75 ± 0");
+        let [Block::Table(crossings)] = &groups.blocks[..] else { panic!() };
+        assert_eq!(crossings.lines[3].name, "prert/pi: forward (reno) on r2-r3");
+        assert_eq!(crossings.lines[3].cells[0].text(), "75 ± 0");
     }
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
-use crate::chart::{Bar, bars, scheme_class};
+use crate::chart::{Bar, Curve, Panel, bars, scheme_class};
 use crate::predict::{Judge, Score};
 use crate::table::{Cell, Estimate, Records, number};
 
@@ -30,6 +30,21 @@ pub struct WatchedFlow {
     pub judges: Vec<Judge>,
     /// One for each time that it was watched.
     pub runs: Vec<WatchedRun>,
+    /// The scores of a captured flow on its own losses at other times, once for each of several shifts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chance: Vec<Vec<Score>>,
+    /// What was captured of it.
+    #[serde(skip)]
+    pub course: Option<Course>,
+}
+
+/// Round trips and losses of a captured flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// Times in seconds, and round trips in milliseconds.
+    pub round_trips: Vec<(f64, f64)>,
+    /// Times of losses in seconds.
+    pub losses: Vec<f64>,
 }
 
 /// One flow watched once.
@@ -45,14 +60,31 @@ pub struct WatchedRun {
 struct Measure {
     title: &'static str,
     of: fn(&Score) -> f64,
+    /// The counts whose ratio it is: some of how many.
+    parts: fn(&Score) -> (u64, u64),
 }
 
 /// The three of Figure 3.
 const MEASURES: [Measure; 3] = [
-    Measure { title: "efficiency", of: |score| score.efficiency },
-    Measure { title: "false positives", of: |score| score.false_positives },
-    Measure { title: "false negatives", of: |score| score.false_negatives },
+    Measure {
+        title: "efficiency",
+        of: |score| score.efficiency,
+        parts: |score| (score.counts[1], score.counts[1] + score.counts[4]),
+    },
+    Measure {
+        title: "false positives",
+        of: |score| score.false_positives,
+        parts: |score| (score.counts[4], score.counts[1] + score.counts[4]),
+    },
+    Measure {
+        title: "false negatives",
+        of: |score| score.false_negatives,
+        parts: |score| (score.counts[3], score.counts[1] + score.counts[3]),
+    },
 ];
+
+/// Fewer episodes of loss than this tell no predictor from another: of ten, Wilson's interval of a half is 24 % to 76 %.
+const FEW: u64 = 10;
 
 /// Percent.
 const SCALE: f64 = 100.0;
@@ -75,6 +107,30 @@ impl WatchedFlow {
         let scores = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
         let values: Vec<f64> = scores.map(of).filter(|value| !value.is_nan()).collect();
         Estimate::of(&values)
+    }
+
+    /// A measure of a predictor: over the runs, or of a single capture with the interval of so many episodes.
+    fn measured(&self, predictor: &str, judge: Judge, measure: &Measure) -> Estimate {
+        let whole = self.estimate(predictor, judge, measure.of);
+        let [run] = &self.runs[..] else { return whole };
+        let own = |score: &&Score| score.predictor == predictor && score.judged_by == judge;
+        let Some(score) = run.scores.iter().find(own).filter(|_| run.seed.is_none()) else { return whole };
+        Estimate { half_width: wilson((measure.parts)(score)), ..whole }
+    }
+
+    /// The mean efficiency on losses at other times.
+    fn by_chance(&self, predictor: &str, judge: Judge) -> f64 {
+        let scores = self.chance.iter().flatten();
+        let own = scores.filter(|score| score.predictor == predictor && score.judged_by == judge);
+        let (hits, all) = own.map(MEASURES[0].parts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        hits as f64 / all as f64
+    }
+
+    /// Episodes of loss, as the predictor that met most of them met them.
+    fn episodes(&self, judge: Judge) -> u64 {
+        let scores = self.runs.iter().flat_map(|run| &run.scores);
+        let met = scores.filter(|score| score.judged_by == judge).map(|score| (MEASURES[2].parts)(score).1);
+        met.max().unwrap_or(0)
     }
 
     /// The predictors that tell losses from their absence best, and how well; none if nothing was foreseen. One that says
@@ -105,6 +161,12 @@ impl WatchedFlow {
     /// The sentence about the best.
     fn verdict(&self, judge: Judge) -> String {
         let losses = spoken(judge);
+        let episodes = self.episodes(judge);
+        if self.course.is_some() && episodes < FEW {
+            return format!(
+                "{episodes} episodes of loss are too few to tell one predictor from another; {FEW} or more are needed."
+            );
+        }
         let (names, balance) = self.best(judge);
         let which = if names.len() > 1 { "worked best, and equally well" } else { "worked best" };
         let mut verdict = match names.is_empty() {
@@ -143,11 +205,14 @@ pub fn document(predictions: &Predictions) -> Document {
         for judge in &watched.judges {
             let heading = format!("{case}{}, judged by {}", watched.flow, spoken(*judge));
             let figures = MEASURES.iter().map(|measure| figure(watched, place, *judge, measure)).collect();
-            let blocks = vec![
+            let course = watched.course.iter().map(|course| round_trips(course, place)).collect();
+            let mut blocks = vec![
+                Block::Figures(Layout::Whole, course),
                 Block::Table(table(watched, *judge)),
                 Block::prose(watched.verdict(*judge)),
-                Block::Figures(Layout::Grid, figures),
             ];
+            blocks.extend(watched.course.is_some().then(|| Block::prose(INTERVALS)));
+            blocks.push(Block::Figures(Layout::Grid, figures));
             sections.push(Section::new(heading, blocks));
         }
     }
@@ -157,15 +222,43 @@ pub fn document(predictions: &Predictions) -> Document {
     Document { title: predictions.title.clone(), about: about.into(), sections }
 }
 
+/// How the numbers of a capture are to be read.
+const INTERVALS: &str = "Intervals are Wilson's for 95 % and so many episodes. By chance: the mean efficiency on the same losses, \
+                         all of them shifted by a random time.";
+
+/// Round trips against time, with the losses at the upper edge.
+fn round_trips(course: &Course, place: usize) -> Figure {
+    let points = &course.round_trips;
+    let greatest =
+        points.iter().fold((0.0, 0.0), |(x, y): (f64, f64), point| (point.0.max(x), point.1.max(y)));
+    let end = course.losses.iter().copied().fold(greatest.0, f64::max);
+    let title = "Round trips and losses";
+    let mut panel = Panel::new(title, (720.0, 280.0), (end, greatest.1), ("time, s", "round trip, ms"));
+    let [low, mean, high] = Curve::summed_up(points, 600);
+    panel.band(&scheme_class(0), &low, &high);
+    panel.line(&scheme_class(0), &mean);
+    panel.events(&scheme_class(1), &course.losses);
+    Figure {
+        name: format!("round-trips-{}", place + 1),
+        title: title.into(),
+        note: "The line is the mean of each interval, the band its range; a tick at the upper edge is a lost packet.",
+        class: None,
+        drawing: panel.finish(),
+    }
+}
+
 fn table(watched: &WatchedFlow, judge: Judge) -> Table {
+    let compared = !watched.chance.is_empty();
     let line = |(rank, name): (usize, &str)| {
-        let cells =
-            MEASURES.iter().map(|measure| Shown::of(&watched.estimate(name, judge, measure.of), SCALE));
+        let own = MEASURES.iter().map(|measure| Shown::of(&watched.measured(name, judge, measure), SCALE));
+        let chance = Estimate { mean: watched.by_chance(name, judge), half_width: None };
+        let cells = own.chain(compared.then(|| Shown::of(&chance, SCALE)));
         TableLine { class: Some(scheme_class(rank)), ..TableLine::new(name, cells.collect()) }
     };
+    let by_chance = compared.then(|| Column::number("by chance", "%"));
     Table {
         corner: "predictor".into(),
-        columns: MEASURES.iter().map(|measure| Column::number(measure.title, "%")).collect(),
+        columns: MEASURES.iter().map(|measure| Column::number(measure.title, "%")).chain(by_chance).collect(),
         lines: watched.predictors().into_iter().enumerate().map(line).collect(),
         linked: false,
     }
@@ -173,7 +266,7 @@ fn table(watched: &WatchedFlow, judge: Judge) -> Table {
 
 fn figure(watched: &WatchedFlow, place: usize, judge: Judge, measure: &Measure) -> Figure {
     let bar = |(rank, name): (usize, &str)| {
-        let estimate = watched.estimate(name, judge, measure.of);
+        let estimate = watched.measured(name, judge, measure);
         let (low, high) = estimate.interval();
         Bar {
             class: scheme_class(rank),
@@ -192,6 +285,16 @@ fn figure(watched: &WatchedFlow, place: usize, judge: Judge, measure: &Measure) 
         note: "",
         class: None,
     }
+}
+
+/// Half of Wilson's 95 % interval of a ratio, on its longer side.
+fn wilson((some, all): (u64, u64)) -> Option<f64> {
+    const Z: f64 = 1.96;
+    let (count, ratio) = (all as f64, some as f64 / all as f64);
+    let scale = 1.0 + Z * Z / count;
+    let centre = (ratio + Z * Z / (2.0 * count)) / scale;
+    let half = Z * libm::sqrt(ratio * (1.0 - ratio) / count + Z * Z / (4.0 * count * count)) / scale;
+    (all > 0).then(|| (centre + half - ratio).max(ratio - centre + half))
 }
 
 /// The judge in files.
@@ -255,6 +358,8 @@ mod tests {
             flow: "long/0".into(),
             judges: vec![Judge::Flow, Judge::Queue],
             runs: vec![watch(1), watch(2)],
+            chance: Vec::new(),
+            course: None,
         };
         Predictions { title: "A path".into(), cases: vec![watched], notes: vec!["By hand.".into()] }
     }
@@ -266,6 +371,29 @@ mod tests {
         assert!(text.contains("balance 1.00"), "{text}");
         assert!(text.contains("all drops at the queue, no predictor foresaw"), "{text}");
         assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
+    }
+
+    #[test]
+    fn a_capture_has_the_interval_of_its_episodes_and_says_when_they_are_too_few() {
+        // Five of ten: Wilson's interval is 0.237 to 0.763.
+        assert!((wilson((5, 10)).unwrap() - 0.2634).abs() < 5e-4);
+        assert_eq!(wilson((0, 0)), None);
+        let mut predictions = predictions();
+        let watched = &mut predictions.cases[0];
+        (watched.judges, watched.course) = (vec![Judge::Flow], Some(Course::default()));
+        watched.runs.truncate(1);
+        watched.runs[0].seed = None;
+        watched.chance = vec![watched.runs[0].scores.clone()];
+        assert!(watched.verdict(Judge::Flow).contains("too few"));
+        for score in &mut watched.runs[0].scores {
+            score.counts = [0, 12, 0, 4, 4, 0];
+            score.efficiency = 0.75;
+        }
+        let text = text::render(&document(&predictions));
+        assert!(
+            text.contains("by chance") && text.contains("75 ± 25") && !text.contains("too few"),
+            "{text}"
+        );
     }
 
     #[test]

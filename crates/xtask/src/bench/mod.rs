@@ -148,9 +148,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let mut figures = Vec::new();
     for one in timed {
-        let count = |program: &Path| match arguments.quick {
+        let count = |measured: &Path| match arguments.quick {
             true => None,
-            false => instructions(program, one.case.name, one.case.counted),
+            false => instructions(measured, one.case.name, one.case.counted),
         };
         let counts = (count(&program), arguments.guided.as_deref().and_then(count));
         figures.push(one.figures(counts));
@@ -206,10 +206,10 @@ impl Timed {
             goal_ns: self.case.goal,
             ns2_ns_per_packet_min: theirs,
             ns2_over_ours: theirs.map(|theirs| theirs / least.ns_per_packet()),
-            guided: self.guided.iter().copied().min_by(f64::total_cmp).map(|least| Guided {
-                ns_per_packet_min: least,
+            guided: self.guided.iter().copied().min_by(f64::total_cmp).map(|ours| Guided {
+                ns_per_packet_min: ours,
                 instructions_per_packet: counted,
-                ns2_over_guided: theirs.map(|theirs| theirs / least),
+                ns2_over_guided: theirs.map(|theirs| theirs / ours),
             }),
         }
     }

@@ -93,6 +93,7 @@ impl Study {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn timed(command: &mut Command) -> Result<Duration, String> {
     let began = Instant::now();
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();

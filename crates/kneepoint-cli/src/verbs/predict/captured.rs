@@ -4,11 +4,13 @@
 use std::path::Path;
 
 use kneepoint::capture::{self, Capture, Direction, Transfer, Vantage};
-use kneepoint::predict::Judge;
-use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
+use kneepoint::predict::{Config, Judge};
+use kneepoint::report::predictions::{Course, Predictions, WatchedFlow, WatchedRun};
+use kneepoint::rng::Rng;
 use kneepoint::units::Span;
 
 use super::Arguments;
+use crate::compressed;
 use crate::failure::Failure;
 use crate::files;
 
@@ -16,51 +18,144 @@ use crate::files;
 const LARGEST: u64 = 2 << 30;
 /// Flows named in a message.
 const SHOWN: usize = 6;
-/// The part of the round trip that may lie behind the point of capture without a word about it.
-const UNSEEN: f64 = 0.1;
-/// What a host itself may take to answer.
-const HOST: Span = Span::from_micros(200);
+/// Shifts of the losses by which chance is judged.
+const SHIFTS: u64 = 20;
+/// Flows with fewer round trips have nothing for a predictor to watch.
+const LEAST_SAMPLES: usize = 100;
 
 /// Whether a file is a capture.
 pub(super) fn is_capture(path: &Path) -> Result<bool, Failure> {
-    files::begins(path, capture::is_capture)
+    compressed::begins(path, capture::is_capture)
 }
 
-/// Reads all files, and lets predictors watch one flow.
+/// The files of one path, and what there is to say of them.
+struct Files {
+    capture: Capture,
+    notes: Vec<String>,
+}
+
+/// Reads all files.
+fn open(arguments: &Arguments) -> Result<Files, Failure> {
+    let (mut capture, mut notes) = (Capture::default(), Vec::new());
+    for path in &arguments.files {
+        let cut = capture.read(&compressed::read(path, LARGEST)?).map_err(|fault| {
+            let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
+            Failure::run(format!("`{}` {fault}", path.display()), remedy)
+        })?;
+        notes
+            .extend(cut.map(|cut| format!("{} was cut off {cut}. What is before was used.", path.display())));
+    }
+    let foreign: Vec<String> =
+        capture.foreign().map(|(link, frames)| format!("{frames} of link type {link}")).collect();
+    if !foreign.is_empty() {
+        let told = format!("frames of a link type that is not supported: {}", foreign.join(", "));
+        if capture.senders().is_empty() {
+            return Err(Failure::run(told, format!("supported are {}", capture::supported())));
+        }
+        notes.push(format!("Ignored {told}."));
+    }
+    Ok(Files { capture, notes })
+}
+
+/// Lets predictors watch one flow, or all that there are.
 pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     if arguments.seeds.is_some() || arguments.seed.is_some() {
         let message = "--seeds and --seed mean nothing for a capture";
         return Err(Failure::usage(message, "leave them out: what happened has no seed"));
     }
     let configs = arguments.configs()?;
-    let mut capture = Capture::default();
-    for path in &arguments.files {
-        capture.read(&files::read_bytes(path, LARGEST)?).map_err(|fault| {
-            let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
-            Failure::run(format!("`{}` {fault}", path.display()), remedy)
-        })?;
+    let Files { capture, mut notes } = open(arguments)?;
+    let cases = match arguments.all {
+        true => all(&capture, &configs, arguments.hold_off, &mut notes),
+        false => {
+            let direction = direction(&capture, arguments.flow.as_deref())?;
+            let flow = shown(direction);
+            let transfer = capture.transfer(direction).filter(|transfer| !transfer.samples.is_empty());
+            let transfer = transfer.ok_or_else(|| {
+                Failure::run(
+                    format!("no round trips of {flow}: its data is not acknowledged"),
+                    "capture both directions, in one file or in several that are all given",
+                )
+            })?;
+            notes.extend(notes_on(&transfer));
+            vec![watched(flow, &transfer, &configs, arguments.hold_off)]
+        }
+    };
+    if capture.others() > 0 {
+        notes.push(format!("{} other packets were ignored.", capture.others()));
     }
-    let direction = direction(&capture, arguments.flow.as_deref())?;
-    let flow = shown(direction);
-    let transfer =
-        capture.transfer(direction).filter(|transfer| !transfer.samples.is_empty()).ok_or_else(|| {
-            Failure::run(
-                format!("no round trips of {flow}: its data is not acknowledged"),
-                "capture both directions, in one file or in several that are all given",
-            )
-        })?;
-    let scores = transfer.score(&configs, arguments.hold_off);
     let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
-    Ok(Predictions {
-        title: names.join(", "),
-        cases: vec![WatchedFlow {
-            case: String::new(),
-            flow,
-            judges: vec![Judge::Flow],
-            runs: vec![WatchedRun { seed: None, scores }],
-        }],
-        notes: notes(&transfer, capture.others()),
-    })
+    Ok(Predictions { title: names.join(", "), cases, notes })
+}
+
+/// All flows with enough round trips, those with the most data first.
+fn all(
+    capture: &Capture,
+    configs: &[(String, Config)],
+    hold_off: f64,
+    notes: &mut Vec<String>,
+) -> Vec<WatchedFlow> {
+    let mut left_out = 0;
+    let mut watch = |(direction, _)| {
+        let transfer = capture.transfer(direction)?;
+        if transfer.samples.len() < LEAST_SAMPLES {
+            left_out += 1;
+            return None;
+        }
+        let flow = shown(direction);
+        notes.extend(notes_on(&transfer).into_iter().map(|note| format!("{flow}: {note}")));
+        Some(watched(flow, &transfer, configs, hold_off))
+    };
+    let cases = capture.senders().into_iter().filter_map(&mut watch).collect();
+    if left_out > 0 {
+        notes.push(format!("{left_out} flows with fewer than {LEAST_SAMPLES} round trips were left out."));
+    }
+    cases
+}
+
+fn watched(flow: String, transfer: &Transfer, configs: &[(String, Config)], hold_off: f64) -> WatchedFlow {
+    let mut rng = Rng::stream(1, "chance", 0);
+    let shifts = 0..if transfer.losses.is_empty() { 0 } else { SHIFTS };
+    let scores = transfer.score(configs, hold_off);
+    let seconds = |at: kneepoint::units::Time| at.as_secs_f64();
+    let round_trip = |sample: &kneepoint::predict::Sample| (seconds(sample.now), sample.rtt.as_millis_f64());
+    WatchedFlow {
+        case: String::new(),
+        flow,
+        judges: vec![Judge::Flow],
+        runs: vec![WatchedRun { seed: None, scores }],
+        chance: shifts.map(|_| transfer.score_by_chance(&mut rng, configs, hold_off)).collect(),
+        course: Some(Course {
+            round_trips: transfer.samples.iter().map(round_trip).collect(),
+            losses: transfer.losses.iter().copied().map(seconds).collect(),
+        }),
+    }
+}
+
+/// Prints the flows of the files: a line each, those with the most data first.
+pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let Files { capture, notes } = open(arguments)?;
+    let senders = capture.senders();
+    notes.iter().for_each(files::tell);
+    let told = senders.into_iter().filter_map(|(direction, bytes)| {
+        let Transfer { packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
+        Some((shown(direction), bytes, packets, losses.len(), samples.len(), lasted.as_secs_f64()))
+    });
+    if as_json {
+        let flow = |(flow, bytes, packets, losses, round_trips, seconds)| {
+            serde_json::json!({ "flow": flow, "bytes": bytes, "packets": packets, "losses": losses,
+                                "round_trips": round_trips, "duration_s": seconds })
+        };
+        let flows: Vec<_> = told.map(flow).collect();
+        return files::print_json(
+            &serde_json::json!({ "schema_version": kneepoint::report::SCHEMA_VERSION, "flows": flows }),
+        );
+    }
+    let mut lines = vec!["      bytes  packets   lost  round trips  seconds  flow".to_string()];
+    lines.extend(told.map(|(flow, bytes, packets, losses, samples, seconds)| {
+        format!("{bytes:>11}  {packets:>7}  {losses:>5}  {samples:>11}  {seconds:>7.1}  {flow}")
+    }));
+    files::print(lines.join("\n"))
 }
 
 fn shown((from, to): Direction) -> String {
@@ -88,9 +183,9 @@ fn direction(capture: &Capture, asked: Option<&str>) -> Result<Direction, Failur
     })
 }
 
-/// Remarks on the capture for readers.
-fn notes(transfer: &Transfer, others: u64) -> Vec<String> {
-    let Transfer { samples, losses, packets, needless, holes, mss, vantage, clock } = transfer;
+/// Remarks on a captured flow for readers.
+fn notes_on(transfer: &Transfer) -> Vec<String> {
+    let Transfer { samples, losses, packets, needless, holes, mss, vantage, clock, .. } = transfer;
     let mut notes = vec![format!(
         "{packets} data packets, segments of {mss} bytes; {} round trips; {} packets lost, as counted by retransmissions; \
          {needless} spurious retransmissions.",
@@ -98,10 +193,31 @@ fn notes(transfer: &Transfer, others: u64) -> Vec<String> {
         losses.len(),
     )];
     notes.push(place(*vantage));
-    if *holes > 0 {
+    if transfer.behind {
         notes.push(format!(
-            "{holes} packets arrived out of order for the first time: reordered, or lost before the capture and repaired. \
-             They do not count as losses; a capture at the sender has none of them."
+            "Judged by what is missing, the capture is behind the place where packets are lost: {holes} of the losses were seen as holes \
+             that a later packet filled. Each is dated by the packet that showed the hole."
+        ));
+    } else if *holes > 0 {
+        notes.push(format!(
+            "{holes} packets were first seen after later ones, too late for reordering: lost before the capture and repaired, or missed by \
+             it. They do not count as losses; a capture at the sender has none of them."
+        ));
+    }
+    if transfer.reordered > 0 {
+        notes.push(format!("{} packets were reordered.", transfer.reordered));
+    }
+    if transfer.copies > 0 {
+        notes.push(format!(
+            "{} packets were captured twice at one place, as their identification, numbers and timestamps say, and count once.",
+            transfer.copies
+        ));
+    }
+    if transfer.set_aside > 0 {
+        notes.push(format!(
+            "The flow was captured at several places. The one that saw most of it, which is nearest to the sender, was used; {} packets \
+             of the others were set aside.",
+            transfer.set_aside
         ));
     }
     notes.push(match clock {
@@ -113,15 +229,12 @@ fn notes(transfer: &Transfer, others: u64) -> Vec<String> {
     if losses.is_empty() {
         notes.push("No packet was lost, so every prediction is a false positive.".into());
     }
-    if others > 0 {
-        notes.push(format!("{others} other packets were ignored."));
-    }
     notes
 }
 
 /// Where the capture was taken.
 fn place(vantage: Option<Vantage>) -> String {
-    let Some(Vantage { to_sender, to_receiver }) = vantage else {
+    let Some(vantage @ Vantage { to_sender, to_receiver }) = vantage else {
         return "The capture lacks the handshake; assumed to be taken at the sender, where round trips are complete.".into();
     };
     let millis = |span: Span| format!("{:.3} ms", span.as_millis_f64());
@@ -130,11 +243,9 @@ fn place(vantage: Option<Vantage>) -> String {
         millis(to_sender),
         millis(to_receiver)
     );
-    let whole = (to_sender.0 + to_receiver.0).max(1) as f64;
-    let unseen = to_sender.0 as f64 / whole;
-    if unseen <= UNSEEN || to_sender <= HOST {
+    if vantage.is_at_sender() {
         format!("{here}: captured at the sender.")
-    } else if unseen < 1.0 - UNSEEN {
+    } else if !vantage.is_at_receiver() {
         format!(
             "{here}: captured in the middle. The round trips are those from here to the receiver; queues before are not in them."
         )

@@ -25,6 +25,7 @@ Examples:
   knee predict my.toml --flow long/3 --seeds 5
   knee predict my.toml --predictors rtt,srtt-0.99,ewma:history=0.95,threshold=2ms
   tcpdump -i eth0 -s 120 -w my.pcap tcp & curl …; knee predict my.pcap
+  knee predict my.pcap.zst --flows
   knee predict data.pcapng answers.pcapng --flow 10.0.0.1:443-10.0.0.2:5001
   knee predict --json | jq '.cases[].runs[].scores[]'
 
@@ -33,7 +34,7 @@ followed, false positives the rest; false negatives are the losses that came fro
 at the sender of the data, with headers whole; its losses are those that the sender repaired. \
 `knee list predictors` names them, `knee explain NAME` gives their equations.")]
 pub struct Arguments {
-    /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path
+    /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, compressed (.gz .zst .xz) or not
     /// [default: the PERT paper's tagged flow, shortened]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -41,6 +42,12 @@ pub struct Arguments {
     /// ADDRESS:PORT-ADDRESS:PORT, the sender first [default: the flow with the most data]
     #[arg(long)]
     flow: Option<String>,
+    /// List the flows of a capture, and watch none
+    #[arg(long, conflicts_with_all = ["flow", "all"])]
+    flows: bool,
+    /// Watch every flow of a capture that has 100 round trips or more
+    #[arg(long, conflicts_with = "flow")]
+    all: bool,
     /// Predictors, each with settings after a colon [default: all]
     #[arg(long, value_name = "NAME,…")]
     predictors: Option<String>,
@@ -87,6 +94,14 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     let captures = arguments.files.iter().map(|file| captured::is_capture(file));
     let predictions = match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
+        all if (arguments.flows || arguments.all) && (all.is_empty() || all.contains(&false)) => {
+            let message = "--flows and --all are about captures";
+            return Err(Failure::usage(
+                message,
+                "give captures, pcap or pcapng; `knee check FILE` tells the groups of a scenario",
+            ));
+        }
+        _ if arguments.flows => return captured::list(arguments, as_json),
         [] => simulation::watch(None, arguments)?,
         [false] => simulation::watch(arguments.files.first(), arguments)?,
         all if all.iter().all(|capture| *capture) => captured::watch(arguments)?,

@@ -107,6 +107,8 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
         flow,
         judges: Judge::ALL.to_vec(),
         runs: runs.into_iter().map(|(seed, scores)| WatchedRun { seed: Some(seed), scores }).collect(),
+        chance: Vec::new(),
+        course: None,
     });
     let cases = cases.collect();
     Ok(Predictions { title: plan.name, cases, notes })

@@ -34,17 +34,27 @@ pub(super) struct CapturedFrame<'a> {
     pub(super) at: Time,
     /// Link-layer type, a number of the tcpdump.org registry.
     pub(super) link: i32,
+    /// The interface among those of its file.
+    pub(super) interface: u32,
     pub(super) bytes: &'a [u8],
     /// Length on the wire, in bytes.
     pub(super) length: u32,
 }
 
+/// What ends a file early.
+pub(super) enum End {
+    /// It was cut off inside a record, as by a full disk; what is before is whole.
+    Cut(Malformed),
+    /// What follows cannot be what it should be.
+    Fault(Malformed),
+}
+
 /// Calls `take` for every frame of a file.
-pub(super) fn frames(bytes: &[u8], take: impl FnMut(&CapturedFrame)) -> Result<(), Malformed> {
+pub(super) fn frames(bytes: &[u8], take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
     match Kind::of(bytes) {
         Some(Kind::Pcap) => pcap(bytes, take),
         Some(Kind::Pcapng) => pcapng(bytes, take),
-        None => Err(fault(0, "neither pcap nor pcapng: unknown magic number")),
+        None => Err(End::Fault(fault(0, "neither pcap nor pcapng: unknown magic number"))),
     }
 }
 
@@ -52,17 +62,22 @@ fn fault(offset: usize, message: &str) -> Malformed {
     Malformed { offset, message: message.to_string() }
 }
 
-/// The fault for the part `what` at `offset` that could not be parsed.
-fn unreadable(offset: usize, what: &str, error: &nom::Err<PcapError<&[u8]>>) -> Malformed {
+/// How the file ends at `offset`, where the part `what` could not be parsed.
+fn unreadable(offset: usize, what: &str, error: &nom::Err<PcapError<&[u8]>>) -> End {
     match error {
-        nom::Err::Incomplete(_) => fault(offset, &format!("the file ends inside {what} that starts here")),
-        _ => fault(offset, &format!("not {what}: its lengths or fields are inconsistent")),
+        nom::Err::Incomplete(_) => {
+            End::Cut(fault(offset, &format!("the file ends inside {what} that starts here")))
+        }
+        _ => End::Fault(fault(offset, &format!("not {what}: its lengths or fields are inconsistent"))),
     }
 }
 
-fn pcap(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malformed> {
-    let (mut rest, header) =
-        parse_pcap_header(bytes).map_err(|error| unreadable(0, "a file header of 24 bytes", &error))?;
+fn pcap(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
+    let (mut rest, header) = parse_pcap_header(bytes).map_err(|error| {
+        let (End::Cut(malformed) | End::Fault(malformed)) =
+            unreadable(0, "a file header of 24 bytes", &error);
+        End::Fault(malformed)
+    })?;
     let parse = match (header.is_bigendian(), header.is_modified_format()) {
         (true, _) => parse_pcap_frame_be,
         (false, true) => parse_pcap_frame_modified,
@@ -76,7 +91,7 @@ fn pcap(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malfor
         let at = Time(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * tick);
         // The upper half describes the frame check sequence.
         let link = header.network.0 & 0xffff;
-        take(&CapturedFrame { at, link, bytes: packet.data, length: packet.origlen });
+        take(&CapturedFrame { at, link, interface: 0, bytes: packet.data, length: packet.origlen });
     }
     Ok(())
 }
@@ -112,7 +127,7 @@ fn is_big_endian(section: &[u8]) -> bool {
     section.get(8..12) == Some(&[0x1a, 0x2b, 0x3c, 0x4d])
 }
 
-fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malformed> {
+fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
     let (mut rest, mut big_endian, mut interfaces) = (bytes, false, Vec::new());
     while !rest.is_empty() {
         let offset = bytes.len() - rest.len();
@@ -122,14 +137,15 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malf
         let parse = if big_endian { parse_block_be } else { parse_block_le };
         let (after, block) = parse(rest).map_err(|error| unreadable(offset, "a block", &error))?;
         if after.len() >= rest.len() {
-            return Err(fault(offset, "the length of a block is at least 12 bytes"));
+            return Err(End::Fault(fault(offset, "the length of a block is at least 12 bytes")));
         }
         rest = after;
         match &block {
             Block::SectionHeader(_) => interfaces.clear(),
             Block::InterfaceDescription(description) => {
                 let message = "the timestamp resolution of this interface exceeds 64 bits";
-                interfaces.push(Interface::new(description).ok_or_else(|| fault(offset, message))?);
+                interfaces
+                    .push(Interface::new(description).ok_or_else(|| End::Fault(fault(offset, message)))?);
             }
             Block::EnhancedPacket(packet) => {
                 let Some(interface): Option<&Interface> = interfaces.get(packet.if_id as usize) else {
@@ -138,19 +154,20 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), Malf
                         packet.if_id,
                         interfaces.len()
                     );
-                    return Err(fault(offset, &message));
+                    return Err(End::Fault(fault(offset, &message)));
                 };
                 let at = interface.time(packet.ts_high, packet.ts_low);
                 take(&CapturedFrame {
                     at,
                     link: interface.link,
+                    interface: packet.if_id,
                     bytes: packet.packet_data(),
                     length: packet.origlen,
                 });
             }
             Block::SimplePacket(_) => {
                 let message = "a simple packet block has no timestamp; capture with timestamps";
-                return Err(fault(offset, message));
+                return Err(End::Fault(fault(offset, message)));
             }
             _ => {}
         }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads pcap and pcapng files into TCP segments, and derives the signals of the sender from these.
 //!
-//! Link layers: Ethernet with or without VLAN tags, raw IP, BSD loopback, Linux cooked; IPv4 and IPv6. The two
-//! directions may come from several files, such as one per interface. Packets other than TCP are counted and skipped;
-//! a malformed file is an error with its byte offset.
+//! IPv4 and IPv6 over the link layers of [`supported`]. The two directions may come from several files, such as one per
+//! interface, and what was captured more than once counts once. Packets other than TCP are counted and skipped; a file
+//! that was cut off is used up to there; a malformed one is an error with its byte offset.
 
+mod copies;
 mod file;
 mod headers;
 mod outstanding;
@@ -14,6 +15,9 @@ use core::net::SocketAddr;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use copies::{Once, Point, Points};
+use file::End;
+pub use headers::supported;
 pub use transfer::{Transfer, Vantage};
 
 use crate::units::Time;
@@ -41,6 +45,8 @@ pub type Direction = (SocketAddr, SocketAddr);
 pub struct Segment {
     /// Capture time.
     pub at: Time,
+    /// Identification of the IPv4 packet.
+    pub id: Option<u16>,
     /// Sequence number.
     pub seq: u32,
     /// Acknowledgement number.
@@ -60,8 +66,11 @@ pub struct Segment {
 /// Segments of all connections in one or more files.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
-    segments: BTreeMap<Direction, Vec<Segment>>,
+    segments: BTreeMap<Direction, Points>,
+    files: u32,
     others: u64,
+    /// Frames of link layers that are not read, by their numbers.
+    foreign: BTreeMap<i32, u64>,
 }
 
 /// Whether a file starts with the magic number of pcap or pcapng.
@@ -70,13 +79,24 @@ pub fn is_capture(bytes: &[u8]) -> bool {
 }
 
 impl Capture {
-    /// Adds the segments of a file.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        let Capture { segments, others } = self;
-        file::frames(bytes, |frame| match headers::segment(frame) {
-            Some((direction, segment)) => segments.entry(direction).or_default().push(segment),
-            None => *others += 1,
-        })
+    /// Adds the segments of a file. Where it was cut off, the place is told, and what is before it was read.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<Option<Malformed>, Malformed> {
+        let Capture { segments, files, others, foreign } = self;
+        *files += 1;
+        let read = file::frames(bytes, |frame| match headers::segment(frame) {
+            Some((direction, segment)) => {
+                let place = headers::place(frame.link, frame.bytes);
+                let point = Point { file: *files, interface: frame.interface, place };
+                segments.entry(direction).or_default().entry(point).or_default().push(segment);
+            }
+            None if headers::supports(frame.link) => *others += 1,
+            None => *foreign.entry(frame.link).or_default() += 1,
+        });
+        match read {
+            Ok(()) => Ok(None),
+            Err(End::Cut(cut)) => Ok(Some(cut)),
+            Err(End::Fault(fault)) => Err(fault),
+        }
     }
 
     /// Packets without a complete TCP header over IP.
@@ -84,24 +104,33 @@ impl Capture {
         self.others
     }
 
-    /// Every direction that carried data, with its payload bytes, largest first.
+    /// Frames of link layers that are not read: the number of each, and how many.
+    pub fn foreign(&self) -> impl Iterator<Item = (i32, u64)> {
+        self.foreign.iter().map(|(link, frames)| (*link, *frames))
+    }
+
+    /// Every direction that carried data, with its payload bytes at the point that saw most, largest first.
     pub fn senders(&self) -> Vec<(Direction, u64)> {
-        let carried = |segments: &[Segment]| segments.iter().map(|segment| u64::from(segment.payload)).sum();
-        let all = self.segments.iter().map(|(direction, segments)| (*direction, carried(segments)));
+        let payload =
+            |segments: &Vec<Segment>| segments.iter().map(|segment| u64::from(segment.payload)).sum();
+        let carried = |points: &Points| points.values().map(payload).max().unwrap_or(0);
+        let all = self.segments.iter().map(|(direction, points)| (*direction, carried(points)));
         let mut all: Vec<(Direction, u64)> = all.filter(|(_, bytes)| *bytes > 0).collect();
         all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         all
     }
 
-    /// The segments of one direction, in the order of reading.
-    pub fn segments(&self, direction: Direction) -> &[Segment] {
-        self.segments.get(&direction).map_or(&[], Vec::as_slice)
+    /// The segments of one direction, by point of capture in the order of reading.
+    pub fn segments(&self, direction: Direction) -> impl Iterator<Item = &Segment> {
+        self.segments.get(&direction).into_iter().flat_map(Points::values).flatten()
     }
 
     /// The transfer in one direction; `None` if it carried no data.
     pub fn transfer(&self, (from, to): Direction) -> Option<Transfer> {
-        let (data, answers) = (self.segments((from, to)), self.segments((to, from)));
-        data.iter().any(|segment| segment.payload > 0).then(|| Transfer::new(data, answers))
+        let none = Points::new();
+        let points = |direction| self.segments.get(&direction).unwrap_or(&none);
+        let carries = self.segments((from, to)).any(|segment| segment.payload > 0);
+        carries.then(|| Transfer::new(Once::of(points((from, to)), points((to, from)))))
     }
 }
 

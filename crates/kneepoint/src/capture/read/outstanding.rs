@@ -20,6 +20,8 @@ struct Piece {
     last: Option<u32>,
     again: bool,
     sacked: bool,
+    /// Bytes that were not seen when later ones were.
+    missing: bool,
 }
 
 /// The information in an ACK.
@@ -42,8 +44,8 @@ pub(super) enum Seen {
     Lost(Time),
     /// It had arrived: the retransmission was spurious.
     Needless,
-    /// Not seen although later bytes were: reordered, or lost upstream of the capture.
-    Hole,
+    /// Not seen although later bytes were, from this time on: reordered, or lost upstream of the capture.
+    Hole(Time),
 }
 
 /// The bytes from the first unacknowledged to the last sent.
@@ -106,24 +108,30 @@ impl Outstanding {
             last: stamp,
             again,
             sacked: false,
+            missing: false,
         };
         let mut seen = Seen::New;
         if start < self.high {
             let below = end.min(self.high);
             let (from, to) = (self.cut(start.max(self.una)), self.cut(below));
-            seen = if below <= self.una || from < to { Seen::Needless } else { Seen::Hole };
-            let mut lost: Option<Time> = None;
+            seen = Seen::Needless;
+            let mut lost: Option<(Time, bool)> = None;
             for piece in self.pieces.range_mut(from..to.max(from)).filter(|piece| !piece.sacked) {
-                lost = Some(lost.map_or(piece.sent, |lost| lost.min(piece.sent)));
-                (piece.sent, piece.last, piece.again) = (segment.at, stamp, true);
+                lost = Some(
+                    lost.map_or((piece.sent, piece.missing), |lost| lost.min((piece.sent, piece.missing))),
+                );
+                // What was missing may or may not be the first transmission.
+                (piece.sent, piece.last, piece.again, piece.missing) = (segment.at, stamp, true, false);
             }
-            if let Some(sent) = lost {
-                seen = Seen::Lost(sent);
+            match lost {
+                Some((since, true)) => seen = Seen::Hole(since),
+                Some((sent, false)) => seen = Seen::Lost(sent),
+                None => {}
             }
-            if seen == Seen::Hole {
-                // It may or may not be the first transmission.
-                self.pieces.insert(from, new(start.max(self.una), below, true));
-            }
+        }
+        if start > self.high {
+            let hole = Piece { missing: true, first: None, last: None, ..new(self.high, start, true) };
+            self.pieces.push_back(hole);
         }
         if end > self.high {
             self.pieces.push_back(new(start.max(self.high), end, false));
@@ -194,6 +202,7 @@ mod tests {
     fn data(at: u64, seq: u32, stamp: u32) -> Segment {
         Segment {
             at: Time(at),
+            id: None,
             seq,
             ack: Some(1),
             syn: false,
@@ -266,7 +275,7 @@ mod tests {
         let mut out = Outstanding::default();
         out.send(&data(10, 1, 1));
         out.send(&data(12, 201, 1));
-        assert_eq!(out.send(&data(13, 101, 1)), Seen::Hole);
+        assert_eq!(out.send(&data(13, 101, 1)), Seen::Hole(Time(12)));
         assert_eq!(sent(out.hear(&ack(50, 301, (0, 0), 1))), None);
     }
 }

@@ -11,13 +11,18 @@
 //!
 //! Readings: a loss is dated by the lost transmission, which met the queue then, up to the delay of the way there.
 //! Packets retransmitted after a timeout count as lost unless SACK blocks covered them. The window is the data
-//! outstanding, which equals the congestion window only where that limits the sender.
+//! outstanding, which equals the congestion window only where that limits the sender. What a network card put together counts as
+//! the packets of one MSS that the wire carried. A packet first seen after later ones was reordered if it came within half of
+//! the handshake's round trip, and lost before the capture otherwise. Where most repairs are of that kind, the capture is behind
+//! the losses, and these count, dated by the packet that showed the hole.
 
 use std::collections::BTreeMap;
 
 use super::Segment;
+use super::copies::Once;
 use super::outstanding::{Outstanding, Seen, round_trip};
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
+use crate::rng::Rng;
 use crate::units::{Span, Time};
 
 /// Position of the capture point on the path, from the handshake.
@@ -27,6 +32,28 @@ pub struct Vantage {
     pub to_sender: Span,
     /// Round trip between here and the receiver.
     pub to_receiver: Span,
+}
+
+/// The part of the round trip that may lie before a point of capture that counts as the sender's.
+const UNSEEN: f64 = 0.1;
+/// What a host itself may take to answer.
+const HOST: Span = Span::from_micros(200);
+
+impl Vantage {
+    /// The part of the round trip that lies before it.
+    pub fn unseen(&self) -> f64 {
+        self.to_sender.0 as f64 / (self.to_sender.0 + self.to_receiver.0).max(1) as f64
+    }
+
+    /// Whether it is at the data sender.
+    pub fn is_at_sender(&self) -> bool {
+        self.unseen() <= UNSEEN || self.to_sender <= HOST
+    }
+
+    /// Whether it is at the receiver.
+    pub fn is_at_receiver(&self) -> bool {
+        !self.is_at_sender() && self.unseen() >= 1.0 - UNSEEN
+    }
 }
 
 /// The signals of one direction of a connection.
@@ -40,8 +67,18 @@ pub struct Transfer {
     pub packets: u64,
     /// Spurious retransmissions.
     pub needless: u64,
-    /// Packets first seen after later ones.
+    /// Packets first seen after later ones, later than reordering explains.
     pub holes: u64,
+    /// Packets first seen after later ones, but soon.
+    pub reordered: u64,
+    /// Whether the losses are those holes: the capture was taken behind the place where packets are lost.
+    pub behind: bool,
+    /// Copies of packets, which were counted once.
+    pub copies: u64,
+    /// Packets at points of capture that saw what another saw.
+    pub set_aside: u64,
+    /// From the first packet to the last.
+    pub lasted: Span,
     /// Maximum segment size, in bytes.
     pub mss: u32,
     /// Capture point, if the handshake was captured.
@@ -56,13 +93,19 @@ const CLOCKS: [f64; 4] = [1000.0, 100.0, 250.0, 1e6];
 const CLOCK_TOLERANCE: f64 = 0.05;
 
 impl Transfer {
-    pub(super) fn new(data: &[Segment], answers: &[Segment]) -> Transfer {
+    pub(super) fn new(once: Once) -> Transfer {
+        let Once { data, answers, copies, set_aside } = &once;
         let mut transfer = Transfer {
             samples: Vec::new(),
             losses: Vec::new(),
             packets: 0,
             needless: 0,
             holes: 0,
+            reordered: 0,
+            behind: false,
+            copies: *copies,
+            set_aside: *set_aside,
+            lasted: Span::ZERO,
             mss: mss(data, answers),
             vantage: vantage(data, answers),
             clock: clock(answers),
@@ -71,33 +114,52 @@ impl Transfer {
         passed.extend(answers.iter().map(|segment| (segment, false)));
         passed.sort_by_key(|(segment, _)| segment.at);
         let begin = passed.first().map_or(Time::ZERO, |(segment, _)| segment.at);
-        let (mut out, mut transits) = (Outstanding::default(), Vec::new());
+        transfer.lasted = passed.last().map_or(Span::ZERO, |(segment, _)| segment.at.since(begin));
+        let (mut out, mut transits, mut holes) = (Outstanding::default(), Vec::new(), Vec::new());
         for (segment, is_data) in passed {
             if is_data {
-                transfer.send(&mut out, segment, begin);
+                for packet in packets_of(segment, transfer.mss) {
+                    holes.extend(transfer.send(&mut out, &packet, begin));
+                }
             } else {
                 transits.extend(transfer.hear(&mut out, segment, begin));
             }
+        }
+        let before = transfer.vantage.is_some_and(|vantage| vantage.is_at_sender());
+        transfer.behind = holes.len() > transfer.losses.len() && !before;
+        if transfer.behind {
+            transfer.losses.append(&mut holes);
         }
         transfer.losses.sort_unstable();
         transfer.add_transits(&transits);
         transfer
     }
 
-    fn send(&mut self, out: &mut Outstanding, segment: &Segment, begin: Time) {
+    /// Processes a data packet; returns the time of a loss before the capture, if it repairs one.
+    fn send(&mut self, out: &mut Outstanding, segment: &Segment, begin: Time) -> Option<Time> {
         if segment.syn {
             out.open(segment.seq);
         }
         if segment.payload == 0 {
-            return;
+            return None;
         }
         self.packets += 1;
         match out.send(segment) {
             Seen::New => {}
             Seen::Lost(sent) => self.losses.push(Time(sent.since(begin).0)),
             Seen::Needless => self.needless += 1,
-            Seen::Hole => self.holes += 1,
+            Seen::Hole(since) if segment.at.since(since) <= self.soon() => self.reordered += 1,
+            Seen::Hole(since) => {
+                self.holes += 1;
+                return Some(Time(since.since(begin).0));
+            }
         }
+        None
+    }
+
+    /// How late a packet may come that was only reordered: no repair is as quick as half of the round trip.
+    fn soon(&self) -> Span {
+        self.vantage.map_or(Span::ZERO, |vantage| Span((vantage.to_sender.0 + vantage.to_receiver.0) / 2))
     }
 
     /// Processes an ACK; returns the one-way delay of its packet, up to a constant, if it gives a sample.
@@ -130,8 +192,22 @@ impl Transfer {
 
     /// Scores predictors on the samples against the flow's own losses.
     pub fn score(&self, configs: &[(String, Config)], hold_off: f64) -> Vec<Score> {
+        self.score_at(&self.losses, configs, hold_off)
+    }
+
+    /// Scores predictors against the same losses at other times: all of them later by a random time, and those that come after the
+    /// end at the beginning. What a predictor scores on them it owes to chance.
+    pub fn score_by_chance(&self, rng: &mut Rng, configs: &[(String, Config)], hold_off: f64) -> Vec<Score> {
+        let length = self.lasted.0.max(1);
+        let later = rng.below(length);
+        let mut losses: Vec<Time> = self.losses.iter().map(|at| Time((at.0 + later) % length)).collect();
+        losses.sort_unstable();
+        self.score_at(&losses, configs, hold_off)
+    }
+
+    fn score_at(&self, losses: &[Time], configs: &[(String, Config)], hold_off: f64) -> Vec<Score> {
         let mut laboratory = Laboratory::new(configs, hold_off, f64::INFINITY, 0);
-        let mut losses = self.losses.iter().peekable();
+        let mut losses = losses.iter().peekable();
         for sample in &self.samples {
             while let Some(&at) = losses.next_if(|at| **at < sample.now) {
                 laboratory.lose(at, Judge::Flow);
@@ -141,6 +217,16 @@ impl Transfer {
         losses.for_each(|&at| laboratory.lose(at, Judge::Flow));
         laboratory.finish().into_iter().filter(|score| score.judged_by == Judge::Flow).collect()
     }
+}
+
+/// The packets of at most one MSS that the wire carried.
+fn packets_of(segment: &Segment, mss: u32) -> impl Iterator<Item = Segment> + use<> {
+    let (mss, whole) = (mss.max(1), segment.clone());
+    (0..segment.payload.div_ceil(mss).max(1)).map(move |place| Segment {
+        seq: whole.seq.wrapping_add(place * mss),
+        payload: (whole.payload - place * mss).min(mss),
+        ..whole.clone()
+    })
 }
 
 /// The smaller MSS announced, less the timestamp option; without one, the most frequent payload.
