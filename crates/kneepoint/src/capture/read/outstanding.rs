@@ -117,10 +117,12 @@ impl Outstanding {
             seen = Seen::Needless;
             let mut lost: Option<(Time, bool)> = None;
             for piece in self.pieces.range_mut(from..to.max(from)).filter(|piece| !piece.sacked) {
-                lost = Some(
-                    lost.map_or((piece.sent, piece.missing), |lost| lost.min((piece.sent, piece.missing))),
-                );
-                // What was missing may or may not be the first transmission.
+                let before = (piece.sent, piece.missing);
+                lost = Some(lost.map_or(before, |lost| lost.min(before)));
+                if piece.missing {
+                    // This may or may not be the first transmission: no echo tells.
+                    piece.first = stamp;
+                }
                 (piece.sent, piece.last, piece.again, piece.missing) = (segment.at, stamp, true, false);
             }
             match lost {
