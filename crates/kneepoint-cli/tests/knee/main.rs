@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The binary as seen by a user: output, files, errors, interruption.
 
+#[cfg(target_os = "linux")]
+mod capturing;
 mod coexisting;
 mod comparing;
 #[cfg(target_os = "linux")]

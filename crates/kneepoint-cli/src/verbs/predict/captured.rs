@@ -137,8 +137,8 @@ pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> 
     let Files { capture, notes } = open(arguments)?;
     let senders = capture.senders();
     notes.iter().for_each(files::tell);
-    let told = senders.into_iter().filter_map(|(direction, bytes)| {
-        let Transfer { packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
+    let told = senders.into_iter().filter_map(|(direction, _)| {
+        let Transfer { bytes, packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
         Some((shown(direction), bytes, packets, losses.len(), samples.len(), lasted.as_secs_f64()))
     });
     if as_json {
@@ -192,7 +192,7 @@ fn notes_on(transfer: &Transfer) -> Vec<String> {
         samples.len(),
         losses.len(),
     )];
-    notes.push(place(*vantage));
+    notes.push(place(*vantage, transfer.behind));
     if transfer.behind {
         notes.push(format!(
             "Judged by what is missing, the capture is behind the place where packets are lost: {holes} of the losses were seen as holes \
@@ -233,7 +233,7 @@ fn notes_on(transfer: &Transfer) -> Vec<String> {
 }
 
 /// Where the capture was taken.
-fn place(vantage: Option<Vantage>) -> String {
+fn place(vantage: Option<Vantage>, behind: bool) -> String {
     let Some(vantage @ Vantage { to_sender, to_receiver }) = vantage else {
         return "The capture lacks the handshake; assumed to be taken at the sender, where round trips are complete.".into();
     };
@@ -243,7 +243,9 @@ fn place(vantage: Option<Vantage>) -> String {
         millis(to_sender),
         millis(to_receiver)
     );
-    if vantage.is_at_sender() {
+    if vantage.is_at_sender() && behind {
+        format!("{here}, too close to tell where the capture was taken.")
+    } else if vantage.is_at_sender() {
         format!("{here}: captured at the sender.")
     } else if !vantage.is_at_receiver() {
         format!(

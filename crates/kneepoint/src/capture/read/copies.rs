@@ -7,15 +7,17 @@
 //! ```text
 //! at one point    the same sequence number, length, acknowledgement, flags, timestamps, SACK blocks and IP identification, within
 //!                 1 s; within 1 ms where there are neither an identification nor timestamps
+//!                 bytes that were sent with the same timestamp, in packets of other sizes: network cards put packets together
+//!                 and take them apart, and number the parts from the identification of the whole
 //! at two points   more than half of what one of them saw, the other saw, too
 //! ```
 //!
 //! A sender gives a retransmission another identification, and a later timestamp wherever it comes a tick of the clock later. A
 //! point of capture is an interface of a file; on Linux's "any" it is what the frame's header says. Of two points that saw the
 //! same data the one that saw more of it is taken: what is lost between them was seen by the first alone. Points that saw
-//! different parts, as those of a bond, are put together.
+//! different parts, as those of a bond, are put together. Resets tell nothing of a transfer and are left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Segment;
 use crate::units::Span;
@@ -60,10 +62,13 @@ impl Once {
         let near = |point: Point| taken.iter().any(|(own, _)| own.beside(point));
         let (close, far): (Vec<_>, Vec<_>) = heard.into_iter().partition(|(point, _)| near(*point));
         let candidates = if close.is_empty() { far } else { close };
-        let answered = chosen(candidates, |segments| segments.iter().filter_map(|one| one.ack).collect());
+        let numbers =
+            |segments: &[Segment]| Ranges::of(segments.iter().filter_map(|one| Some((one.ack?, 1))));
+        let answered = chosen(candidates, numbers);
         once.data = merged(taken);
         once.answers = merged(answered);
-        let all = [data, answers].into_iter().flat_map(Points::values).map(Vec::len).sum::<usize>();
+        let all =
+            [data, answers].into_iter().flat_map(Points::values).flatten().filter(|one| tells(one)).count();
         let used = once.data.len() + once.answers.len();
         once.set_aside = (all - used) as u64 - once.copies;
         once
@@ -72,18 +77,25 @@ impl Once {
     /// The segments of each point without copies.
     fn cleared(&mut self, points: &Points) -> Vec<(Point, Vec<Segment>)> {
         let mut clear = |(point, segments): (&Point, &Vec<Segment>)| {
-            let kept = distinct(segments);
-            self.copies += (segments.len() - kept.len()) as u64;
+            let telling: Vec<&Segment> = segments.iter().filter(|one| tells(one)).collect();
+            let all = telling.len();
+            let kept = distinct(telling);
+            self.copies += (all - kept.len()) as u64;
             (*point, kept)
         };
         points.iter().map(&mut clear).collect()
     }
 }
 
+/// Whether a segment says something of a transfer; a bare reset does not.
+fn tells(segment: &Segment) -> bool {
+    segment.payload > 0 || segment.syn || segment.ack.is_some()
+}
+
 /// The points that are taken: from the one that saw most, those that did not see the same.
-fn chosen<T: Ord>(
+fn chosen(
     mut points: Vec<(Point, Vec<Segment>)>,
-    seen: impl Fn(&[Segment]) -> BTreeSet<T>,
+    seen: impl Fn(&[Segment]) -> Ranges,
 ) -> Vec<(Point, Vec<Segment>)> {
     let bytes = |segments: &[Segment]| segments.iter().map(|one| u64::from(one.payload)).sum::<u64>();
     let weight = |(point, segments): &(Point, Vec<Segment>)| {
@@ -92,28 +104,67 @@ fn chosen<T: Ord>(
     };
     points.sort_by_cached_key(weight);
     let mut taken: Vec<(Point, Vec<Segment>)> = Vec::new();
-    let mut known = BTreeSet::new();
+    let mut known = Ranges::default();
     for (point, segments) in points {
         let own = seen(&segments);
-        let again = own.iter().filter(|one| known.contains(*one)).count();
-        if 2 * again <= own.len() {
-            known.extend(own);
+        if 2 * own.shared(&known) <= own.len() {
+            known = known.with(own);
             taken.push((point, segments));
         }
     }
     taken
 }
 
-/// The blocks of 512 bytes that begin in the payloads: network cards put packets together and take them apart, so their ends differ
-/// from point to point.
-fn extents(segments: &[Segment]) -> BTreeSet<u32> {
-    const BLOCK: u32 = 512;
-    let blocks = |one: &Segment| {
-        let (first, payload) = (one.seq.div_ceil(BLOCK), one.payload);
-        let end = one.seq.saturating_add(payload).div_ceil(BLOCK);
-        first..end
-    };
-    segments.iter().flat_map(blocks).collect()
+/// The bytes of the payloads, whatever packets they came in.
+fn extents(segments: &[Segment]) -> Ranges {
+    Ranges::of(segments.iter().map(|one| (one.seq, one.payload)))
+}
+
+/// Sets of numbers, as ranges in order that do not meet.
+#[derive(Default)]
+struct Ranges(Vec<(u64, u64)>);
+
+impl Ranges {
+    /// From starts and lengths.
+    fn of(parts: impl Iterator<Item = (u32, u32)>) -> Ranges {
+        let ranges = parts.map(|(start, length)| (u64::from(start), u64::from(start) + u64::from(length)));
+        Ranges::joined(ranges.filter(|(start, end)| start < end).collect())
+    }
+
+    fn joined(mut parts: Vec<(u64, u64)>) -> Ranges {
+        parts.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (start, end) in parts {
+            match ranges.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => ranges.push((start, end)),
+            }
+        }
+        Ranges(ranges)
+    }
+
+    fn with(self, other: Ranges) -> Ranges {
+        Ranges::joined([self.0, other.0].concat())
+    }
+
+    fn len(&self) -> u64 {
+        self.0.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// How many numbers are in both.
+    fn shared(&self, other: &Ranges) -> u64 {
+        let (mut own, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut shared = 0;
+        while let (Some(one), Some(two)) = (own.peek(), theirs.peek()) {
+            shared += one.1.min(two.1).saturating_sub(one.0.max(two.0));
+            if one.1 < two.1 {
+                own.next()
+            } else {
+                theirs.next()
+            };
+        }
+        shared
+    }
 }
 
 /// All segments in the order of time.
@@ -124,18 +175,39 @@ fn merged(points: Vec<(Point, Vec<Segment>)>) -> Vec<Segment> {
 }
 
 /// The segments of a point without copies, in the order of time.
-fn distinct(segments: &[Segment]) -> Vec<Segment> {
-    let mut sorted: Vec<&Segment> = segments.iter().collect();
-    sorted.sort_by_key(|segment| segment.at);
-    let mut latest = BTreeMap::new();
+fn distinct(mut segments: Vec<&Segment>) -> Vec<Segment> {
+    segments.sort_by_key(|segment| segment.at);
+    let (mut latest, mut sent) = (BTreeMap::new(), Sent::default());
     let fresh = |segment: &&Segment| {
         let Segment { at, id, seq, ack, syn, payload, sack, timestamps, .. } = **segment;
         let named = id.is_some_and(|id| id != 0) || timestamps.is_some();
         let within = if named { Span::from_secs(1) } else { Span::from_millis(1) };
         let before = latest.insert((seq, payload, ack, syn, id, timestamps, sack), at);
-        before.is_none_or(|before| at.since(before) > within)
+        before.is_none_or(|before| at.since(before) > within) && sent.is_new(segment)
     };
-    sorted.into_iter().filter(fresh).cloned().collect()
+    segments.into_iter().filter(fresh).cloned().collect()
+}
+
+/// What was sent with each timestamp: first and last byte, and the identification.
+#[derive(Default)]
+struct Sent(BTreeMap<u32, Vec<(u32, u32, u16)>>);
+
+/// Packets that a network card makes of one at most, of 64 kB.
+const PARTS: u16 = 64;
+
+impl Sent {
+    /// Whether the bytes were not sent with this timestamp before.
+    fn is_new(&mut self, segment: &Segment) -> bool {
+        let Some((stamp, _)) = segment.timestamps.filter(|_| segment.payload > 0) else { return true };
+        let (start, end) = (segment.seq, segment.seq.wrapping_add(segment.payload));
+        let own = segment.id.unwrap_or(0);
+        let before = self.0.entry(stamp).or_default();
+        let shared = before.iter().filter(|(_, _, id)| own.wrapping_sub(*id) < PARTS);
+        let again: u32 = shared.map(|(from, to, _)| end.min(*to).saturating_sub(start.max(*from))).sum();
+        let new = again < segment.payload;
+        before.extend(new.then_some((start, end, own)));
+        new
+    }
 }
 
 #[cfg(test)]
@@ -164,7 +236,7 @@ mod tests {
     #[test]
     fn a_copy_has_the_same_identification_and_a_retransmission_another() {
         let seen = [segment(0, 1000, 7), segment(1, 1000, 7), segment(300, 1000, 8), segment(301, 2000, 9)];
-        let kept: Vec<Time> = distinct(&seen).iter().map(|one| one.at).collect();
+        let kept: Vec<Time> = distinct(seen.iter().collect()).iter().map(|one| one.at).collect();
         assert_eq!(kept, [0, 300, 301].map(|millis| Span::from_millis(millis).after_start()));
     }
 
@@ -175,7 +247,7 @@ mod tests {
             at: Span::from_micros(micros).after_start(),
             ..segment(0, 1, 0)
         };
-        assert_eq!(distinct(&[bare(0), bare(400), bare(5000)]).len(), 2);
+        assert_eq!(distinct([bare(0), bare(400), bare(5000)].iter().collect()).len(), 2);
     }
 
     #[test]
@@ -208,5 +280,27 @@ mod tests {
         let joined = Segment { payload: 4000, ..segment(9, 0, 99) };
         let once = Once::of(&Points::from([(point(1), whole), (point(2), vec![joined])]), &Points::new());
         assert_eq!(once.data.len(), 4);
+    }
+
+    #[test]
+    fn the_parts_of_a_packet_that_was_seen_whole_are_copies_and_a_retransmission_of_a_part_is_none() {
+        let stamped = |one: Segment| Segment { timestamps: Some((77, 1)), ..one };
+        let whole = stamped(Segment { payload: 3000, ..segment(0, 0, 7) });
+        let parts = (0..3).map(|place| stamped(segment(1, 1000 * place, 7 + place as u16)));
+        let again = Segment { timestamps: Some((90, 1)), ..segment(13, 1000, 12) };
+        let soon = stamped(segment(1, 2000, 300));
+        let seen: Vec<Segment> =
+            [whole.clone()].into_iter().chain(parts).chain([soon.clone(), again.clone()]).collect();
+        assert_eq!(distinct(seen.iter().collect()), [whole, soon, again]);
+    }
+
+    #[test]
+    fn a_bare_reset_is_neither_a_copy_nor_set_aside() {
+        let reset = Segment { ack: None, payload: 0, ..segment(1, 1000, 0) };
+        let once = Once::of(
+            &Points::from([(point(1), vec![segment(0, 0, 1), reset.clone(), reset])]),
+            &Points::new(),
+        );
+        assert_eq!((once.data.len(), once.copies, once.set_aside), (1, 0, 0));
     }
 }

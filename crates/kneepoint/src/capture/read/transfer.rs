@@ -63,6 +63,8 @@ pub struct Transfer {
     pub samples: Vec<Sample>,
     /// Losses, in order of time.
     pub losses: Vec<Time>,
+    /// Payload bytes.
+    pub bytes: u64,
     /// Data packets.
     pub packets: u64,
     /// Spurious retransmissions.
@@ -98,6 +100,7 @@ impl Transfer {
         let mut transfer = Transfer {
             samples: Vec::new(),
             losses: Vec::new(),
+            bytes: 0,
             packets: 0,
             needless: 0,
             holes: 0,
@@ -125,8 +128,8 @@ impl Transfer {
                 transits.extend(transfer.hear(&mut out, segment, begin));
             }
         }
-        let before = transfer.vantage.is_some_and(|vantage| vantage.is_at_sender());
-        transfer.behind = holes.len() > transfer.losses.len() && !before;
+        // A repair that only fills a hole was not lost here, wherever the handshake places the capture.
+        transfer.behind = holes.len() > transfer.losses.len();
         if transfer.behind {
             transfer.losses.append(&mut holes);
         }
@@ -144,6 +147,7 @@ impl Transfer {
             return None;
         }
         self.packets += 1;
+        self.bytes += u64::from(segment.payload);
         match out.send(segment) {
             Seen::New => {}
             Seen::Lost(sent) => self.losses.push(Time(sent.since(begin).0)),
