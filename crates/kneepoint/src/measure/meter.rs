@@ -120,7 +120,9 @@ impl Meter {
         }
         let unknown = Share::unknown();
         for (place, group) in self.groups.iter().enumerate() {
-            let whole = shares.first().map_or(&unknown, |(_, by_group)| &by_group[place]);
+            // Of several links a group has a share only where it sent something.
+            let of_first = shares.first().map(|(_, by_group)| &by_group[place]);
+            let whole = of_first.filter(|share| shares.len() == 1 || share.arrivals > 0).unwrap_or(&unknown);
             of_groups.extend(rows_of_group(group, whole));
             // A single link's shares are those of the groups themselves.
             let crossings = shares.iter().filter(|_| shares.len() > 1);
