@@ -4,8 +4,9 @@
 //! RFC 5681 §4.2 (when to acknowledge), RFC 2018 §4 (which blocks: the one just touched, then the most recently
 //! reported others), RFC 2883 (segments that arrive twice, where the sender uses RACK), RFC 3168 §6.1.3 (echo until CWR), RFC 8257 §3.2 (echo each mark), RFC 7323 §4.3 (a delayed acknowledgement echoes the
 //! earliest timestamp it covers).
-//! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, as ns-2 does,
-//! so that every acknowledgement measures a round-trip time.
+//! Departure: an acknowledgement of a packet that fills no gap echoes that packet's own timestamp, so that every
+//! acknowledgement measures a round-trip time. By RFC 7323 §4.3 duplicates echo the last segment in order, as ns-2's do by
+//! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them.
 
 use super::segments::SegmentSet;
 use super::{Options, Recovery};
