@@ -79,7 +79,12 @@ impl Flags {
     /// Whether it carries explicit feedback.
     #[inline]
     pub fn explicit(self) -> bool {
-        self.0 & (Flags::RATE.0 | Flags::CHANGE.0) != 0
+        self.has_any(Flags::RATE.with(Flags::CHANGE))
+    }
+    /// Whether any bit of `other` is set.
+    #[inline]
+    pub fn has_any(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
     }
     /// Whether all bits of `other` are set.
     #[inline]
@@ -89,7 +94,7 @@ impl Flags {
     /// With the bits of `other` set.
     #[inline]
     #[must_use]
-    pub fn with(self, other: Flags) -> Flags {
+    pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
     /// With the bits of `other` set where `wanted`.
@@ -228,6 +233,12 @@ impl Packet {
             }
             _ => {}
         }
+    }
+
+    /// Whether an acknowledgement has blocks.
+    #[inline]
+    pub fn reports_gap(&self) -> bool {
+        self.words[0] >> 32 != 0
     }
 
     /// The blocks of an acknowledgement.

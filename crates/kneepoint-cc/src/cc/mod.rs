@@ -304,6 +304,14 @@ impl Any {
     pub fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {
         each!(self, one => one.on_ack(ack, rng))
     }
+    /// [`on_ack`](Any::on_ack), then [`control`](Any::control), at the price of one dispatch.
+    #[inline]
+    pub fn hear(&mut self, ack: &Ack, rng: &mut Rng) -> Control {
+        each!(self, one => {
+            one.on_ack(ack, rng);
+            one.control()
+        })
+    }
     pub fn on_advice(&mut self, advised: &Advised) {
         each!(self, one => one.on_advice(advised))
     }

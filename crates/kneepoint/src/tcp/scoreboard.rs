@@ -19,6 +19,8 @@ use super::segments::SegmentSet;
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: SegmentSet,
+    /// The blocks of the last acknowledgement that had any, which most acknowledgements repeat but for one.
+    noted: [(u32, u32); 3],
     /// One above the greatest segment sacked.
     top: u32,
     /// Segments below it that are not sacked are lost.
@@ -33,6 +35,11 @@ impl Scoreboard {
         self.sacked.is_empty()
     }
 
+    /// How many segments the receiver holds out of order.
+    pub fn len(&self) -> u32 {
+        self.sacked.len()
+    }
+
     /// Whether the receiver holds `seq`.
     pub fn sacked(&self, seq: u32) -> bool {
         self.sacked.contains(seq)
@@ -44,9 +51,10 @@ impl Scoreboard {
     }
 
     /// Notes the blocks of an acknowledgement; how many segments they name for the first time.
-    pub fn mark(&mut self, blocks: &[(u32, u32)], una: u32, next: u32, dupthresh: u32) -> u32 {
+    pub fn mark(&mut self, blocks: &[(u32, u32); 3], una: u32, next: u32, dupthresh: u32) -> u32 {
         let mut new = 0;
-        for &(first, end) in blocks {
+        let noted = std::mem::replace(&mut self.noted, *blocks);
+        for &(first, end) in blocks.iter().filter(|block| !noted.contains(block)) {
             let block = first.max(una)..end.min(next);
             if !block.is_empty() {
                 self.top = self.top.max(block.end);
@@ -78,14 +86,17 @@ impl Scoreboard {
     /// Forgets the segments received out of order: after a timeout the receiver may have discarded them (RFC 2018 §8).
     pub fn clear(&mut self) {
         self.sacked.clear();
+        self.noted = [(0, 0); 3];
         self.top = 0;
         self.edge = 0;
     }
 
-    /// Packets in the network.
-    pub fn pipe(&self, una: u32, next: u32) -> u32 {
-        let missing = |range: Range<u32>| (range.end.saturating_sub(range.start)) - self.sacked.count(range);
-        missing(self.edge.max(una)..next) + missing(una..self.retransmitted.max(una))
+    /// Packets in the network, of those below `next`, which is above all that are sacked.
+    pub fn pipe(&self, una: u32, next: u32, dupthresh: u32) -> u32 {
+        // The edge is the last of the `dupthresh` greatest; below it all that are sacked count.
+        let above = if self.edge > una { dupthresh } else { self.sacked.len() };
+        let again = una..self.retransmitted.max(una);
+        next.saturating_sub(self.edge.max(una)) - above + again.end - again.start - self.sacked.count(again)
     }
 
     /// The next lost segment to retransmit (NextSeg rule 1).
@@ -124,14 +135,14 @@ mod tests {
             for _ in 0..40 {
                 let first = una + rng.below(200) as u32;
                 let block = (first, first + rng.below(9) as u32);
-                board.mark(&[block], una, next, 3);
+                board.mark(&[block, (0, 0), (0, 0)], una, next, 3);
                 sacked.extend((block.0..block.1).filter(|&seq| seq < next));
                 let lost = |seq: u32| sacked.range(seq + 1..).count() >= 3;
                 let pipe: u32 = (una..next)
                     .filter(|seq| !sacked.contains(seq))
                     .map(|seq| u32::from(!lost(seq)) + u32::from(high_rxt.is_some_and(|high| seq <= high)))
                     .sum();
-                assert_eq!(board.pipe(una, next), pipe);
+                assert_eq!(board.pipe(una, next, 3), pipe);
                 let candidates = high_rxt.map_or(una, |high| high + 1)..next;
                 let unsacked = || candidates.clone().filter(|seq| !sacked.contains(seq));
                 let rule1 = unsacked().find(|&seq| lost(seq));

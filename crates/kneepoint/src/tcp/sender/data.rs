@@ -107,6 +107,7 @@ impl Sender {
         let done = self.una >= self.total && self.phase != Phase::Done && self.is_closed();
         if done {
             self.phase = Phase::Done;
+            self.calm = false;
             self.timer = Time::NEVER;
         }
         done

@@ -21,6 +21,7 @@
 
 mod advice;
 mod burst;
+mod calm;
 mod data;
 mod flight;
 mod noise;
@@ -100,6 +101,8 @@ pub struct Sender {
     /// One above the last segment there is.
     total: u32,
     phase: Phase,
+    /// Nothing happened that takes more than the [calm path](calm); a sender that lost the flag regains it there.
+    calm: bool,
     duplicates: u32,
     /// Packets that fast recovery may have outstanding beyond the window.
     inflation: i64,
@@ -125,6 +128,8 @@ pub struct Sender {
     marked: u32,
     /// The next new segment tells the receiver that its echo was heard.
     cwr: bool,
+    /// The header bits of every segment sent for the first time.
+    fresh: Flags,
     timer: Time,
     /// No packet leaves before it.
     pace: Time,
@@ -164,6 +169,7 @@ impl Sender {
                 true => Phase::Opening { sent: false, rounds: options.handshake_rounds },
                 false => Phase::Open,
             },
+            calm: false,
             duplicates: 0,
             inflation: 0,
             point: 0,
@@ -177,6 +183,7 @@ impl Sender {
             resent: 0,
             marked: 0,
             cwr: false,
+            fresh: repair::capability(&options, controller.marks()),
             timer: Time::NEVER,
             pace: Time::ZERO,
             timed: None,
@@ -238,9 +245,9 @@ impl Sender {
         if self.pace > now && self.phase != Phase::Done { timer.min(self.pace) } else { timer }
     }
 
-    /// The next packet to send now, if one may be sent.
+    /// [`poll`](Sender::poll) in any state.
     #[inline]
-    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
         if self.pace > now && self.burst == 0 {
             return None;
         }
@@ -280,9 +287,9 @@ impl Sender {
         Some(Segment { seq, size, flags })
     }
 
-    /// An acknowledgement arrived.
+    /// [`on_ack`](Sender::on_ack) in any state.
     #[inline]
-    pub fn on_ack(&mut self, packet: &Packet, now: Time, rng: &mut Rng) -> Heard {
+    fn hear(&mut self, packet: &Packet, now: Time, rng: &mut Rng) -> Heard {
         if let Some(explicit) = packet.explicit() {
             self.advise(explicit, now);
         }
@@ -405,7 +412,7 @@ impl Sender {
             self.inflation += i64::from(recovering && self.options.recovery != Recovery::Sack);
         }
         if self.scoreboard_guides() {
-            self.pipe = self.board.pipe(self.una, self.next);
+            self.pipe = self.board.pipe(self.una, self.next, self.options.dupthresh);
         }
         Told::default()
     }

@@ -5,7 +5,7 @@ use super::{Phase, Sender, Woken};
 use crate::cc::{Ecn, Loss, Marks, Timeout};
 use crate::packet::Flags;
 use crate::tcp::prr::{Progress, Prr};
-use crate::tcp::{Recovery, Reduction};
+use crate::tcp::{Options, Recovery, Reduction};
 use crate::units::Time;
 
 impl Sender {
@@ -44,7 +44,7 @@ impl Sender {
         self.rescued = false;
         self.partial = false;
         self.board.begin(self.una);
-        self.pipe = self.board.pipe(self.una, self.next);
+        self.pipe = self.board.pipe(self.una, self.next, self.options.dupthresh);
         self.begin_reduction(arrived);
         if let Some(rack) = self.rack.as_mut().filter(|_| self.prr.is_none()) {
             rack.force_lost();
@@ -88,6 +88,7 @@ impl Sender {
 
     /// The wake-up came: what it led to.
     pub fn on_wakeup(&mut self, now: Time) -> Woken {
+        self.calm = false;
         if self.rack.is_some() && now < self.timer {
             return self.look(now);
         }
@@ -177,18 +178,15 @@ impl Sender {
     fn held_out_of_order(&self) -> u32 {
         match &self.rack {
             Some(rack) => rack.sacked(),
-            None if self.board.is_empty() => 0,
-            None => self.board.count(self.una..self.high),
+            None => self.board.len(),
         }
     }
 
     /// The header bits of a segment never sent before; a retransmission is not ECN-capable (RFC 3168 §6.1.5).
     #[inline]
     pub(super) fn fresh(&mut self) -> Flags {
-        let scalable = self.controller.marks() == Marks::Scalable;
-        let capable = Flags::ECT.with_if(scalable, Flags::SCALABLE);
         let cwr = std::mem::take(&mut self.cwr);
-        Flags::default().with_if(self.options.ecn, capable).with_if(cwr, Flags::CWR)
+        self.fresh.with_if(cwr, Flags::CWR)
     }
 
     pub(super) fn on_echo(&mut self, now: Time, flight: f64, arrived: u32) {
@@ -204,4 +202,10 @@ impl Sender {
         self.marked = self.high;
         self.cwr = self.options.ecn;
     }
+}
+
+/// What the header of a segment says of its sender's answer to marks.
+pub(super) fn capability(options: &Options, marks: Marks) -> Flags {
+    let capable = Flags::ECT.with_if(marks == Marks::Scalable, Flags::SCALABLE);
+    Flags::default().with_if(options.ecn, capable)
 }
