@@ -15,11 +15,13 @@ use dumbbell::{
 };
 use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, NodeId};
+use kneepoint::measure::Meter;
 use kneepoint::packet::Flags;
 use kneepoint::queue::{Fate, Limit};
 use kneepoint::run::{self, Simulation};
 use kneepoint::spec::Valid;
 use kneepoint::tcp::Options;
+use kneepoint::trace::{Event, Observer};
 use kneepoint::traffic::{Config, cbr};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::{Ledger, LinkBook};
@@ -302,4 +304,26 @@ fn time_ends_with_the_run() {
     assert!(
         ledger.completed.iter().all(|ended| ended.at <= valid.schedule().duration && ended.at > Time::ZERO)
     );
+}
+
+/// An observer that hears of each event by itself.
+struct Singly<O>(O);
+
+impl<O: Observer> Observer for Singly<O> {
+    fn on(&mut self, at: Time, event: &Event) {
+        self.0.on(at, event);
+    }
+}
+
+#[test]
+fn a_meter_measures_a_passage_at_once_as_it_measures_its_events() {
+    for build in [full, minimal] {
+        let valid = busy(build(&kneepoint::queue::Config::default(), 4));
+        for seed in 1..=3 {
+            let (at_once, _) = run::run(&valid, seed, Meter::with_shares(&valid, seed));
+            let (Singly(one_by_one), _) = run::run(&valid, seed, Singly(Meter::with_shares(&valid, seed)));
+            // As text, in which numbers that do not apply are equal, too.
+            assert_eq!(format!("{:?}", at_once.finish()), format!("{:?}", one_by_one.finish()));
+        }
+    }
 }

@@ -20,7 +20,7 @@ use super::occupancy::Occupancy;
 use crate::link::LinkSpec;
 use crate::queue::{Fate, Limit, Reason};
 use crate::trace::Event;
-use crate::units::{Bytes, Interval, Rate, Time};
+use crate::units::{Bytes, Interval, Rate, Span, Time};
 
 /// The counters of a measured link. Events reach it inside the measurement window, unless its methods say otherwise.
 #[derive(Clone, Debug)]
@@ -94,14 +94,24 @@ impl Link {
                 self.fate(*fate);
             }
             Event::Fate { fate, .. } => self.fate(*fate),
-            Event::Service { packet, waited, .. } => {
-                self.served_packets += 1;
-                self.served_bytes += u64::from(packet.size);
-                self.latest = (at, packet.size);
-                self.waited.record(*waited);
-            }
+            Event::Service { packet, waited, .. } => self.serves(at, packet.size, *waited),
             _ => {}
         }
+    }
+
+    /// A packet arrives, and its transmission begins at `start`, both inside the window.
+    #[inline(always)]
+    pub(super) fn passed(&mut self, start: Time, size: u16, waited: Span) {
+        self.arrivals += 1;
+        self.serves(start, size, waited);
+    }
+
+    #[inline(always)]
+    fn serves(&mut self, at: Time, size: u16, waited: Span) {
+        self.served_packets += 1;
+        self.served_bytes += u64::from(size);
+        self.latest = (at, size);
+        self.waited.record(waited);
     }
 
     /// Its window is this one, in which it can carry `capacity` bits.

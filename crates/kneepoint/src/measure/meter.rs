@@ -17,8 +17,8 @@ use crate::link::{LinkSpec, Routes};
 use crate::packet::{Flags, Packet};
 use crate::spec::{self, Roster, Valid};
 use crate::table::Row;
-use crate::trace::{Event, FlowId, LinkId, Observer};
-use crate::units::{Interval, Time};
+use crate::trace::{Event, FlowId, LinkId, Observer, Passage};
+use crate::units::{Interval, Span, Time};
 
 /// Measures a run inside its measurement window.
 #[derive(Clone, Debug)]
@@ -188,6 +188,27 @@ impl Meter {
         }
     }
 
+    /// A packet passes a queue inside the window: what [`at_link`](Meter::at_link) and the change of the queue come to.
+    #[inline]
+    fn passed(&mut self, at: Time, passage: &Passage) {
+        let Passage { packet, waited, backlog, .. } = *passage;
+        let Some(link) = self.links.get_mut(passage.link.0 as usize).and_then(Option::as_deref_mut) else {
+            return;
+        };
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            if !packet.flags.has(Flags::ACK) {
+                flow.crossed.add(link.rank);
+            }
+            if let Some(mixture) = &mut link.mixture {
+                mixture.passed(flow.group as usize, at, link.queue.backlog(), passage);
+            }
+        }
+        link.passed(at + waited, packet.size, waited);
+        if waited > Span::ZERO {
+            link.queue.change(at, backlog);
+        }
+    }
+
     /// An event of a flow inside the window.
     #[inline(always)]
     fn of_flow(&mut self, at: Time, flow: FlowId, event: &Event) {
@@ -210,6 +231,15 @@ impl Meter {
 }
 
 impl Observer for Meter {
+    #[inline]
+    fn pass(&mut self, at: Time, passage: &Passage) {
+        if self.window.contains(at) && at + passage.waited < self.window.to {
+            self.passed(at, passage);
+        } else {
+            passage.tell(at, self);
+        }
+    }
+
     // Where the kind of event is known, only its own arm remains and the event is never put together.
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {

@@ -24,7 +24,7 @@ use super::position::{Position, Positions};
 use super::seconds::Seconds;
 use crate::packet::{Body, Flags, Packet};
 use crate::queue::{Backlog, Fate, Limit, Reason};
-use crate::trace::Event;
+use crate::trace::{Event, Passage};
 use crate::units::{Interval, Span, Time};
 
 /// Counts the packets of each group at one link, inside the measurement window.
@@ -85,6 +85,14 @@ impl Mixture {
             Event::Service { packet, waited, .. } => self.service(group, at, packet.size, *waited),
             _ => {}
         }
+    }
+
+    /// A packet of `group` meets `backlog` and passes the queue inside the window.
+    #[inline(never)]
+    pub(super) fn passed(&mut self, group: usize, at: Time, backlog: Backlog, passage: &Passage) {
+        let Passage { packet, waited, .. } = *passage;
+        self.arrival(group, at, backlog, packet, Fate::Passed);
+        self.service(group, at + waited, packet.size, waited);
     }
 
     /// A packet of a group met this backlog.

@@ -182,10 +182,42 @@ pub trait View {
     fn discipline(&self, link: LinkId) -> Vec<(&'static str, f64)>;
 }
 
+/// The way of a packet through a queue that knows, as the packet arrives, when its transmission begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'a> {
+    /// The link.
+    pub link: LinkId,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// The queue with the packet, if it waits.
+    pub backlog: Backlog,
+    /// How long it waits.
+    pub waited: Span,
+}
+
+impl Passage<'_> {
+    /// Tells an observer of its events: the arrival at `at`, the queue, the service.
+    #[inline]
+    pub fn tell<O: Observer + ?Sized>(&self, at: Time, watch: &mut O) {
+        let Passage { link, packet, backlog, waited } = *self;
+        watch.on(at, &Event::Arrival { link, packet, fate: Fate::Passed });
+        if waited > Span::ZERO {
+            watch.on(at, &Event::Queue { link, backlog });
+        }
+        watch.on(at + waited, &Event::Service { link, packet, waited });
+    }
+}
+
 /// Watches a run.
 pub trait Observer {
     /// `event` happened at `at`.
     fn on(&mut self, at: Time, event: &Event);
+    /// A packet arrived at `at` and passes a queue, which makes up to three events. They come one by one unless the observer
+    /// can take them in at once for less.
+    #[inline(always)]
+    fn pass(&mut self, at: Time, passage: &Passage) {
+        passage.tell(at, self);
+    }
     /// Whether [`advance`](Observer::advance) is wanted; asked once, when a run begins or goes on. Without it the clock
     /// costs nothing.
     fn clock(&self) -> bool {
@@ -200,6 +232,8 @@ pub trait Observer {
 impl Observer for () {
     #[inline(always)]
     fn on(&mut self, _: Time, _: &Event) {}
+    #[inline(always)]
+    fn pass(&mut self, _: Time, _: &Passage) {}
 }
 
 /// Two observers watch as one.
@@ -208,6 +242,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn on(&mut self, at: Time, event: &Event) {
         self.0.on(at, event);
         self.1.on(at, event);
+    }
+    #[inline(always)]
+    fn pass(&mut self, at: Time, passage: &Passage) {
+        self.0.pass(at, passage);
+        self.1.pass(at, passage);
     }
     fn clock(&self) -> bool {
         self.0.clock() || self.1.clock()
@@ -226,6 +265,12 @@ impl<O: Observer> Observer for Option<O> {
             observer.on(at, event);
         }
     }
+    #[inline(always)]
+    fn pass(&mut self, at: Time, passage: &Passage) {
+        if let Some(observer) = self {
+            observer.pass(at, passage);
+        }
+    }
     fn clock(&self) -> bool {
         self.as_ref().is_some_and(O::clock)
     }
@@ -241,6 +286,10 @@ impl<O: Observer> Observer for &mut O {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         (**self).on(at, event);
+    }
+    #[inline(always)]
+    fn pass(&mut self, at: Time, passage: &Passage) {
+        (**self).pass(at, passage);
     }
     fn clock(&self) -> bool {
         (**self).clock()

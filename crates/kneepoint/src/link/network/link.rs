@@ -10,7 +10,7 @@ use crate::link::{Line, Tail};
 use crate::packet::Packet;
 use crate::queue::{Buffer, Facts, Fate, Limit, Reason};
 use crate::rng::Rng;
-use crate::trace::{Event, LinkId, Observer};
+use crate::trace::{Event, LinkId, Observer, Passage};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// How a link's queue is kept.
@@ -118,11 +118,7 @@ impl Link {
             tail.join(start, packet.size);
         }
         if self.measured {
-            watch.on(at, &Event::Arrival { link: id, packet, fate: Fate::Passed });
-            if start > at {
-                watch.on(at, &Event::Queue { link: id, backlog: tail.backlog() });
-            }
-            watch.on(start, &Event::Service { link: id, packet, waited: start - at });
+            watch.pass(at, &Passage { link: id, packet, backlog: tail.backlog(), waited: start - at });
         }
         Some(end)
     }
