@@ -7,7 +7,7 @@
 //!
 //! Two timing wheels hold entities in lists threaded through one array: `near` covers the slots of the current
 //! block, `far` the blocks after it; a sorted set holds the rest. The list of a block is spread over `near` when the
-//! block begins. The list of a slot is sorted when the slot begins, unless it holds a single event, as most do.
+//! block begins. The list of a slot is sorted when the slot begins, unless it holds one or two events, as most do.
 //! Scheduling and popping take constant time as long as a slot holds about one event.
 
 use std::collections::BTreeSet;
@@ -83,6 +83,14 @@ impl EventQueue {
         }
     }
 
+    /// [`schedule`](EventQueue::schedule) for an entity without a pending event.
+    #[inline(always)]
+    pub fn begin(&mut self, entity: Entity, at: Time) {
+        debug_assert!(self.due(entity) == Time::NEVER && at != Time::NEVER, "{entity} has an event already");
+        self.entities[entity as usize].at = at;
+        self.insert(entity, at);
+    }
+
     /// Takes the next event due at or before `until`.
     #[inline(always)]
     pub fn pop(&mut self, until: Time) -> Option<(Time, Entity)> {
@@ -100,11 +108,25 @@ impl EventQueue {
                     (at, entity)
                 });
             }
+            let other = self.entities[next as usize];
+            if other.next == NONE && place > 0 {
+                // Of two events the later one stays in its slot, which then counts as one to come.
+                let (first, rest) =
+                    if (at, entity) < (other.at, next) { (entity, next) } else { (next, entity) };
+                let at = at.min(other.at);
+                return (at <= until).then(|| {
+                    self.near.heads[place as usize] = rest;
+                    self.slot = self.slot / SLOTS * SLOTS + place - 1;
+                    self.entities[rest as usize].next = NONE;
+                    self.entities[first as usize].at = Time::NEVER;
+                    (at, first)
+                });
+            }
         }
         self.pop_sorted(until)
     }
 
-    /// [`EventQueue::pop`] through `current`, for a slot that holds several events.
+    /// [`EventQueue::pop`] through `current`, for a slot that holds more events.
     #[inline(never)]
     fn pop_sorted(&mut self, until: Time) -> Option<(Time, Entity)> {
         while self.current.is_empty() {
@@ -212,7 +234,7 @@ impl Wheel {
         Wheel { heads: Box::new([NONE; SLOTS as usize]), occupied: [0; SLOTS as usize / 64] }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, slot: u64, entity: Entity, entities: &mut [Pending]) {
         let place = (slot % SLOTS) as usize;
         entities[entity as usize].next = self.heads[place];
@@ -360,9 +382,12 @@ mod tests {
                 let at = now + Span(rng.below(1 << magnitude));
                 match rng.below(4) {
                     0 | 1 => {
-                        model.remove(&(queue.due(entity), entity));
+                        let fresh = !model.remove(&(queue.due(entity), entity));
                         model.insert((at, entity));
-                        queue.schedule(entity, at);
+                        match fresh {
+                            true => queue.begin(entity, at),
+                            false => queue.schedule(entity, at),
+                        }
                     }
                     2 => {
                         let until = if rng.chance(0.5) { at } else { Time::NEVER };

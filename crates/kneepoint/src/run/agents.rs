@@ -182,6 +182,7 @@ impl Engine<'_> {
     }
 
     /// A connection that an agent opened has news for it; a slot whose transfer ended is free.
+    #[inline(never)]
     pub(super) fn tell<O: Observer>(&mut self, news: News, now: Time, watch: &mut O) {
         let News { flow, owner: Owner { agent: number, connection }, ended, acked, delivered } = news;
         if !ended {

@@ -154,15 +154,14 @@ impl Hosts {
     ) -> Option<News> {
         if packet.flags.has(Flags::ACK) {
             watch.on(at, &Event::Delivered { packet: &packet });
-            let current = self.flows[packet.flow as usize].epoch == packet.epoch;
-            return if current { self.hear(&packet, at, network, events, watch) } else { None };
+            return self.hear(&packet, at, network, events, watch);
         }
         self.receive(&packet, at, network, events, watch);
         None
     }
 
-    /// The event of one of the slots' entities.
-    #[inline]
+    /// The event of one of the slots' entities: a timer, which seldom expires.
+    #[inline(never)]
     pub fn on_event<O: Observer>(
         &mut self,
         entity: Entity,
@@ -200,6 +199,9 @@ impl Hosts {
         watch: &mut O,
     ) -> Option<News> {
         let flow = &mut self.flows[packet.flow as usize];
+        if flow.epoch != packet.epoch {
+            return None;
+        }
         let id = FlowId(packet.flow);
         if let (Some(oracle), Some(class)) = (&mut self.oracle, flow.paths.class)
             && flow.sender.wants_rate()
@@ -240,6 +242,26 @@ impl Hosts {
         if packet.flags.has(Flags::DATAGRAM) || flow.epoch != packet.epoch {
             return;
         }
+        let Some(reply) = flow.receiver.on_next(packet, at) else {
+            return self.receive_fully(packet, at, network, events, watch);
+        };
+        if flow.receiver.next() >= flow.awaited {
+            flow.reached(at);
+        }
+        self.reply(packet.flow, reply, at, network, events, watch);
+    }
+
+    /// Data arrives that is not simply the next, or is answered later.
+    #[inline(never)]
+    fn receive_fully<O: Observer>(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+        network: &mut Links,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let flow = &mut self.flows[packet.flow as usize];
         let reply = flow.receiver.on_data(packet, at);
         if flow.receiver.next() >= flow.awaited {
             flow.reached(at);
@@ -267,16 +289,16 @@ impl Hosts {
         events: &mut EventQueue,
         watch: &mut O,
     ) {
-        let slot = loop {
-            let slot = &mut self.flows[flow as usize];
-            let Some(segment) = slot.sender.poll(now) else { break slot };
+        let mut slot = &mut self.flows[flow as usize];
+        while let Some(segment) = slot.sender.poll(now) {
             self.packets = self.packets.wrapping_add(1);
             let mut packet = slot.data(flow, segment, self.packets, now);
             watch.on(now, &Event::Sent { packet: &packet, group: slot.group });
             if let Some(at) = network.carry(&mut packet, now, events, watch) {
                 self.receive(&packet, at, network, events, watch);
+                slot = &mut self.flows[flow as usize];
             }
-        };
+        }
         // A timer that was put off stays where it is: it wakes, finds nothing due, and is set again.
         let wakeup = slot.sender.next_wakeup(now);
         let timer = self.base + 2 * flow;

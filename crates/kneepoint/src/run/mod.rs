@@ -181,7 +181,7 @@ impl<'a> Engine<'a> {
 
 /// Running.
 impl Engine<'_> {
-    #[inline]
+    #[inline(always)]
     fn handle<O: Observer>(&mut self, entity: Entity, now: Time, watch: &mut O) {
         if entity < self.base {
             if let Some(reached) = self.network.on_event(entity, now, &mut self.events, watch)
@@ -196,6 +196,7 @@ impl Engine<'_> {
         }
     }
 
+    #[inline(never)]
     fn handle_rare<O: Observer>(&mut self, place: Entity, now: Time, watch: &mut O) {
         match place {
             0 => self.keep_agenda(now, watch),

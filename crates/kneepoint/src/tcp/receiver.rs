@@ -14,7 +14,8 @@ use crate::cc::Marks;
 use crate::packet::{Block, Explicit, Flags, Lag, Packet};
 use crate::units::{Span, Time};
 
-const NONE: u32 = u32::MAX;
+/// What takes a packet off the path of those that are simply the next.
+const NEWS: Flags = Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE);
 
 /// An acknowledgement to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +39,8 @@ pub struct Reply {
 pub struct Receiver {
     next: u32,
     held: SegmentSet,
-    /// A segment of each block reported last, the most recent first.
-    recent: [u32; 3],
+    /// The blocks reported last, the most recent first: those that begin above `next` are there still.
+    recent: [Block; 3],
     /// A mark was seen that the sender has not answered; where each mark is echoed, the last packet was marked.
     echo: bool,
     marks: Marks,
@@ -61,7 +62,7 @@ impl Receiver {
         Receiver {
             next: 0,
             held: SegmentSet::default(),
-            recent: [NONE; 3],
+            recent: [(0, 0); 3],
             echo: false,
             marks,
             sack: options.recovery.selective(),
@@ -83,6 +84,22 @@ impl Receiver {
     #[inline]
     pub fn next_wakeup(&self) -> Time {
         self.held_back.map_or(Time::NEVER, |(_, until)| until)
+    }
+
+    /// Takes in a packet that is simply the next one, as nearly all are, if that is all there is to say of it: its
+    /// acknowledgement. All others are for [`on_data`](Receiver::on_data), which would answer this one alike.
+    #[inline(always)]
+    pub fn on_next(&mut self, packet: &Packet, now: Time) -> Option<Reply> {
+        let simple = packet.seq == self.next
+            && self.held.is_empty()
+            && self.delay.is_none()
+            && !self.echo
+            && !packet.flags.has_any(NEWS);
+        simple.then(|| {
+            self.next += 1;
+            let (sack, lag) = ([(0, 0); 3], Lag::of(now.since(packet.sent)));
+            Reply { seq: self.next, sent: packet.sent, sack, explicit: None, flags: Flags::ACK, lag }
+        })
     }
 
     /// A packet arrived: the acknowledgement it causes, unless that is held back.
@@ -156,9 +173,10 @@ impl Receiver {
         } else if seq > self.next {
             self.held.insert(seq);
             let block = self.block(seq);
-            let others = self.recent.into_iter().filter(|other| !(block.0..block.1).contains(other));
-            let mut recent = [NONE; 3];
-            for (place, one) in recent.iter_mut().zip(std::iter::once(seq).chain(others)) {
+            // Only the block that a segment joins changes; those that it took in are reported with it.
+            let others = self.recent.into_iter().filter(|other| !(block.0..block.1).contains(&other.0));
+            let mut recent = [(0, 0); 3];
+            for (place, one) in recent.iter_mut().zip(std::iter::once(block).chain(others)) {
                 *place = one;
             }
             self.recent = recent;
@@ -192,17 +210,39 @@ impl Receiver {
     }
 
     fn blocks(&self) -> [Block; 3] {
-        let mut blocks = [(0, 0); 3];
-        let mut filled = 0;
-        for seq in self.recent {
-            if seq != NONE && seq > self.next {
-                let block = self.block(seq);
-                if !blocks[..filled].contains(&block) {
-                    blocks[filled] = block;
-                    filled += 1;
+        let mut blocks = self.recent.into_iter().filter(|(first, _)| *first > self.next);
+        std::array::from_fn(|_| blocks.next().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn a_packet_that_is_simply_the_next_is_answered_alike_on_both_paths() {
+        let mut rng = Rng::stream(1, "receiver", 0);
+        let mut simple = 0;
+        for delayed_ack in [false, true] {
+            for marks in [Marks::Classic, Marks::Each] {
+                let options = Options { delayed_ack, ..Options::default() };
+                let mut receiver = Receiver::new(&options, marks);
+                for step in 0..2000 {
+                    let seq = receiver.next() + if rng.chance(0.1) { rng.below(4) as u32 } else { 0 };
+                    let flags = Flags::default().with_if(rng.chance(0.05), Flags::CE);
+                    let flags = flags.with_if(rng.chance(0.2), Flags::CWR);
+                    let packet = Packet::data(0, seq, 1040, flags, Time(1_000_000 * step));
+                    let (mut short, now) = (receiver.clone(), packet.sent + Span(rng.below(1 << 30)));
+                    let answer = short.on_next(&packet, now);
+                    let whole = receiver.on_data(&packet, now);
+                    if answer.is_some() {
+                        simple += 1;
+                        assert_eq!((answer, format!("{short:?}")), (whole, format!("{receiver:?}")));
+                    }
                 }
             }
         }
-        blocks
+        assert!(simple > 500, "{simple}");
     }
 }

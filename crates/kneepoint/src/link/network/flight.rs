@@ -49,18 +49,11 @@ impl Pool {
     /// Puts a packet at the end of a line. Whether it is the first there.
     #[inline(always)]
     pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: &Packet) -> bool {
-        let place = InFlight { arrival, packet: *packet };
-        let index = self.free;
-        let index = if index == NONE {
-            self.places.push(place);
-            self.behind.push(NONE);
-            self.places.len() as u32 - 1
-        } else {
-            self.free = self.behind[index as usize];
-            self.places[index as usize] = place;
-            self.behind[index as usize] = NONE;
-            index
-        };
+        let index = if self.free == NONE { self.add() } else { self.free };
+        self.free = self.behind[index as usize];
+        self.behind[index as usize] = NONE;
+        let place = &mut self.places[index as usize];
+        (place.arrival, place.packet) = (arrival, *packet);
         let first = flight.first == NONE;
         if first {
             flight.first = index;
@@ -69,6 +62,14 @@ impl Pool {
         }
         flight.last = index;
         first
+    }
+
+    /// A new place, which is free.
+    #[cold]
+    fn add(&mut self) -> u32 {
+        self.places.push(InFlight { arrival: Time::NEVER, packet: Packet::default() });
+        self.behind.push(NONE);
+        self.places.len() as u32 - 1
     }
 
     /// Takes the first packet off a line, and tells when the next arrives.

@@ -113,18 +113,12 @@ impl Links {
             let hop = self.hops[packet.hop as usize];
             let link = &mut self.links[hop.link as usize];
             let id = LinkId(hop.link);
-            let arrival = match &mut link.queue {
+            let end = match &mut link.queue {
+                Queue::Free => link.transmitter.send(at, packet.size).1,
+                Queue::Tail(_) => link.pass_tail(id, packet, at, watch)?,
                 Queue::Ruled(_) => return self.enqueue(hop.link as usize, packet, at, events, watch),
-                Queue::Free => {
-                    let (_, end) = link.transmitter.send(at, packet.size);
-                    link.line.carry(end, packet.size)
-                }
-                Queue::Tail(_) => match link.pass_tail(id, packet, at, watch) {
-                    Some(end) => link.line.carry(end, packet.size),
-                    None => return None,
-                },
             };
-            let Some(arrival) = arrival else {
+            let Some(arrival) = link.line.carry(end, packet.size) else {
                 let fate = Fate::Dropped(Reason::Channel);
                 watch.on(at, &Event::Fate { link: id, packet, fate });
                 return None;
@@ -136,7 +130,9 @@ impl Links {
                 }
                 Step::Reach => return Some(arrival),
                 Step::Join | Step::Arrive => {
-                    self.launch(hop.link as usize, packet, arrival, events);
+                    if self.pool.push(&mut link.flight, arrival, packet) {
+                        events.begin(self.arrival(hop.link as usize), arrival);
+                    }
                     return None;
                 }
             }
@@ -154,11 +150,13 @@ impl Links {
     ) -> Option<Reached> {
         let links = self.links.len();
         match entity as usize {
+            link if link.wrapping_sub(links) < links => {
+                return self.arrive(link - links, entity, now, events, watch);
+            }
             link if link < links => {
                 let mut packet = Packet::default();
                 return self.transmit(link, &mut packet, now, events, watch).map(|at| (packet, at));
             }
-            link if link < 2 * links => return self.arrive(link - links, now, events, watch),
             link => {
                 let link = link - 2 * links;
                 if let Queue::Ruled(ruled) = &mut self.links[link].queue {
@@ -213,28 +211,20 @@ impl Links {
     fn arrive<O: Observer>(
         &mut self,
         link: usize,
+        entity: Entity,
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
     ) -> Option<Reached> {
-        let entity = self.arrival(link);
         let (mut packet, next) = self.pool.pop(&mut self.links[link].flight)?;
         if let Some(next) = next {
-            events.schedule(entity, next);
+            events.begin(entity, next);
         }
         if self.hops[packet.hop as usize].step == Step::Arrive {
             return Some((packet, now));
         }
         packet.hop += 1;
         self.carry(&mut packet, now, events, watch).map(|at| (packet, at))
-    }
-
-    /// Puts a packet on its way to the end of a link.
-    #[inline(always)]
-    fn launch(&mut self, link: usize, packet: &Packet, arrival: Time, events: &mut EventQueue) {
-        if self.pool.push(&mut self.links[link].flight, arrival, packet) {
-            events.schedule(self.arrival(link), arrival);
-        }
     }
 
     /// A packet joins a queue that a discipline rules.
@@ -342,7 +332,11 @@ impl Links {
                     *taken = packet;
                     return Some(arrival);
                 }
-                Step::Join | Step::Arrive => self.launch(index, &packet, arrival, events),
+                Step::Join | Step::Arrive => {
+                    if self.pool.push(&mut link.flight, arrival, &packet) {
+                        events.begin(self.arrival(index), arrival);
+                    }
+                }
             }
             return None;
         }
