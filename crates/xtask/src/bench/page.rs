@@ -8,7 +8,6 @@ use super::Figures;
 use super::acks;
 use super::case::{BENCHMARKS, SECONDS};
 use super::machine;
-use super::record::Per;
 use super::{scale, study, variants};
 
 /// A number, or a dash.
@@ -143,12 +142,9 @@ pub fn acks(costs: &[acks::Cost]) -> String {
 
 /// The section on disciplines and recoveries.
 pub fn variants(costs: &[variants::Cost]) -> String {
-    let [queues, feedback, recoveries] =
-        [Per::Queue, Per::Feedback, Per::Recovery].map(|per| variants::table(costs, per));
+    let tables = variants::KINDS.map(|per| variants::table(costs, per)).join("\n");
     let (method, drop_tail) = (variants::METHOD, variants::DROP_TAIL);
-    format!(
-        "## The cost of a discipline and of a recovery\n\n{method}{drop_tail}\n{queues}\n{feedback}\n{recoveries}"
-    )
+    format!("## The cost of a discipline and of a recovery\n\n{method}{drop_tail}\n{tables}")
 }
 
 /// Rewrites one section of `docs/performance.md`, which its first line names, or adds it.

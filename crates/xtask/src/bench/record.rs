@@ -29,6 +29,12 @@ pub enum Per {
     Feedback,
     /// A packet that the bottleneck served with this recovery in the senders.
     Recovery,
+    /// A packet that the bottleneck served beside or for this source of traffic.
+    Source,
+    /// A packet that the bottleneck served with this capacity.
+    Capacity,
+    /// A packet that the bottleneck served with these losses behind it.
+    Loss,
 }
 
 /// One count.
@@ -67,6 +73,12 @@ pub struct Record {
     #[serde(default)]
     recovery: BTreeMap<String, f64>,
     #[serde(default)]
+    source: BTreeMap<String, f64>,
+    #[serde(default)]
+    capacity: BTreeMap<String, f64>,
+    #[serde(default)]
+    loss: BTreeMap<String, f64>,
+    #[serde(default)]
     raised: Vec<Raised>,
 }
 
@@ -90,6 +102,9 @@ impl Display for Per {
             Per::Queue => "queue",
             Per::Feedback => "feedback",
             Per::Recovery => "recovery",
+            Per::Source => "source",
+            Per::Capacity => "capacity",
+            Per::Loss => "loss",
         })
     }
 }
@@ -124,8 +139,9 @@ fn baseline() -> &'static str {
 impl Record {
     /// A record without counts.
     pub fn empty(build: Build) -> Record {
-        let [packet, acknowledgement, queue, feedback, recovery] = Default::default();
-        Record { build, packet, acknowledgement, queue, feedback, recovery, raised: Vec::new() }
+        let [packet, acknowledgement, queue, feedback, recovery, source, capacity, loss] = Default::default();
+        let raised = Vec::new();
+        Record { build, packet, acknowledgement, queue, feedback, recovery, source, capacity, loss, raised }
     }
 
     /// Reads the file.
@@ -201,6 +217,9 @@ impl Record {
             Per::Queue => &self.queue,
             Per::Feedback => &self.feedback,
             Per::Recovery => &self.recovery,
+            Per::Source => &self.source,
+            Per::Capacity => &self.capacity,
+            Per::Loss => &self.loss,
         }
     }
 
@@ -211,6 +230,9 @@ impl Record {
             Per::Queue => &mut self.queue,
             Per::Feedback => &mut self.feedback,
             Per::Recovery => &mut self.recovery,
+            Per::Source => &mut self.source,
+            Per::Capacity => &mut self.capacity,
+            Per::Loss => &mut self.loss,
         }
     }
 
@@ -231,6 +253,12 @@ impl Record {
                 Per::Recovery,
                 "# For each packet that the bottleneck served, with this recovery in the senders.",
             ),
+            (
+                Per::Source,
+                "# For each packet that the bottleneck served, with this source beside the long flows.",
+            ),
+            (Per::Capacity, "# For each packet that the bottleneck served, with this capacity."),
+            (Per::Loss, "# For each packet that the bottleneck served, with these losses behind it."),
         ];
         for (per, title) in tables {
             // Writing to a string cannot fail.
