@@ -16,7 +16,7 @@
 //! A host builds a controller by name, reports events to it, and sends as much as it allows:
 //!
 //! ```
-//! use kneepoint_cc::cc::{Ack, Config, Start};
+//! use kneepoint_cc::cc::{Ack, Config, Loss, Start};
 //! use kneepoint_cc::{rng::Rng, units::{Span, Time}};
 //!
 //! let cubic = Config::named("cubic").expect("a registered controller");
@@ -33,7 +33,13 @@
 //! controller.on_ack(&ack, &mut rng);
 //! let allowed = controller.control();
 //! assert_eq!((allowed.window, allowed.pacing), (11.0, None)); // Slow start: send two packets.
+//!
+//! // One of the eleven was lost: CUBIC takes three tenths off.
+//! controller.on_loss(&Loss { now: ack.now, flight: 11.0, una: 1, next: 12 });
+//! assert_eq!(controller.control().window, 7.7);
 //! ```
+//!
+//! A controller of another crate needs no registry: see [`cc::external`].
 
 #![no_std]
 
@@ -52,6 +58,7 @@ pub mod units;
 /// Names that the macros use in the crates that call them.
 #[doc(hidden)]
 pub mod __private {
+    pub use alloc::boxed::Box;
     pub use alloc::format;
     pub use alloc::string::{String, ToString};
 }

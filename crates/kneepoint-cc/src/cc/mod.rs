@@ -5,11 +5,13 @@
 //! [`Control`]. Windows are counted in **packets of full size**, as the papers count them: a host that counts
 //! bytes divides by its segment size. Time and randomness are arguments.
 //!
-//! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below.
+//! To add one: write `cc/NAME.rs` like `cc/reno.rs` and add its line to the registry below. A controller of another crate
+//! needs no line: see [`external`].
 
 pub mod delay;
 pub mod delivery;
 pub mod early;
+pub mod external;
 pub mod extreme;
 pub mod marking;
 pub mod rate_window;
@@ -208,6 +210,22 @@ pub trait Controller: Clone + core::fmt::Debug {
     /// Published response functions: its mean window at a given loss rate.
     const STEADY_STATE: &'static [steady::ResponseFunction] = &[];
 
+    /// [`MARKS`](Controller::MARKS).
+    fn marks(&self) -> Marks {
+        Self::MARKS
+    }
+    /// [`WANTED`](Controller::WANTED).
+    fn wanted(&self) -> Wanted {
+        Self::WANTED
+    }
+    /// [`STEERS_RECOVERY`](Controller::STEERS_RECOVERY).
+    fn steers_recovery(&self) -> bool {
+        Self::STEERS_RECOVERY
+    }
+    /// [`STEADY_STATE`](Controller::STEADY_STATE).
+    fn steady_state(&self) -> &'static [steady::ResponseFunction] {
+        Self::STEADY_STATE
+    }
     /// A controller for a fresh connection.
     fn new(params: Self::Params, start: Start) -> Self;
     /// An acknowledgement arrived, in order or duplicate.
@@ -233,6 +251,7 @@ pub trait Controller: Clone + core::fmt::Debug {
 crate::registry! {
     trait Controller(Start);
     each each;
+    external External;
     algorithms {
         reno::Reno,
         pert::Pert,
@@ -272,10 +291,7 @@ crate::registry! {
 impl Config {
     /// Published response functions: the mean window at a given loss rate.
     pub fn steady_state(&self) -> &'static [steady::ResponseFunction] {
-        fn of<C: Controller>(_: &C) -> &'static [steady::ResponseFunction] {
-            C::STEADY_STATE
-        }
-        each!(&self.build(Start::new(2.0)), one => of(one))
+        each!(&self.build(Start::new(2.0)), one => one.steady_state())
     }
 }
 
@@ -283,22 +299,13 @@ impl Config {
 #[allow(missing_docs)]
 impl Any {
     pub fn marks(&self) -> Marks {
-        fn of<C: Controller>(_: &C) -> Marks {
-            C::MARKS
-        }
-        each!(self, one => of(one))
+        each!(self, one => one.marks())
     }
     pub fn wanted(&self) -> Wanted {
-        fn of<C: Controller>(_: &C) -> Wanted {
-            C::WANTED
-        }
-        each!(self, one => of(one))
+        each!(self, one => one.wanted())
     }
     pub fn steers_recovery(&self) -> bool {
-        fn of<C: Controller>(_: &C) -> bool {
-            C::STEERS_RECOVERY
-        }
-        each!(self, one => of(one))
+        each!(self, one => one.steers_recovery())
     }
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, rng: &mut Rng) {

@@ -8,9 +8,11 @@
 //! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
 
 mod choice;
+mod external;
 mod forms;
 mod registry;
 
+pub use external::{External, NoParameters};
 pub use forms::{Auto, FilePath, Inline, List, Never, Or, Rtt, Timed, Unlimited, Without, Word, increasing};
 pub use registry::Entry;
 

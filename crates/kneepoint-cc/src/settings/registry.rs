@@ -40,7 +40,8 @@ impl Entry {
 ///
 /// Each line `module::Type,` is all that registers an algorithm; a dash in the name is written
 /// `module::Type as "na-me",`. An algorithm in a folder that has a `mod.rs` of its own is `folder/module::Type`. The
-/// enum keeps an algorithm inside its host, without a heap hop. The macro named
+/// enum keeps an algorithm inside its host, without a heap hop. `external External;` adds a variant for algorithms of other
+/// crates, which are boxed; the family then has a module `external` (see [`external!`](crate::external)). The macro named
 /// after `each` is defined for the family's own use: `each!(any, one => expression)` evaluates the expression
 /// with whichever algorithm `any` is.
 #[macro_export]
@@ -48,6 +49,7 @@ macro_rules! registry {
     (
         trait $trait:ident $(($context:ty))?;
         each $each:ident;
+        $(external $external:ident;)?
         algorithms { $( $module:ident $(/ $file:ident)? ::$type:ident $(as $alias:literal)?, )* }
     ) => {
         $( $crate::registry!(@module $module $($file)?); )*
@@ -55,7 +57,10 @@ macro_rules! registry {
         /// A chosen algorithm with its parameters.
         #[allow(missing_docs)]
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Config { $( $type(<$module$(::$file)?::$type as $trait>::Params), )* }
+        pub enum Config {
+            $( $type(<$module$(::$file)?::$type as $trait>::Params), )*
+            $( $external(external::$external), )?
+        }
 
         /// Every algorithm of the family, in the order of the registry.
         pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
@@ -81,19 +86,31 @@ macro_rules! registry {
             }
             /// The algorithm's name.
             pub fn name(&self) -> &'static str {
-                match self { $( Config::$type(_) => $crate::registry!(@name $module $($alias)?), )* }
+                match self {
+                    $( Config::$type(_) => $crate::registry!(@name $module $($alias)?), )*
+                    $( Config::$external(one) => one.name(), )?
+                }
             }
             /// Sets one parameter by name.
             pub fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )* }
+                match self {
+                    $( Config::$type(params) => $crate::settings::Settings::set(params, name, raw), )*
+                    $( Config::$external(one) => one.set(name, raw), )?
+                }
             }
             /// One parameter by name, as it would be written.
             pub fn get(&self, name: &str) -> Option<$crate::__private::String> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::get(params, name), )* }
+                match self {
+                    $( Config::$type(params) => $crate::settings::Settings::get(params, name), )*
+                    $( Config::$external(one) => one.get(name), )?
+                }
             }
             /// Whether the parameters agree with one another.
             pub fn check(&self) -> Result<(), $crate::__private::String> {
-                match self { $( Config::$type(params) => $crate::settings::Settings::check(params), )* }
+                match self {
+                    $( Config::$type(params) => $crate::settings::Settings::check(params), )*
+                    $( Config::$external(one) => one.check(), )?
+                }
             }
             /// The algorithm itself.
             pub fn build(&self $(, context: $context)?) -> Any {
@@ -103,12 +120,18 @@ macro_rules! registry {
                         <$kind as $trait>::new($params.clone() $(, $crate::registry!(@context context $context))?)
                     };
                 }
-                match self { $( Config::$type(params) => Any::$type(make!($module$(::$file)?::$type, params)), )* }
+                match self {
+                    $( Config::$type(params) => Any::$type(make!($module$(::$file)?::$type, params)), )*
+                    $( Config::$external(one) => Any::$external(one.build(context)), )?
+                }
             }
         }
 
         impl $crate::settings::Assign for Config {
             fn declared(&self) -> &'static [$crate::settings::Field] {
+                $( if let Config::$external(one) = self {
+                    return one.fields();
+                } )?
                 let entry = REGISTRY.iter().find(|entry| entry.name == self.name());
                 entry.map_or(&[], |entry| (entry.fields)())
             }
@@ -124,15 +147,33 @@ macro_rules! registry {
             }
         }
 
+        $( impl From<external::$external> for Config {
+            fn from(one: external::$external) -> Config { Config::$external(one) }
+        }
+        impl Config {
+            /// The algorithm, if it is from outside the registry.
+            pub fn external(&self) -> Option<&external::$external> {
+                match self {
+                    Config::$external(one) => Some(one),
+                    _ => None,
+                }
+            }
+        } )?
+
         /// Any algorithm of the family. Its tag is a number of its own, quicker to dispatch on than one in the spare
         /// values of a field.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         #[repr(u32)]
-        pub enum Any { $( $type($module$(::$file)?::$type), )* }
+        pub enum Any {
+            $( $type($module$(::$file)?::$type), )*
+            $( $external($crate::__private::Box<dyn external::Object>), )?
+        }
 
         macro_rules! $each {
-            ($any:expr, $one:ident => $body:expr) => { match $any { $( Any::$type($one) => $body, )* } };
+            ($any:expr, $one:ident => $body:expr) => {
+                match $any { $( Any::$type($one) => $body, )* $( Any::$external($one) => $body, )? }
+            };
         }
     };
     (@context $context:ident $type:ty) => { $context };

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Controllers of other crates, behind a pointer.
+//!
+//! ```
+//! use kneepoint_cc::cc::{self, Start};
+//! # type Gentle = kneepoint_cc::cc::reno::Reno;
+//!
+//! // `Gentle` implements `Controller` in the file gentle.rs, which begins with its documentation.
+//! let source = "//! Gentle: Reno that gives way.";
+//! let config = cc::Config::from(cc::external::of::<Gentle>("gentle", source));
+//! assert_eq!((config.name(), config.build(Start::new(10.0)).control().window), ("gentle", 10.0));
+//! ```
+
+use alloc::vec::Vec;
+
+use super::steady::ResponseFunction;
+use super::{Ack, Advised, Control, Controller, Ecn, Loss, Marks, Start, Timeout, Wanted};
+use crate::rng::Rng;
+
+crate::external! {
+    trait Controller(Start);
+    asked {
+        /// The ECN codepoint of its packets and the echo it needs.
+        fn marks() -> Marks;
+        /// The explicit feedback it uses.
+        fn wanted() -> Wanted;
+        /// Whether the window is its own to set while losses are repaired.
+        fn steers_recovery() -> bool;
+        /// Published response functions.
+        fn steady_state() -> &'static [ResponseFunction];
+        /// Its window and pace now.
+        fn control() -> Control;
+        /// Internal variables for plots: names with units, and values.
+        fn state() -> Vec<(&'static str, f64)>;
+    }
+    told {
+        /// An acknowledgement arrived, in order or duplicate.
+        fn on_ack(ack: &Ack, rng: &mut Rng);
+        /// A loss episode begins.
+        fn on_loss(loss: &Loss);
+        /// Start over from one packet.
+        fn on_timeout(timeout: &Timeout);
+        /// A mark was echoed, told once per window.
+        fn on_ecn(ecn: &Ecn);
+        /// The network advised it.
+        fn on_advice(advised: &Advised);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::boxed::Box;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    use super::super::reno::{Params, Reno};
+    use super::super::{Any, Config};
+    use super::*;
+    use crate::settings::{Assign, NoParameters, Raw, Refusal};
+    use crate::units::Time;
+
+    const SOURCE: &str = "//! Gentle: it gives way.\n//!\n//! Nobody, 2026.\n";
+
+    fn gentle() -> External {
+        of::<Reno>("gentle", SOURCE)
+    }
+
+    fn loss() -> Loss {
+        Loss { now: Time::ZERO, flight: 20.0, una: 0, next: 20 }
+    }
+
+    #[test]
+    fn an_external_controller_is_chosen_set_and_built_like_a_registered_one() {
+        let mut config = Config::from(gentle());
+        assert_eq!((config.name(), config.declared().len()), ("gentle", 2));
+        assert_eq!(config.set("decrease", &Raw::Float(0.25)), Ok(()));
+        assert_eq!(config.get("decrease"), Some("0.25".to_string()));
+        let Err(Refusal::Value(message)) = config.set("decrease", &Raw::Float(7.0)) else { panic!() };
+        assert!(message.contains("0.01 to 0.99"), "{message}");
+        let mut controller = config.build(Start::avoiding(20.0));
+        controller.on_loss(&loss());
+        assert_eq!(controller.control().window, 15.0);
+    }
+
+    #[test]
+    fn a_copy_of_an_external_controller_goes_its_own_way() {
+        let original = Config::from(gentle()).build(Start::avoiding(20.0));
+        let mut copy = original.clone();
+        assert_eq!(format!("{copy:?}"), format!("{original:?}"));
+        copy.on_loss(&loss());
+        assert_eq!((original.control().window, copy.control().window), (20.0, 10.0));
+    }
+
+    #[test]
+    fn external_controllers_are_equal_if_they_share_definition_and_parameters() {
+        let (one, other) = (Config::from(gentle()), Config::from(gentle()));
+        let mut changed = one.clone();
+        assert_eq!(changed, one);
+        assert_ne!(one, other);
+        assert_eq!(changed.set("increase", &Raw::Float(2.0)), Ok(()));
+        assert_ne!(changed, one);
+    }
+
+    #[test]
+    fn a_version_is_what_makes_a_definition_the_same_in_another_process() {
+        assert_ne!(gentle().print(), gentle().print());
+        assert_eq!(gentle().versioned("2").print(), gentle().versioned("2").print());
+        assert_ne!(gentle().versioned("2").print(), gentle().versioned("3").print());
+    }
+
+    #[test]
+    fn a_closure_makes_the_controller_of_each_flow() {
+        let halving = 0.5;
+        let make = move |_: NoParameters, start: Start| -> Box<dyn Object> {
+            Box::new(Reno::new(Params { decrease: halving, ..Params::default() }, start))
+        };
+        let config = Config::from(External::new("closure", SOURCE, make));
+        let Any::External(mut controller) = config.build(Start::avoiding(20.0)) else { panic!() };
+        controller.on_loss(&loss());
+        assert_eq!(controller.control().window, 10.0);
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Algorithms from outside a registry: chosen, set and built like its own, made by their authors' code.
+//!
+//! A registry is an enum, so that its algorithms lie in their hosts and are dispatched without a pointer. [`external!`] gives a
+//! family one variant more, a box, and with it room for an algorithm of any other crate.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+
+use super::{Entry, Field, Raw, Refusal, Settings};
+
+crate::settings! {
+    /// Of an algorithm without parameters.
+    pub struct NoParameters {}
+}
+
+/// Parameters, and the code that makes an algorithm `A` of them where the context is a `C`.
+trait Maker<C, A>: Send + Sync {
+    fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    fn get(&self, name: &str) -> Option<String>;
+    fn check(&self) -> Result<(), String>;
+    fn make(&self, context: C) -> A;
+    fn duplicate(&self) -> Box<dyn Maker<C, A>>;
+}
+
+#[derive(Clone)]
+struct Make<P, F> {
+    params: P,
+    make: F,
+}
+
+impl<C, A, P, F> Maker<C, A> for Make<P, F>
+where
+    P: Settings + Send + Sync + 'static,
+    F: Fn(P, C) -> A + Clone + Send + Sync + 'static,
+{
+    fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
+        self.params.set(name, raw)
+    }
+    fn get(&self, name: &str) -> Option<String> {
+        self.params.get(name)
+    }
+    fn check(&self) -> Result<(), String> {
+        self.params.check()
+    }
+    fn make(&self, context: C) -> A {
+        (self.make)(self.params.clone(), context)
+    }
+    fn duplicate(&self) -> Box<dyn Maker<C, A>> {
+        Box::new(self.clone())
+    }
+}
+
+/// A chosen algorithm that no registry lists, with its parameters. Clones share the definition; each has parameters of its own.
+pub struct External<C, A> {
+    definition: Arc<Definition>,
+    maker: Box<dyn Maker<C, A>>,
+}
+
+struct Definition {
+    entry: Entry,
+    version: Option<&'static str>,
+}
+
+impl<C, A> External<C, A> {
+    /// An algorithm of this name. The header of its `source` documents it, as the file of a registered one does; `make` builds it
+    /// from its parameters and a context.
+    pub fn new<P, F>(name: &'static str, source: &'static str, make: F) -> External<C, A>
+    where
+        P: Settings + Send + Sync + 'static,
+        F: Fn(P, C) -> A + Clone + Send + Sync + 'static,
+    {
+        let entry = Entry { name, source, fields: P::fields };
+        External {
+            definition: Arc::new(Definition { entry, version: None }),
+            maker: Box::new(Make { params: P::default(), make }),
+        }
+    }
+
+    /// The same with a version, which its author changes with its behaviour. Runs are kept for later only if all of their algorithms
+    /// have one.
+    #[must_use]
+    pub fn versioned(self, version: &'static str) -> External<C, A> {
+        let definition = Definition { entry: self.definition.entry, version: Some(version) };
+        External { definition: Arc::new(definition), ..self }
+    }
+
+    /// Its name and its documentation.
+    pub fn entry(&self) -> &Entry {
+        &self.definition.entry
+    }
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.definition.entry.name
+    }
+    /// The version that its author gave it.
+    pub fn version(&self) -> Option<&'static str> {
+        self.definition.version
+    }
+    /// A text that no other definition at work in this process has; with a [`version`](External::version), the same in every process.
+    pub fn print(&self) -> String {
+        let Definition { entry: Entry { name, source, .. }, version } = &*self.definition;
+        match version {
+            Some(version) => format!("{name} {version} {source}"),
+            None => format!("{name} {:p}", Arc::as_ptr(&self.definition)),
+        }
+    }
+    /// Its parameters.
+    pub fn fields(&self) -> &'static [Field] {
+        (self.definition.entry.fields)()
+    }
+    /// Sets one parameter by name.
+    pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
+        self.maker.set(name, raw)
+    }
+    /// One parameter by name, as it would be written.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.maker.get(name)
+    }
+    /// Whether the parameters agree with one another.
+    pub fn check(&self) -> Result<(), String> {
+        self.maker.check()
+    }
+    /// The algorithm itself.
+    pub fn build(&self, context: C) -> A {
+        self.maker.make(context)
+    }
+}
+
+impl<C, A> Clone for External<C, A> {
+    fn clone(&self) -> External<C, A> {
+        External { definition: Arc::clone(&self.definition), maker: self.maker.duplicate() }
+    }
+}
+
+/// One definition with the same parameters.
+impl<C, A> PartialEq for External<C, A> {
+    fn eq(&self, other: &External<C, A>) -> bool {
+        let same = |field: &Field| self.get(field.name) == other.get(field.name);
+        Arc::ptr_eq(&self.definition, &other.definition) && self.fields().iter().all(same)
+    }
+}
+
+impl<C, A> fmt::Debug for External<C, A> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut shown = f.debug_struct(self.name());
+        for field in self.fields() {
+            shown.field(field.name, &self.get(field.name).unwrap_or_default());
+        }
+        shown.finish()
+    }
+}
+
+/// Opens a family to algorithms of other crates: its contract as a trait that may be behind a pointer, `Object`; the configuration of
+/// one, `External`; and `of`, which makes one of a type that implements the contract. The questions and the signals of the contract
+/// are listed once more, for a trait with constants cannot be such a pointer's.
+#[macro_export]
+macro_rules! external {
+    (
+        trait $contract:ident($context:ty);
+        asked { $( $(#[doc = $asked:literal])* fn $ask:ident($($put:ident: $puts:ty),*) -> $answer:ty; )* }
+        told { $( $(#[doc = $told:literal])* fn $tell:ident($($given:ident: $gives:ty),*) $(-> $reply:ty)?; )* }
+    ) => {
+        #[doc = concat!("The contract [`", stringify!($contract), "`](super::", stringify!($contract), ") behind a pointer, without its types and constants.")]
+        ///
+        /// Every type with the contract has it. A type whose constants are known only when it is made implements it itself.
+        pub trait Object: ::core::fmt::Debug + Send + Sync {
+            $( $(#[doc = $asked])* fn $ask(&self $(, $put: $puts)*) -> $answer; )*
+            $( $(#[doc = $told])* fn $tell(&mut self $(, $given: $gives)*) $(-> $reply)?; )*
+            /// A copy with the same future.
+            fn duplicate(&self) -> $crate::__private::Box<dyn Object>;
+        }
+
+        impl<T: $contract + Send + Sync + 'static> Object for T {
+            $( #[inline] fn $ask(&self $(, $put: $puts)*) -> $answer { <T as $contract>::$ask(self $(, $put)*) } )*
+            $( #[inline] fn $tell(&mut self $(, $given: $gives)*) $(-> $reply)? { <T as $contract>::$tell(self $(, $given)*) } )*
+            fn duplicate(&self) -> $crate::__private::Box<dyn Object> { $crate::__private::Box::new(self.clone()) }
+        }
+
+        impl Object for $crate::__private::Box<dyn Object> {
+            $( #[inline] fn $ask(&self $(, $put: $puts)*) -> $answer { (**self).$ask($($put),*) } )*
+            $( #[inline] fn $tell(&mut self $(, $given: $gives)*) $(-> $reply)? { (**self).$tell($($given),*) } )*
+            fn duplicate(&self) -> $crate::__private::Box<dyn Object> { (**self).duplicate() }
+        }
+
+        impl Clone for $crate::__private::Box<dyn Object> {
+            fn clone(&self) -> Self { (**self).duplicate() }
+        }
+
+        /// An algorithm from outside the registry, chosen, with its parameters.
+        pub type External = $crate::settings::External<$context, $crate::__private::Box<dyn Object>>;
+
+        /// An algorithm of another crate: its name, and the source of its file, whose header documents it.
+        pub fn of<T>(name: &'static str, source: &'static str) -> External
+        where
+            T: $contract + Send + Sync + 'static,
+            T::Params: Send + Sync + 'static,
+        {
+            External::new(name, source, |params: T::Params, context: $context| -> $crate::__private::Box<dyn Object> {
+                $crate::__private::Box::new(T::new(params, context))
+            })
+        }
+    };
+}
