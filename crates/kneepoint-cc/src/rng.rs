@@ -55,6 +55,11 @@ impl Rng {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
+    /// One of `choices`, each as likely.
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
     /// Exponential with this mean: F⁻¹(u) = −mean · ln(1 − u).
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hash;
 use super::sources::{Sources, module, referred};
 
-/// Rooms that only read rows or make specs, and those of their files that make rows.
-const READERS: [&str; 6] = ["capture", "scenario", "experiment", "study", "chart", "report"];
+/// Rooms that only read rows, make specs or try algorithms, and those of their files that make rows.
+const READERS: [&str; 7] = ["laws", "capture", "scenario", "experiment", "study", "chart", "report"];
 const MAKERS: [&str; 2] = ["experiment/work.rs", "experiment/compute.rs"];
 /// Rooms that only computations use: no simulation depends on them.
 const COMPUTED: [&str; 1] = ["markov"];

@@ -7,13 +7,13 @@ use kneepoint::law::{self, Adjustment};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Span, Time};
 
-use crate::{Family, pick};
+use crate::Family;
 
 /// A signal: ordinary, at rest, or as extreme as an integer of 64 bits.
 fn signal(script: &mut Rng) -> f64 {
     match script.below(10) {
         0 => 0.0,
-        1 => pick(script, &[1e19, f64::MIN_POSITIVE, 1e300]),
+        1 => script.pick(&[1e19, f64::MIN_POSITIVE, 1e300]),
         2..6 => script.between(0.0, 0.1),
         _ => script.between(0.0, 100.0),
     }
@@ -64,7 +64,7 @@ fn an_adjusted_probability_of_any_law_lies_between_0_and_1() {
     for (config, mut law, mut script) in laws() {
         for _ in 0..1_000 {
             law.sample(signal(&mut script), Time::ZERO);
-            let (count, size) = (script.below(100) as f64, pick(&mut script, &[40.0, 1040.0, 9000.0]));
+            let (count, size) = (script.below(100) as f64, script.pick(&[40.0, 1040.0, 9000.0]));
             let spread = Spread { wait: script.chance(0.5), count, size, mean_size: 1040.0 };
             let adjusted = spread.adjust(law.probability());
             assert!((0.0..=1.0).contains(&adjusted), "{config:?} with {spread:?}: {adjusted}");
@@ -73,7 +73,7 @@ fn an_adjusted_probability_of_any_law_lies_between_0_and_1() {
             let mut sparing = Sparing::new(Params { spare: *spare, ..Params::default() });
             for _ in 0..1_000 {
                 law.sample(signal(&mut script), Time::ZERO);
-                let window = pick(&mut script, &[f64::MIN_POSITIVE, 0.5, 7.0, 100.0, 1e300]);
+                let window = script.pick(&[f64::MIN_POSITIVE, 0.5, 7.0, 100.0, 1e300]);
                 sparing.observe(script.chance(0.8).then_some(window));
                 let adjusted = sparing.adjust(law.probability());
                 assert!((0.0..=1.0).contains(&adjusted), "{config:?} with {sparing:?}: {adjusted}");

@@ -7,7 +7,7 @@ use kneepoint::queue::{Backlog, Facts, Limit};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
-use crate::{Family, pick};
+use crate::Family;
 
 /// Every kind that looks at packets, with its defaults and with each parameter at the ends of its range, and a script.
 fn stampers() -> impl Iterator<Item = (feedback::Config, Box<Stamper>, Rng)> {
@@ -25,13 +25,13 @@ fn stampers() -> impl Iterator<Item = (feedback::Config, Box<Stamper>, Rng)> {
 }
 
 fn packet(script: &mut Rng, now: Time) -> Packet {
-    let (size, flow) = (pick(script, &[1040, 1040, 40, 1500]), pick(script, &[0, 1, 2, 900]));
+    let (size, flow) = (script.pick(&[1040, 1040, 40, 1500]), script.pick(&[0, 1, 2, 900]));
     let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
     let packet = match script.chance(0.2) {
         true => Packet::ack(flow, 0, size, flags, now, [(4, 7), (0, 0), (0, 0)]),
         false => {
-            let window = pick(script, &[0.0, 1.0, 7.5, 250.0, 1e9]);
-            let rtt = pick(script, &[Span::ZERO, Span(1), Span::from_millis(60), Span::from_secs(100)]);
+            let window = script.pick(&[0.0, 1.0, 7.5, 250.0, 1e9]);
+            let rtt = script.pick(&[Span::ZERO, Span(1), Span::from_millis(60), Span::from_secs(100)]);
             Packet::data(flow, 0, size, flags, now).with_hint(Hint { window, rtt })
         }
     };
@@ -48,10 +48,10 @@ fn carried(stamper: &mut Stamper, script: &mut Rng) -> Vec<(Packet, Packet, bool
     let mut now = Time::ZERO;
     let mut carried = Vec::new();
     for _ in 0..2_000 {
-        now += Span(pick(script, &[0, 1, 800_000, 800_000, 20_000_000, 5_000_000_000]));
-        let packets = pick(script, &[0, 1, 20, 50]);
+        now += Span(script.pick(&[0, 1, 800_000, 800_000, 20_000_000, 5_000_000_000]));
+        let packets = script.pick(&[0, 1, 20, 50]);
         let backlog = Backlog { packets, bytes: Bytes(1040 * u64::from(packets)) };
-        let bits = pick(script, &[0.0, 1e5, 4e5]);
+        let bits = script.pick(&[0.0, 1e5, 4e5]);
         stamper.look(now, |window| bits * window.span().as_secs_f64() / 0.04);
         let before = packet(script, now);
         stamper.arrive(&before, backlog, now);

@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use kneepoint::packet::{Explicit, Flags, Hint, Packet};
-use kneepoint::queue::{self, Buffer, Facts, Fate, Limit, Order, Reason};
-use kneepoint::rng::Rng;
-use kneepoint::units::{Bytes, Rate, Span, Time};
-
-use crate::{Family, pick};
+use super::variants;
+use crate::packet::{Explicit, Flags, Hint, Packet};
+use crate::queue::{self, Buffer, Facts, Fate, Limit, Order, Reason};
+use crate::rng::Rng;
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// Flows that send, none of them in order of its number.
 const FLOWS: [u32; 8] = [7, 7, 7, 7, 7, 2, 5, 0];
@@ -76,14 +75,14 @@ impl Ledger {
     }
 
     fn arrive(&mut self, script: &mut Rng) {
-        let (size, flow) = (pick(script, &[1040, 1040, 1040, 40, 576]), pick(script, &FLOWS));
+        let (size, flow) = (script.pick(&[1040, 1040, 1040, 40, 576]), script.pick(&FLOWS));
         let flags = Flags::default().with_if(script.chance(0.5), Flags::ECT);
         // It does not claim to understand marks in every packet, such as a retransmission.
         let flags = flags.with_if(flow == SCALABLE && flags.has(Flags::ECT), Flags::SCALABLE);
         let mut packet = match script.chance(0.2) {
             true => Packet::ack(flow, 0, size, flags, self.now, [(4, 7), (0, 0), (0, 0)]),
             false => {
-                let window = pick(script, &[0.0, 1.0, 7.0, 7.5, 250.0, 1e9]);
+                let window = script.pick(&[0.0, 1.0, 7.0, 7.5, 250.0, 1e9]);
                 let hint = Hint { window, rtt: Span::from_millis(60) };
                 Packet::data(flow, 0, size, flags, self.now).with_hint(hint)
             }
@@ -179,51 +178,51 @@ const LIMITS: [Limit; 6] = [
     Limit::Unlimited,
 ];
 
-#[test]
-fn packets_are_conserved_by_identity_and_leave_in_the_order_that_their_discipline_promises() {
-    for (index, config) in queue::Config::variants().iter().enumerate() {
-        for limit in LIMITS {
-            let mut ledger = Ledger::new(config, limit, index as u64);
-            let mut script = Rng::stream(index as u64, "script", 2);
-            for step in 0..1_500 {
-                // Heavy and light traffic in turn.
-                ledger.step(&mut script, if step / 250 % 2 == 0 { 0.7 } else { 0.4 });
-            }
-            while !ledger.is_empty() {
-                ledger.depart();
-                ledger.audit();
-            }
-            assert!(
-                !ledger.delivered.is_empty() || limit == Limit::Packets(0),
-                "{config:?} delivers nothing"
-            );
-            for (name, value) in ledger.buffer.discipline().state() {
-                assert!(value.is_finite(), "{config:?}: {name} = {value}");
-            }
+/// Tries all laws on a discipline, with its defaults and with each parameter at the ends of its range.
+pub fn hold(config: &queue::Config) {
+    for (variant, seed) in variants(config).iter().zip(0..) {
+        conserve_packets(variant, seed);
+        have_one_future(variant, seed);
+    }
+}
+
+/// Packets are conserved by identity, and leave in the order that their discipline promises.
+pub fn conserve_packets(config: &queue::Config, seed: u64) {
+    for limit in LIMITS {
+        let mut ledger = Ledger::new(config, limit, seed);
+        let mut script = Rng::stream(seed, "script", 2);
+        for step in 0..1_500 {
+            // Heavy and light traffic in turn.
+            ledger.step(&mut script, if step / 250 % 2 == 0 { 0.7 } else { 0.4 });
+        }
+        while !ledger.is_empty() {
+            ledger.depart();
+            ledger.audit();
+        }
+        assert!(!ledger.delivered.is_empty() || limit == Limit::Packets(0), "{config:?} delivers nothing");
+        for (name, value) in ledger.buffer.discipline().state() {
+            assert!(value.is_finite(), "{config:?}: {name} = {value}");
         }
     }
 }
 
-#[test]
-fn a_cloned_queue_has_the_same_future_and_so_has_the_same_seed() {
-    for (index, config) in queue::Config::variants().iter().enumerate() {
-        let seed = index as u64;
-        let limit = LIMITS[1 + index % 2];
-        let (mut original, mut again) = (Ledger::new(config, limit, seed), Ledger::new(config, limit, seed));
-        let mut script = Rng::stream(seed, "script", 3);
-        let mut same_script = script.clone();
-        for _ in 0..300 + script.clone().below(300) {
-            original.step(&mut script, 0.6);
-            again.step(&mut same_script, 0.6);
-        }
-        let (mut clone, mut cloned_script) = (original.clone(), script.clone());
-        for _ in 0..300 {
-            original.step(&mut script, 0.6);
-            clone.step(&mut cloned_script, 0.6);
-            again.step(&mut same_script, 0.6);
-        }
-        let expected = format!("{:?} {:?}", original.buffer, original.fates);
-        assert_eq!(format!("{:?} {:?}", clone.buffer, clone.fates), expected, "a clone of {config:?}");
-        assert_eq!(format!("{:?} {:?}", again.buffer, again.fates), expected, "the same seed of {config:?}");
+/// A cloned queue has the same future, and so has the same seed.
+pub fn have_one_future(config: &queue::Config, seed: u64) {
+    let limit = LIMITS[1 + seed as usize % 2];
+    let (mut original, mut again) = (Ledger::new(config, limit, seed), Ledger::new(config, limit, seed));
+    let mut script = Rng::stream(seed, "script", 3);
+    let mut same_script = script.clone();
+    for _ in 0..300 + script.clone().below(300) {
+        original.step(&mut script, 0.6);
+        again.step(&mut same_script, 0.6);
     }
+    let (mut clone, mut cloned_script) = (original.clone(), script.clone());
+    for _ in 0..300 {
+        original.step(&mut script, 0.6);
+        clone.step(&mut cloned_script, 0.6);
+        again.step(&mut same_script, 0.6);
+    }
+    let expected = format!("{:?} {:?}", original.buffer, original.fates);
+    assert_eq!(format!("{:?} {:?}", clone.buffer, clone.fates), expected, "a clone of {config:?}");
+    assert_eq!(format!("{:?} {:?}", again.buffer, again.fates), expected, "the same seed of {config:?}");
 }

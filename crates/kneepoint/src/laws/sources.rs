@@ -3,19 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use kneepoint::cc;
-use kneepoint::link::{LinkSpec, Network, NodeId};
-use kneepoint::packet::Flags;
-use kneepoint::queue::Limit;
-use kneepoint::rng::Rng;
-use kneepoint::run;
-use kneepoint::spec::{Builder, Group, Member, Schedule, Valid};
-use kneepoint::tcp::Options;
-use kneepoint::trace::{Event, Observer};
-use kneepoint::traffic::{Any, Config, Cue, Kind, Request, Site};
-use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
-
-use crate::Family;
+use super::variants;
+use crate::cc;
+use crate::link::{LinkSpec, Network, NodeId};
+use crate::packet::Flags;
+use crate::queue::Limit;
+use crate::rng::Rng;
+use crate::run;
+use crate::spec::{Builder, Group, Member, Schedule, Valid};
+use crate::tcp::Options;
+use crate::trace::{Event, Observer};
+use crate::traffic::{Any, Config, Cue, Kind, Request, Site};
+use crate::units::{Bytes, Interval, Rate, Span, Time};
 
 const PAIRS: u32 = 3;
 const STOP: Time = Time(20_000_000_000);
@@ -101,37 +100,31 @@ impl Book {
     }
 }
 
-#[test]
-fn a_source_asks_for_what_there_is_stops_when_told_and_has_one_future() {
-    for config in Config::variants() {
-        let name = format!("{config:?}");
-        let hint = Hint(&name);
-        let run = |from: &Book, steps: u32| {
-            let (mut book, mut script) = (from.clone(), Rng::stream(2, "script", 0));
-            for _ in 0..steps {
-                if !book.step(&mut script) {
-                    break;
-                }
-            }
-            book
-        };
-        let first = run(&Book::new(&config), 2_000);
-        assert_eq!(first.told, run(&Book::new(&config), 2_000).told, "the same seed");
-        assert_eq!(run(&first, 300).told, run(&first.clone(), 300).told, "a clone");
-        let asks = config.nature().kind != Kind::Transfers;
-        // The first request may come only after the stop where everything is at its slowest.
-        assert!(asks || first.told.is_empty(), "a transfer asks");
-        std::mem::forget(hint);
+/// Tries all laws on a source, with its defaults and with each parameter at the ends of its range.
+pub fn hold(config: &Config) {
+    for variant in variants(config) {
+        ask_for_what_there_is(&variant);
+        stop_when_told(&variant);
     }
 }
 
-/// Names the case while a panic unwinds.
-struct Hint<'a>(&'a str);
-
-impl Drop for Hint<'_> {
-    fn drop(&mut self) {
-        eprintln!("in the case of {}", self.0);
-    }
+/// A source asks for what there is, stops when told, and has one future.
+pub fn ask_for_what_there_is(config: &Config) {
+    let run = |from: &Book, steps: u32| {
+        let (mut book, mut script) = (from.clone(), Rng::stream(2, "script", 0));
+        for _ in 0..steps {
+            if !book.step(&mut script) {
+                break;
+            }
+        }
+        book
+    };
+    let first = run(&Book::new(config), 2_000);
+    assert_eq!(first.told, run(&Book::new(config), 2_000).told, "the same seed");
+    assert_eq!(run(&first, 300).told, run(&first.clone(), 300).told, "a clone");
+    let asks = config.nature().kind != Kind::Transfers;
+    // The first request may come only after the stop where everything is at its slowest.
+    assert!(asks || first.told.is_empty(), "a transfer asks");
 }
 
 /// Two hosts on each side of a bottleneck, and a group that stops after 30 of 400 ms.
@@ -199,18 +192,13 @@ impl Observer for Deeds {
     }
 }
 
-#[test]
-fn every_source_runs_a_small_network_at_every_extreme_and_stops_when_told() {
-    for config in Config::variants() {
-        let name = format!("{config:?}");
-        let hint = Hint(&name);
-        let valid = network(&config);
-        let (deeds, outcome) = run::run(&valid, 1, Deeds::default());
-        assert!(outcome.events > 0);
-        let stop = Time::ZERO + Span::from_millis(30);
-        assert!(deeds.started.iter().all(|(at, _)| *at < stop), "{:?}", deeds.started.last());
-        assert!(deeds.last < stop, "a datagram at {}", deeds.last);
-        assert_eq!(deeds, run::run(&valid, 1, Deeds::default()).0, "the same seed");
-        std::mem::forget(hint);
-    }
+/// A source runs a small network, and stops when told.
+pub fn stop_when_told(config: &Config) {
+    let valid = network(config);
+    let (deeds, outcome) = run::run(&valid, 1, Deeds::default());
+    assert!(outcome.events > 0);
+    let stop = Time::ZERO + Span::from_millis(30);
+    assert!(deeds.started.iter().all(|(at, _)| *at < stop), "{:?}", deeds.started.last());
+    assert!(deeds.last < stop, "a datagram at {}", deeds.last);
+    assert_eq!(deeds, run::run(&valid, 1, Deeds::default()).0, "the same seed");
 }
