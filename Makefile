@@ -12,7 +12,7 @@ CARGO ?= cargo
 KNEE := target/release/knee
 OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
-FORMAT = find crates -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
+FORMAT = find crates examples -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
 
 # Kernel programs are part of the build where their compiler and headers are. Looked for when a recipe runs, after they may have been
 # installed.

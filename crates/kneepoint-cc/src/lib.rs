@@ -34,9 +34,9 @@
 //! let allowed = controller.control();
 //! assert_eq!((allowed.window, allowed.pacing), (11.0, None)); // Slow start: send two packets.
 //!
-//! // One of the eleven was lost: CUBIC takes three tenths off.
-//! controller.on_loss(&Loss { now: ack.now, flight: 11.0, una: 1, next: 12 });
-//! assert_eq!(controller.control().window, 7.7);
+//! // One of ten packets in flight was lost: CUBIC takes three tenths off.
+//! controller.on_loss(&Loss { now: ack.now, flight: 10.0, una: 1, next: 11 });
+//! assert_eq!(controller.control().window, 7.0);
 //! ```
 //!
 //! A controller of another crate needs no registry: see [`cc::external`].

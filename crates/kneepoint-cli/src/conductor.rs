@@ -155,7 +155,9 @@ pub fn conduct<S: Study>(
     let make = |place: usize| -> Result<(), Failure> {
         if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
             aside.heard(place, listener)?;
-            store.put(&names[place], &record)?;
+            if wanted[place].lasts() {
+                store.put(&names[place], &record)?;
+            }
             attend(&names[place], &mut record)?;
             lock(&records).insert(names[place].clone(), record);
         }

@@ -1,6 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kneepoint: a congestion-control laboratory.
 //!
+//! A scenario is parsed and checked once. A run takes it and a seed, and tells observers of its events; the [`Meter`](measure::Meter)
+//! is the observer that counts them. Its rows are numbers under labels, and the same seed gives the same rows on every machine.
+//!
+//! ```
+//! use kneepoint::measure::Meter;
+//! use kneepoint::table::value;
+//! use kneepoint::{run, scenario};
+//!
+//! fn main() -> Result<(), scenario::Fault> {
+//!     let text = r#"
+//!         [run]
+//!         duration = "20s"
+//!         seeds = 2
+//!
+//!         [topology]
+//!         kind = "dumbbell"
+//!         rate = "10mbit"
+//!         rtt = "40ms"
+//!
+//!         [[flows]]
+//!         count = 4
+//!         cc = "cubic"
+//!         start = "0s..1s"
+//!
+//!         [sweep]
+//!         queue = ["droptail", "codel"]
+//!     "#;
+//!     let plan = scenario::parse(text).map_err(|mut faults| faults.remove(0))?;
+//!     let mut delays = Vec::new();
+//!     for case in &plan.cases {
+//!         for &seed in &plan.seeds {
+//!             let (meter, _) = run::run(&case.valid, seed, Meter::new(&case.valid, seed));
+//!             let rows = meter.finish();
+//!             let delay_ms = value(&rows, "queueing_delay_mean_ms", &[]);
+//!             let goodput_bps = value(&rows, "goodput_bps", &[("group", "cubic")]);
+//!             println!("{:?} {seed}: {delay_ms:.1} ms, {:.2} Mbit/s", case.settings, goodput_bps / 1e6);
+//!             delays.push(delay_ms);
+//!         }
+//!     }
+//!     // CoDel keeps a shorter queue than drop tail, with either seed.
+//!     assert!(delays[2..].iter().all(|codel| *codel < delays[0].min(delays[1])));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`spec::Builder`] makes a network link by link, without a text. Controllers, queue disciplines and sources of another crate take part
+//! by name: see [`scenario::Extensions`], and the crate `my-algorithms` in the folder `examples`.
+//!
 //! The library has no clock, no entropy and no I/O, and compiles to wasm32. A room imports only from rooms above it in
 //! this list:
 //!
@@ -23,6 +71,7 @@
 //! | [`traffic`] | sources of traffic, one file each |
 //! | [`spec`] | a valid network with its traffic |
 //! | [`run`] | a spec to events |
+//! | [`laws`] | what every algorithm promises, as checks for tests |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`markov`] | RATCP and TCP as a Markov renewal process, solved, and sampled |
 //! | [`predict`] | congestion predictors, one file each, and their scores |
@@ -36,7 +85,7 @@
 //!
 //! The first five are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
 
-pub use kneepoint_cc::{cc, choice, law, registry, rng, settings, units};
+pub use kneepoint_cc::{cc, choice, external, law, registry, rng, settings, units};
 
 pub mod capture;
 pub mod chart;
@@ -44,6 +93,7 @@ pub mod event;
 pub mod experiment;
 pub mod feedback;
 pub mod fluid;
+pub mod laws;
 pub mod link;
 pub mod markov;
 pub mod measure;

@@ -27,6 +27,7 @@ use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::units::{PacketRate, Span, Time};
 
+pub use external::External;
 pub use startup::SlowStart;
 
 crate::choice! {

@@ -21,7 +21,7 @@ use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::write_all;
 use crate::scenario::tree::{Key, Node, Table, Value};
-use crate::scenario::{self, Fault, Files};
+use crate::scenario::{self, Extensions, Fault, Files};
 use crate::suggest::did_you_mean;
 
 /// More combinations than this are not a table that somebody reads.
@@ -233,7 +233,7 @@ impl Under<'_> {
         let mut body = self.body.clone();
         // A computation has no senders that could be set.
         for reading in concerned.iter().filter(|_| self.body.get("topology").is_some()) {
-            write_all(&mut body, reading.under(choice), faults);
+            write_all(&mut body, reading.under(choice), &Extensions::NONE, faults);
         }
         body
     }

@@ -16,7 +16,7 @@ use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Key, Node, Table, Value};
-use crate::scenario::{self, Fault, Files};
+use crate::scenario::{self, Extensions, Fault, Files};
 use crate::settings::{Raw, Setting};
 use crate::units::{Interval, Span};
 use crate::{fluid, predict};
@@ -129,7 +129,7 @@ fn alternative(table: &Table, body: &Table, files: Files, faults: &mut Faults) -
     let shape = Shape { place: "[[reading.alternative]]", besides: &["set"], required: &["name"] };
     let Alternative { name: Words(name) } = settings(table, shape, faults);
     let mut changed = body.clone();
-    write_all(&mut changed, &section(table, "set", faults), faults);
+    write_all(&mut changed, &section(table, "set", faults), &Extensions::NONE, faults);
     let (points, _) = points(&changed, files, faults)?;
     Some(Variant { name: Some(name), choice: Choice::new(), points })
 }
@@ -138,7 +138,7 @@ fn alternative(table: &Table, body: &Table, files: Files, faults: &mut Faults) -
 fn shorten(body: &mut Table, mut quick: Table, faults: &mut Faults) {
     let seeds = quick.get("seeds").cloned();
     quick.entries.retain(|(key, _)| key.text != "seeds");
-    write_all(body, &quick, faults);
+    write_all(body, &quick, &Extensions::NONE, faults);
     if let Some(seeds) = seeds {
         replace(body, "run", "seeds", seeds);
     }
@@ -191,7 +191,7 @@ fn computed_and_simulated(body: &Table, files: Files, faults: &mut Faults) -> Op
     let mut seeds = Vec::new();
     for index in 0..sweep::combinations(&axes) {
         // The computations told the faults of the sweep.
-        let (labels, mut tree) = sweep::point(body, &axes, index, &mut Faults::default());
+        let (labels, mut tree) = sweep::point(body, &axes, index, &Extensions::NONE, &mut Faults::default());
         tree.entries.retain(|(key, _)| key.text != "compute" && key.text != "sweep");
         let mut found = Faults::default();
         let simulated = simulations(&tree, files, &mut found);
@@ -209,7 +209,7 @@ fn simulations(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<P
     let windows = windows(body, faults);
     let mut network = body.clone();
     network.entries.retain(|(key, _)| key.text != "predict" && key.text != "windows");
-    let plan = scenario::plan(&network, files, faults)?;
+    let plan = scenario::plan(&network, &Extensions::NONE, files, faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
         let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule().duration;
@@ -269,7 +269,7 @@ fn computations(body: &Table, faults: &mut Faults) -> Vec<Point> {
     let axes = sweep::axes(body, faults);
     let points = (0..sweep::combinations(&axes)).map(|index| {
         let mut found = Faults::default();
-        let (labels, tree) = sweep::point(body, &axes, index, &mut found);
+        let (labels, tree) = sweep::point(body, &axes, index, &Extensions::NONE, &mut found);
         let work = Work::Computation(Box::new(computation(&tree, &mut found)));
         faults.join(found);
         Point { labels, work }
@@ -289,9 +289,12 @@ fn computation(tree: &Table, faults: &mut Faults) -> Computation {
     if let Err(message) = settings.along.0.parse::<fluid::axis::ParameterAxis>() {
         faults.add(table.place("along"), message);
     }
-    let model = table.get("model").and_then(|node| choose(node, "model", Precedence::Members, faults));
-    let controller =
-        table.get("controller").and_then(|node| choose(node, "controller", Precedence::Members, faults));
+    let model = table
+        .get("model")
+        .and_then(|node| choose(node, "model", Precedence::Members, &Extensions::NONE, faults));
+    let controller = table
+        .get("controller")
+        .and_then(|node| choose(node, "controller", Precedence::Members, &Extensions::NONE, faults));
     let chain = Shape { place: "`chain` in [compute]", ..Shape::default() };
     Computation {
         chain: self::settings(&section(&table, "chain", faults), chain, faults),

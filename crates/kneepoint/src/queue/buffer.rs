@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The buffer under every discipline: it owns the packets, carries decisions out, and reports every fate.
 
-use super::{Any, Arrival, Backlog, Decision, Departure, Discipline, Fate, Limit, Reason, Waiting};
+use super::external::Object;
+use super::{Any, Arrival, Backlog, Decision, Departure, Fate, Limit, Reason, Waiting};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::units::Time;
@@ -65,7 +66,7 @@ impl Buffer {
 }
 
 #[inline]
-fn arrive<D: Discipline>(
+fn arrive<D: Object>(
     discipline: &mut D,
     waiting: &mut Waiting,
     limit: Limit,
@@ -98,7 +99,7 @@ fn arrive<D: Discipline>(
 }
 
 #[inline]
-fn depart<D: Discipline>(
+fn depart<D: Object>(
     discipline: &mut D,
     waiting: &mut Waiting,
     now: Time,

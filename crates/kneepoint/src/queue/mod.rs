@@ -8,13 +8,16 @@
 //! To add one with a single first-in-first-out queue, write `queue/NAME.rs` like `queue/droptail.rs`: it decides on
 //! arrivals and departures. One with queues of its own (`queue/drr.rs`) also answers [`join`](Discipline::join) and
 //! [`next`](Discipline::next); one that makes room for arrivals (`queue/lqd.rs`) answers
-//! [`push_out`](Discipline::push_out). Add its line to the registry below.
+//! [`push_out`](Discipline::push_out). Add its line to the registry below. A discipline of another crate needs no line: see
+//! [`external`].
 
+pub mod external;
 mod flows;
 mod sparing;
 mod waiting;
 
 pub use buffer::{Buffer, Departed};
+pub use external::External;
 pub use waiting::{Line, Ticket, Waiting};
 
 use crate::packet::{Body, Flags, Packet};
@@ -149,6 +152,10 @@ pub trait Discipline: Clone + std::fmt::Debug {
     /// The order in which packets leave.
     const ORDER: Order = Order::Arrival;
 
+    /// [`ORDER`](Discipline::ORDER).
+    fn order(&self) -> Order {
+        Self::ORDER
+    }
     /// A discipline for an empty queue.
     fn new(params: Self::Params, facts: Facts) -> Self;
     /// Whether it never objects, ticks or remembers, so that a link may compute departures as packets arrive.
@@ -198,6 +205,7 @@ pub trait Discipline: Clone + std::fmt::Debug {
 crate::registry! {
     trait Discipline(Facts);
     each each;
+    external External;
     algorithms {
         droptail::DropTail,
         red::Red,
@@ -229,10 +237,7 @@ mod buffer;
 #[allow(missing_docs)]
 impl Any {
     pub fn order(&self) -> Order {
-        fn of<D: Discipline>(_: &D) -> Order {
-            D::ORDER
-        }
-        each!(self, one => of(one))
+        each!(self, one => one.order())
     }
     pub fn passive(&self) -> bool {
         each!(self, one => one.passive())

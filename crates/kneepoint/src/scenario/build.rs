@@ -2,16 +2,16 @@
 //! One point of a sweep: a tree in which every value is given, to a [`Valid`].
 
 use super::choose::{Family, Precedence, choose, choose_from, choose_in};
+use super::extensions::Extensions;
 use super::fault::Faults;
 use super::host;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
-use super::traffic::{Context, Group, connecting, group, sections};
+use super::traffic::{Context, Group, group};
 use super::tree::{Key, Node, Table, Value};
 use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
-use crate::traffic::sources;
 use crate::{cc, queue, tcp};
 
 /// More groups than anybody reads in a table.
@@ -25,7 +25,7 @@ pub(super) struct Built {
 }
 
 /// The names of the sections that are not traffic.
-const FIXED: [&str; 12] = [
+pub(super) const FIXED: [&str; 12] = [
     "run",
     "topology",
     "node",
@@ -40,28 +40,26 @@ const FIXED: [&str; 12] = [
     "sweep",
 ];
 
-/// Every section's name.
-pub(super) fn top() -> Vec<&'static str> {
-    FIXED.into_iter().chain(sections()).collect()
-}
-
 /// Reads, checks and lays out; `None` after a fault.
-pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
-    let head: Head = settings(root, Shape { place: "the scenario", besides: &top(), required: &[] }, faults);
+pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) -> Option<Built> {
+    let shape = Shape { place: "the scenario", besides: &extensions.top(), required: &[] };
+    let head: Head = settings(root, shape, faults);
     let run: Run =
         settings(&section(root, "run", faults), Shape { place: "[run]", ..Shape::default() }, faults);
     let tcp = host::options(&section(root, "tcp", faults), "[tcp]", tcp::Options::default(), faults);
-    let queue: queue::Config = discipline(root, "queue", faults).unwrap_or_default();
-    let reverse_queue: queue::Config = discipline(root, "reverse_queue", faults).unwrap_or_default();
-    let feedback = discipline(root, "feedback", faults).unwrap_or_default();
-    let loss = discipline(root, "loss", faults).unwrap_or_default();
-    let capacity = discipline(root, "capacity", faults).unwrap_or_default();
+    let queue: queue::Config = discipline(root, "queue", extensions, faults).unwrap_or_default();
+    let reverse_queue: queue::Config =
+        discipline(root, "reverse_queue", extensions, faults).unwrap_or_default();
+    let feedback = discipline(root, "feedback", extensions, faults).unwrap_or_default();
+    let loss = discipline(root, "loss", extensions, faults).unwrap_or_default();
+    let capacity = discipline(root, "capacity", extensions, faults).unwrap_or_default();
 
-    let controllers = controllers(root, faults);
-    let frame = Context { run: &run, tcp: &tcp, controllers: &controllers };
+    let controllers = controllers(root, extensions, faults);
+    let frame = Context { run: &run, tcp: &tcp, controllers: &controllers, extensions };
     let (groups, wishes) = traffic(root, &frame, faults);
     let site = Site {
         root,
+        extensions,
         queue,
         reverse_queue,
         feedback,
@@ -96,7 +94,7 @@ pub(super) fn build(root: &Table, faults: &mut Faults) -> Option<Built> {
 
 /// Parameters of controllers, a table for each, wherever a group chooses one of them. All are read once, so that a mistake is a fault
 /// even where no group does.
-fn controllers(root: &Table, faults: &mut Faults) -> Table {
+fn controllers(root: &Table, extensions: &Extensions, faults: &mut Faults) -> Table {
     let table = section(root, "controllers", faults);
     for (key, node) in &table.entries {
         let kind = Node::text(&key.text, &key.span);
@@ -111,6 +109,7 @@ fn controllers(root: &Table, faults: &mut Faults) -> Table {
                     &table,
                     &format!("[controllers.{}]", key.text),
                     Precedence::Members,
+                    extensions,
                     faults,
                 );
             }
@@ -128,9 +127,9 @@ fn controllers(root: &Table, faults: &mut Faults) -> Table {
 }
 
 /// A section that chooses one of a family.
-fn discipline<F: Family>(root: &Table, key: &str, faults: &mut Faults) -> Option<F> {
+fn discipline<F: Family>(root: &Table, key: &str, extensions: &Extensions, faults: &mut Faults) -> Option<F> {
     let node = root.get(key)?;
-    choose(node, &format!("[{key}]"), Precedence::Members, faults).map(|chosen| chosen.config)
+    choose(node, &format!("[{key}]"), Precedence::Members, extensions, faults).map(|chosen| chosen.config)
 }
 
 fn traffic<'t>(root: &'t Table, frame: &Context, faults: &mut Faults) -> (Vec<Group>, Vec<Wish<'t>>) {
@@ -138,7 +137,7 @@ fn traffic<'t>(root: &'t Table, frame: &Context, faults: &mut Faults) -> (Vec<Gr
     let mut wishes = Vec::new();
     let mut population = 0;
     let before = faults.len();
-    for (section, _, source) in sources() {
+    for (section, source) in frame.extensions.sources() {
         for table in root.tables(section, faults) {
             if groups.len() >= GREATEST_GROUPS {
                 let message = format!("there are more than {GREATEST_GROUPS} groups of traffic");
@@ -162,8 +161,10 @@ fn traffic<'t>(root: &'t Table, frame: &Context, faults: &mut Faults) -> (Vec<Gr
     }
     // An unreadable group has its own fault already.
     if population == 0 && faults.len() == before {
-        let control = |section| if connecting().any(|one| one == section) { " with a `cc`" } else { "" };
-        let kinds = sections().map(|section| format!("`[[{section}]]`{}", control(section)));
+        let known = frame.extensions;
+        let control =
+            |section| if known.connecting().any(|one| one == section) { " with a `cc`" } else { "" };
+        let kinds = known.sections().map(|section| format!("`[[{section}]]`{}", control(section)));
         let kinds = kinds.collect::<Vec<_>>().join(", ");
         let help = format!("add a group of traffic, with a `count` above 0: one of {kinds}");
         faults.add_with_help(&(0..0), "nobody sends anything", help);
@@ -173,13 +174,14 @@ fn traffic<'t>(root: &'t Table, frame: &Context, faults: &mut Faults) -> (Vec<Gr
 
 fn place(root: &Table, site: &Site, faults: &mut Faults) -> Option<Laid> {
     if root.get("topology").is_none() {
-        let names = <topology::Config as Family>::names();
+        let names = site.extensions.names::<topology::Config>();
         let help = format!("add a section `[topology]` with a `kind`: {}", did_you_mean("", &names));
         faults.add_with_help(&(0..0), "there is no network", help);
         return None;
     }
     let table = section(root, "topology", faults);
-    let kind: topology::Config = choose_in(&table, "[topology]", Precedence::Members, faults)?.config;
+    let kind: topology::Config =
+        choose_in(&table, "[topology]", Precedence::Members, site.extensions, faults)?.config;
     for key in ["node", "link"] {
         if let Some(node) = root.get(key).filter(|_| kind.name() != "graph") {
             let message = format!("`[[{key}]]` means nothing in a {}", kind.name());

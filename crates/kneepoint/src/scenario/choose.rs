@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::extensions::Extensions;
 pub(crate) use super::family::Family;
 use super::fault::Faults;
 use super::reader::{Shape, fill};
@@ -29,9 +30,10 @@ pub(crate) fn choose<F: Family>(
     node: &Node,
     place: &str,
     precedence: Precedence,
+    extensions: &Extensions,
     faults: &mut Faults,
 ) -> Option<Chosen<F>> {
-    choose_from(&unfold(node, place, faults)?, &Table::default(), place, precedence, faults)
+    choose_from(&unfold(node, place, faults)?, &Table::default(), place, precedence, extensions, faults)
 }
 
 /// Reads a choice from a table with a `kind`; `None` after a fault.
@@ -39,9 +41,10 @@ pub(crate) fn choose_in<F: Family>(
     table: &Table,
     place: &str,
     precedence: Precedence,
+    extensions: &Extensions,
     faults: &mut Faults,
 ) -> Option<Chosen<F>> {
-    choose_from(table, &Table::default(), place, precedence, faults)
+    choose_from(table, &Table::default(), place, precedence, extensions, faults)
 }
 
 /// Reads a choice whose parameters begin at those that `defaults` has under its name, or else at its own; `None` after a fault.
@@ -50,19 +53,20 @@ pub(crate) fn choose_from<F: Family>(
     defaults: &Table,
     place: &str,
     precedence: Precedence,
+    extensions: &Extensions,
     faults: &mut Faults,
 ) -> Option<Chosen<F>> {
     let members = F::MEMBERS;
     let kind = match table.get("kind").map(|kind| (kind, kind.as_text())) {
         Some((kind, Some(name))) => (name, &kind.span),
         Some((kind, None)) => {
-            let help = did_you_mean(&kind.show(), &F::names());
+            let help = did_you_mean(&kind.show(), &extensions.names::<F>());
             faults.add_with_help(&kind.span, format!("`{}` is not a {}", kind.show(), members.what), help);
             return None;
         }
         None if members.implied => (members.registry[0].name, &table.span),
         None => {
-            let help = did_you_mean("", &F::names());
+            let help = did_you_mean("", &extensions.names::<F>());
             faults.add_with_help(
                 &table.span,
                 format!("{place} needs `kind`, the name of a {}", members.what),
@@ -71,9 +75,9 @@ pub(crate) fn choose_from<F: Family>(
             return None;
         }
     };
-    let Some(mut chosen) = named::<F>(kind.0, precedence) else {
+    let Some(mut chosen) = named::<F>(kind.0, precedence, extensions) else {
         let message = format!("there is no {} called `{}`", members.what, kind.0);
-        faults.add_with_help(kind.1, message, did_you_mean(kind.0, &F::names()));
+        faults.add_with_help(kind.1, message, did_you_mean(kind.0, &extensions.names::<F>()));
         return None;
     };
     let place = format!("{place} (kind {})", kind.0);
@@ -87,8 +91,8 @@ pub(crate) fn choose_from<F: Family>(
     (faults.len() == before).then_some(chosen)
 }
 
-fn named<F: Family>(name: &str, precedence: Precedence) -> Option<Chosen<F>> {
-    let member = || F::member(name).map(|config| Chosen { config, recovery: None });
+fn named<F: Family>(name: &str, precedence: Precedence, extensions: &Extensions) -> Option<Chosen<F>> {
+    let member = || extensions.member::<F>(name).map(|config| Chosen { config, recovery: None });
     let preset = || {
         let (preset, _) = F::MEMBERS.presets().find(|(preset, _)| preset.name == name)?;
         let mut config = F::member(preset.of)?;

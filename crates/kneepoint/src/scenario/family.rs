@@ -3,6 +3,7 @@
 //!
 //! The reader, the outline, the schema and the example go through it: a registry that is in the list is read, documented and checked.
 
+use super::extensions::Extensions;
 use super::presets::{Of, PRESETS, Preset};
 use super::topology;
 use crate::link::{capacity, loss};
@@ -29,13 +30,13 @@ pub(crate) struct Members {
 }
 
 /// A family of which a scenario chooses: the configuration of a registry.
-pub(crate) trait Family: Assign + Sized {
+pub(crate) trait Family: Assign + Clone {
     const MEMBERS: Members;
     fn member(name: &str) -> Option<Self>;
-
-    /// Every name that a scenario may give.
-    fn names() -> Vec<&'static str> {
-        Self::MEMBERS.names()
+    fn called(&self) -> &'static str;
+    /// Members of other crates, with their defaults.
+    fn added(_: &Extensions) -> &[Self] {
+        &[]
     }
 }
 
@@ -94,19 +95,25 @@ impl Members {
 }
 
 macro_rules! families {
-    ($($family:ident { $($field:ident: $value:expr,)* })*) => { $(
+    ($($family:ident $(with $added:ident)? { $($field:ident: $value:expr,)* })*) => { $(
         impl Family for $family::Config {
             const MEMBERS: Members =
                 Members { registry: $family::REGISTRY, $($field: $value,)* ..Members::PLAIN };
             fn member(name: &str) -> Option<Self> {
                 Self::named(name)
             }
+            fn called(&self) -> &'static str {
+                self.name()
+            }
+            $( fn added(extensions: &Extensions) -> &[Self] {
+                extensions.$added()
+            } )?
         }
     )* };
 }
 families! {
-    cc { what: "congestion control", definition: "cc", section: "flows", presets: Some(Of::Control), }
-    queue { what: "queue discipline", definition: "discipline", section: "queue", presets: Some(Of::Queue), }
+    cc with controllers { what: "congestion control", definition: "cc", section: "flows", presets: Some(Of::Control), }
+    queue with queues { what: "queue discipline", definition: "discipline", section: "queue", presets: Some(Of::Queue), }
     feedback { what: "feedback", definition: "feedback", section: "feedback", }
     loss { what: "channel", definition: "channel", section: "loss", }
     capacity { what: "capacity", definition: "capacity", section: "capacity", }

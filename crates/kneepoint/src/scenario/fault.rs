@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Faults of a scenario: the place, the problem and the remedy.
 
+use std::error::Error;
+use std::fmt;
 use std::ops::Range;
 
 /// One problem in a text.
@@ -13,6 +15,18 @@ pub struct Fault {
     /// The remedy.
     pub help: Option<String>,
 }
+
+/// The problem and the remedy, without the place.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.help {
+            Some(help) => write!(f, "{}; {help}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl Error for Fault {}
 
 /// The faults found so far. Parsing continues after each, so that one pass reports them all.
 #[derive(Debug, Default)]

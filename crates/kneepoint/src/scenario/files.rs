@@ -4,11 +4,11 @@
 //! The core opens no files: the caller hands it their texts.
 
 use super::choose::unfold;
+use super::extensions::Extensions;
 use super::fault::Faults;
 use super::tree::{Key, Node, Table, Value};
 use crate::link::capacity;
 use crate::settings::{Assign, Auto, FilePath, Inline, Raw, Refusal, Setting, Word};
-use crate::traffic::sources;
 
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
@@ -22,7 +22,7 @@ pub(crate) fn none(_: &str) -> Result<String, String> {
 }
 
 /// Reads the files that the capacities and sources of a tree name. About how many bytes they will take in memory.
-pub(super) fn fill(tree: &mut Table, files: Files, faults: &mut Faults) -> usize {
+pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Files, faults: &mut Faults) -> usize {
     let mut reader = Reader { files, faults, bytes: 0 };
     if let Some(node) = tree.get_mut("capacity") {
         reader.capacity(node);
@@ -32,7 +32,7 @@ pub(super) fn fill(tree: &mut Table, files: Files, faults: &mut Faults) -> usize
             reader.capacity(node);
         }
     }
-    for (section, _, mut source) in sources() {
+    for (section, mut source) in extensions.sources() {
         for table in tables(tree, section) {
             reader.fields(table, &mut source);
         }

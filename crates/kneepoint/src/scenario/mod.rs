@@ -12,6 +12,7 @@
 mod build;
 pub(crate) mod choose;
 mod example;
+mod extensions;
 mod family;
 pub(crate) mod fault;
 pub(crate) mod files;
@@ -29,6 +30,7 @@ mod traffic;
 pub(crate) mod tree;
 
 pub use example::example;
+pub use extensions::Extensions;
 pub use fault::Fault;
 pub use files::Files;
 pub use schema::schema;
@@ -67,22 +69,21 @@ const GREATEST_PLAN: usize = 512 << 20;
 
 /// Reads a scenario that names no files. The error holds every fault found, in order of place.
 pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
-    parse_with(text, &files::none)
+    Extensions::NONE.parse(text)
 }
 
 /// Reads a scenario with the files that it names.
 pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
+    Extensions::NONE.parse_with(text, files)
+}
+
+fn read_with(text: &str, extensions: &Extensions, files: Files) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::default();
-    let plan = read(text, files, &mut faults);
+    let plan = root(text, &mut faults).and_then(|root| plan(&root, extensions, files, &mut faults));
     match plan {
         Some(plan) if faults.is_empty() => Ok(plan),
         _ => Err(faults.finish(text)),
     }
-}
-
-fn read(text: &str, files: Files, faults: &mut Faults) -> Option<Plan> {
-    let root = root(text, faults)?;
-    plan(&root, files, faults)
 }
 
 /// The text as a tree.
@@ -95,7 +96,12 @@ pub(crate) fn root(text: &str, faults: &mut Faults) -> Option<tree::Table> {
 }
 
 /// Every case of a tree.
-pub(crate) fn plan(root: &tree::Table, files: Files, faults: &mut Faults) -> Option<Plan> {
+pub(crate) fn plan(
+    root: &tree::Table,
+    extensions: &Extensions,
+    files: Files,
+    faults: &mut Faults,
+) -> Option<Plan> {
     let axes = sweep::axes(root, faults);
     if !faults.is_empty() {
         return None;
@@ -103,10 +109,10 @@ pub(crate) fn plan(root: &tree::Table, files: Files, faults: &mut Faults) -> Opt
     let mut plan: Option<Plan> = None;
     let mut bytes = 0;
     for index in 0..sweep::combinations(&axes) {
-        let (settings, mut tree) = sweep::point(root, &axes, index, faults);
+        let (settings, mut tree) = sweep::point(root, &axes, index, extensions, faults);
         let mut found = Faults::default();
-        bytes += files::fill(&mut tree, files, &mut found);
-        let built = build::build(&tree, &mut found);
+        bytes += files::fill(&mut tree, extensions, files, &mut found);
+        let built = build::build(&tree, extensions, &mut found);
         faults.join(found);
         if faults.enough() {
             break;

@@ -52,7 +52,7 @@ pub fn schema() -> Value {
         "properties": properties,
         "additionalProperties": false,
         "required": ["topology"],
-        "anyOf": super::traffic::sections().map(|name| json!({ "required": [name] })).collect::<Vec<_>>(),
+        "anyOf": crate::traffic::sources().map(|(name, ..)| json!({ "required": [name] })).collect::<Vec<_>>(),
         "$defs": definitions,
     })
 }

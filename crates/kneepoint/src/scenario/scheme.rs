@@ -5,6 +5,7 @@
 //! `pert:t1=5ms,decrease=0.3/red:ecn=true`, `ratcp/droptail/erica`.
 
 use super::choose::{Precedence, choose, unfold};
+use super::extensions::Extensions;
 use super::fault::Faults;
 use super::tree::{Node, Table};
 use crate::tcp::Host;
@@ -32,14 +33,35 @@ const QUEUE: &str = queue::REGISTRY[0].name;
 
 /// Parses a scheme; the error names the problem and the alternatives.
 pub fn parse(text: &str) -> Result<Scheme, String> {
+    read(text, &Extensions::NONE)
+}
+
+pub(super) fn read(text: &str, extensions: &Extensions) -> Result<Scheme, String> {
     let parts = Parts::of(text);
     let mut faults = Faults::default();
     let node = |part: &str| Node::text(part, &(0..0));
-    let cc = choose::<cc::Config>(&node(parts.control), "the scheme", Precedence::Presets, &mut faults);
-    let discipline =
-        choose::<queue::Config>(&node(parts.queue), "the scheme's queue", Precedence::Presets, &mut faults);
+    let cc = choose::<cc::Config>(
+        &node(parts.control),
+        "the scheme",
+        Precedence::Presets,
+        extensions,
+        &mut faults,
+    );
+    let discipline = choose::<queue::Config>(
+        &node(parts.queue),
+        "the scheme's queue",
+        Precedence::Presets,
+        extensions,
+        &mut faults,
+    );
     let feedback = parts.feedback.map(|told| {
-        choose::<feedback::Config>(&node(told), "the scheme's feedback", Precedence::Members, &mut faults)
+        choose::<feedback::Config>(
+            &node(told),
+            "the scheme's feedback",
+            Precedence::Members,
+            extensions,
+            &mut faults,
+        )
     });
     match (cc, discipline, feedback) {
         (Some(cc), Some(discipline), told @ (None | Some(Some(_)))) => Ok(Scheme {
@@ -50,11 +72,7 @@ pub fn parse(text: &str) -> Result<Scheme, String> {
             feedback: told.flatten().map(|told| told.config),
         }),
         _ => {
-            let sentence = |fault: super::Fault| match fault.help {
-                Some(help) => format!("{}; {help}", fault.message),
-                None => fault.message,
-            };
-            let sentences: Vec<String> = faults.finish("").into_iter().map(sentence).collect();
+            let sentences: Vec<String> = faults.finish("").iter().map(ToString::to_string).collect();
             Err(sentences.join("\n"))
         }
     }

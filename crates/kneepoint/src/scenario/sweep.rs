@@ -9,11 +9,11 @@
 //! bandwidth = [{ "topology.rate" = "1mbit", "flows.long.count" = 5 }, { "topology.rate" = "1gbit", … }]
 //! ```
 
-use super::build::top;
+use super::extensions::Extensions;
 use super::fault::Faults;
 use super::host;
 use super::scheme;
-use super::traffic::{connecting, label, sections};
+use super::traffic::label;
 use super::tree::{Key, Node, Table, Value};
 use crate::suggest::did_you_mean;
 use crate::tcp::Host;
@@ -80,6 +80,7 @@ pub(crate) fn point(
     root: &Table,
     axes: &[Axis],
     mut index: usize,
+    extensions: &Extensions,
     faults: &mut Faults,
 ) -> (Vec<(String, String)>, Table) {
     let mut tree = root.clone();
@@ -92,15 +93,15 @@ pub(crate) fn point(
     let mut settings = Vec::new();
     for (axis, value) in chosen {
         match &value.value {
-            Value::Table(together) if !is_field(&axis.path) => {
+            Value::Table(together) if !is_field(&axis.path, extensions) => {
                 let first = || together.entries.first().map(|(_, first)| first);
                 let label = together.get("name").or_else(first).map(Node::show);
                 settings.push((axis.path.text.clone(), label.unwrap_or_default()));
-                write_all(&mut tree, together, faults);
+                write_all(&mut tree, together, extensions, faults);
             }
             _ => {
                 settings.push((axis.path.text.clone(), value.show()));
-                write(&mut tree, &axis.path, value, faults);
+                write(&mut tree, &axis.path, value, extensions, faults);
             }
         }
     }
@@ -108,25 +109,25 @@ pub(crate) fn point(
 }
 
 /// Whether a path names a field, rather than a set of fields that vary together.
-fn is_field(path: &Key) -> bool {
-    path.text.contains('.') || top().contains(&path.text.as_str())
+fn is_field(path: &Key, extensions: &Extensions) -> bool {
+    path.text.contains('.') || extensions.top().contains(&path.text.as_str())
 }
 
 /// Writes several fields. A path that starts with `sweep.` replaces the values of an axis.
-pub(crate) fn write_all(tree: &mut Table, settings: &Table, faults: &mut Faults) {
+pub(crate) fn write_all(tree: &mut Table, settings: &Table, extensions: &Extensions, faults: &mut Faults) {
     for (path, value) in &settings.entries {
         let value = Node { swept: true, ..value.clone() };
         match path.text.strip_prefix("sweep.") {
             Some(axis) => assign(tree, &["sweep", axis], path, &value, faults),
-            None => write(tree, path, &value, faults),
+            None => write(tree, path, &value, extensions, faults),
         }
     }
 }
 
-fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
+fn write(tree: &mut Table, path: &Key, value: &Node, extensions: &Extensions, faults: &mut Faults) {
     let steps: Vec<&str> = path.text.split('.').collect();
     match steps.as_slice() {
-        ["scheme"] => write_scheme(tree, path, value, faults),
+        ["scheme"] => write_scheme(tree, path, value, extensions, faults),
         ["sweep", ..] | ["run", "seed" | "seeds"] => {
             let message = format!("`{}` cannot be swept", path.text);
             faults.add_with_help(
@@ -135,8 +136,10 @@ fn write(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
                 "every case runs with every seed; set `seeds` in [run]",
             );
         }
-        [section, group, rest @ ..] if sections().any(|one| one == *section) && !rest.is_empty() => {
-            for table in groups(tree, section, group, path, faults) {
+        [section, group, rest @ ..]
+            if extensions.sections().any(|one| one == *section) && !rest.is_empty() =>
+        {
+            for table in groups(tree, section, group, path, extensions, faults) {
                 assign(table, rest, path, value, faults);
             }
         }
@@ -150,6 +153,7 @@ fn groups<'t>(
     section: &str,
     name: &str,
     path: &Key,
+    extensions: &Extensions,
     faults: &mut Faults,
 ) -> Vec<&'t mut Table> {
     let nodes = match tree.get_mut(section).map(|node| &mut node.value) {
@@ -164,8 +168,8 @@ fn groups<'t>(
         })
         .collect();
     if name != "*" {
-        let names: Vec<String> = tables.iter().map(|table| label(table, section)).collect();
-        tables.retain(|table| label(table, section) == name);
+        let names: Vec<String> = tables.iter().map(|table| label(table, section, extensions)).collect();
+        tables.retain(|table| label(table, section, extensions) == name);
         if tables.is_empty() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let message = format!("no group of [[{section}]] is named `{name}`");
@@ -201,7 +205,7 @@ fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &
 }
 
 /// Applies a scheme: controller and recovery of all groups, discipline and feedback of the bottleneck.
-fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults) {
+fn write_scheme(tree: &mut Table, path: &Key, value: &Node, extensions: &Extensions, faults: &mut Faults) {
     let Some(parts) = value.as_text().map(scheme::Parts::of) else {
         let message = format!("`{}` is not a scheme", value.show());
         faults.add_with_help(
@@ -217,11 +221,11 @@ fn write_scheme(tree: &mut Table, path: &Key, value: &Node, faults: &mut Faults)
         _ => Host::Paper,
     };
     let recovery = parts.recovery(host);
-    for section in connecting() {
+    for section in extensions.connecting() {
         if tree.get(section).is_none() {
             continue;
         }
-        for table in groups(tree, section, "*", path, faults) {
+        for table in groups(tree, section, "*", path, extensions, faults) {
             assign(table, &["cc"], path, &text(parts.control), faults);
             if let Some(recovery) = recovery {
                 assign(table, &["tcp", "recovery"], path, &text(recovery.name()), faults);

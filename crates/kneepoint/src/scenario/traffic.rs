@@ -2,6 +2,7 @@
 //! Groups of traffic: from the sections of sources to wishes for the topology and groups for the engine.
 
 use super::choose::{Precedence, choose_from, unfold};
+use super::extensions::Extensions;
 use super::fault::Faults;
 use super::forms::{Name, Start};
 use super::host;
@@ -17,16 +18,6 @@ use crate::suggest::did_you_mean;
 use crate::traffic::{self, Kind, sources};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
-
-/// The names of the sections of traffic, in the order in which tables show them.
-pub(super) fn sections() -> impl Iterator<Item = &'static str> {
-    sources().map(|(section, ..)| section)
-}
-
-/// The names of the sections whose groups have a congestion control.
-pub(super) fn connecting() -> impl Iterator<Item = &'static str> {
-    sources().filter(|(.., source)| source.nature().kind.connects()).map(|(section, ..)| section)
-}
 
 /// The sections of traffic for the outline; the first is the one that an example begins with.
 pub(super) fn outline() -> impl Iterator<Item = Section> {
@@ -57,16 +48,17 @@ pub(super) struct Context<'f> {
     pub tcp: &'f tcp::Options,
     /// Parameters of controllers under their names: `[controllers.pert]`.
     pub controllers: &'f Table,
+    /// Algorithms that groups may name besides the registered ones.
+    pub extensions: &'f Extensions,
 }
 
 /// The name by which a sweep or a message finds a group.
-pub(super) fn label(table: &Table, section: &str) -> String {
+pub(super) fn label(table: &Table, section: &str, extensions: &Extensions) -> String {
     let given = table.get("name").and_then(Node::as_text).filter(|name| *name != "auto");
     // Transfers are called by their congestion control.
-    let is_own = |(name, _, source): (&str, _, traffic::Config)| {
-        name == section && source.nature().kind == Kind::Transfers
-    };
-    let transfers = || sources().any(is_own);
+    let is_own =
+        |(name, source): (&str, traffic::Config)| name == section && source.nature().kind == Kind::Transfers;
+    let transfers = || extensions.sources().any(is_own);
     let control = || match table.get("cc").map(|cc| &cc.value) {
         Some(Value::Table(cc)) if transfers() => cc.get("kind").and_then(Node::as_text),
         Some(_) if transfers() => table.get("cc").and_then(Node::as_text),
@@ -146,7 +138,7 @@ pub(super) fn group<'t>(
     frame: &Context,
     faults: &mut Faults,
 ) -> Option<(Group, Wish<'t>)> {
-    let name = label(table, section);
+    let name = label(table, section, frame.extensions);
     let label = format!("[[{section}]] `{name}`");
     let before = faults.len();
     let kind = source.nature().kind;
@@ -248,10 +240,11 @@ fn sender(
 ) -> Option<(cc::Config, tcp::Options)> {
     let chosen = match table.get("cc") {
         Some(node) => unfold(node, "cc", faults).and_then(|own| {
-            choose_from::<cc::Config>(&own, frame.controllers, "cc", Precedence::Members, faults)
+            let (common, known) = (frame.controllers, frame.extensions);
+            choose_from::<cc::Config>(&own, common, "cc", Precedence::Members, known, faults)
         }),
         None => {
-            let help = did_you_mean("", &<cc::Config as super::choose::Family>::names());
+            let help = did_you_mean("", &frame.extensions.names::<cc::Config>());
             faults.add_with_help(&table.span, format!("{place} needs `cc`, a congestion control"), help);
             None
         }

@@ -5,6 +5,8 @@
 //! name = hash(engine, algorithms that the run uses, identity of the work, seed)
 //! ```
 //!
+//! An algorithm of another crate counts by the source that documents it and by the version that its author gave it.
+//!
 //! The fingerprints of the engine and of the algorithms are made of their sources when the library is compiled
 //! (`build/fingerprint.rs`). A new controller changes the name of no run; a change of a helper changes the names of
 //! the runs whose algorithms use it.
@@ -49,7 +51,28 @@ pub fn name(work: &Work, seed: u64) -> String {
         Work::Computation(_) => ALGORITHMS.iter().map(|(.., print)| *print).chain([COMPUTED]).collect(),
     };
     let (identity, seed) = (work.identity(), seed.to_string());
-    hash::of([ENGINE, &identity, &seed].into_iter().chain(prints))
+    let external = external(work);
+    let external = external.iter().map(|(print, _)| print.as_str());
+    hash::of([ENGINE, &identity, &seed].into_iter().chain(prints).chain(external))
+}
+
+/// Whether a run has the same name in another process: if its algorithms from outside the registries have versions.
+pub fn lasts(work: &Work) -> bool {
+    external(work).iter().all(|(_, versioned)| *versioned)
+}
+
+/// The prints of the algorithms from outside the registries, and whether they have versions. Without one, two definitions are told
+/// apart only as long as both exist.
+fn external(work: &Work) -> Vec<(String, bool)> {
+    let Work::Packets(packets) = work else { return Vec::new() };
+    let valid = &packets.valid;
+    let controllers = valid.groups().iter().filter_map(|group| group.cc.as_ref()?.external());
+    let sources = valid.groups().iter().filter_map(|group| group.source.external());
+    let queues = valid.network().links.iter().filter_map(|link| link.queue.external());
+    let controllers = controllers.map(|one| (one.print(), one.version().is_some()));
+    let sources = sources.map(|one| (one.print(), one.version().is_some()));
+    let queues = queues.map(|one| (one.print(), one.version().is_some()));
+    controllers.chain(sources).chain(queues).collect()
 }
 
 /// The algorithms at work in a run.
@@ -79,9 +102,28 @@ fn prints(used: &BTreeSet<Used>) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Packets;
     use crate::link::{capacity, loss};
+    use crate::scenario::Extensions;
     use crate::traffic::{self, abr};
     use crate::{cc, feedback, fluid, law, predict, queue};
+
+    #[test]
+    fn a_run_with_a_controller_of_another_crate_lasts_if_the_controller_has_a_version() {
+        let gentle = || cc::external::of::<cc::reno::Reno>("gentle", "//! Gentle: it gives way.");
+        let named = |controller: cc::External| {
+            let known = Extensions::NONE.controller(controller).expect("a name that is free");
+            let text =
+                "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '60ms'\n[[flows]]\ncc = 'gentle'\n";
+            let valid = known.parse(text).expect("a scenario").cases.remove(0).valid;
+            let work = Work::Packets(Box::new(Packets::from(valid)));
+            (name(&work, 1), lasts(&work))
+        };
+        let [first, again, other] = ["1", "1", "2"].map(|version| named(gentle().versioned(version)));
+        assert_eq!((&first, first.1), (&again, true));
+        assert_ne!(first.0, other.0);
+        assert!(!named(gentle()).1);
+    }
 
     #[test]
     fn every_algorithm_has_a_fingerprint() {

@@ -27,6 +27,11 @@ impl Wanted<'_> {
     pub fn name(&self) -> String {
         fingerprint::name(self.work, self.seed)
     }
+
+    /// Whether it may be kept for another process.
+    pub fn lasts(&self) -> bool {
+        fingerprint::lasts(self.work)
+    }
 }
 
 /// The kept results of a run.

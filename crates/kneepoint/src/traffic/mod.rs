@@ -5,13 +5,16 @@
 //! the progress of its connections; its outputs are requests to open, write and close connections and to send datagrams. It knows no hosts and no network. Its time and its random numbers are arguments.
 //!
 //! To add one: write `traffic/NAME.rs` like `traffic/cbr.rs` and add its line to the registry below. Its section, its
-//! fields, its schema, its place in the example and its laws follow from these two.
+//! fields, its schema, its place in the example and its laws follow from these two. A source of another crate needs no line: see
+//! [`external`].
 
 pub mod abr;
 mod csv;
+pub mod external;
 mod har;
 mod size;
 
+pub use external::External;
 pub use size::{Law, Sample, Size};
 
 use crate::rng::Rng;
@@ -200,6 +203,7 @@ pub trait Source: Clone + std::fmt::Debug {
 crate::registry! {
     trait Source(Site);
     each each;
+    external External;
     algorithms {
         bulk::Bulk,
         onoff::OnOff,

@@ -159,19 +159,24 @@ impl Plan {
         let shape = Shape { place: "[[link]]", besides: BESIDES, required: LINK_REQUIRED };
         let fields: LinkFields = settings(table, shape, faults);
         let queue = match table.get("queue") {
-            Some(node) => choose(node, "queue", Precedence::Members, faults)?.config,
+            Some(node) => choose(node, "queue", Precedence::Members, site.extensions, faults)?.config,
             None => site.queue.clone(),
         };
         let feedback = match table.get("feedback") {
-            Some(node) => choose(node, "feedback", Precedence::Members, faults)?.config,
+            Some(node) => choose(node, "feedback", Precedence::Members, site.extensions, faults)?.config,
             None => site.feedback.clone(),
         };
         let loss = match table.get("loss") {
-            Some(node) => choose::<loss::Config>(node, "loss", Precedence::Members, faults)?.config,
+            Some(node) => {
+                choose::<loss::Config>(node, "loss", Precedence::Members, site.extensions, faults)?.config
+            }
             None => site.loss.clone(),
         };
         let capacity = match table.get("capacity") {
-            Some(node) => choose::<capacity::Config>(node, "capacity", Precedence::Members, faults)?.config,
+            Some(node) => {
+                choose::<capacity::Config>(node, "capacity", Precedence::Members, site.extensions, faults)?
+                    .config
+            }
             None => site.capacity.clone(),
         };
         if faults.len() > before {

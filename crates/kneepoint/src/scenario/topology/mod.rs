@@ -8,6 +8,7 @@ mod net;
 use std::fmt::Debug;
 use std::ops::Range;
 
+use super::extensions::Extensions;
 use super::fault::Faults;
 use super::forms::{Buffer, Pace};
 use super::sections::{Direction, Endpoints};
@@ -84,6 +85,8 @@ fn steps(delays: &DelaySteps) -> Vec<Timed<Span>> {
 pub struct Site<'s> {
     /// The whole scenario.
     pub root: &'s Table,
+    /// Algorithms that links may name besides the registered ones.
+    pub extensions: &'s Extensions,
     /// The discipline of bottlenecks.
     pub queue: queue::Config,
     /// The discipline of the bottleneck against the direction of most data.
