@@ -160,8 +160,11 @@ fn imports_from_below(sources: &[Source]) -> Vec<String> {
         for (number, line) in source.code() {
             for other in named_after(line, "crate::") {
                 // Macros are exported at the root; they belong to the settings.
-                let other =
-                    if ["settings", "choice", "registry"].contains(&other) { "settings" } else { other };
+                let other = if ["settings", "choice", "registry", "external"].contains(&other) {
+                    "settings"
+                } else {
+                    other
+                };
                 match place(other) {
                     Some(other) if other <= own => {}
                     Some(_) => faults.push(format!("{}:{number}: {} is below it", source.path, other)),
