@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Algorithms from outside a registry: chosen, set and built like its own, made by their authors' code.
 //!
-//! A registry is an enum, so that its algorithms lie in their hosts and are dispatched without a pointer. [`external!`] gives a
+//! A registry is an enum, so that its algorithms lie in their hosts and are dispatched without a pointer. [`external!`](crate::external) gives a
 //! family one variant more, a box, and with it room for an algorithm of any other crate.
 
 use alloc::boxed::Box;
