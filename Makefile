@@ -20,7 +20,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: help run build install test check fmt reproduce web characterize bench dist ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench dist ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -39,6 +39,7 @@ test: cargo tools ## tests, lints, formatting and instruction counts; must pass 
 	$(FORMAT) --check
 	$(CARGO) clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 	$(CARGO) test --workspace --locked $(BPF)
+	@$(MAKE) --no-print-directory test-python
 	@$(MAKE) --no-print-directory ratchet
 	@echo "make test: everything passed"
 
@@ -54,6 +55,15 @@ define page
 	@mkdir -p docs/figures && cp $(OUT)/$(2)/figures/*.svg docs/figures/ && cp $(OUT)/$(2)/report.md docs/$(2).md \
 	  && cp $(OUT)/$(2)/manifest.json docs/$(2).json
 endef
+
+wheel: cargo ## the Python package with the program inside: dist/kneepoint-VERSION-….whl
+	CARGO="$(CARGO)" scripts/python.sh wheel
+
+test-python: cargo ## tests of the Python package, where python3 with venv and pip is present
+	CARGO="$(CARGO)" scripts/python.sh test
+
+test-notebooks: cargo ## the notebooks of examples/notebooks and sweeps on Ray (five minutes)
+	CARGO="$(CARGO)" scripts/python.sh notebooks
 
 reproduce: build ## the publications at full length, and their pages in docs/ (ARGS="pert.fig6" selects, and writes no page)
 ifneq ($(ARGS),)
@@ -95,14 +105,14 @@ validate: cargo ## compare with ns-2's results, also live if ns-2 is installed; 
 	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)
 
 fuzz: cargo ## a million mutated scenarios, thousands of command lines and networks (CASES=1000000)
-	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test scenario_fuzz
+	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test scenario_fuzz --test scenario_schema
 	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz
 	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test transfers
 
 wasm: cargo ## compile the laboratory to wasm32, and the controllers for a machine without an operating system
 	scripts/check-wasm.sh
 
-docs: cargo ## regenerate docs/algorithms.md, response functions, schema and example; API documentation in target/doc
+docs: cargo ## regenerate docs/algorithms.md, output.md, response functions, schema and example; API documentation in target/doc
 	$(CARGO) run --locked -p xtask -- docs
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@echo "open target/doc/kneepoint/index.html"

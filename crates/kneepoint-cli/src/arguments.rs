@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The command line: the verbs, their common options and the exit status.
 
+use std::ffi::OsString;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::verbs::{
     check, coexist, compare, completions, doctor, explain, fluid, init, kernel, list, man, markov, predict,
@@ -25,18 +28,25 @@ Exit status:
   0    success
   1    reading, writing or running failed
   2    invalid arguments or scenario
-  130  interrupted; finished runs are kept";
+  130  interrupted; finished runs are kept
+
+With --json a failure is one object on standard error; docs/output.md has every key.";
 
 /// A congestion-control laboratory: compare, design and run algorithms that keep a network at its knee.
 #[derive(Parser)]
 #[command(name = "knee", version, long_version = LONG_VERSION, after_help = EXAMPLES, max_term_width = 110)]
-#[command(arg_required_else_help = true, infer_subcommands = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true, infer_subcommands = true)]
 pub struct Knee {
     #[command(subcommand)]
     verb: Verb,
-    /// Print JSON on standard output instead of text
+    /// Print JSON on standard output instead of text, and errors as JSON on standard error
     #[arg(long, global = true)]
     json: bool,
+}
+
+/// Whether `--json` is among the arguments, which need not be valid; those after `--` are a program's.
+pub fn want_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_REVISION"), ")");
@@ -69,7 +79,9 @@ enum Verb {
     #[command(after_help = "Example:\n  knee explain pert")]
     Explain(explain::Arguments),
     /// Write an annotated example scenario
-    #[command(after_help = "Example:\n  knee init my.toml && knee check my.toml && knee run my.toml")]
+    #[command(
+        after_help = "Examples:\n  knee init my.toml && knee check my.toml && knee run my.toml\n  knee init --all -    every section and field"
+    )]
     Init(init::Arguments),
     /// Check scenarios without running them
     #[command(after_help = "Example:\n  knee check my.toml yours.toml")]
@@ -87,9 +99,7 @@ enum Verb {
     #[command(after_help = "Examples:\n  knee doctor\n  knee doctor --clean")]
     Doctor(doctor::Arguments),
     /// Print a completion script for a shell
-    #[command(
-        after_help = "Example:\n  knee completions bash > ~/.local/share/bash-completion/completions/knee"
-    )]
+    #[command(after_help = "Example, in ~/.bashrc:\n  source <(knee completions bash)")]
     Completions(completions::Arguments),
     /// Print or write manual pages
     #[command(after_help = "Example:\n  knee man --out ~/.local/share/man/man1 && man knee")]
@@ -99,9 +109,34 @@ enum Verb {
     Schema,
 }
 
+/// The verbs that are about results.
+const WITH_ROWS: [&str; 7] = ["compare", "coexist", "run", "reproduce", "predict", "fluid", "markov"];
+
 impl Knee {
+    /// What the verb finds out, where it is about results. Nothing is printed, and no report is written.
+    pub fn answer(&self) -> Result<Answer, Failure> {
+        match &self.verb {
+            Verb::Compare(arguments) => compare::answer(arguments),
+            Verb::Coexist(arguments) => coexist::answer(arguments),
+            Verb::Run(arguments) => run::answer(arguments),
+            Verb::Reproduce(arguments) => reproduce::answer(arguments),
+            Verb::Predict(arguments) => predict::answer(arguments),
+            Verb::Fluid(arguments) => fluid::answer(arguments),
+            Verb::Markov(arguments) => markov::answer(arguments),
+            _ => Err(Failure::usage(
+                "this verb prints, and has no rows",
+                format!("run it as `knee` in a shell; those with rows are {}", WITH_ROWS.join(", ")),
+            )),
+        }
+    }
+
+    /// Whether a verb has an [answer](Knee::answer).
+    pub fn has_rows(verb: &str) -> bool {
+        WITH_ROWS.contains(&verb)
+    }
+
     /// Executes the verb.
-    pub fn act(self) -> Result<(), Failure> {
+    pub fn act(&self) -> Result<(), Failure> {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Coexist(arguments) => coexist::coexist(arguments, self.json),
@@ -122,7 +157,7 @@ impl Knee {
             #[cfg(target_os = "linux")]
             Verb::Replay(arguments) => replay::replay(arguments, self.json),
             Verb::Doctor(arguments) => doctor::doctor(arguments, self.json),
-            Verb::Completions(arguments) => completions::completions(arguments, Knee::command()),
+            Verb::Completions(arguments) => completions::completions(arguments),
             Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),
             Verb::Schema => schema::schema(),
         }

@@ -5,7 +5,8 @@ use clap::ValueEnum;
 use kneepoint::link::{capacity, loss};
 use kneepoint::measure::{self, Metric, Subject};
 use kneepoint::scenario::TOPOLOGIES;
-use kneepoint::scenario::scheme::{Of, PRESETS, Preset};
+use kneepoint::scenario::scheme::{Of, PRESETS};
+use kneepoint::settings::names::same_name;
 use kneepoint::settings::{Entry, Field, Setting, Settings};
 use kneepoint::traffic::{self, abr};
 use kneepoint::{cc, feedback, fluid, law, predict, queue, tcp};
@@ -69,48 +70,43 @@ impl Kind {
         Kind::Columns,
     ];
 
+    /// The name of one item, the heading of a list, and where the name is written.
+    const fn words(self) -> [&'static str; 3] {
+        match self {
+            Kind::Controllers => ["controller", "controllers", "`cc` of a group; first in a scheme"],
+            Kind::Queues => ["queue", "queues", "[queue], or `queue` of a link; second in a scheme"],
+            Kind::Feedback => ["feedback", "feedback", "[feedback]; third in a scheme"],
+            Kind::Laws => ["law", "laws", "not written: queues and PERT are made of it"],
+            Kind::Predictors => ["predictor", "predictors", "`knee predict --predictors`"],
+            Kind::Models => ["fluid model", "models", "`knee fluid`"],
+            Kind::Presets => {
+                ["preset", "presets", "in the place of what it stands for, before which it goes in a scheme"]
+            }
+            Kind::Topologies => ["topology", "topologies", "`kind` in [topology]"],
+            Kind::Recoveries => ["recovery", "recoveries", "`recovery` in [tcp] or with --tcp"],
+            Kind::Channels => ["channel", "channels", "[loss], or `loss` of a link"],
+            Kind::Capacities => ["capacity", "capacities", "[capacity], or `capacity` of a link"],
+            Kind::Sources => ["source", "sources", "a section of traffic, [[NAME]]; bulk is [[flows]]"],
+            Kind::Rules => ["rule", "rules", "`rule` in [[vod]]"],
+            Kind::Options => ["options", "options", "[tcp], `tcp` of a group, or --tcp"],
+            Kind::Metrics => ["metric", "metrics", "claims, JSON and CSV"],
+            Kind::Columns => ["column", "columns", "the series, CSV and Parquet"],
+        }
+    }
+
     /// The name of one item.
     pub fn singular(self) -> &'static str {
-        match self {
-            Kind::Controllers => "controller",
-            Kind::Queues => "queue",
-            Kind::Feedback => "feedback",
-            Kind::Laws => "law",
-            Kind::Predictors => "predictor",
-            Kind::Models => "fluid model",
-            Kind::Presets => "preset",
-            Kind::Topologies => "topology",
-            Kind::Recoveries => "recovery",
-            Kind::Channels => "channel",
-            Kind::Capacities => "capacity",
-            Kind::Sources => "source",
-            Kind::Rules => "rule",
-            Kind::Options => "options",
-            Kind::Metrics => "metric",
-            Kind::Columns => "column",
-        }
+        self.words()[0]
     }
 
     /// The heading of a list.
     pub fn plural(self) -> &'static str {
-        match self {
-            Kind::Controllers => "controllers",
-            Kind::Queues => "queues",
-            Kind::Feedback => "feedback",
-            Kind::Laws => "laws",
-            Kind::Predictors => "predictors",
-            Kind::Models => "models",
-            Kind::Presets => "presets",
-            Kind::Topologies => "topologies",
-            Kind::Recoveries => "recoveries",
-            Kind::Channels => "channels",
-            Kind::Capacities => "capacities",
-            Kind::Sources => "sources",
-            Kind::Rules => "rules",
-            Kind::Options => "options",
-            Kind::Metrics => "metrics",
-            Kind::Columns => "columns",
-        }
+        self.words()[1]
+    }
+
+    /// Where the name of one is written.
+    pub fn written(self) -> &'static str {
+        self.words()[2]
     }
 }
 
@@ -135,6 +131,25 @@ pub fn items(kinds: &[Kind]) -> Vec<Item> {
     kinds.iter().flat_map(|kind| of_kind(*kind)).collect()
 }
 
+/// The members of a family, and the presets that stand for one of them.
+pub fn choices(kind: Kind) -> Vec<Item> {
+    let family = match kind {
+        Kind::Controllers => Some(Of::Control),
+        Kind::Queues => Some(Of::Queue),
+        _ => None,
+    };
+    let names = PRESETS.iter().filter(|preset| Some(preset.family) == family).map(|preset| preset.name);
+    let names: Vec<&str> = match kind {
+        Kind::Predictors => predict::PRESETS.iter().map(|preset| preset.name).collect(),
+        _ => names.collect(),
+    };
+    let mut all = of_kind(kind);
+    let alone = |item: &Item| names.contains(&item.name) && all.iter().all(|member| member.name != item.name);
+    let presets: Vec<Item> = of_kind(Kind::Presets).into_iter().filter(alone).collect();
+    all.extend(presets);
+    all
+}
+
 fn of_kind(kind: Kind) -> Vec<Item> {
     let plain = |name, about: &str| Item {
         kind,
@@ -152,10 +167,11 @@ fn of_kind(kind: Kind) -> Vec<Item> {
         Kind::Predictors => predict::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Models => fluid::REGISTRY.iter().map(|entry| registered(kind, entry)).collect(),
         Kind::Presets => {
-            let schemes = PRESETS.iter().map(|preset| preset_item(preset, plain(preset.name, preset.about)));
-            let predictors = predict::PRESETS.iter().map(|preset| {
-                stands_for(plain(preset.name, preset.about), "predictor", preset.of, settings(preset.set))
-            });
+            let schemes =
+                PRESETS.iter().map(|preset| stands_for(plain(preset.name, preset.about), &preset.meaning()));
+            let predictors = predict::PRESETS
+                .iter()
+                .map(|preset| stands_for(plain(preset.name, preset.about), &preset.meaning()));
             schemes.chain(predictors).collect()
         }
         Kind::Topologies => TOPOLOGIES.iter().map(|entry| described(kind, entry)).collect(),
@@ -215,25 +231,9 @@ fn described(kind: Kind, entry: &Entry) -> Item {
     Item { citation: String::new(), ..registered(kind, entry) }
 }
 
-fn preset_item(preset: &Preset, item: Item) -> Item {
-    let family = match preset.family {
-        Of::Control => "controller",
-        Of::Queue => "queue",
-    };
-    let mut with = settings(preset.set);
-    with.extend(preset.recovery.map(|recovery| format!("recovery = {recovery}")));
-    with.extend(preset.feedback.map(|feedback| format!("feedback = {feedback}")));
-    stands_for(item, family, preset.of, with)
-}
-
-/// Adds a sentence with the algorithm and the settings that a preset stands for.
-fn stands_for(item: Item, family: &str, of: &str, with: Vec<String>) -> Item {
-    let header = format!("{}\n\nStands for the {family} `{of}` with {}.", item.summary, with.join(", "));
-    Item { header, ..item }
-}
-
-fn settings(set: &[(&str, &str)]) -> Vec<String> {
-    set.iter().map(|(name, value)| format!("{name} = {value}")).collect()
+/// Adds a sentence with what a preset stands for.
+fn stands_for(item: Item, meaning: &str) -> Item {
+    Item { header: format!("{}\n\nStands for {meaning}.", item.summary), ..item }
 }
 
 fn registered(kind: Kind, entry: &Entry) -> Item {
@@ -248,6 +248,11 @@ fn registered(kind: Kind, entry: &Entry) -> Item {
 }
 
 impl Item {
+    /// Whether this is its name, in one way of writing it.
+    pub fn is_called(&self, name: &str) -> bool {
+        same_name(self.name, name)
+    }
+
     /// Kind, name, summary and citation.
     pub fn json(&self) -> Value {
         json!({"kind": self.kind.singular(), "name": self.name, "summary": self.summary, "citation": self.citation})

@@ -4,8 +4,8 @@
 //! ```text
 //! OUT/report.*              the report in every format
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
-//! OUT/summary.csv runs.csv  one line per row, one line per run
-//! OUT/links.csv groups.csv  one line per link, group or other subject (`report::PARTS`, those observed) and run
+//! OUT/summary.*    runs.*   one line per row, one line per run, as CSV and Parquet
+//! OUT/links.*      groups.* one line per link, group or other subject (`report::PARTS`, those observed) and run
 //! OUT/objects/ROW-seedN.csv each completed transfer, if wanted
 //! OUT/scenarios/ROW.toml    to run again with `knee run`
 //! OUT/series/ROW-seedN.*    the state over time
@@ -20,23 +20,32 @@ use std::path::{Component, Path, PathBuf};
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
 use kneepoint::measure::{Misfit, Objects, Theory};
-use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult};
+use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult, output};
+use kneepoint::scenario::Fault;
 use kneepoint::spec::{Invalid, Valid};
-use kneepoint::study::Record;
 use kneepoint::study::compare::{Compare, Compared};
+use kneepoint::study::{Record, Study, Wanted};
 use kneepoint::table::{Labels, Table};
 use kneepoint::units::{Interval, Span};
 
+use crate::answer::{self, Answer, Series};
 use crate::captures::Captures;
-use crate::conductor::{self, Aside, Conducted, Means};
+use crate::completion;
+use crate::conductor::{self, Aside, Conducted, Dry, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::forecast::Forecast;
 use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
 use crate::{manifest, parquet};
 
 /// Options of every comparison.
 #[derive(Args)]
 pub struct ComparisonOptions {
+    /// Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
+    #[arg(long, value_name = "PATH=VALUE", add = completion::path())]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    dry: Dry,
     #[command(flatten)]
     means: Means,
     /// Formats of the sampled series
@@ -67,6 +76,74 @@ impl ComparisonOptions {
     }
 }
 
+/// What a report tells of its runs beside their numbers.
+struct About {
+    title: String,
+    manifest: Manifest,
+}
+
+impl About {
+    fn new(
+        title: String,
+        scenarios: Vec<(String, String)>,
+        files: BTreeMap<String, String>,
+        seeds: Vec<u64>,
+        notes: Vec<String>,
+    ) -> About {
+        let digests = files.into_iter().map(|(name, text)| (name, manifest::digest([&*text].into_iter())));
+        About {
+            title,
+            manifest: Manifest { files: digests.collect(), ..manifest::of(scenarios, seeds, notes) },
+        }
+    }
+}
+
+impl ComparisonOptions {
+    /// The report on the runs that are known, and its rows.
+    fn answer(&self, conducted: Conducted<Vec<Compared>>, about: About) -> Result<Answer, Failure> {
+        let Conducted { outcome, records, planned } = conducted;
+        let About { title, mut manifest } = about;
+        let notes = &mut manifest.notes;
+        let done = records.len();
+        if done == 0 {
+            return Err(Failure::Interrupted(
+                "stopped before the first run finished: nothing to report".into(),
+            ));
+        }
+        if done < planned {
+            notes.push(format!("interrupted: {done} of {planned} runs finished"));
+        }
+        let overlay = self.overlay == Some(Overlay::Fluid);
+        let mut schemes: Vec<SchemeResult> =
+            outcome.into_iter().map(|compared| result(compared, overlay)).collect();
+        notes.extend(schemes.iter().filter_map(said_beside));
+        let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
+        let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
+        // Where each row has a scenario of its own, the report knows by itself.
+        if !missing.is_empty() && manifest.scenario.len() == 1 {
+            notes.push(format!("without a run: {}", missing.join(", ")));
+        }
+        schemes.retain(|scheme| !scheme.runs.is_empty());
+        let comparison = Comparison { title, schemes, manifest };
+        let part = |(name, subject)| answer::named(name, report::tables::subjects(&comparison, subject));
+        let runs = answer::named("runs", report::tables::runs(&comparison));
+        let summary = answer::named("summary", report::tables::schemes(&comparison));
+        // Without a completed transfer, for one, there are no classes.
+        let parts = report::PARTS.map(part).into_iter().filter(|(_, table)| !table.rows.is_empty());
+        Ok(Answer {
+            tables: [runs, summary].into_iter().chain(parts).collect(),
+            json: report::json::render(&comparison),
+            document: report::comparison::document(&comparison),
+            series: Series::default(),
+            unfinished: (done < planned).then(|| {
+                format!(
+                    "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there"
+                )
+            }),
+        })
+    }
+}
+
 /// Theories to lay over packets.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Overlay {
@@ -79,6 +156,21 @@ enum Overlay {
 enum Format {
     Csv,
     Parquet,
+}
+
+/// The failure for a scenario with fields set by `--set`: theirs alone if any of them is wrong.
+pub fn refused(origin: String, text: String, set: &[String], faults: Vec<Fault>) -> Failure {
+    let begin = text.len() + 1;
+    let (theirs, own): (Vec<_>, Vec<_>) = faults.into_iter().partition(|fault| fault.span.start >= begin);
+    if theirs.is_empty() {
+        return Failure::Scenario { origin, text, faults: own };
+    }
+    let moved = |fault: Fault| Fault { span: fault.span.start - begin..fault.span.end - begin, ..fault };
+    Failure::Scenario {
+        origin: "--set".into(),
+        text: set.join("\n"),
+        faults: theirs.into_iter().map(moved).collect(),
+    }
 }
 
 /// The cases and seeds of a comparison.
@@ -109,16 +201,21 @@ struct Files<'a> {
     rows: &'a [(String, Valid)],
     /// The row and the seed of each run that is wanted.
     runs: Vec<(usize, u64)>,
+    manifest: &'a Manifest,
     out: &'a Path,
 }
 
 impl Files<'_> {
-    /// The stem of the files of a run, unique.
+    /// The stem of the files of a run.
     fn label(&self, place: usize) -> String {
-        let names = self.rows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-        let (row, seed) = self.runs[place];
-        format!("{}-seed{seed}", numbered(&names, row))
+        label(self.rows, self.runs[place])
     }
+}
+
+/// The stem of the files of a run, unique.
+fn label(rows: &[(String, Valid)], (row, seed): (usize, u64)) -> String {
+    let names = rows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    format!("{}-seed{seed}", numbered(&names, row))
 }
 
 impl Aside for Files<'_> {
@@ -145,7 +242,8 @@ impl Aside for Files<'_> {
 
     fn known(&self, place: usize, record: &Record) -> Result<(), Failure> {
         let Some(table) = &record.series else { return Ok(()) };
-        write_series(table, &self.settings.series, &directory(self.out, "series")?.join(self.label(place)))
+        let stem = directory(self.out, "series")?.join(self.label(place));
+        write_series(table, &self.settings.series, self.manifest, &stem)
     }
 }
 
@@ -154,63 +252,65 @@ impl ComparisonPlan {
     pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
-        let study = Compare::new(self.rows.iter().cloned(), self.seeds.clone());
+        let study = self.study();
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, objects, out } = self;
+        if settings.dry.run {
+            let afresh = objects || settings.objects || settings.captures();
+            return Forecast::of(&study, &settings.means, afresh).print(as_json);
+        }
         let out = out.settle()?;
         let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let folder = directory(&out, "scenarios")?;
         for (place, (_, text)) in scenarios.iter().enumerate() {
             files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
         }
-        let mut notes = write_named(&named, &folder)?;
+        let notes = write_named(&named, &folder)?;
         let objects = objects || settings.objects;
-        let files = Files { settings, objects, rows: &rows, runs: study.places().collect(), out: &out };
-        let Conducted { outcome, records, planned } = conductor::conduct(&study, &settings.means, &files)?;
-        let done = records.len();
-        if done == 0 {
-            return Err(Failure::Interrupted(
-                "stopped before the first run finished: nothing to report".into(),
-            ));
-        }
-        if done < planned {
-            notes.push(format!("interrupted: {done} of {planned} runs finished"));
-        }
-        let overlay = settings.overlay == Some(Overlay::Fluid);
-        let mut schemes: Vec<SchemeResult> =
-            outcome.into_iter().map(|compared| result(compared, overlay)).collect();
-        notes.extend(schemes.iter().filter_map(said_beside));
-        let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
-        let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
-        // Where each row has a scenario of its own, the report knows by itself.
-        if !missing.is_empty() && scenarios.len() == 1 {
-            notes.push(format!("without a run: {}", missing.join(", ")));
-        }
-        schemes.retain(|scheme| !scheme.runs.is_empty());
-        let digests = named.into_iter().map(|(name, text)| (name, manifest::digest([&*text].into_iter())));
-        let manifest = Manifest { files: digests.collect(), ..manifest::of(scenarios, seeds, notes) };
-        let comparison = Comparison { title, schemes, manifest };
-        let json = report::json::render(&comparison);
+        let about = About::new(title, scenarios, named, seeds, notes);
+        let manifest = about.manifest.clone();
+        let files = Files {
+            settings,
+            objects,
+            rows: &rows,
+            runs: study.places().collect(),
+            manifest: &manifest,
+            out: &out,
+        };
+        let conducted = conductor::conduct(&study, &settings.means, &files)?;
+        let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         files::write(&out.join("summary.json"), &json)?;
-        files::write(&out.join("summary.csv"), report::csv::schemes(&comparison))?;
-        files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
-        for (name, subject) in report::PARTS {
-            let text = report::csv::subjects(&comparison, subject);
-            // Without a completed transfer, for one, there are no classes.
-            if text.lines().count() > 1 {
-                files::write(&out.join(format!("{name}.csv")), text)?;
-            }
-        }
-        let document = report::comparison::document(&comparison);
+        let defined = |name: &str| output::table(name).expect("every table of a comparison is defined");
+        parquet::save_tables(&tables, defined, &manifest, &out)?;
         let page = write_report(&document, &out, &settings.charts)?;
         files::print(if as_json { json } else { report::format::text::render(&document) })?;
         let place = format!("report: {}", page.display());
-        if done < planned {
-            return Err(Failure::Interrupted(format!(
-                "stopped: {done} of {planned} runs finished and are kept; the same command goes on from there\n{place}"
-            )));
+        if let Some(stopped) = unfinished {
+            return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
         }
         tell(place);
         Ok(())
+    }
+
+    /// Makes the missing runs. Nothing is written but what is kept of them.
+    pub fn answer(mut self, settings: &ComparisonOptions) -> Result<Answer, Failure> {
+        self.check()?;
+        self.open(&settings.pcap)?;
+        // Where there is one, the verb has written them before it is asked.
+        if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
+            let message = "--pcap and --objects write files of each run, and there is no directory for them";
+            return Err(Failure::usage(message, "name a directory with --out"));
+        }
+        let study = self.study();
+        let conducted = conductor::conduct(&study, &settings.means, &())?;
+        let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
+        let kept = labels.zip(study.wanted().iter().map(Wanted::name)).collect();
+        let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
+        let answer = settings.answer(conducted, About::new(title, scenarios, files, seeds, Vec::new()))?;
+        Ok(Answer { series: Series::new(settings.means.store()?, kept), ..answer })
+    }
+
+    fn study(&self) -> Compare {
+        Compare::new(self.rows.iter().cloned(), self.seeds.clone())
     }
 
     /// Whether it can be run at all, before anything is written.
@@ -321,13 +421,14 @@ fn said_beside(scheme: &SchemeResult) -> Option<String> {
     })
 }
 
-fn write_series(table: &Table, formats: &[Format], stem: &Path) -> Result<(), Failure> {
+fn write_series(table: &Table, formats: &[Format], manifest: &Manifest, stem: &Path) -> Result<(), Failure> {
     let named = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
     if formats.contains(&Format::Csv) {
         files::write(&named("csv"), report::csv::table(table))?;
     }
     if formats.contains(&Format::Parquet) {
-        parquet::save(&named("parquet"), |sink| parquet::write(table, sink))?;
+        let origin = parquet::Origin { output: &report::output::SERIES, manifest };
+        parquet::save(&named("parquet"), |sink| parquet::write(table, origin, sink))?;
     }
     Ok(())
 }

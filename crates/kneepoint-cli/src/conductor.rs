@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -21,7 +22,7 @@ use rayon::prelude::*;
 use crate::failure::Failure;
 use crate::files::tell;
 use crate::store::Store;
-use crate::{interrupt, machine};
+use crate::{host, interrupt, machine};
 
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
@@ -38,12 +39,94 @@ pub struct Means {
     /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+    /// Make every N-th of the missing runs only, the I-th first: for several machines with one store
+    ///
+    /// Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    #[arg(long, value_name = "I/N", conflicts_with = "fresh")]
+    shard: Option<Shard>,
+}
+
+/// A part of the runs, the same on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shard {
+    number: usize,
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+            _ => Err("write a number and how many there are, as in 2/4".to_string()),
+        }
+    }
+}
+
+/// The option of verbs that can say what they would do.
+#[derive(Args, Clone, Copy)]
+pub struct Dry {
+    /// Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
+    #[arg(long = "dry-run")]
+    pub run: bool,
 }
 
 impl Means {
+    /// The runs that are kept.
+    pub fn store(&self) -> Result<Store, Failure> {
+        Store::open(self.store.as_deref())
+    }
+
+    /// Takes out the missing runs that others make; whether there may be some.
+    fn leave_to_others(
+        &self,
+        wanted: &[Wanted],
+        names: &[String],
+        missing: &mut Vec<usize>,
+    ) -> Result<bool, Failure> {
+        match host::embedding().map(host::Host::share).unwrap_or_default() {
+            host::Share::None if !missing.is_empty() => {
+                let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
+                host::embed().plan(runs.collect());
+                return Err(Failure::Said(0));
+            }
+            host::Share::Only(chosen) => {
+                missing.retain(|place| chosen.contains(&names[*place]));
+                return Ok(true);
+            }
+            host::Share::None | host::Share::All => {}
+        }
+        let Some(Shard { number, of }) = self.shard else { return Ok(false) };
+        // The order is the study's, so every machine has the same one, whatever is kept by now.
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in names {
+            let next = places.len();
+            places.entry(name).or_insert(next);
+        }
+        missing.retain(|place| places[names[*place].as_str()] % of == number - 1);
+        Ok(true)
+    }
+
     /// These, with the runs that were just made read back.
     pub fn going_on(&self) -> Means {
         Means { fresh: false, ..self.clone() }
+    }
+
+    /// The runs that are kept, to look into; nothing is made.
+    pub fn kept(&self) -> Store {
+        Store::at(self.store.as_deref())
+    }
+
+    /// Whether kept runs are repeated.
+    pub fn fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// Runs side by side.
+    pub fn workers(&self) -> usize {
+        self.jobs.map_or_else(machine::cores, usize::from)
     }
 }
 
@@ -109,7 +192,7 @@ pub fn conduct<S: Study>(
     means: &Means,
     aside: &impl Aside,
 ) -> Result<Conducted<S::Outcome>, Failure> {
-    let store = Store::open(means.store.as_deref())?;
+    let store = means.store()?;
     // Before the first run, so that from then on an interrupt finds us prepared.
     interrupt::listen()?;
     let wanted = study.wanted();
@@ -150,6 +233,7 @@ pub fn conduct<S: Study>(
     if aside.listens() {
         tell("packets and objects are not kept: every run is simulated");
     }
+    let others = means.leave_to_others(&wanted, &names, &mut missing)?;
     let records = Mutex::new(records);
     let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
     let make = |place: usize| -> Result<(), Failure> {
@@ -164,9 +248,8 @@ pub fn conduct<S: Study>(
         Ok(())
     };
     let failures = Mutex::new(Vec::new());
-    let workers = means.jobs.map_or_else(machine::cores, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, missing.len().max(1)) {
+        for _ in 0..means.workers().clamp(1, missing.len().max(1)) {
             scope.spawn(|| {
                 while let Some(turn) = campaign.take() {
                     match make(missing[turn]) {
@@ -185,6 +268,14 @@ pub fn conduct<S: Study>(
         return Err(failure);
     }
     let records = std::mem::take(&mut *lock(&records));
+    if others && records.len() < planned && !campaign.stopped() {
+        let folder = store.folder().display();
+        tell(format!(
+            "{} of {planned} runs are kept in {folder}; the others are left to others",
+            records.len()
+        ));
+        return Err(Failure::Said(0));
+    }
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
 }
 
@@ -264,7 +355,7 @@ impl Campaign {
 
 /// A bar that counts what bottlenecks can carry, so that a fast link is known to take longer than a slow one.
 pub fn progress_bar(total: u64) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() {
+    let target = if std::io::stderr().is_terminal() && host::embedding().is_none() {
         ProgressDrawTarget::stderr()
     } else {
         ProgressDrawTarget::hidden()
@@ -273,6 +364,9 @@ pub fn progress_bar(total: u64) -> ProgressBar {
     // The template is a constant that the library accepts; the default style is an acceptable fallback.
     let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    if let Some(host) = host::embedding() {
+        host.show(&bar);
+    }
     bar
 }
 

@@ -6,7 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use clap::error::ErrorKind;
+use kneepoint::report::json;
 use kneepoint::scenario::Fault;
+use serde_json::{Value, json};
+
+use crate::terminal;
 
 /// Reasons why a verb stops.
 #[derive(Debug)]
@@ -69,44 +74,118 @@ impl Failure {
         Failure::Run(Complaint { message, remedy: remedy.map(str::to_string) })
     }
 
-    /// Prints the message to standard error and returns the exit status.
-    pub fn report(self) -> ExitCode {
-        let (status, text) = match &self {
-            Failure::Usage(complaint) => (2, complaint.render()),
-            Failure::Scenario { origin, text, faults } => (2, render_faults(origin, text, faults)),
-            Failure::Run(complaint) => (1, complaint.render()),
-            Failure::Interrupted(message) => (130, message.clone()),
-            Failure::ReaderLeft => (0, String::new()),
-            Failure::Said(status) => (*status, String::new()),
-        };
-        if !text.is_empty() {
+    /// Prints the message to standard error, as one line of JSON if wanted, and returns the exit status.
+    pub fn report(self, as_json: bool) -> ExitCode {
+        let status = self.status();
+        let text = if as_json { self.json().map(|object| json::line(&object)) } else { self.text() };
+        if let Some(text) = text {
             // Standard error may be closed.
             let _ = writeln!(anstream::stderr(), "{text}");
         }
         ExitCode::from(status)
     }
+
+    fn status(&self) -> u8 {
+        match self {
+            Failure::Usage(_) | Failure::Scenario { .. } => 2,
+            Failure::Run(_) => 1,
+            Failure::Interrupted(_) => 130,
+            Failure::ReaderLeft => 0,
+            Failure::Said(status) => *status,
+        }
+    }
+
+    /// The message for people; none if there is nothing left to say.
+    fn text(&self) -> Option<String> {
+        match self {
+            Failure::Usage(complaint) | Failure::Run(complaint) => Some(complaint.render()),
+            Failure::Scenario { origin, text, faults } => Some(render_faults(origin, text, faults)),
+            Failure::Interrupted(message) => Some(message.clone()),
+            Failure::ReaderLeft | Failure::Said(_) => None,
+        }
+    }
+
+    /// The same for programs: one shape for every failure.
+    fn json(&self) -> Option<Value> {
+        let (message, remedy, faults) = match self {
+            Failure::Usage(Complaint { message, remedy }) | Failure::Run(Complaint { message, remedy }) => {
+                (message.clone(), remedy.clone(), Vec::new())
+            }
+            Failure::Scenario { origin, text, faults } => {
+                let count = faults.len();
+                let message = format!("`{origin}` has {count} fault{}", if count == 1 { "" } else { "s" });
+                (message, None, self::faults(origin, text, faults))
+            }
+            Failure::Interrupted(message) => (message.clone(), None, Vec::new()),
+            Failure::ReaderLeft | Failure::Said(_) => return None,
+        };
+        Some(json!({"status": self.status(), "message": message, "remedy": remedy, "faults": faults}))
+    }
+}
+
+/// The arguments that clap refused, in our words for it: the first paragraph is the message, hints and usage are the remedy.
+impl From<&clap::Error> for Failure {
+    fn from(usage: &clap::Error) -> Failure {
+        let text = usage.render().to_string();
+        if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            return Failure::usage(
+                "arguments are missing",
+                "`knee --help` shows the verbs, and `knee VERB --help` their arguments",
+            );
+        }
+        let (message, remedy) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let line = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
+        Failure::usage(line(message.strip_prefix("error:").unwrap_or(message)), line(remedy))
+    }
+}
+
+/// Faults as JSON, each with its place.
+pub fn faults(origin: &str, text: &str, faults: &[Fault]) -> Vec<Value> {
+    let one = |fault: &Fault| {
+        let (line, column) = line_and_column(text, fault.span.start);
+        json!({"file": origin, "line": line, "column": column, "message": fault.message, "remedy": fault.help})
+    };
+    faults.iter().map(one).collect()
 }
 
 impl Complaint {
+    /// The problem.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it.
+    pub fn remedy(&self) -> Option<&str> {
+        self.remedy.as_deref()
+    }
+
     fn render(&self) -> String {
-        let title = Level::ERROR.primary_title(&self.message);
-        let remedy = self.remedy.iter().map(|remedy| Level::HELP.message(remedy));
+        let title = Level::ERROR.primary_title(terminal::message(&self.message));
+        let remedy = self.remedy.iter().map(|remedy| Level::HELP.message(terminal::message(remedy)));
         Renderer::styled().render(&[Group::with_title(title).elements(remedy)])
     }
 }
 
-/// All faults with line, column and source text.
+/// All faults with line, column and source text, in the colours of a terminal.
 pub fn render_faults(origin: &str, text: &str, faults: &[Fault]) -> String {
+    render(origin, text, faults, &Renderer::styled())
+}
+
+/// The same without colours.
+pub fn render_faults_plainly(origin: &str, text: &str, faults: &[Fault]) -> String {
+    render(origin, text, faults, &Renderer::plain())
+}
+
+fn render(origin: &str, text: &str, faults: &[Fault], renderer: &Renderer) -> String {
     let groups = faults.iter().map(|fault| {
         let snippet =
             Snippet::source(text).path(origin).annotation(AnnotationKind::Primary.span(fault.span.clone()));
-        let group = Level::ERROR.primary_title(&fault.message).element(snippet);
+        let group = Level::ERROR.primary_title(terminal::message(&fault.message)).element(snippet);
         match &fault.help {
-            Some(help) => group.element(Level::HELP.message(help)),
+            Some(help) => group.element(Level::HELP.message(terminal::message(help))),
             None => group,
         }
     });
-    let renderer = Renderer::styled();
     groups.map(|group| renderer.render(&[group])).collect::<Vec<_>>().join("\n\n")
 }
 

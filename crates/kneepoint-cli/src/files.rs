@@ -5,7 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use kneepoint::report::json;
+use serde::Serialize;
+
 use crate::failure::Failure;
+use crate::host;
 
 /// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
@@ -18,10 +22,12 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
 /// Reads text from a file, or from standard input for `-`; the remedy is for a file that is not there.
 pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
-    } else {
+    let read = if path != Path::new("-") {
         File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+    } else if let Some(host) = host::embedding() {
+        host.input().as_bytes().read_to_end(&mut bytes)
+    } else {
+        io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
     };
     read.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::run(format!("cannot read `{}`: {error}", path.display()), remedy),
@@ -134,8 +140,11 @@ impl Drop for Pending {
     }
 }
 
-/// Prints text to standard output; a closed pipe is not an error.
+/// Prints text to standard output; a closed pipe is not an error. Within another program, which takes the answer, nothing is printed.
 pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
+    if host::embedding().is_some() {
+        return Ok(());
+    }
     let text = text.as_ref();
     let ending = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = anstream::stdout().lock();
@@ -152,14 +161,19 @@ pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
         })
 }
 
-/// Prints a value as JSON to standard output.
-pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(format!("{value:#}"))
+/// Prints an outcome as a JSON object with its version to standard output.
+pub fn print_json(outcome: &impl Serialize) -> Result<(), Failure> {
+    print(json::render(outcome))
 }
 
 /// Prints a message to standard error, ignoring errors.
 pub fn tell(text: impl AsRef<str>) {
-    let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
+    match host::embedding() {
+        Some(host) => host.tell(text.as_ref()),
+        None => {
+            let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
+        }
+    }
 }
 
 #[cfg(test)]

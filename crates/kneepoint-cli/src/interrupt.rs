@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::Failure;
 use crate::files::tell;
+use crate::host;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static LISTENING: AtomicBool = AtomicBool::new(false);
@@ -17,7 +18,8 @@ pub fn listen() -> Result<(), Failure> {
 
 /// Installs the handler, which says this when it is asked to stop.
 pub fn listen_saying(message: &'static str) -> Result<(), Failure> {
-    if LISTENING.swap(true, Ordering::Relaxed) {
+    // Within another program signals are that program's.
+    if host::embedding().is_some() || LISTENING.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
     ctrlc::set_handler(move || {
@@ -33,5 +35,5 @@ pub fn listen_saying(message: &'static str) -> Result<(), Failure> {
 
 /// Whether a stop was requested.
 pub fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+    ASKED.load(Ordering::Relaxed) || host::embedding().is_some_and(host::Host::asked)
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The published experiments built into the program, and experiment files of the user.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
 use kneepoint::scenario::Fault;
+use kneepoint::settings::names::same_name;
 use kneepoint::suggest::closest;
 use rayon::prelude::*;
 
@@ -32,6 +33,17 @@ pub struct Volume {
 
 /// The name of the file with what the experiments of a folder share.
 const PUBLICATION: &str = "publication.toml";
+
+/// The publications with experiments in the program.
+pub fn publications() -> BTreeSet<String> {
+    names().filter_map(|name| Some(name.split_once('.')?.0.to_string())).collect()
+}
+
+/// The names of the experiments in the program, by the paths of their files.
+pub fn names() -> impl Iterator<Item = String> {
+    let stems = CARRIED.iter().filter_map(|(path, _)| path.strip_suffix(".toml"));
+    stems.map(|stem| stem.replace('/', ".")).filter(|name| !name.ends_with(".publication"))
+}
 
 /// The experiments selected by `names` (publications, figures, files); all built-in ones if `names` is empty. They have the variants of
 /// `scope`.
@@ -148,7 +160,9 @@ fn from_file(name: &str, all: &[Volume], pace: Pace, scope: Scope) -> Result<Vol
 impl Volume {
     /// Whether a name on the command line selects this experiment: `pert`, `pert.fig6`, `pert-fig6`.
     fn answers_to(&self, name: &str) -> bool {
-        name == self.paper || name == self.experiment.id || name == self.experiment.name()
+        [&self.paper, &self.experiment.id, &self.experiment.name()]
+            .into_iter()
+            .any(|own| same_name(own, name))
     }
 }
 

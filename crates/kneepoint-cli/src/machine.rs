@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::host;
+
 /// CPU time used by this thread.
 pub fn thread_cpu_time() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -30,7 +32,10 @@ pub fn kernel() -> String {
 
 /// The command line as a shell would read it, without the program's directory.
 pub fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    let own =
+        || std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = host::embedding().map_or_else(own, host::Host::words);
+    let arguments = words.iter().map(|argument| quoted(argument));
     std::iter::once("knee".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

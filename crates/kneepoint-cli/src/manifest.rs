@@ -4,18 +4,21 @@
 use std::collections::BTreeMap;
 
 use kneepoint::report::{Manifest, SCHEMA_VERSION};
+use kneepoint::scenario;
 use sha2::{Digest, Sha256};
 
 use crate::machine;
 
 /// The manifest of the current run, for input texts by name.
 pub fn of(scenario: Vec<(String, String)>, seeds: Vec<u64>, notes: Vec<String>) -> Manifest {
+    let presets = scenario.iter().flat_map(|(_, text)| scenario::presets(text));
     let revision = env!("KNEE_REVISION");
     Manifest {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_string(),
         git_revision: (revision != "unknown").then(|| revision.to_string()),
         scenario_hash: digest(scenario.iter().map(|(_, text)| text.as_str())),
+        presets: presets.map(|preset| (preset.name.to_string(), preset.meaning())).collect(),
         scenario,
         files: BTreeMap::new(),
         seeds,

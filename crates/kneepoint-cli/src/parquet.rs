@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes tables as Parquet: one row group, one column of doubles or strings per field.
+//! Writes tables as Parquet: one row group, one column of doubles or strings per field; the metadata of the file define its columns
+//! and say where it is from.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use kneepoint::report::output::Output;
+use kneepoint::report::{Manifest, SCHEMA_VERSION, csv};
 use kneepoint::table::{Cell, Records, Table};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::files::Pending;
+use crate::files::{self, Pending};
 
 type Result<T, E = ParquetError> = std::result::Result<T, E>;
 
@@ -28,14 +33,59 @@ pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Resu
     pending.commit()
 }
 
+/// Writes tables under their names into a folder, as Parquet and as CSV; `output` defines the columns of each.
+pub fn save_tables(
+    tables: &[(String, Records)],
+    output: impl Fn(&str) -> &'static Output,
+    manifest: &Manifest,
+    folder: &Path,
+) -> Result<(), Failure> {
+    for (name, records) in tables {
+        files::write(&folder.join(format!("{name}.csv")), csv::records(records))?;
+        let origin = Origin { output: output(name), manifest };
+        save(&folder.join(format!("{name}.parquet")), |sink| write_records(records, origin, sink))?;
+    }
+    Ok(())
+}
+
+/// What a file says of itself.
+#[derive(Clone, Copy)]
+pub struct Origin<'a> {
+    /// Defines its columns.
+    pub output: &'a Output,
+    /// The runs that it is of.
+    pub manifest: &'a Manifest,
+}
+
+impl Origin<'_> {
+    fn metadata(&self, columns: &[String]) -> Vec<KeyValue> {
+        let defined = |name: &String| {
+            let one = self.output.column(name)?;
+            Some((name.clone(), json!({"unit": one.unit, "definition": one.about})))
+        };
+        let columns: Map<String, Value> = columns.iter().filter_map(defined).collect();
+        // Equal runs make equal files: without what differs between calls and machines.
+        let (host, kernel, created, command, notes) = (None, None, None, None, Vec::new());
+        let same = Manifest { host, kernel, created, command, notes, ..self.manifest.clone() };
+        [
+            ("schema_version", SCHEMA_VERSION.to_string()),
+            ("about", self.output.about.to_string()),
+            ("columns", Value::Object(columns).to_string()),
+            ("manifest", json!(same).to_string()),
+        ]
+        .map(|(key, value)| KeyValue::new(key.to_string(), value))
+        .into()
+    }
+}
+
 /// Writes `table` to `sink`.
-pub fn write(table: &Table, sink: impl Write + Send) -> Result<()> {
+pub fn write(table: &Table, origin: Origin, sink: impl Write + Send) -> Result<()> {
     let columns = (0..table.columns.len()).map(|place| Column::Numbers(table.values(place).collect()));
-    write_columns("series", &table.columns, &columns.collect::<Vec<_>>(), sink)
+    write_columns(origin, &table.columns, &columns.collect::<Vec<_>>(), sink)
 }
 
 /// Writes `records` to `sink`: a column is of strings if it contains one, otherwise of doubles.
-pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
+pub fn write_records(records: &Records, origin: Origin, sink: impl Write + Send) -> Result<()> {
     let column = |place: usize| {
         let cells = records.rows.iter().map(|row| &row[place]);
         if records.is_text(place) {
@@ -45,7 +95,7 @@ pub fn write_records(records: &Records, sink: impl Write + Send) -> Result<()> {
         }
     };
     let columns = (0..records.columns.len()).map(column).collect::<Vec<_>>();
-    write_columns("records", &records.columns, &columns, sink)
+    write_columns(origin, &records.columns, &columns, sink)
 }
 
 /// Contents of a column.
@@ -58,7 +108,7 @@ pub enum Column {
 
 /// Writes `columns` to `sink`.
 pub fn write_columns(
-    root: &str,
+    origin: Origin,
     names: &[String],
     columns: &[Column],
     sink: impl Write + Send,
@@ -66,9 +116,10 @@ pub fn write_columns(
     let properties = WriterProperties::builder()
         .set_created_by(concat!("knee ", env!("CARGO_PKG_VERSION")).to_string())
         .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(Some(origin.metadata(names)))
         .build();
     let fields = names.iter().zip(columns).map(|(name, column)| column.field(name)).collect::<Result<_>>()?;
-    let schema = Type::group_type_builder(root).with_fields(fields).build()?;
+    let schema = Type::group_type_builder(origin.output.name).with_fields(fields).build()?;
     let mut file = SerializedFileWriter::new(sink, Arc::new(schema), Arc::new(properties))?;
     let mut rows = file.next_row_group()?;
     for column in columns {
@@ -97,6 +148,7 @@ impl Column {
 
 #[cfg(test)]
 mod tests {
+    use kneepoint::report::output;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 
@@ -107,8 +159,20 @@ mod tests {
         let columns = ["time_s", "queue_packets[r1-r2]"].map(String::from).to_vec();
         let table = Table { columns, rows: vec![vec![0.0, f64::NAN], vec![0.1, 7.0]] };
         let path = tempfile::tempdir().unwrap().keep().join("series.parquet");
-        write(&table, std::fs::File::create(&path).unwrap()).unwrap();
+        let command = Some("knee run".to_string());
+        let manifest = Manifest { seeds: vec![7], command, ..Manifest::default() };
+        let origin = Origin { output: &output::SERIES, manifest: &manifest };
+        write(&table, origin, std::fs::File::create(&path).unwrap()).unwrap();
         let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
+        let entry =
+            |key: &str| metadata.iter().find(|one| one.key == key).and_then(|one| one.value.clone()).unwrap();
+        let read = |key: &str| serde_json::from_str::<Value>(&entry(key)).unwrap();
+        assert_eq!(read("schema_version"), SCHEMA_VERSION);
+        assert_eq!((&read("manifest")["seeds"], &read("manifest")["command"]), (&json!([7]), &Value::Null));
+        let queue = &read("columns")["queue_packets[r1-r2]"];
+        assert_eq!(queue["unit"], "packets");
+        assert_eq!(queue["definition"], output::SERIES.column("queue_packets[r1-r2]").unwrap().about);
         let fields = reader.metadata().file_metadata().schema().get_fields().iter();
         assert_eq!(fields.map(|field| field.name()).collect::<Vec<_>>(), ["time_s", "queue_packets[r1-r2]"]);
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
@@ -122,7 +186,9 @@ mod tests {
         let written = vec![vec!["vegas".into(), 0.5.into()], vec!["tri-s".into(), f64::NAN.into()]];
         let records = Records { columns: ["predictor", "share"].map(String::from).to_vec(), rows: written };
         let file = tempfile::tempfile().unwrap();
-        write_records(&records, file.try_clone().unwrap()).unwrap();
+        let manifest = Manifest::default();
+        let origin = Origin { output: &output::ESTIMATES, manifest: &manifest };
+        write_records(&records, origin, file.try_clone().unwrap()).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
         assert_eq!((rows[0].get_string(0).unwrap().as_str(), rows[0].get_double(1).unwrap()), ("vegas", 0.5));

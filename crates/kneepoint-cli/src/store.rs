@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use kneepoint::report::json;
 use kneepoint::study::Record;
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::host;
 
 /// The default folder of kept runs.
 const USUAL: &str = "out/runs";
@@ -21,14 +23,23 @@ pub struct Store {
 impl Store {
     /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none.
     pub fn open(given: Option<&Path>) -> Result<Store, Failure> {
-        let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let folder = given.map(Path::to_path_buf).or(variable).unwrap_or_else(|| PathBuf::from(USUAL));
-        let made = std::fs::create_dir_all(&folder);
+        let store = Store::at(given);
+        let made = std::fs::create_dir_all(&store.folder);
         made.map_err(|error| {
-            let message = format!("cannot make the folder of kept runs, `{}`: {error}", folder.display());
+            let message =
+                format!("cannot make the folder of kept runs, `{}`: {error}", store.folder.display());
             Failure::run(message, format!("choose a writable one with --store DIR or {VARIABLE}"))
         })?;
-        Ok(Store { folder })
+        Ok(store)
+    }
+
+    /// The same folder to look into, whether there is one or not.
+    pub fn at(given: Option<&Path>) -> Store {
+        let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = given.map(Path::to_path_buf).or(variable).unwrap_or_else(|| PathBuf::from(USUAL));
+        // Whoever asks later may be elsewhere.
+        let lasting = if host::embedding().is_some() { std::path::absolute(&folder).ok() } else { None };
+        Store { folder: lasting.unwrap_or(folder) }
     }
 
     /// The folder.
@@ -53,13 +64,7 @@ impl Store {
 
     /// Keeps a run.
     pub fn put(&self, name: &str, record: &Record) -> Result<(), Failure> {
-        let text = serde_json::to_string(record).map_err(|error| {
-            Failure::run(
-                format!("cannot write a run as JSON: {error}"),
-                "please report this with the command",
-            )
-        })?;
-        files::write(&self.path(name), text)
+        files::write(&self.path(name), json::line(record))
     }
 }
 

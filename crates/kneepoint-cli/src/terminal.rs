@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Text for as many columns as the terminal has. What goes into a pipe or a file is left as it is: a line for each item.
 
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 
 use kneepoint::report::format::text;
 
 /// Columns that a text gets at least beside its name.
 const LEAST: usize = 24;
+/// Columns before a text that has to stand below its name.
+const INDENT: usize = 6;
 
 /// Columns of the terminal that shows standard output; none where that goes elsewhere.
 pub fn columns() -> Option<usize> {
@@ -15,12 +17,49 @@ pub fn columns() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
+/// A message for standard error, in lines of whole words beside the `error:` or `help:` before it.
+pub fn message(words: &str) -> String {
+    // `  = help: ` behind a number of three digits.
+    const BEFORE: usize = 13;
+    let Some(columns) = error_columns() else { return words.to_string() };
+    let width = columns.saturating_sub(BEFORE).max(LEAST);
+    let lines = words.lines().map(|line| text::hanging("", line, width));
+    lines.collect::<String>().trim_end().to_string()
+}
+
+/// A refusal of arguments for standard error, in lines of whole words; nothing if its lines fit as they are.
+pub fn refusal(text: &str) -> Option<String> {
+    let columns =
+        error_columns().filter(|columns| text.lines().any(|line| line.chars().count() > *columns))?;
+    Some(text.lines().map(|line| folded(line, columns)).collect())
+}
+
+/// A line as several, the further ones below its first word.
+fn folded(line: &str, columns: usize) -> String {
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let lines = text::hanging(indent, line, columns.max(LEAST));
+    if lines.is_empty() { "\n".into() } else { lines }
+}
+
+/// Columns of the terminal that shows standard error; none where that goes elsewhere.
+fn error_columns() -> Option<usize> {
+    let shown = stderr().is_terminal();
+    let size = shown.then(|| rustix::termios::tcgetwinsize(stderr()).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// A text behind its name, with further lines below its own first word.
 pub fn hanging(name: &str, words: &str, columns: Option<usize>) -> String {
     match columns {
-        Some(columns) if !words.is_empty() => {
-            text::hanging(name, words, columns.max(name.chars().count() + LEAST))
+        // No room beside the name: below it.
+        Some(columns) if !words.is_empty() && columns < name.chars().count() + LEAST => {
+            format!(
+                "{}\n{}",
+                name.trim_end(),
+                text::hanging(&" ".repeat(INDENT), words, columns.max(INDENT + LEAST))
+            )
         }
+        Some(columns) if !words.is_empty() => text::hanging(name, words, columns),
         _ => format!("{name}{words}").trim_end().to_string() + "\n",
     }
 }
@@ -67,6 +106,17 @@ mod tests {
         );
         let narrow = hanging("pert  ", "responds early, and at random", Some(30));
         assert_eq!(narrow, "pert  responds early, and at\n      random\n");
+        let below = hanging("a name with much room  ", "responds early, and at random", Some(36));
+        assert_eq!(below, "a name with much room\n      responds early, and at random\n");
+    }
+
+    #[test]
+    fn a_line_is_folded_at_words_below_its_indent() {
+        assert_eq!(
+            folded("  [possible values: one, two, three]", 24),
+            "  [possible values: one,\n  two, three]\n"
+        );
+        assert_eq!(folded("", 24), "\n");
     }
 
     #[test]

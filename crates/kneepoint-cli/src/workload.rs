@@ -35,7 +35,7 @@ pub struct Workload {
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// How the objects of a page use connections
-    #[arg(long, default_value = "http/2", requires = "page", value_parser = PossibleValuesParser::new(Http::ALL.iter().map(|http| http.name())))]
+    #[arg(long, default_value = "http/2", requires = "page", ignore_case = true, value_parser = PossibleValuesParser::new(Http::ALL.iter().map(|http| http.name())))]
     protocol: String,
 }
 

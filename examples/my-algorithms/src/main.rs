@@ -5,8 +5,11 @@ use kneepoint::measure::Meter;
 use kneepoint::run::run;
 use kneepoint::table::value;
 
+/// Labels of a row.
+type Labels = &'static [(&'static str, &'static str)];
+
 /// What to print of a run: title, metric, scale and labels of the row.
-const COLUMNS: [(&str, &str, f64, &[(&str, &str)]); 4] = [
+const COLUMNS: [(&str, &str, f64, Labels); 4] = [
     ("utilization", "utilization", 1.0, &[]),
     ("queue, ms", "queueing_delay_mean_ms", 1.0, &[]),
     ("long, Mbit/s", "goodput_bps", 1e-6, &[("group", "long")]),

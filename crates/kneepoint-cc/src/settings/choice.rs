@@ -34,10 +34,10 @@ macro_rules! choice {
                     $crate::settings::Raw::Text(text) => $crate::__private::String::clone(text),
                     other => $crate::__private::ToString::to_string(other),
                 };
-                match written.as_str() {
-                    $( $text => Ok($name::$variant), )*
-                    _ => Err($crate::__private::format!("{raw} is not one of {}", [$($text),*].join(", "))),
-                }
+                let named = |one: &&$name| $crate::settings::names::same_name(one.name(), &written);
+                $name::ALL.iter().find(named).copied().ok_or_else(|| {
+                    $crate::__private::format!("{raw} is not one of {}", [$($text),*].join(", "))
+                })
             }
         }
     };

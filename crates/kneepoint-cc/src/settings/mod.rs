@@ -5,11 +5,13 @@
 //! The scenario reader, `knee explain`, the JSON Schema and the docs table all read the same list, so a
 //! parameter that exists is documented and one that is documented is checked.
 //! A struct may include others, whose fields then stand beside its own as if they were its own.
-//! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms.
+//! [`choice!`] declares an enum whose variants have names on the outside, [`registry!`] a family of algorithms; [`names`] says how
+//! a name may be written.
 
 mod choice;
 mod external;
 mod forms;
+pub mod names;
 mod registry;
 
 pub use external::{External, NoParameters};
@@ -118,7 +120,14 @@ macro_rules! whole_settings {
             const JSON: &'static [&'static str] = &["integer"];
             const LISTED: &'static [&'static str] = &["integer", "array"];
             fn read(raw: &Raw) -> Result<$type, String> {
-                let value = if let Raw::Integer(value) = raw { (*value).try_into().ok() } else { None };
+                let value = match raw {
+                    Raw::Integer(value) => (*value).try_into().ok(),
+                    // 2.0, which JSON does not tell from 2.
+                    Raw::Float(value) if libm::trunc(*value) == *value && value.abs() < 9e15 => {
+                        (*value as i64).try_into().ok()
+                    }
+                    _ => None,
+                };
                 value.ok_or_else(|| format!("{raw} is not a whole number from 0 up"))
             }
         }

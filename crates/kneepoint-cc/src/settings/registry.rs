@@ -77,9 +77,9 @@ macro_rules! registry {
         }
 
         impl Config {
-            /// The algorithm of this name with its defaults.
+            /// The algorithm of this name, however it is written, with its defaults.
             pub fn named(name: &str) -> Option<Config> {
-                $( if name == $crate::registry!(@name $module $($alias)?) {
+                $( if $crate::settings::names::same_name(name, $crate::registry!(@name $module $($alias)?)) {
                     return Some(Config::$type(Default::default()));
                 } )*
                 None

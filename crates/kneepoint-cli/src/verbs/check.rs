@@ -10,7 +10,7 @@ use kneepoint::scenario::{self, Fault};
 use serde_json::{Value, json};
 
 use crate::comparison::too_many_samples;
-use crate::failure::{Failure, line_and_column};
+use crate::failure::{self, Failure};
 use crate::files;
 use crate::library::{self, Volume};
 
@@ -22,32 +22,16 @@ pub struct Arguments {
     files: Vec<PathBuf>,
 }
 
-/// Checks all files. JSON output is an object for one file, a list for several.
+/// Checks all files.
 pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    if let [file] = &arguments.files[..] {
-        let (answer, failure) = check_one(file)?;
-        match (as_json, failure) {
-            (true, failure) => {
-                files::print_json(&answer)?;
-                failure.map_or(Ok(()), |_| Err(Failure::Said(2)))
-            }
-            (false, Some(failure)) => Err(failure),
-            (false, None) => files::print(line(&answer)),
-        }
-    } else {
-        check_all(&arguments.files, as_json)
-    }
-}
-
-fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
     let (mut answers, mut status) = (Vec::new(), 0);
-    for path in paths {
+    for path in &arguments.files {
         match check_one(path) {
             Ok((answer, failure)) => {
                 if let Some(failure) = failure {
                     status = 2;
                     if !as_json {
-                        failure.report();
+                        failure.report(as_json);
                     }
                 } else if !as_json {
                     files::print(line(&answer))?;
@@ -56,12 +40,13 @@ fn check_all(paths: &[PathBuf], as_json: bool) -> Result<(), Failure> {
             }
             Err(failure) => {
                 status = status.max(1);
-                failure.report();
+                failure.report(as_json);
             }
         }
     }
-    if as_json {
-        files::print_json(&Value::from(answers))?;
+    // Without a file that can be read there is no answer.
+    if as_json && !answers.is_empty() {
+        files::print_json(&json!({ "files": answers }))?;
     }
     if status == 0 { Ok(()) } else { Err(Failure::Said(status)) }
 }
@@ -104,8 +89,10 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
 }
 
 fn refused(origin: String, text: String, faults: Vec<Fault>) -> (Value, Option<Failure>) {
-    let list = faults.iter().map(|fault| fault_json(&text, fault)).collect::<Vec<_>>();
-    let answer = json!({"file": origin, "valid": false, "faults": list});
+    let list = failure::faults(&origin, &text, &faults);
+    let answer = json!({
+        "file": origin, "valid": false, "name": null, "cases": null, "seeds": null, "extent": null, "faults": list,
+    });
     (answer, Some(Failure::Scenario { origin, text, faults }))
 }
 
@@ -147,9 +134,4 @@ fn sample_place(text: &str) -> Range<usize> {
 fn extent(cases: usize, seeds: usize) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!("{} with {}: {}", counted(cases, "case"), counted(seeds, "seed"), counted(cases * seeds, "run"))
-}
-
-fn fault_json(text: &str, fault: &Fault) -> Value {
-    let (line, column) = line_and_column(text, fault.span.start);
-    json!({"line": line, "column": column, "message": fault.message, "help": fault.help})
 }

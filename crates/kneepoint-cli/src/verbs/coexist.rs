@@ -7,16 +7,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kneepoint::experiment::Effort;
 use kneepoint::report::format::text;
-use kneepoint::report::{Manifest, coexistence, csv, json, reproduction};
-use kneepoint::study::coexist::{Coexistence, Invalid, Question, row_flows};
+use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
+use kneepoint::scenario::{self, scheme};
+use kneepoint::study::coexist::{Coexist, Invalid, Question, row_flows};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
 
-use super::compare::{read_scheme, tcp_options};
-use crate::conductor::{self, Means};
+use super::compare::{read_scheme, short_names, tcp_options};
+use crate::answer::{self, Answer, Series};
+use crate::completion;
+use crate::conductor::{self, Dry, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, Picture, numbered, write_report};
+use crate::forecast::Forecast;
+use crate::outputs::{self, Out, Picture, numbered, write_report};
 use crate::{manifest, parquet};
 
 /// The controllers and the settings.
@@ -35,7 +40,7 @@ Each run is kept the moment it ends and is not repeated, so that more seeds, \
 settings or controllers cost only what they add.")]
 pub struct Arguments {
     /// Controllers that are to meet, each with settings after a colon
-    #[arg(value_name = "CONTROLLER", default_values = DEFAULTS)]
+    #[arg(value_name = "CONTROLLER", default_values = DEFAULTS, add = completion::controller())]
     controllers: Vec<String>,
     /// Rate of the bottleneck
     #[arg(long, default_value = "150mbit")]
@@ -54,7 +59,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true)]
     mix: f64,
     /// Queue of the bottleneck
-    #[arg(long, default_value = "droptail")]
+    #[arg(long, default_value = "droptail", add = completion::queue())]
     queue: String,
     /// Which part of a fair share is enough, to take and to leave
     #[arg(long, default_value_t = 0.8, value_name = "PART", allow_negative_numbers = true)]
@@ -69,17 +74,19 @@ pub struct Arguments {
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
     /// Runs of each pair in each setting [default: 5, or 3 with --quick]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = scenario::seeds)]
     seeds: Option<u32>,
     /// The first seed
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
-    seed: u32,
+    #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
+    seed: u64,
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
     /// Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    dry: Dry,
     #[command(flatten)]
     means: Means,
     /// Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
@@ -92,6 +99,34 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
 pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let (study, seeds) = study(arguments)?;
+    if arguments.dry.run {
+        return Forecast::of(&study, &arguments.means, false).print(as_json);
+    }
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
+    let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;
+    let Answer { document, json, tables, unfinished, .. } = answer;
+    let page = write_report(&document, &out, &[Picture::Png])?;
+    write_scenarios(&study.scenarios, &out)?;
+    files::write(&out.join("coexistence.json"), &json)?;
+    parquet::save_tables(&tables, |_| &output::COEXISTENCE, &manifest, &out)?;
+    files::print(if as_json { json } else { text::render(&document) })?;
+    let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
+    if let Some(stopped) = unfinished {
+        return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
+    }
+    tell(place);
+    Ok(())
+}
+
+/// Runs every pair, and leaves no report behind.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    let (study, seeds) = study(arguments)?;
+    Ok(conduct(&study, seeds, arguments)?.answer)
+}
+
+/// The encounters and their seeds.
+fn study(arguments: &Arguments) -> Result<(Coexist, Vec<u64>), Failure> {
     let question = question(arguments)?;
     let seeds = question.seeds.clone();
     let study = question.plan().map_err(|invalid| {
@@ -102,41 +137,43 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             faults,
         }
     })?;
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
-    let conducted = conductor::conduct(&study, &arguments.means, &())?;
+    Ok((study, seeds))
+}
+
+/// What the encounters say.
+struct Conclusion {
+    answer: Answer,
+    manifest: Manifest,
+    effort: Effort,
+}
+
+fn conduct(study: &Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Conclusion, Failure> {
+    let conducted = conductor::conduct(study, &arguments.means, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
     }
-    let unfinished = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
-    let manifest = manifest::of(study.scenarios, seeds, unfinished.into_iter().collect());
+    let interrupted = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
+    let manifest = manifest::of(study.scenarios.clone(), seeds, interrupted.into_iter().collect());
     let all = conducted.outcome;
-    let json = json::render(&coexistence::json(&all, &manifest));
-    let document = coexistence::document(&all, &manifest);
-    let page = write_report(&document, &out, &[Picture::Png])?;
-    write(&all, &manifest, &json, &out)?;
-    files::print(if as_json { json } else { text::render(&document) })?;
-    let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
-    if left > 0 {
-        return Err(Failure::Interrupted(format!(
-            "stopped: {left} runs were not finished; the same command goes on from there\n{place}"
-        )));
-    }
-    tell(place);
-    Ok(())
+    let answer = Answer {
+        document: coexistence::document(&all, &manifest),
+        json: json::render(&coexistence::json(&all, &manifest)),
+        tables: vec![answer::named("coexistence", coexistence::records(&all))],
+        series: Series::default(),
+        unfinished: (left > 0)
+            .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there")),
+    };
+    Ok(Conclusion { answer, manifest, effort })
 }
 
-fn write(all: &Coexistence, manifest: &Manifest, json: &str, out: &Path) -> Result<(), Failure> {
-    let folder = out.join("scenarios");
-    files::make_directory(&folder)?;
-    let names = manifest.scenario.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-    for (place, (_, text)) in manifest.scenario.iter().enumerate() {
+fn write_scenarios(scenarios: &[(String, String)], out: &Path) -> Result<(), Failure> {
+    let folder = outputs::directory(out, "scenarios")?;
+    let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    for (place, (_, text)) in scenarios.iter().enumerate() {
         files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
     }
-    let records = coexistence::records(all);
-    files::write(&out.join("coexistence.json"), json)?;
-    files::write(&out.join("coexistence.csv"), csv::records(&records))?;
-    parquet::save(&out.join("coexistence.parquet"), |sink| parquet::write_records(&records, sink))
+    Ok(())
 }
 
 /// The arguments with everything that they leave open.
@@ -154,12 +191,14 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         [] => vec![2, 10, 50],
         given => given.to_vec(),
     };
-    once("the controller", &arguments.controllers, String::clone)?;
+    let controllers: Vec<String> =
+        arguments.controllers.iter().map(|written| scheme::declared(written)).collect();
+    once("the controller", &controllers, String::clone)?;
     once("--buffers:", &buffers, |buffer| meant(buffer))?;
     once("--flows:", &flows, u32::clone)?;
-    if arguments.controllers.len() < 2 {
+    if controllers.len() < 2 {
         return Err(Failure::usage(
-            format!("`{}` is the only controller", arguments.controllers[0]),
+            format!("`{}` is the only controller", controllers[0]),
             "name two controllers or more; `knee list controllers` shows what there is",
         ));
     }
@@ -178,13 +217,13 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         )),
         None => read_scheme(&format!("{name}/{}", arguments.queue), &tcp),
     };
-    let bare = arguments.controllers.iter().map(|name| name.split(':').next().unwrap_or(name));
+    let bare = controllers.iter().map(|name| name.split(':').next().unwrap_or(name));
     let bare = bare.collect::<Vec<_>>();
-    let (seeds, first) = (arguments.seeds.unwrap_or(if quick { 3 } else { 5 }), u64::from(arguments.seed));
+    let (seeds, first) = (arguments.seeds.unwrap_or(if quick { 3 } else { 5 }), arguments.seed);
     Ok(Question {
-        controllers: arguments.controllers.clone(),
+        controllers: short_names(&controllers),
         short: (0..bare.len()).map(|place| numbered(&bare, place)).collect(),
-        schemes: arguments.controllers.iter().map(read).collect::<Result<_, _>>()?,
+        schemes: controllers.iter().map(read).collect::<Result<_, _>>()?,
         queue: arguments.queue.clone(),
         tcp,
         rate: arguments.rate,

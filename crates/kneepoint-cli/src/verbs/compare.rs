@@ -13,7 +13,9 @@ use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span, Time};
 
-use crate::comparison::{self, ComparisonPlan};
+use crate::answer::Answer;
+use crate::comparison::{self, ComparisonPlan, refused};
+use crate::completion;
 use crate::failure::Failure;
 use crate::outputs::Out;
 use crate::workload::Workload;
@@ -22,7 +24,7 @@ use crate::workload::Workload;
 #[derive(Args)]
 #[command(after_help = "\
 A scheme is a congestion control, or a sender and a queue with a slash between:
-  pert   sack/droptail   cubic/red-ecn   pert:t1=3ms,decrease=0.3   vegas/red:ecn=true
+  pert  sack/droptail  cubic/red-ecn  pert:t1=3ms,decrease=0.3  vegas/red:ecn=true
 
 Examples:
   knee compare
@@ -36,7 +38,7 @@ Examples:
 OUT/scenarios/ keeps a scenario for each scheme; `knee run` repeats it.")]
 pub struct Arguments {
     /// Schemes to compare [default: pert sack/droptail sack/red-ecn vegas/droptail, or queues for the workload web]
-    #[arg(value_name = "SCHEME", hide_default_value = true)]
+    #[arg(value_name = "SCHEME", hide_default_value = true, add = completion::scheme())]
     schemes: Vec<String>,
     #[command(flatten)]
     workload: Workload,
@@ -65,13 +67,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FROM..TO")]
     start: Option<Interval>,
     /// Runs of each scheme, each with a seed of its own
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = scenario::seeds)]
     seeds: u32,
     /// The first seed
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
-    seed: u32,
+    #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
+    seed: u64,
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
     /// How often the state is sampled for the series; 0s for never
     #[arg(long, default_value = "100ms", value_name = "TIME")]
@@ -85,6 +87,15 @@ pub struct Arguments {
 
 /// Compares.
 pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    plan(arguments)?.conduct(&arguments.settings, as_json)
+}
+
+/// Compares, and leaves no report behind.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    plan(arguments)?.answer(&arguments.settings)
+}
+
+fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     let tcp = arguments.workload.tcp(tcp_options(&arguments.tcp)?);
     let title = title(arguments);
     let chosen = arguments.workload.choose()?;
@@ -92,8 +103,10 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         |name: &str| chosen.files.get(name).cloned().ok_or_else(|| "there is no such file".to_string());
     let schemes = match arguments.schemes.is_empty() {
         true => arguments.workload.schemes(),
-        false => arguments.schemes.clone(),
+        false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
+    let names = short_names(&schemes);
+    let mut seeds = Vec::new();
     let mut rows: Vec<(String, Valid)> = Vec::new();
     let mut scenarios = Vec::new();
     for (place, name) in schemes.iter().enumerate() {
@@ -106,34 +119,55 @@ pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let scheme = read_scheme(name, &tcp)?;
         let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
         let text = dumbbell(arguments, &title, &party, &tcp, chosen.sessions()).to_toml();
-        let mut plan = scenario::parse_with(&text, &open).map_err(|faults| Failure::Scenario {
-            origin: format!("the scenario that these arguments make for {name}"),
-            text: text.clone(),
-            faults,
+        let set = &arguments.settings.set;
+        let (mut plan, text) = scenario::parse_set(&text, set, &open).map_err(|faults| {
+            let origin = format!("the scenario that these arguments make for {name}");
+            refused(origin, text.clone(), set, faults)
         })?;
+        if let Some(case) = plan.cases.first() {
+            is_of(&case.valid, &scheme)?;
+        }
         // One bottleneck, no sweep: one case.
-        let row = row_name(name, &rows);
+        let row = names[place].clone();
+        seeds = plan.seeds;
         rows.extend(plan.cases.drain(..).map(|case| (row.clone(), case.valid)));
         scenarios.push((row, text));
     }
-    let plan = ComparisonPlan {
+    Ok(ComparisonPlan {
         title,
         scenarios,
         files: chosen.files,
         rows,
-        seeds: (0..arguments.seeds).map(|place| u64::from(arguments.seed) + u64::from(place)).collect(),
+        seeds,
         objects: false,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out/compare")),
-    };
-    plan.conduct(&arguments.settings, as_json)
+    })
+}
+
+/// Whether the long transfers and the bottleneck are still the scheme's, whatever `--set` says.
+fn is_of(valid: &Valid, scheme: &Scheme) -> Result<(), Failure> {
+    let control = valid.groups().first().and_then(|group| group.cc.as_ref());
+    let queue = valid.network().links.iter().find(|link| link.measured).map(|link| &link.queue);
+    let other = [
+        control.filter(|cc| cc.name() != scheme.cc.name()).map(|cc| cc.name()),
+        queue.filter(|queue| queue.name() != scheme.queue.name()).map(|queue| queue.name()),
+    ];
+    match other.into_iter().flatten().next() {
+        None => Ok(()),
+        Some(other) => Err(Failure::usage(
+            format!("--set puts `{other}` in the place of a part of the scheme `{}`", scheme.name),
+            "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
+        )),
+    }
 }
 
 fn title(arguments: &Arguments) -> String {
     let Arguments { rate, rtt, flows, buffer, reverse, .. } = arguments;
-    let mut title = format!("{rate}, {rtt}, {flows} flows, buffer {buffer}");
+    let plural = |count: u32| if count == 1 { "flow" } else { "flows" };
+    let mut title = format!("{rate}, {rtt}, {flows} {}, buffer {buffer}", plural(*flows));
     title += &arguments.workload.title();
     if *reverse > 0 {
-        title += &format!(", {reverse} flows in reverse");
+        title += &format!(", {reverse} {} in reverse", plural(*reverse));
     }
     match arguments.tcp.len() {
         0 => {}
@@ -143,23 +177,28 @@ fn title(arguments: &Arguments) -> String {
     title
 }
 
-/// More settings than this are counted in titles and names of rows; scenarios have them all.
+/// More options than this are counted in titles; scenarios have them all.
 const MOST_TOLD: usize = 3;
+/// Longer names of schemes with settings are shortened, in characters: a table of 80 columns has to have room for numbers.
+const LONGEST: usize = 32;
 
-/// The name of a scheme's row: with many settings, only their number, and a number of its own if another row has that name.
-fn row_name(scheme: &str, taken: &[(String, Valid)]) -> String {
-    let settings = scheme.matches('=').count();
-    if settings <= MOST_TOLD {
-        return scheme.to_string();
-    }
+/// The names of schemes in tables: without their settings where these make them too long, which are counted instead; and with a
+/// place, where two would be the same.
+pub(super) fn short_names(schemes: &[String]) -> Vec<String> {
     let bare = |part: &str| part.split(':').next().unwrap_or_default().to_string();
-    let bare = scheme.split('/').map(bare).collect::<Vec<_>>().join("/");
-    let numbered = |place: usize| match place {
-        1 => format!("{bare} ({settings} settings)"),
-        _ => format!("{bare} ({settings} settings, {place})"),
+    let short = |scheme: &String| match scheme.matches('=').count() {
+        settings if settings > 0 && scheme.chars().count() > LONGEST => {
+            let names = scheme.split('/').map(bare).collect::<Vec<_>>().join("/");
+            format!("{names} ({settings} set)")
+        }
+        _ => scheme.clone(),
     };
-    let free = |name: &String| taken.iter().all(|(other, _)| other != name);
-    (1..).map(numbered).find(free).unwrap_or_default()
+    let short: Vec<String> = schemes.iter().map(short).collect();
+    let unique = |(place, name): (usize, &String)| match short.iter().filter(|other| *other == name).count() {
+        1 => name.clone(),
+        _ => format!("{name} {}", short[..=place].iter().filter(|other| *other == name).count()),
+    };
+    short.iter().enumerate().map(unique).collect()
 }
 
 fn dumbbell<'a>(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee completions`: a completion script for a shell.
+//! `knee completions`: a script by which a shell asks `knee` itself what to suggest ([`crate::completion`]).
 
-use clap::{Args, Command};
+use clap::Args;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
 use crate::failure::Failure;
 use crate::files;
@@ -15,9 +16,16 @@ pub struct Arguments {
     shell: Shell,
 }
 
-/// Prints the script for the command line `knee`.
-pub fn completions(arguments: &Arguments, mut knee: Command) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut knee, "knee", &mut script);
+/// The variable by which the script asks.
+const VARIABLE: &str = "COMPLETE";
+
+/// Prints the script.
+pub fn completions(arguments: &Arguments) -> Result<(), Failure> {
+    let (shells, mut script) = (Shells::builtins(), Vec::<u8>::new());
+    let Some(shell) = shells.completer(&arguments.shell.to_string()) else {
+        return Err(Failure::usage(format!("`{}` is not supported", arguments.shell), "use another shell"));
+    };
+    let written = shell.write_registration(VARIABLE, "knee", "knee", "knee", &mut script);
+    written.map_err(|error| Failure::run(format!("cannot write the script: {error}"), "run it again"))?;
     files::print(String::from_utf8_lossy(&script))
 }

@@ -89,8 +89,11 @@ fn clean(as_json: bool) -> Result<(), Failure> {
 
 /// Nothing is left where nothing can be started.
 #[cfg(not(target_os = "linux"))]
-fn clean(_: bool) -> Result<(), Failure> {
-    files::print("nothing of knee is left on this machine")
+fn clean(as_json: bool) -> Result<(), Failure> {
+    match as_json {
+        true => files::print_json(&json!({"done": []})),
+        false => files::print("nothing of knee is left on this machine"),
+    }
 }
 
 impl Finding {

@@ -8,19 +8,20 @@ use serde_json::{Value, json};
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::{files, terminal};
+use crate::{completion, files, terminal};
 
 /// Arguments of `knee explain`.
 #[derive(Args)]
 pub struct Arguments {
     /// A name shown by `knee list`
+    #[arg(add = completion::name())]
     name: String,
 }
 
 /// Explains every item of that name: a controller and a recovery may share one.
 pub fn explain(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let all = catalogue::items(&Kind::ALL);
-    let named = all.iter().filter(|item| item.name == arguments.name).collect::<Vec<_>>();
+    let named = all.iter().filter(|item| item.is_called(&arguments.name)).collect::<Vec<_>>();
     if named.is_empty() {
         let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
         let near = closest(&arguments.name, &names).map(|near| format!("did you mean `{near}`? "));
@@ -30,9 +31,23 @@ pub fn explain(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         ));
     }
     if as_json {
-        return files::print_json(&named.into_iter().map(explanation_json).collect());
+        let items: Vec<_> = named.into_iter().map(explanation_json).collect();
+        return files::print_json(&json!({ "items": items }));
     }
-    files::print(named.into_iter().map(explanation).collect::<Vec<_>>().join("\n"))
+    let text = named.iter().map(|item| explanation(item)).collect::<Vec<_>>().join("\n");
+    files::print(meanings(&named) + &text)
+}
+
+/// Where a name means what, if it means several things.
+fn meanings(items: &[&Item]) -> String {
+    let [first, _, ..] = items else { return String::new() };
+    let width = items.iter().map(|item| item.kind.singular().len()).max().unwrap_or(0);
+    let meaning = |item: &&Item| {
+        let name = format!("  {:<width$}  ", item.kind.singular());
+        terminal::hanging(&name, item.kind.written(), terminal::columns())
+    };
+    let lines = items.iter().map(meaning).collect::<String>();
+    format!("`{}` is the name of {} things, by where it is written:\n{lines}\n", first.name, items.len())
 }
 
 fn explanation_json(item: &Item) -> Value {

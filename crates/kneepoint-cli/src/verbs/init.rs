@@ -16,6 +16,9 @@ pub struct Arguments {
     /// The file to write; `-` for standard output
     #[arg(default_value = "scenario.toml")]
     file: PathBuf,
+    /// Write every section and field, with its meaning and its range, instead of the usual ones
+    #[arg(long)]
+    all: bool,
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
@@ -24,8 +27,12 @@ pub struct Arguments {
 /// Writes the example.
 pub fn init(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let file = &arguments.file;
+    let text = if arguments.all { scenario::example() } else { scenario::brief_example() };
     if file.as_os_str() == "-" {
-        return files::print(scenario::example());
+        return match as_json {
+            true => files::print_json(&json!({"file": null, "text": text})),
+            false => files::print(text),
+        };
     }
     if file.is_dir() {
         let message = format!("`{}` is a directory", file.display());
@@ -36,9 +43,9 @@ pub fn init(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let message = format!("`{}` exists already and was not changed", file.display());
         return Err(Failure::run(message, "choose another file, or overwrite it with --force"));
     }
-    files::write(file, scenario::example())?;
+    files::write(file, &text)?;
     if as_json {
-        return files::print_json(&json!({"file": file}));
+        return files::print_json(&json!({"file": file, "text": text}));
     }
     files::print(format!("wrote {0}\nnext: knee run {0}", file.display()))
 }

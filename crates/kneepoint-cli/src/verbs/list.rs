@@ -2,6 +2,7 @@
 //! `knee list`: one line per named item.
 
 use clap::Args;
+use serde_json::json;
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
@@ -11,7 +12,7 @@ use crate::{files, terminal};
 #[derive(Args)]
 pub struct Arguments {
     /// Kinds to list; all by default
-    #[arg(value_enum)]
+    #[arg(value_enum, ignore_case = true)]
     kinds: Vec<Kind>,
 }
 
@@ -19,7 +20,8 @@ pub struct Arguments {
 pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let kinds = if arguments.kinds.is_empty() { &Kind::ALL[..] } else { &arguments.kinds };
     if as_json {
-        return files::print_json(&catalogue::items(kinds).iter().map(Item::json).collect());
+        let items: Vec<_> = catalogue::items(kinds).iter().map(Item::json).collect();
+        return files::print_json(&json!({ "items": items }));
     }
     // One kind: no heading, for `cut` and `while read`.
     let blocks = kinds.iter().map(|kind| match kinds {
@@ -31,9 +33,19 @@ pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 fn lines(kind: Kind, indent: &str) -> String {
     let items = catalogue::items(&[kind]);
+    let all = catalogue::items(&Kind::ALL);
     let width = items.iter().map(|item| item.name.len()).fold(16, usize::max);
     let columns = terminal::columns();
-    let line =
-        |item: &Item| terminal::hanging(&format!("{indent}{:<width$} ", item.name), &item.summary, columns);
+    let line = |item: &Item| {
+        let others = all.iter().filter(|other| other.name == item.name && other.kind != kind);
+        let others = others.map(|other| other.kind.singular()).collect::<Vec<_>>();
+        let also =
+            if others.is_empty() { String::new() } else { format!(" [also a {}]", others.join(", a ")) };
+        terminal::hanging(
+            &format!("{indent}{:<width$} ", item.name),
+            &format!("{}{also}", item.summary),
+            columns,
+        )
+    };
     items.iter().map(line).collect()
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `knee man`: manual pages, one for `knee` and one for each verb.
+//! `knee man`: manual pages, one for `knee` and one for each verb and its verbs.
 
 use std::path::PathBuf;
 
+use clap::builder::{Resettable, StyledStr};
 use clap::{Args, Command};
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -23,27 +25,61 @@ pub fn man(arguments: &Arguments, knee: Command, as_json: bool) -> Result<(), Fa
     let mut knee = knee.disable_help_subcommand(true);
     knee.build();
     let Some(directory) = &arguments.out else {
-        return files::print(page(&knee)?.1);
+        let (name, text) = page(&knee)?;
+        return match as_json {
+            true => files::print_json(&json!({"directory": null, "pages": [name], "text": text})),
+            false => files::print(text),
+        };
     };
     files::make_directory(directory)?;
-    let verbs = knee.get_subcommands().cloned().collect::<Vec<_>>();
     let mut written = Vec::new();
-    for command in std::iter::once(&knee).chain(&verbs) {
+    for command in all(&knee) {
         let (name, text) = page(command)?;
         files::write(&directory.join(&name), text)?;
         written.push(name);
     }
     if as_json {
-        return files::print_json(&json!({"directory": directory, "pages": written}));
+        return files::print_json(&json!({"directory": directory, "pages": written, "text": null}));
     }
     files::print(format!("wrote {} pages; read one with: man {}/knee.1", written.len(), directory.display()))
 }
 
-/// File name and text of a page.
+/// A command and all below it.
+fn all(command: &Command) -> Vec<&Command> {
+    std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
+}
+
+/// File name and text of a page. What stands after the options keeps its lines: examples are to be copied.
 fn page(command: &Command) -> Result<(String, String), Failure> {
-    let man = Man::new(command.clone());
+    let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
+    let man = Man::new(
+        command
+            .clone()
+            .after_help(Resettable::<StyledStr>::Reset)
+            .after_long_help(Resettable::<StyledStr>::Reset),
+    );
     let mut text = Vec::new();
     man.render(&mut text)
         .map_err(|error| Failure::run(format!("cannot write a manual page: {error}"), "run it again"))?;
-    Ok((man.get_filename(), String::from_utf8_lossy(&text).into_owned()))
+    let mut roff = Roff::new();
+    if let Some(after) = after {
+        roff.control("SH", ["NOTES"]);
+        for paragraph in after.split("\n\n") {
+            roff.control("PP", []);
+            let verbatim = paragraph.contains("\n  ");
+            // Far to the left, since a line of 79 characters is not to be broken.
+            if verbatim {
+                roff.control("in", ["1n"]).control("nf", []);
+            }
+            for line in paragraph.lines() {
+                roff.text([roman(line)]);
+            }
+            if verbatim {
+                roff.control("fi", []).control("in", []);
+            }
+        }
+    }
+    // Without hyphens in names, and without spaces between words that a copy would have.
+    let text = String::from_utf8_lossy(&text).replacen("\n.SH NAME", "\n.nh\n.ad l\n.SH NAME", 1);
+    Ok((man.get_filename(), text + &roff.to_roff()))
 }

@@ -2,18 +2,22 @@
 //! `knee reproduce`: published figures and tables, run again, and what became of each claim.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::experiment::{Effort, Experiment, Pace, Reproduction, Scope};
 use kneepoint::report::format::text;
-use kneepoint::report::{self, reproduction};
+use kneepoint::report::{self, Manifest, output, reproduction};
+use kneepoint::scenario;
 use kneepoint::study::reproduce::Reproduce;
 use serde_json::json;
 
-use crate::conductor::{self, Means};
+use crate::answer::{self, Answer};
+use crate::completion;
+use crate::conductor::{self, Dry, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::forecast::Forecast;
 use crate::library::{self, Volume};
 use crate::outputs::{Out, Picture, directory, write_report};
 use crate::{manifest, parquet};
@@ -26,7 +30,7 @@ Examples:
   knee reproduce pert --quick
   knee reproduce pert.fig6 pert.tab1
   knee reproduce pert --quick --readings
-  knee reproduce pert --json | jq '.[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
+  knee reproduce pert --json | jq '.claims[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
   knee reproduce my-figure.toml
 
 OUT/report.html has each figure with its claims; figures/ and data/ have them one by one. \
@@ -34,6 +38,7 @@ Each run is kept the moment it ends and is not repeated. \
 A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
     /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default
+    #[arg(add = completion::experiment())]
     names: Vec<String>,
     /// List the experiments
     #[arg(long)]
@@ -48,38 +53,40 @@ pub struct Arguments {
     #[arg(long)]
     readings: bool,
     /// Seeds of each experiment, instead of its own
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
-    seeds: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = scenario::seeds)]
+    seeds: Option<u32>,
     /// Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    dry: Dry,
     #[command(flatten)]
     means: Means,
 }
 
 /// Reproduces.
 pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
-    let scope =
-        if arguments.alternatives.unwrap_or(pace == Pace::Full) { Scope::Single } else { Scope::Taken };
-    let volumes = library::find(&arguments.names, pace, scope)?;
+    let (volumes, pace, scope) = volumes(arguments)?;
     if arguments.list {
         return list(&volumes, as_json);
     }
+    if arguments.dry.run {
+        let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
+        let experiments = seeded(volumes, arguments.seeds);
+        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.means, false)
+            .print(as_json)?;
+        if pace == Pace::Full || arguments.readings {
+            tell("further seeds, other readings and their combinations are not counted");
+        }
+        return Ok(());
+    }
     let usual = if arguments.quick { "out/quick" } else { "out/reproduce" };
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(usual)).settle()?;
-    let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
-    let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
-    let experiments = seeded(volumes, arguments.seeds);
-    let (outcomes, effort) = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.means)?;
-    let joint = if arguments.readings { combined(arguments)? } else { Vec::new() };
-    for outcome in &outcomes {
-        write(outcome, &out)?;
-    }
-    let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
-    let claims = report::json::lines(&reproduction::json::claims(&outcomes));
+    let Reproduced { outcomes, effort, manifest, answer } = reproduced(volumes, pace, scope, arguments)?;
+    let Answer { document, json: claims, tables, .. } = answer;
+    let data = directory(&out, "data")?;
+    parquet::save_tables(&tables, |_| &output::ESTIMATES, &manifest, &data)?;
     files::write(&out.join("claims.json"), &claims)?;
-    let document = reproduction::document(&outcomes, &joint, &effort, &manifest);
     let page = write_report(&document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     files::print(if as_json { claims } else { text::render(&document) })?;
@@ -94,8 +101,57 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Reproduces, and leaves no report behind. A list is the experiments and no runs.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    let (volumes, pace, scope) = volumes(arguments)?;
+    if arguments.list {
+        return Err(Failure::usage(
+            "--list prints the experiments",
+            "`knee reproduce --list` in a shell does",
+        ));
+    }
+    Ok(reproduced(volumes, pace, scope, arguments)?.answer)
+}
+
+fn volumes(arguments: &Arguments) -> Result<(Vec<Volume>, Pace, Scope), Failure> {
+    let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
+    let scope =
+        if arguments.alternatives.unwrap_or(pace == Pace::Full) { Scope::Single } else { Scope::Taken };
+    Ok((library::find(&arguments.names, pace, scope)?, pace, scope))
+}
+
+/// Experiments that were run and judged.
+struct Reproduced {
+    outcomes: Vec<Reproduction>,
+    effort: Effort,
+    manifest: Manifest,
+    answer: Answer,
+}
+
+fn reproduced(
+    volumes: Vec<Volume>,
+    pace: Pace,
+    scope: Scope,
+    arguments: &Arguments,
+) -> Result<Reproduced, Failure> {
+    let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
+    let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
+    let experiments = seeded(volumes, arguments.seeds);
+    let (outcomes, effort) = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.means)?;
+    let joint = if arguments.readings { combined(arguments)? } else { Vec::new() };
+    let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
+    let claims = report::json::lines("claims", &reproduction::json::claims(&outcomes));
+    let document = reproduction::document(&outcomes, &joint, &effort, &manifest);
+    // The observations of each experiment.
+    let table = |outcome: &Reproduction| {
+        answer::named(&outcome.experiment.id, reproduction::data::estimates(outcome))
+    };
+    let answer = Answer::whole(document, claims, outcomes.iter().map(table).collect());
+    Ok(Reproduced { outcomes, effort, manifest, answer })
+}
+
 /// Seeds under each of the many combinations of readings.
-const COMBINED_SEEDS: u64 = 2;
+const COMBINED_SEEDS: u32 = 2;
 
 /// The outcomes of shortened runs under every combination of the readings that experiments share.
 fn combined(arguments: &Arguments) -> Result<Vec<Reproduction>, Failure> {
@@ -108,12 +164,12 @@ fn combined(arguments: &Arguments) -> Result<Vec<Reproduction>, Failure> {
 }
 
 /// The experiments with so many seeds, or else their own.
-fn seeded(volumes: Vec<Volume>, seeds: Option<u64>) -> Vec<Experiment> {
+fn seeded(volumes: Vec<Volume>, seeds: Option<u32>) -> Vec<Experiment> {
     let one = |Volume { mut experiment, .. }: Volume| {
         // A computation takes no seed.
         if let Some(count) = seeds.filter(|_| experiment.seeds.len() > 1) {
             let first = experiment.seeds[0];
-            experiment.seeds = (first..first + count).collect();
+            experiment.seeds = (first..first + u64::from(count)).collect();
         }
         experiment
     };
@@ -171,19 +227,11 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
                 "file": volume.origin,
             })
         };
-        return files::print_json(&volumes.iter().map(one).collect());
+        return files::print_json(&json!({ "experiments": volumes.iter().map(one).collect::<Vec<_>>() }));
     }
     let line = |volume: &Volume| {
         let experiment = &volume.experiment;
         format!("{:<16} {:>2} claims  {}\n", experiment.name(), experiment.claims.len(), experiment.title)
     };
     files::print(volumes.iter().map(line).collect::<String>())
-}
-
-/// Writes the observations of an experiment as a table.
-fn write(outcome: &Reproduction, out: &Path) -> Result<(), Failure> {
-    let (id, data) = (&outcome.experiment.id, directory(out, "data")?);
-    let records = reproduction::data::estimates(outcome);
-    files::write(&data.join(format!("{id}.csv")), report::csv::records(&records))?;
-    parquet::save(&data.join(format!("{id}.parquet")), |sink| parquet::write_records(&records, sink))
 }

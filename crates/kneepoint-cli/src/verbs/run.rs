@@ -10,7 +10,8 @@ use kneepoint::scenario::{self, Case};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::units::Span;
 
-use crate::comparison::{self, ComparisonPlan};
+use crate::answer::Answer;
+use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
 use crate::files;
 use crate::outputs::{self, Out};
@@ -24,6 +25,7 @@ pub(super) const UNNAMED: &str = "untitled";
 Examples:
   knee init my.toml && knee run my.toml
   knee run my.toml --seeds 10 --out out/ten --sample 10ms
+  knee run my.toml --set topology.rtt=20ms --set 'flows.*.count=10' --dry-run
   knee run my.toml --json | jq '.schemes[].utilization.mean'
   knee run my.toml --overlay fluid
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
@@ -36,11 +38,11 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How many seeds, instead of those of the scenario
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = scenario::seeds)]
+    seeds: Option<u32>,
     /// The first seed, instead of those of the scenario
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u32>,
+    #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
+    seed: Option<u64>,
     /// Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never
     ///
     /// Where neither says it, every 100 ms, or less often in runs of more than 400 s.
@@ -52,6 +54,15 @@ pub struct Arguments {
 
 /// Runs.
 pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    plan(arguments)?.conduct(&arguments.settings, as_json)
+}
+
+/// Runs, and leaves no report behind.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    plan(arguments)?.answer(&arguments.settings)
+}
+
+fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     let text = files::read_text(&arguments.file)?;
     let origin = arguments.file.display().to_string();
     let named = RefCell::new(BTreeMap::new());
@@ -60,9 +71,10 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         named.borrow_mut().insert(name.to_string(), content.clone());
         Ok(content)
     };
-    let plan = match scenario::parse_with(&text, &open) {
-        Ok(plan) => plan,
-        Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
+    let set = &arguments.settings.set;
+    let (plan, text) = match scenario::parse_set(&text, set, &open) {
+        Ok(read) => read,
+        Err(faults) => return Err(refused(origin, text, set, faults)),
     };
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
@@ -75,7 +87,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
         Ok((row_name(&title, &case.settings), sampled))
     };
-    let plan = ComparisonPlan {
+    Ok(ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
         files: named.take(),
         seeds: seeds(arguments, &plan.seeds),
@@ -83,8 +95,7 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,
-    };
-    plan.conduct(&arguments.settings, as_json)
+    })
 }
 
 /// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.
@@ -97,8 +108,8 @@ fn seeds(arguments: &Arguments, planned: &[u64]) -> Vec<u64> {
     if arguments.seeds.is_none() && arguments.seed.is_none() {
         return planned.to_vec();
     }
-    let first = arguments.seed.map(u64::from).or(planned.first().copied()).unwrap_or(1);
-    let count = arguments.seeds.unwrap_or(planned.len() as u64);
+    let first = arguments.seed.or(planned.first().copied()).unwrap_or(1);
+    let count = arguments.seeds.map_or(planned.len() as u64, u64::from);
     (0..count).map(|place| first.saturating_add(place)).collect()
 }
 

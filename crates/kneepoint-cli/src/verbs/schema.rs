@@ -6,7 +6,7 @@ use kneepoint::scenario;
 use crate::failure::Failure;
 use crate::files;
 
-/// Prints the schema.
+/// Prints the schema, a document of the JSON Schema standard and not of ours: it has the version of that standard.
 pub fn schema() -> Result<(), Failure> {
-    files::print_json(&scenario::schema())
+    files::print(format!("{:#}", scenario::schema()))
 }

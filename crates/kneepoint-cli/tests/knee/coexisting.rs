@@ -118,7 +118,7 @@ fn long_settings_make_short_names_and_files_of_their_own() {
     let arguments = [&["coexist", &three, &four, "--rate", "5mbit", "--rtt", "20ms"][..], &more].concat();
     let result = json(&knee(here.path(), &arguments));
     assert_eq!(result["title"], "pert-adaptive-1 and pert-adaptive-2 side by side");
-    assert_eq!(cell(&result, &three, &four).len(), 1);
+    assert_eq!(cell(&result, "pert-adaptive (5 set) 1", "pert-adaptive (5 set) 2").len(), 1);
     let scenarios = names(&here.path().join("o/scenarios"));
     let mut pairs = scenarios.iter().map(String::as_str).collect::<Vec<_>>();
     pairs.sort_unstable();

@@ -6,6 +6,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use kneepoint::report::output;
+
+use super::documented::assert_defined;
 use super::{json, knee, stderr, stdout};
 
 /// Whether the machine lets this test have links; it says so if not, whether or not the test passes.
@@ -67,6 +70,7 @@ fn packets_that_cross_the_link_are_measured_captured_and_reported() {
         ["--rate", "1mbit", "--delay", "5ms", "--queue", "codel", "--out", "out", "--pcap", "p.pcapng"];
     let program = ["--server", "sleep 9", "--json", "--", "bash", "-c", send];
     let summary = json(&knee(here.path(), &[&["emulate"], &options[..], &program].concat()));
+    assert_defined(output::document("Emulation").unwrap(), std::slice::from_ref(&summary));
     let link = |name: &str| {
         let rows = summary["rows"].as_array().unwrap();
         rows.iter().find(|row| row["labels"] == serde_json::json!({ "link": name })).unwrap()["values"]
@@ -244,6 +248,7 @@ fn the_probe_measures_the_link_that_was_asked_for() {
     let output = knee(here.path(), &["emulate", "--probe", "--rate", "20mbit", "--delay", "10ms", "--json"]);
     // On a busy machine the status says that the emulation was not valid; what was measured is printed first.
     let table: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_defined(output::document("Probe of an emulated link").unwrap(), std::slice::from_ref(&table));
     let number = |place: &str| table.pointer(place).and_then(serde_json::Value::as_f64).unwrap();
     // A packet of 1500 bytes takes 0.6 ms at this rate.
     assert_eq!((number("/delay_promised_ms"), number("/packets"), number("/lost")), (10.6, 2000.0, 0.0));

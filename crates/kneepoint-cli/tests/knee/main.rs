@@ -5,12 +5,15 @@
 mod capturing;
 mod coexisting;
 mod comparing;
+mod documented;
 #[cfg(target_os = "linux")]
 mod emulating;
 mod fluid;
 mod fuzz;
+mod manners;
 mod markov;
 mod predicting;
+mod recipes;
 mod refusing;
 #[cfg(target_os = "linux")]
 mod replaying;

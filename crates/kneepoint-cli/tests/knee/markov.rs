@@ -29,9 +29,9 @@ fn a_point_has_its_solution_its_drawings_and_its_packets_side_by_side() {
     assert_eq!((points.len(), &found["parameters"]["arrivals"]), (2, &"0.01".into()));
     for point in points {
         let throughput = |of: &Value| of.as_f64().unwrap();
-        let solved = throughput(&point["solution"]["throughput"]);
+        let solved = throughput(&point["solution"]["throughput_pps"]);
         for other in ["drawn", "packets"] {
-            let near = throughput(&point[other]["throughput"]["mean"]);
+            let near = throughput(&point[other]["throughput_pps"]["mean"]);
             assert!((solved / near - 1.0).abs() < 0.1, "{other}: {point}");
         }
         assert!(point["solution"]["states"].as_u64().unwrap() > 1000);

@@ -21,6 +21,7 @@ fn a_bad_scenario_shows_line_column_value_and_range() {
     let faults = knee(here.path(), &["check", "bad.toml", "--json"]);
     assert_eq!(faults.status.code(), Some(2));
     let faults: Value = serde_json::from_slice(&faults.stdout).unwrap();
+    let faults = &faults["files"][0];
     assert_eq!(faults["valid"], false);
     assert_eq!(
         (&faults["faults"][0]["line"], &faults["faults"][0]["column"]),

@@ -74,7 +74,7 @@ fn toy(directory: &Path) {
 }
 
 fn verdicts(claims: &Value) -> Vec<&str> {
-    claims.as_array().unwrap().iter().map(|claim| claim["verdict"].as_str().unwrap()).collect()
+    claims["claims"].as_array().unwrap().iter().map(|claim| claim["verdict"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -83,6 +83,7 @@ fn each_claim_gets_a_verdict_with_our_number_and_a_reason() {
     toy(directory.path());
     let claims = json(&knee(directory.path(), &["reproduce", "toy.toml", "--json", "--out", "o"]));
     assert_eq!(verdicts(&claims), ["holds", "fails", "untestable"]);
+    let claims = &claims["claims"];
     for key in ["experiment", "claim", "verdict", "ours", "published", "reason"] {
         assert!(claims[0].get(key).is_some(), "{key}");
     }
@@ -113,7 +114,7 @@ fn what_is_kept_is_not_run_again_and_what_is_lost_is() {
     let one = runs.join(&kept[0]);
     let text = std::fs::read_to_string(&one).unwrap();
     std::fs::write(&one, text.replace("\"utilization\":0.", "\"utilization\":7.")).unwrap();
-    assert_ne!(json(&reproduce())[0]["ours"], first[0]["ours"]);
+    assert_ne!(json(&reproduce())["claims"][0]["ours"], first["claims"][0]["ours"]);
     std::fs::write(&one, "half of a r").unwrap();
     assert_eq!(json(&reproduce()), first);
     std::fs::remove_file(&one).unwrap();
@@ -126,7 +127,7 @@ fn experiments_answer_to_their_paper_their_figure_and_their_id() {
     let directory = tempfile::tempdir().unwrap();
     let count = |name: &str| {
         let list = json(&knee(directory.path(), &["reproduce", "--list", "--json", name]));
-        list.as_array().unwrap().len()
+        list["experiments"].as_array().unwrap().len()
     };
     assert!(count("pert") > 10);
     assert_eq!((count("pert.fig5"), count("pert-fig5")), (1, 1));

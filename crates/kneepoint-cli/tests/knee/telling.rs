@@ -11,7 +11,7 @@ fn list_has_one_line_for_each_name_and_says_it_in_json_too() {
     let here = tempfile::tempdir().unwrap();
     let lines = stdout(&knee(here.path(), &["list", "controllers"]));
     let listed = json(&knee(here.path(), &["list", "controllers", "--json"]));
-    let listed = listed.as_array().unwrap();
+    let listed = listed["items"].as_array().unwrap();
     assert_eq!(lines.lines().count(), listed.len());
     for (line, item) in lines.lines().zip(listed) {
         assert_eq!(line.split_whitespace().next(), item["name"].as_str());
@@ -39,10 +39,11 @@ fn a_metric_and_a_column_of_one_name_are_explained_together_with_what_counts() {
 #[test]
 fn every_listed_name_can_be_explained() {
     let here = tempfile::tempdir().unwrap();
-    for item in json(&knee(here.path(), &["list", "--json"])).as_array().unwrap() {
+    for item in json(&knee(here.path(), &["list", "--json"]))["items"].as_array().unwrap() {
         let name = item["name"].as_str().unwrap();
         let explained = json(&knee(here.path(), &["explain", name, "--json"]));
-        let same = explained.as_array().unwrap().iter().find(|one| one["kind"] == item["kind"]).unwrap();
+        let same =
+            explained["items"].as_array().unwrap().iter().find(|one| one["kind"] == item["kind"]).unwrap();
         assert_eq!(same["summary"], item["summary"]);
         for parameter in same["parameters"].as_array().unwrap() {
             assert_ne!(parameter["doc"], "", "{name}");
@@ -79,9 +80,8 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 #[test]
-fn completions_and_manual_pages_name_every_verb() {
+fn every_verb_has_a_manual_page() {
     let here = tempfile::tempdir().unwrap();
-    let script = stdout(&knee(here.path(), &["completions", "bash"]));
     let pages = json(&knee(here.path(), &["man", "--out", "man", "--json"]));
     for verb in [
         "compare",
@@ -96,7 +96,6 @@ fn completions_and_manual_pages_name_every_verb() {
         "man",
         "schema",
     ] {
-        assert!(script.contains(verb), "{verb}");
         let page = format!("knee-{verb}.1");
         assert!(pages["pages"].as_array().unwrap().contains(&page.as_str().into()), "{page}: {pages}");
         assert!(std::fs::read_to_string(here.path().join("man").join(page)).unwrap().contains(".TH"));

@@ -68,7 +68,7 @@ pub fn held_to_their_range<C: Assign + Clone + PartialEq + Debug>(name: &str, de
             let Err(Refusal::Value(nonsense)) = same.assign(field.name, &Raw::Text("nonsense".into())) else {
                 panic!("{place} takes nonsense")
             };
-            assert!(field.choices.iter().all(|(name, _)| nonsense.contains(name)), "{place}: {nonsense}");
+            assert!(field.choices.iter().all(|(choice, _)| nonsense.contains(choice)), "{place}: {nonsense}");
         }
         assert_eq!(same, *defaults, "{place}: a refusal changed it");
     }

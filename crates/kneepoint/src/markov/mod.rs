@@ -53,16 +53,20 @@ use sessions::Sessions;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Solution {
     /// Packets per second delivered.
+    #[serde(rename = "throughput_pps")]
     pub throughput: f64,
     /// The throughput over the mean fair rate.
     pub efficiency: f64,
     /// Loss events per second: each ends in a timeout.
+    #[serde(rename = "losses_per_s")]
     pub losses: f64,
     /// Loss events per packet transmitted.
     pub loss_probability: f64,
     /// The mean window at the epochs of congestion avoidance, in packets.
+    #[serde(rename = "mean_window_packets")]
     pub mean_window: f64,
     /// The mean fair rate, in packets per second.
+    #[serde(rename = "fair_rate_pps")]
     pub fair_rate: f64,
     /// States (N_{k-1}, W_k, N_k, B_k, D_k) of congestion avoidance.
     pub states: usize,
@@ -76,10 +80,12 @@ pub struct Solution {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sampled {
     /// Packets per second delivered.
+    #[serde(rename = "throughput_pps")]
     pub throughput: Estimate,
     /// The throughput over the mean fair rate.
     pub efficiency: Estimate,
     /// Loss events per second.
+    #[serde(rename = "losses_per_s")]
     pub losses: Estimate,
 }
 

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! drop ratio    packets that the queue dropped / packets that arrived
+//! channel loss  packets that the channel lost / packets transmitted, where there is a model of losses
 //! mark ratio    packets that got a congestion mark / packets that arrived
 //! utilization   bits transmitted inside the window / bits that the link can carry in it
 //! capacity      bits that the link can carry in the window / its length
@@ -38,6 +39,8 @@ pub(super) struct Link {
     capacity: f64,
     limit: Limit,
     full_packet: Bytes,
+    /// Whether its channel may lose packets.
+    lossy: bool,
     window: Interval,
     arrivals: u64,
     /// By reason.
@@ -69,6 +72,7 @@ impl Link {
             queue: Occupancy::new(window),
             rate: spec.rate,
             varies: spec.capacity != crate::link::capacity::Config::default(),
+            lossy: spec.loss != crate::link::loss::Config::default(),
             capacity,
             limit: spec.limit,
             full_packet,
@@ -155,6 +159,11 @@ impl Link {
         self.drops.iter().sum::<u64>() - self.drops[Reason::Channel as usize]
     }
 
+    /// The fraction of the transmitted packets that the channel lost; NaN where it loses none.
+    fn channel_loss(&self) -> f64 {
+        if self.lossy { self.drops_by(Reason::Channel) / self.served_packets as f64 } else { f64::NAN }
+    }
+
     /// The capacity of the buffer in packets of full size; NaN without a limit.
     fn buffer_packets(&self) -> f64 {
         match self.limit {
@@ -204,6 +213,9 @@ pub(super) const METRICS: &[Entry<Link>] = &[
     })
     .less()
     .headline(),
+    number("channel_loss_ratio", "Packets lost by the channel", "channel loss", PERCENT, Link::channel_loss)
+        .less()
+        .headline(),
     number("mark_ratio", "Packets marked", "marked", PERCENT, |link: &Link| {
         link.marks as f64 / link.arrivals as f64
     })

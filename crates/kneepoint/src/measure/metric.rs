@@ -103,6 +103,11 @@ impl Subject {
         }
     }
 
+    /// What it is, in a phrase.
+    pub fn about(self) -> &'static str {
+        <Subject as settings::Setting>::CHOICES[self as usize].1
+    }
+
     /// Its metrics in the order of reports.
     pub fn metrics(self) -> &'static [Metric] {
         static TABLES: LazyLock<Vec<Vec<Metric>>> =
@@ -351,8 +356,8 @@ mod tests {
         let keys: Vec<&str> = headlines().map(|metric| metric.key.as_str()).collect();
         assert_eq!(
             keys.join(" "),
-            "queue_mean_packets queue_mean_normalized queueing_delay_mean_ms queueing_delay_p99_ms drop_ratio mark_ratio \
-             utilization jain_index goodput_bps"
+            "queue_mean_packets queue_mean_normalized queueing_delay_mean_ms queueing_delay_p99_ms drop_ratio channel_loss_ratio \
+             mark_ratio utilization jain_index goodput_bps"
         );
     }
 

@@ -51,6 +51,17 @@ pub const COLUMNS: [Column; 9] = [
     column("window_packets", Subject::Flow, "Congestion window of some flows."),
 ];
 
+impl Column {
+    /// Its name with that of its subject between `<` and `>`: `queue_packets[<link>]`.
+    pub fn pattern(&self) -> String {
+        match self.subject {
+            Subject::Run => self.name.to_string(),
+            Subject::Flow => format!("{}[<group>/<flow>]", self.name),
+            subject => format!("{}[<{subject}>]", self.name),
+        }
+    }
+}
+
 const fn column(name: &'static str, subject: Subject, about: &'static str) -> Column {
     Column { name, subject, about }
 }

@@ -15,6 +15,7 @@ mod transitions;
 pub use laboratory::{Judge, Laboratory, Score};
 pub use transitions::Machine;
 
+use crate::settings::names::{declared, same_name};
 use crate::settings::{Raw, Refusal, Settings};
 use crate::suggest::did_you_mean;
 use crate::units::{Span, Time};
@@ -100,6 +101,15 @@ pub struct Preset {
     pub set: &'static [(&'static str, &'static str)],
 }
 
+impl Preset {
+    /// What it stands for: `the predictor ewma with history = 0.99`.
+    pub fn meaning(&self) -> String {
+        let setting = |(name, value): &(&str, &str)| format!("{name} = {value}");
+        let with = self.set.iter().map(setting).collect::<Vec<_>>();
+        format!("the predictor {} with {}", self.of, with.join(", "))
+    }
+}
+
 /// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset {
@@ -129,7 +139,7 @@ pub fn standard() -> Vec<(String, Config)> {
 /// The predictor of this name, from the registry or the presets.
 fn named(name: &str) -> Option<Config> {
     let preset = || {
-        let preset = PRESETS.iter().find(|preset| preset.name == name)?;
+        let preset = PRESETS.iter().find(|preset| same_name(preset.name, name))?;
         let mut config = Config::named(preset.of)?;
         for (field, value) in preset.set {
             config.set(field, &Raw::guess(value)).ok()?;
@@ -142,10 +152,13 @@ fn named(name: &str) -> Option<Config> {
 /// Parses `NAME[:key=value,key=value]`; the error names the problem and the alternatives.
 pub fn parse(text: &str) -> Result<(String, Config), String> {
     let text = text.trim();
-    let (name, settings) = text.split_once(':').map_or((text, None), |(before, after)| (before, Some(after)));
+    let (written, settings) =
+        text.split_once(':').map_or((text, None), |(before, after)| (before, Some(after)));
+    let names = REGISTRY.iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name));
+    let names = names.collect::<Vec<_>>();
+    let name = declared(written, names.iter().copied()).unwrap_or(written);
     let Some(mut config) = named(name) else {
-        let names = REGISTRY.iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name));
-        let help = did_you_mean(name, &names.collect::<Vec<_>>());
+        let help = did_you_mean(name, &names);
         return Err(format!("unknown predictor `{name}`: {help}"));
     };
     for setting in settings.into_iter().flat_map(|list| list.split(',')) {
@@ -167,7 +180,7 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
         }
     }
     config.check().map_err(|message| format!("{name}: {message}"))?;
-    Ok((text.to_string(), config))
+    Ok((format!("{name}{}", &text[written.len()..]), config))
 }
 
 /// Parses predictors separated by commas; an item with `=` but no `:` is a further setting of the one before.

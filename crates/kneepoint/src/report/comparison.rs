@@ -9,13 +9,13 @@
 //!   "manifest" }
 //! ```
 //!
-//! `KEY` of a scheme is each of [`headlines`]; `PART` is each of [`PARTS`], and its `KEY` each of its defined
-//! [metrics](Subject::metrics). A scheme has the parts that were observed, and `fluid` where a fluid model was requested and describes it.
+//! `KEY` of a scheme is each of [`headlines`]; `PART` is each of [`PARTS`], and its `KEY` each of its [metrics](Subject::metrics).
+//! [`output`](super::output) defines all of them.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::{Block, Column, Document, Figure, Layout, Section, Table, TableLine};
-use super::grid::{Breakdown, Grid, Measured, measured};
+use super::grid::{Breakdown, Grid, measured};
 use super::{Comparison, PARTS, SchemeResult, figures, loads, manifest, shares, transfers};
 use crate::chart::scheme_class;
 use crate::measure::{Metric, Subject, headlines};
@@ -198,14 +198,9 @@ impl Serialize for SchemeResult {
         for metric in headlines() {
             map.serialize_entry(&metric.key, &self.estimate(&metric.key))?;
         }
-        if let Some(Ok(beside)) = &self.theory {
-            map.serialize_entry("fluid", beside)?;
-        }
+        map.serialize_entry("fluid", &self.theory.as_ref().and_then(|theory| theory.as_ref().ok()))?;
         for (key, subject) in PARTS {
-            let all: Vec<Measured> = measured(self, subject);
-            if !all.is_empty() {
-                map.serialize_entry(key, &all)?;
-            }
+            map.serialize_entry(key, &measured(self, subject))?;
         }
         map.serialize_entry("runs", &self.runs)?;
         map.end()
@@ -235,14 +230,15 @@ mod tests {
         let scheme = &document["schemes"][0];
         assert_keys(
             scheme,
-            "drop_ratio goodput_bps groups jain_index links mark_ratio queue_mean_normalized queue_mean_packets \
-             queueing_delay_mean_ms queueing_delay_p99_ms runs scheme utilization",
+            "channel_loss_ratio classes completions crossings drop_ratio drop_windows fluid goodput_bps groups jain_index links mark_ratio \
+             queue_mean_normalized queue_mean_packets queueing_delay_mean_ms queueing_delay_p99_ms runs scheme \
+             startups utilization",
         );
         assert_keys(&scheme["utilization"], "half_width mean");
         assert_keys(&scheme["runs"][0], "bottleneck_packets cpu_seconds events rows seed");
         assert_keys(&scheme["runs"][0]["rows"][0], "labels values");
         assert_eq!(scheme["groups"][1]["group"], "noise");
-        assert!(scheme["groups"][1].get("timeouts").is_none(), "undefined for datagrams");
+        assert_eq!(scheme["groups"][1]["timeouts"]["mean"], Value::Null, "undefined for datagrams");
         assert_keys(&document["manifest"]["scenario"][0], "name text");
     }
 

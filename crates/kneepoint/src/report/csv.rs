@@ -1,59 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Comma-separated values (RFC 4180). Numbers read back as they were; an undefined one is an empty field.
 
-use super::{Comparison, RunResult, SchemeResult};
-use crate::measure::{Metric, Subject, headlines};
-use crate::table::{Cell, Records, Row, Table, value};
-
-/// One line per scheme: each headline metric and its half width.
-pub fn schemes(comparison: &Comparison) -> String {
-    let heads = headlines().flat_map(|metric| [metric.key.clone(), format!("{}_half_width", metric.key)]);
-    let head = ["scheme".to_string(), "runs".to_string()].into_iter().chain(heads);
-    let rows = comparison.schemes.iter().map(|scheme| {
-        let mut row = vec![scheme.scheme.clone(), scheme.runs.len().to_string()];
-        for metric in headlines() {
-            let estimate = scheme.estimate(&metric.key);
-            row.extend([number(estimate.mean), number(estimate.half_width.unwrap_or(f64::NAN))]);
-        }
-        row
-    });
-    written(head.collect(), rows)
-}
-
-/// One line per run: all its metrics and its costs.
-pub fn runs(comparison: &Comparison) -> String {
-    let costs = ["cpu_seconds", "bottleneck_packets", "events"];
-    let metrics = || Subject::Run.metrics().iter();
-    let keys = metrics().map(|metric| metric.key.as_str());
-    let head = ["scheme", "seed"].into_iter().chain(keys).chain(costs);
-    let rows = each(comparison).map(|(scheme, run)| {
-        let mut row = vec![scheme.scheme.clone(), run.seed.to_string()];
-        row.extend(metrics().map(|metric| number(value(&run.rows, &metric.key, &[]))));
-        row.extend([number(run.cpu_seconds), run.bottleneck_packets.to_string(), run.events.to_string()]);
-        row
-    });
-    written(head.map(String::from).collect(), rows)
-}
-
-/// One line per link, group or class of each run: all its metrics.
-pub fn subjects(comparison: &Comparison, subject: Subject) -> String {
-    let keys = subject.metrics().iter().map(|metric| metric.key.as_str());
-    let head = ["scheme", "seed"].into_iter().chain(subject.axes().iter().copied()).chain(keys);
-    let line = |scheme: &SchemeResult, run: &RunResult, row: &Row| {
-        let labels = subject.axes().iter().map(|axis| row.label(axis).to_string());
-        let numbers = subject.metrics().iter().map(|metric: &Metric| number(row.value(&metric.key)));
-        [scheme.scheme.clone(), run.seed.to_string()].into_iter().chain(labels).chain(numbers).collect()
-    };
-    let rows = each(comparison).flat_map(|(scheme, run)| {
-        run.rows.iter().filter(|row| subject.has(row)).map(move |row| line(scheme, run, row))
-    });
-    written(head.map(String::from).collect(), rows)
-}
-
-/// Every run of every scheme.
-fn each(comparison: &Comparison) -> impl Iterator<Item = (&SchemeResult, &RunResult)> {
-    comparison.schemes.iter().flat_map(|scheme| scheme.runs.iter().map(move |run| (scheme, run)))
-}
+use crate::table::{Cell, Records, Table};
 
 /// A table as it is.
 pub fn table(table: &Table) -> String {
@@ -81,8 +29,9 @@ fn written(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String
 
 #[cfg(test)]
 mod tests {
-    use super::super::example;
+    use super::super::{example, tables};
     use super::*;
+    use crate::measure::Subject;
 
     fn read(text: &str) -> Table {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -115,15 +64,15 @@ mod tests {
     #[test]
     fn runs_and_schemes_have_a_line_each() {
         let comparison = example::comparison();
-        let written = runs(&comparison);
+        let written = records(&tables::runs(&comparison));
         assert_eq!(written.lines().count(), 1 + 2 * 3);
         assert!(written.lines().next().is_some_and(|head| head.contains(",retransmission_rate,timeouts,")));
-        let schemes = schemes(&comparison);
+        let schemes = records(&tables::schemes(&comparison));
         assert_eq!(schemes.lines().count(), 1 + 2);
         assert!(schemes.starts_with("scheme,runs,queue_mean_packets,queue_mean_packets_half_width,"));
-        let groups = subjects(&comparison, Subject::Group);
+        let groups = records(&tables::subjects(&comparison, Subject::Group));
         assert_eq!(groups.lines().count(), 1 + 2 * 3 * 2);
         assert!(groups.starts_with("scheme,seed,group,flows,goodput_bps,"), "{groups}");
-        assert_eq!(subjects(&comparison, Subject::Link).lines().count(), 1 + 2 * 3);
+        assert_eq!(tables::subjects(&comparison, Subject::Link).rows.len(), 2 * 3);
     }
 }

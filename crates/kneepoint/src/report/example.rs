@@ -30,6 +30,7 @@ pub(super) fn of(title: &str, schemes: &[&str]) -> Comparison {
             created: Some("2026-01-02T03:04:05Z".into()),
             command: Some("knee compare dumbbell.toml --seeds 3".into()),
             notes: vec!["Buffers of one bandwidth-delay product.".into()],
+            presets: Default::default(),
         },
     }
 }

@@ -106,14 +106,14 @@ impl Measured {
     }
 }
 
-/// By labels and keys; undefined metrics are left out.
+/// By labels and keys.
 impl Serialize for Measured {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (axis, label) in &self.labels {
             map.serialize_entry(axis, label)?;
         }
-        for (metric, estimate) in self.estimates.iter().filter(|(_, estimate)| estimate.mean.is_finite()) {
+        for (metric, estimate) in &self.estimates {
             map.serialize_entry(&metric.key, estimate)?;
         }
         map.end()

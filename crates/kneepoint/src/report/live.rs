@@ -42,7 +42,6 @@ pub struct Report {
     /// The title.
     pub title: String,
     /// Every claim on both sides, where the cases are those of an experiment.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Judged>,
     /// The cases, in order.
     pub cases: Vec<Case>,
@@ -62,7 +61,6 @@ pub struct Judged {
     /// And in the simulator.
     pub simulator: Finding,
     /// Why it fails, where the experiment says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

@@ -21,7 +21,8 @@ pub(super) fn section(manifest: &Manifest) -> Section {
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
     let files = manifest.files.iter().map(|(name, digest)| (name.clone(), digest.clone()));
-    let facts = facts.map(|(name, value)| (name.to_string(), value)).chain(files);
+    let presets = manifest.presets.iter().map(|(name, meaning)| (name.clone(), meaning.clone()));
+    let facts = facts.map(|(name, value)| (name.to_string(), value)).chain(presets).chain(files);
     let mut blocks = vec![Block::Facts(facts.collect())];
     blocks.extend(manifest.scenario.iter().map(|(name, text)| Block::Listing(name.clone(), text.clone())));
     Section::new("Manifest", vec![Block::pages(blocks)])

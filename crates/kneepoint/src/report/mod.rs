@@ -15,10 +15,12 @@ pub mod live;
 mod loads;
 mod manifest;
 pub mod markov;
+pub mod output;
 pub mod playback;
 pub mod predictions;
 pub mod reproduction;
 mod shares;
+pub mod tables;
 mod transfers;
 
 use std::collections::BTreeMap;
@@ -41,7 +43,7 @@ pub const PARTS: [(&str, Subject); 7] = [
 ];
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Schemes that ran the same scenario with the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -136,8 +138,9 @@ pub struct Manifest {
     /// A digest of them.
     pub scenario_hash: String,
     /// Names and digests of the files that they name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+    /// The presets that they name, and what each stands for.
+    pub presets: BTreeMap<String, String>,
     /// The seeds of the runs, in order.
     pub seeds: Vec<u64>,
     /// The name of the machine.

@@ -31,7 +31,6 @@ pub struct Report {
     /// How it was buffered.
     pub buffering: String,
     /// Every claim, by the playbacks of the first player.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Judged>,
     /// The cases, in order.
     pub cases: Vec<Case>,
@@ -70,7 +69,6 @@ pub struct Judged {
     /// Our numbers.
     pub ours: String,
     /// Why it fails, where the experiment says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

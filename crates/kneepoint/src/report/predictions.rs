@@ -31,7 +31,6 @@ pub struct WatchedFlow {
     /// One for each time that it was watched.
     pub runs: Vec<WatchedRun>,
     /// The scores of a captured flow on its own losses at other times, once for each of several shifts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chance: Vec<Vec<Score>>,
     /// What was captured of it.
     #[serde(skip)]

@@ -10,6 +10,7 @@ use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
 use super::traffic::{Context, Group, group};
 use super::tree::{Key, Node, Table, Value};
+use crate::settings::names::same_name;
 use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
 use crate::{cc, queue, tcp};
@@ -96,7 +97,13 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
 /// even where no group does.
 fn controllers(root: &Table, extensions: &Extensions, faults: &mut Faults) -> Table {
     let table = section(root, "controllers", faults);
-    for (key, node) in &table.entries {
+    for (place, (key, node)) in table.entries.iter().enumerate() {
+        if let Some((first, _)) =
+            table.entries[..place].iter().find(|(one, _)| same_name(&one.text, &key.text))
+        {
+            let message = format!("controllers: `{}` and `{}` are one controller", first.text, key.text);
+            faults.add_with_help(&key.span, message, "write its parameters under one of them");
+        }
         let kind = Node::text(&key.text, &key.span);
         let name = Table {
             span: node.span.clone(),

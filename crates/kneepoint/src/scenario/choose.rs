@@ -9,6 +9,7 @@ use super::fault::Faults;
 use super::reader::{Shape, fill};
 use super::tree::{Key, Node, Table, Value};
 use crate::settings::Raw;
+use crate::settings::names::same_name;
 use crate::suggest::did_you_mean;
 use crate::tcp;
 
@@ -75,6 +76,7 @@ pub(crate) fn choose_from<F: Family>(
             return None;
         }
     };
+    let kind = (members.declared(kind.0).unwrap_or(kind.0), kind.1);
     let Some(mut chosen) = named::<F>(kind.0, precedence, extensions) else {
         let message = format!("there is no {} called `{}`", members.what, kind.0);
         faults.add_with_help(kind.1, message, did_you_mean(kind.0, &extensions.names::<F>()));
@@ -82,7 +84,8 @@ pub(crate) fn choose_from<F: Family>(
     };
     let place = format!("{place} (kind {})", kind.0);
     let before = faults.len();
-    if let Some(Value::Table(common)) = defaults.get(kind.0).map(|node| &node.value) {
+    let common = defaults.entries.iter().find(|(key, _)| same_name(&key.text, kind.0));
+    if let Some((_, Node { value: Value::Table(common), .. })) = common {
         let shape = Shape { place: &place, ..Shape::default() };
         fill(common, shape, &mut [&mut chosen.config], faults);
     }

@@ -8,18 +8,52 @@ use crate::tcp;
 
 /// The annotated example: a scenario that runs, and comments from which any other can be made.
 pub fn example() -> String {
-    let mut page = Page { text: PREFACE.to_string() };
-    page.fields(HEAD(), "", &[]);
+    let mut page = Page { text: PREFACE.to_string(), only: None };
+    page.fields(HEAD(), "", "");
     for section in sections() {
         page.section(&section);
     }
-    page.text.push_str(COMMON);
-    page.text
+    page.text + COMMON + SWEEP
 }
+
+/// The same scenario with the fields alone that most scenarios set.
+pub fn brief_example() -> String {
+    let mut page = Page { text: BRIEF_PREFACE.to_string(), only: Some(BRIEF) };
+    page.fields(HEAD(), "", "");
+    let shown = |section: &Section| BRIEF.iter().any(|(name, _)| *name == section.name);
+    for section in sections().filter(shown) {
+        page.section(&section);
+    }
+    page.text + SWEEP
+}
+
+/// Sections and fields of the brief example.
+const BRIEF: &[(&str, &[&str])] = &[
+    ("", &["name"]),
+    ("run", &["duration", "seeds"]),
+    ("topology", &["kind", "rate", "rtt", "buffer"]),
+    ("queue", &["kind"]),
+    ("flows", &["name", "count", "start", "cc"]),
+];
+
+/// Values of the examples that are not the defaults. Flows start at random, so that seeds differ.
+const GIVEN: &[(&str, &str, &str)] = &[
+    ("run", "seeds", "3"),
+    ("flows", "name", "\"long\""),
+    ("flows", "count", "5"),
+    ("flows", "start", "\"0s..5s\""),
+];
+
+const BRIEF_PREFACE: &str = "\
+# A scenario: a network, its traffic, and when to measure. `knee init --all` shows every other section and field,
+# `knee list` what there is to choose from, `knee explain NAME` what it does.
+
+";
 
 const PREFACE: &str = "\
 # A scenario: a network, its traffic, and when to measure. Every field is shown with its default, so a line
-# may be left out. Lines that begin with `#` and no space are alternatives: take the `#` away to use them.
+# may be left out; only the number of seeds, and the flows' name, count and start are chosen. Lines that
+# begin with `#` and no space are alternatives: take the `#` away to use them.
 
 ";
 
@@ -28,19 +62,21 @@ const COMMON: &str = "
 # Parameters of a controller wherever a group chooses it; what the group itself sets goes before.
 #[controllers.pert]
 #t1 = \"5ms\"
+";
 
+const SWEEP: &str = "
 # Fields by path and the values they take, in every combination. A group is addressed by its name, all groups
 # of a section by `*`; `scheme` sets the control of all groups and the queue, as in \"pert:t1=5ms/droptail\".
 #[sweep]
+#scheme = [\"pert\", \"cubic\"]
 #\"topology.rate\" = [\"1mbit\", \"10mbit\", \"100mbit\"]
 #\"flows.long.count\" = [1, 5, 25]
 ";
 
-/// Fields of the example's group that differ from the defaults.
-const LONG: &str = "name = \"long\"\ncount = 5\n";
-
 struct Page {
     text: String,
+    /// The fields to show; all if there is no list.
+    only: Option<&'static [(&'static str, &'static [&'static str])]>,
 }
 
 impl Page {
@@ -49,23 +85,21 @@ impl Page {
         let off = if section.wanted { "" } else { "#" };
         self.comment(section.about);
         self.text.push_str(&format!("{off}{}\n", header(section)));
-        if section.is_first_traffic() {
-            self.text.push_str(LONG);
-        }
         let wanted = |name: &str| section.required.contains(&name);
         for (name, part) in section.parts.iter().filter(|(name, _)| wanted(name)) {
             self.part(section, name, *part, off);
         }
         match section.choice {
-            Some(family) => self.choice(family, off),
+            Some(family) => self.choice(family, off, section.name),
             None => {
-                let shown = if section.is_first_traffic() { &["name", "count"][..] } else { &[] };
                 for list in section.fields.iter().chain(&section.own) {
-                    self.fields(list(), off, shown);
+                    self.fields(list(), off, section.name);
                 }
             }
         }
-        for (name, part) in section.parts.iter().filter(|(name, _)| !wanted(name)) {
+        let only = self.only;
+        let shown = |name: &str| shows(only, section.name, name);
+        for (name, part) in section.parts.iter().filter(|(name, _)| !wanted(name) && shown(name)) {
             self.part(section, name, *part, off);
         }
     }
@@ -81,7 +115,7 @@ impl Page {
         };
         let members = family.all();
         let home = sections().find(|other| other.name == family.section);
-        if section.name == family.section {
+        if section.name == family.section && self.only.is_none() {
             for member in &members {
                 self.comment(&format!("\"{}\": {}", member.name, member.about));
                 for field in (member.fields)() {
@@ -89,9 +123,15 @@ impl Page {
                     self.comment(&format!("    {} = {default}  {}", field.name, remark(field)));
                 }
             }
-        } else if let Some(home) = home {
+        } else if let Some(home) = home.filter(|_| self.only.is_none()) {
             let header = header(&home);
             self.comment(&format!("A name, or a table with a `kind` and its fields, as in `{header}`."));
+        }
+        if self.only.is_some() {
+            self.comment(&format!(
+                "The {} by its name, or a table with `kind` and its parameters.",
+                family.what
+            ));
         }
         // A link without these has those of the sections.
         let off = if section.required.contains(&name) { off } else { "#" };
@@ -100,26 +140,32 @@ impl Page {
     }
 
     /// A section that is one of a family: the first with its fields, the others as alternatives.
-    fn choice(&mut self, family: &Members, off: &str) {
-        for (place, member) in family.all().iter().enumerate() {
+    fn choice(&mut self, family: &Members, off: &str, section: &str) {
+        let members = family.all();
+        let shown = if self.only.is_some() { 1 } else { members.len() };
+        for (place, member) in members.iter().take(shown).enumerate() {
             let off = if place == 0 { off } else { "#" };
             self.comment(&member.about);
             self.text.push_str(&format!("{off}kind = \"{}\"\n", member.name));
-            self.lines((member.fields)(), off, &[], |field| member.default(field));
+            self.lines((member.fields)(), off, section, |field| member.default(field));
         }
     }
 
-    fn fields(&mut self, fields: &[Field], off: &str, shown: &[&str]) {
-        self.lines(fields, off, shown, default);
+    fn fields(&mut self, fields: &[Field], off: &str, section: &str) {
+        self.lines(fields, off, section, |field| {
+            let given = GIVEN.iter().find(|(of, name, _)| (*of, *name) == (section, field.name));
+            given.map_or_else(|| default(field), |(.., value)| value.to_string())
+        });
     }
 
-    fn lines(&mut self, fields: &[Field], off: &str, shown: &[&str], default: impl Fn(&Field) -> String) {
-        for field in fields.iter().filter(|field| !shown.contains(&field.name)) {
+    fn lines(&mut self, fields: &[Field], off: &str, section: &str, value: impl Fn(&Field) -> String) {
+        let only = self.only;
+        for field in fields.iter().filter(|field| shows(only, section, field.name)) {
             self.comment(&remark(field));
             for (name, about) in field.choices {
                 self.comment(&format!("    \"{name}\": {about}"));
             }
-            self.text.push_str(&format!("{off}{} = {}\n", field.name, default(field)));
+            self.text.push_str(&format!("{off}{} = {}\n", field.name, value(field)));
         }
     }
 
@@ -138,6 +184,11 @@ impl Page {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
+}
+
+/// Whether a page with these fields alone shows this one.
+fn shows(only: Option<&[(&str, &[&str])]>, section: &str, field: &str) -> bool {
+    only.is_none_or(|all| all.iter().any(|(name, fields)| *name == section && fields.contains(&field)))
 }
 
 /// `[name]`, or `[[name]]` where there may be several.

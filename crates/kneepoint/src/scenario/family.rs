@@ -7,7 +7,7 @@ use super::extensions::Extensions;
 use super::presets::{Of, PRESETS, Preset};
 use super::topology;
 use crate::link::{capacity, loss};
-use crate::settings::{Assign, Entry, Field};
+use crate::settings::{Assign, Entry, Field, names};
 use crate::{cc, feedback, fluid, queue};
 
 /// A family's registry, and how scenarios write a choice of it.
@@ -88,6 +88,12 @@ impl Members {
         self.registry.iter().map(member).chain(presets.map(named)).collect()
     }
 
+    /// The name that is written like this, of a member or a preset.
+    pub(super) fn declared(&self, written: &str) -> Option<&'static str> {
+        let members = self.registry.iter().map(|entry| entry.name);
+        names::declared(written, members.chain(self.presets().map(|(preset, _)| preset.name)))
+    }
+
     /// Their names.
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.all().iter().map(|member| member.name).collect()
@@ -136,3 +142,18 @@ pub(super) const FAMILIES: &[Members] = &[
     <capacity::Config as Family>::MEMBERS,
     <topology::Config as Family>::MEMBERS,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_names_of_a_family_are_ways_to_write_one() {
+        for family in FAMILIES {
+            for name in family.names() {
+                let same = family.names().into_iter().filter(|other| names::same_name(other, name));
+                assert_eq!(same.collect::<Vec<_>>(), [name], "{}", family.what);
+            }
+        }
+    }
+}

@@ -24,18 +24,23 @@ pub(crate) mod reader;
 mod schema;
 pub mod scheme;
 mod sections;
+mod set;
 pub(crate) mod sweep;
 mod topology;
 mod traffic;
 pub(crate) mod tree;
+mod written;
 
-pub use example::example;
+pub use example::{brief_example, example};
 pub use extensions::Extensions;
 pub use fault::Fault;
 pub use files::Files;
+pub use outline::paths;
 pub use schema::schema;
 pub use topology::REGISTRY as TOPOLOGIES;
+pub(crate) use tree::quoted;
 
+use crate::settings::{Raw, Refusal, Settings};
 use crate::spec::Valid;
 use fault::Faults;
 
@@ -67,6 +72,33 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// Memory limit of all cases together, in bytes.
 const GREATEST_PLAN: usize = 512 << 20;
 
+/// The presets that a text names as a control, a queue or a scheme. None of a text that is no TOML.
+pub fn presets(text: &str) -> Vec<&'static scheme::Preset> {
+    let root = tree::read(text, &mut Faults::default());
+    let mut found = Vec::new();
+    presets::named_in(&root, &mut found);
+    found
+}
+
+/// Reads the first seed of a study, within the range of `seed` in `[run]`.
+pub fn seed(text: &str) -> Result<u64, String> {
+    run_field("seed", text).map(|run| run.seed)
+}
+
+/// Reads a number of seeds, within the range of `seeds` in `[run]`.
+pub fn seeds(text: &str) -> Result<u32, String> {
+    run_field("seeds", text).map(|run| run.seeds)
+}
+
+fn run_field(name: &str, text: &str) -> Result<sections::Run, String> {
+    let mut run = sections::Run::default();
+    match run.set(name, &Raw::guess(text)) {
+        Ok(()) => Ok(run),
+        Err(Refusal::Value(message)) => Err(message),
+        Err(Refusal::Unknown) => Err(format!("[run] has no `{name}`")),
+    }
+}
+
 /// Reads a scenario that names no files. The error holds every fault found, in order of place.
 pub fn parse(text: &str) -> Result<Plan, Vec<Fault>> {
     Extensions::NONE.parse(text)
@@ -83,6 +115,27 @@ fn read_with(text: &str, extensions: &Extensions, files: Files) -> Result<Plan, 
     match plan {
         Some(plan) if faults.is_empty() => Ok(plan),
         _ => Err(faults.finish(text)),
+    }
+}
+
+/// Reads a scenario of which some fields are set from outside, each by `PATH=VALUE` with the paths of `[sweep]`; and its text with
+/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text.
+pub fn parse_set(text: &str, set: &[String], files: Files) -> Result<(Plan, String), Vec<Fault>> {
+    if set.is_empty() {
+        return parse_with(text, files).map(|plan| (plan, text.to_string()));
+    }
+    let mut faults = Faults::default();
+    let root = root(text, &mut faults).map(|mut root| {
+        set::apply(&mut root, set, text.len() + 1, &mut faults);
+        root
+    });
+    let root = root.filter(|_| faults.is_empty());
+    match root.and_then(|root| Some((plan(&root, &Extensions::NONE, files, &mut faults)?, root))) {
+        Some((plan, root)) if faults.is_empty() => Ok((
+            plan,
+            format!("# Set from outside: {}\n{}", set.join(" ").replace('\n', " "), root.to_toml()),
+        )),
+        _ => Err(faults.finish(&set::joined(text, set))),
     }
 }
 

@@ -34,13 +34,6 @@ pub(super) struct Section {
     pub choice: Option<&'static Members>,
 }
 
-impl Section {
-    /// Whether it is the traffic that an example begins with.
-    pub fn is_first_traffic(&self) -> bool {
-        self.wanted && self.repeated
-    }
-}
-
 /// A choice or a nested table.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
@@ -164,6 +157,28 @@ const SECTIONS: &[Section] = &[
 /// Every section but `[sweep]`, those of traffic last.
 pub(super) fn sections() -> impl Iterator<Item = Section> {
     SECTIONS.iter().copied().chain(super::traffic::outline())
+}
+
+/// The fields of a scenario by their paths in `[sweep]`, each with a sentence. Nodes and links of a graph have no paths.
+pub fn paths() -> Vec<(String, String)> {
+    let mut paths =
+        vec![("scheme".to_string(), "The control of all groups and the queue of bottlenecks.".to_string())];
+    for section in sections().filter(|section| !["node", "link"].contains(&section.name)) {
+        let prefix = format!("{}.{}", section.name, if section.repeated { "*." } else { "" });
+        let members = section.choice.map(Members::all).unwrap_or_default();
+        let lists =
+            section.fields.iter().chain(&section.own).copied().chain(members.iter().map(|one| one.fields));
+        let fields = lists.flat_map(|list| list()).map(|field| (field.name, sentence(field)));
+        let kind = section.choice.map(|family| ("kind", format!("The name of a {}.", family.what)));
+        let parts = section.parts.iter().map(|(name, _)| (*name, String::new()));
+        for (name, about) in kind.into_iter().chain(parts).chain(fields) {
+            let path = format!("{prefix}{name}");
+            if !paths.iter().any(|(known, _)| *known == path) {
+                paths.push((path, about));
+            }
+        }
+    }
+    paths
 }
 
 /// A field's sentences on one line.

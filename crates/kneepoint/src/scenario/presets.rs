@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Names from papers that stand for one of our algorithms with certain settings.
 
+use super::choose::Family;
+use super::tree::{Node, Table, Value};
+use crate::settings::names::same_name;
 use crate::tcp::Recovery;
+use crate::{cc, queue};
 
 /// The family that a preset's algorithm is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +36,20 @@ pub struct Preset {
 }
 
 impl Preset {
+    /// What it stands for: `the queue adaptive-red with ecn = true`.
+    pub fn meaning(&self) -> String {
+        let family = match self.family {
+            Of::Control => "controller",
+            Of::Queue => "queue",
+        };
+        let setting = |(name, value): &(&str, &str)| format!("{name} = {value}");
+        let with = self.set.iter().map(setting).collect::<Vec<_>>();
+        let recovery = self.recovery.map(|recovery| format!("recovery = {recovery}"));
+        let feedback = self.feedback.map(|feedback| format!("feedback = {feedback}"));
+        let with = with.into_iter().chain(recovery).chain(feedback).collect::<Vec<_>>();
+        format!("the {family} {} with {}", self.of, with.join(", "))
+    }
+
     const fn control(name: &'static str, of: &'static str, about: &'static str) -> Preset {
         Preset { name, about, family: Of::Control, of, recovery: None, feedback: None, set: &[] }
     }
@@ -109,3 +127,35 @@ pub const PRESETS: &[Preset] = &[
         ("ecn", "true"),
     ]),
 ];
+
+/// Adds the presets that a table names, each once, in order.
+pub(super) fn named_in(table: &Table, found: &mut Vec<&'static Preset>) {
+    for (key, node) in &table.entries {
+        named_by(&key.text, node, found);
+    }
+}
+
+fn named_by(key: &str, node: &Node, found: &mut Vec<&'static Preset>) {
+    // The last step of a path, as a sweep has it.
+    let field = key.rsplit('.').next().unwrap_or(key);
+    match &node.value {
+        Value::Table(inner) => named_in(inner, found),
+        Value::List(nodes) => nodes.iter().for_each(|one| named_by(key, one, found)),
+        _ => {
+            let written = node
+                .as_text()
+                .filter(|_| ["scheme", "cc", "queue", "reverse_queue", "kind"].contains(&field));
+            for part in written.into_iter().flat_map(|text| text.split('/')) {
+                let name = part.split(':').next().unwrap_or(part).trim();
+                let preset = PRESETS.iter().find(|preset| same_name(preset.name, name));
+                // Outside schemes an algorithm goes before a preset of its name.
+                let algorithm = field != "scheme"
+                    && (<cc::Config as Family>::member(name).is_some()
+                        || <queue::Config as Family>::member(name).is_some());
+                let preset = preset
+                    .filter(|preset| !algorithm && !found.iter().any(|known| known.name == preset.name));
+                found.extend(preset);
+            }
+        }
+    }
+}

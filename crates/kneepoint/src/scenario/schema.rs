@@ -6,20 +6,32 @@ use serde_json::{Map, Value, json};
 use super::choose::Family;
 use super::family::{FAMILIES, Member, Members};
 use super::outline::{Fields, HEAD, Part, Section, sections, sentence};
-use crate::settings::Field;
+use super::written;
+use crate::settings::{Field, names};
 use crate::{cc, tcp};
 
 /// The schema (2020-12), written from the declared fields.
 pub fn schema() -> Value {
     let mut properties = Map::new();
     add(&mut properties, HEAD());
+    let mut definitions = Map::new();
+    let mut unless_swept = Map::new();
     for one in sections() {
         let mut value = section(&one);
         if one.repeated {
-            value = json!({ "type": "array", "items": value });
+            let definition = format!("{}-section", one.name);
+            let each = reference(&definition);
+            definitions.insert(definition, value);
+            value = json!({ "anyOf": [{ "type": "array", "items": each }, each] });
         }
         value["description"] = json!(one.about);
         properties.insert(one.name.into(), value);
+        let swept: Vec<&str> = one.required.iter().copied().filter(|name| by_sweep(name)).collect();
+        if !swept.is_empty() {
+            // Keywords for lists and those for tables each judge their own.
+            unless_swept
+                .insert(one.name.into(), json!({ "items": { "required": swept }, "required": swept }));
+        }
     }
     properties.insert("controllers".into(), parameters(&<cc::Config as Family>::MEMBERS));
     properties.insert(
@@ -30,7 +42,6 @@ pub fn schema() -> Value {
             "additionalProperties": { "$ref": "#/$defs/axis" },
         }),
     );
-    let mut definitions = Map::new();
     definitions.insert(
         "axis".into(),
         json!({
@@ -52,6 +63,8 @@ pub fn schema() -> Value {
         "properties": properties,
         "additionalProperties": false,
         "required": ["topology"],
+        "if": { "not": { "required": ["sweep"] } },
+        "then": { "properties": unless_swept },
         "anyOf": crate::traffic::sources().map(|(name, ..)| json!({ "required": [name] })).collect::<Vec<_>>(),
         "$defs": definitions,
     })
@@ -63,8 +76,17 @@ const OPTIONS: &str = "options";
 fn section(section: &Section) -> Value {
     match section.choice {
         Some(family) => reference(family.definition),
-        None => object(section.fields.iter().copied().chain(section.own), section.parts, section.required),
+        None => {
+            let required: Vec<&str> =
+                section.required.iter().copied().filter(|name| !by_sweep(name)).collect();
+            object(section.fields.iter().copied().chain(section.own), section.parts, &required)
+        }
     }
+}
+
+/// Whether a sweep over schemes gives the field to every group.
+fn by_sweep(field: &str) -> bool {
+    field == "cc"
 }
 
 fn reference(definition: &str) -> Value {
@@ -90,12 +112,26 @@ fn object(fields: impl IntoIterator<Item = Fields>, parts: &[(&str, Part)], requ
 fn choice(family: &Members) -> Value {
     let all = family.all();
     let mut forms: Vec<Value> =
-        all.iter().enumerate().map(|(place, one)| member(one, family.implied && place == 0)).collect();
+        all.iter().enumerate().map(|(place, one)| member(one, family.implied, place == 0)).collect();
     if !family.implied {
-        let names = family.names().join("|");
-        forms.push(json!({ "type": "string", "pattern": format!("^\\s*({names})\\s*(:.*)?$") }));
+        // What editors suggest, and all that is read.
+        forms.push(json!({ "enum": family.names() }));
+        forms.push(json!({ "type": "string", "pattern": written::named(&family.names()) }));
     }
     json!({ "anyOf": forms })
+}
+
+/// One of these names: as it is declared, which editors suggest, or written in another way; or one of these numbers.
+fn spelled<'n>(names: impl IntoIterator<Item = &'n str>, numbers: impl IntoIterator<Item = Value>) -> Value {
+    let names: Vec<&str> = names.into_iter().collect();
+    let pattern = written::whole(&written::spellings(&names));
+    let declared: Vec<Value> = names.into_iter().map(Value::from).chain(numbers).collect();
+    json!({ "anyOf": [{ "enum": declared }, { "type": "string", "pattern": pattern }] })
+}
+
+/// Another way to write a key of `[controllers]`: what is under the key as it is declared.
+fn reference_to(controller: &str) -> Value {
+    json!({ "$ref": format!("#/properties/controllers/properties/{controller}") })
 }
 
 /// A table of parameters under the name of each member.
@@ -111,20 +147,33 @@ fn parameters(family: &Members) -> Value {
         });
         (member.name.to_string(), value)
     });
+    let each: Map<_, _> = each.collect();
+    let also: Map<_, _> =
+        each.keys().map(|name| (format!("^{}$", names::pattern(name)), reference_to(name))).collect();
     json!({
         "type": "object",
         "description": "Parameters of controllers wherever a group chooses one of them, as in `[controllers.pert]`.",
-        "properties": each.collect::<Map<_, _>>(),
+        "properties": each,
+        "patternProperties": also,
         "additionalProperties": false,
     })
 }
 
-fn member(member: &Member, implied: bool) -> Value {
+/// A table of a member's fields. Where the first is implied, a choice is always a table, whose `kind` is a name and nothing else.
+fn member(member: &Member, implied: bool, first: bool) -> Value {
     let mut properties = Map::new();
     add(&mut properties, (member.fields)());
-    properties.insert("kind".into(), json!({ "const": member.name, "description": member.about }));
-    let kind = (!implied).then_some("kind");
-    let required: Vec<&str> = kind.into_iter().chain(member.required.iter().copied()).collect();
+    let mut kind = match implied {
+        true => spelled([member.name], []),
+        // Settings may follow the name there, too.
+        false => json!({
+            "anyOf": [{ "enum": [member.name] }, { "type": "string", "pattern": written::named(&[member.name]) }],
+        }),
+    };
+    kind["description"] = json!(member.about);
+    properties.insert("kind".into(), kind);
+    let needed = (!(implied && first)).then_some("kind");
+    let required: Vec<&str> = needed.into_iter().chain(member.required.iter().copied()).collect();
     json!({
         "type": "object",
         "description": member.about,
@@ -150,21 +199,54 @@ fn property(field: &Field) -> Value {
     if let [one] = field.json {
         value["type"] = json!(one);
     }
-    if field.json.contains(&"array") {
-        let items = field.json.iter().find(|kind| **kind != "array");
-        value["items"] = json!({ "type": items });
-        value["minItems"] = json!(1);
-    }
-    if !field.choices.is_empty() {
-        value["enum"] = field.choices.iter().map(|(name, _)| json!(name)).collect();
+    if field.choices.iter().any(|(name, _)| is_number(name)) {
+        value["type"] = json!(["string", "integer"]);
     }
     let default = (field.default)();
     value["default"] = if field.json.contains(&"string") { json!(default) } else { bare(&default) };
-    let ends = range.as_deref().and_then(|range| range.split_once(" to "));
-    if let Some((least, greatest)) = ends.filter(|_| !field.json.contains(&"string")) {
-        (value["minimum"], value["maximum"]) = (bare(least), bare(greatest));
+    let each = allowed(field, range.as_deref());
+    if field.json.contains(&"array") {
+        let mut items = each.clone();
+        items.insert("type".into(), json!(field.json.iter().find(|kind| **kind != "array")));
+        value["items"] = json!(items);
+        value["minItems"] = json!(1);
+    }
+    for (key, rule) in each {
+        value[key] = rule;
+    }
+    // A word that stands in the place of a value is the default.
+    let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
+    if let Some(form) = written::form(field.kind) {
+        let alone = if is_word { format!("{form}|{default}") } else { form };
+        value["pattern"] = json!(written::whole(&alone));
     }
     value
+}
+
+/// What is allowed of a value alone or in a list.
+fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
+    let mut rules = Map::new();
+    if !field.choices.is_empty() {
+        let names = field.choices.iter().map(|(name, _)| *name);
+        let numbers = names.clone().filter(|name| is_number(name)).map(bare);
+        rules.insert("anyOf".into(), spelled(names, numbers)["anyOf"].take());
+    }
+    if let Some(form) = written::form(field.kind) {
+        rules.insert("pattern".into(), json!(written::whole(&form)));
+    }
+    if field.kind == "name" {
+        rules.insert("maxLength".into(), json!(100));
+    }
+    let ends = range.and_then(|range| range.split_once(" to "));
+    if let Some((least, greatest)) = ends.filter(|_| !field.json.contains(&"string")) {
+        rules.extend([("minimum".to_string(), bare(least)), ("maximum".to_string(), bare(greatest))]);
+    }
+    rules
+}
+
+/// Whether a name looks like a number, as `2006` does, and may be written as one.
+fn is_number(name: &str) -> bool {
+    name.parse::<u32>().is_ok()
 }
 
 /// A number or a bool as JSON.

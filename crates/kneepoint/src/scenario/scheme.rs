@@ -4,10 +4,12 @@
 //! `CC[/QUEUE[/FEEDBACK]]`, each `NAME[:key=value,key=value]`: `pert`, `sack/droptail`,
 //! `pert:t1=5ms,decrease=0.3/red:ecn=true`, `ratcp/droptail/erica`.
 
-use super::choose::{Precedence, choose, unfold};
+use super::choose::{Family, Precedence, choose, unfold};
 use super::extensions::Extensions;
+use super::family::Members;
 use super::fault::Faults;
 use super::tree::{Node, Table};
+use crate::settings::names::same_name;
 use crate::tcp::Host;
 use crate::{cc, feedback, queue, tcp};
 
@@ -16,7 +18,7 @@ pub use super::presets::{Of, PRESETS, Preset};
 /// A congestion control with a queue discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// Source text.
+    /// The text, with every name as it is declared.
     pub name: String,
     /// The congestion control.
     pub cc: cc::Config,
@@ -31,12 +33,28 @@ pub struct Scheme {
 /// Default discipline: the first of the registry.
 const QUEUE: &str = queue::REGISTRY[0].name;
 
+/// The text with every name as it is declared, and without spaces around its parts.
+pub fn declared(text: &str) -> String {
+    let families = [
+        <cc::Config as Family>::MEMBERS,
+        <queue::Config as Family>::MEMBERS,
+        <feedback::Config as Family>::MEMBERS,
+    ];
+    let part = |(part, family): (&str, Members)| {
+        let (name, settings) = part.split_at(part.find(':').unwrap_or(part.len()));
+        let name = name.trim();
+        format!("{}{}", family.declared(name).unwrap_or(name), settings.trim_end())
+    };
+    text.splitn(3, '/').zip(families).map(part).collect::<Vec<_>>().join("/")
+}
+
 /// Parses a scheme; the error names the problem and the alternatives.
 pub fn parse(text: &str) -> Result<Scheme, String> {
     read(text, &Extensions::NONE)
 }
 
 pub(super) fn read(text: &str, extensions: &Extensions) -> Result<Scheme, String> {
+    let text = &*declared(text);
     let parts = Parts::of(text);
     let mut faults = Faults::default();
     let node = |part: &str| Node::text(part, &(0..0));
@@ -65,7 +83,7 @@ pub(super) fn read(text: &str, extensions: &Extensions) -> Result<Scheme, String
     });
     match (cc, discipline, feedback) {
         (Some(cc), Some(discipline), told @ (None | Some(Some(_)))) => Ok(Scheme {
-            name: text.trim().into(),
+            name: text.into(),
             cc: cc.config,
             recovery: cc.recovery,
             queue: discipline.config,
@@ -104,7 +122,7 @@ impl<'t> Parts<'t> {
 
 fn preset(control: &str) -> Option<&'static Preset> {
     let name = control.split(':').next().unwrap_or_default().trim();
-    PRESETS.iter().find(|preset| preset.family == Of::Control && preset.name == name)
+    PRESETS.iter().find(|preset| preset.family == Of::Control && same_name(preset.name, name))
 }
 
 impl Scheme {

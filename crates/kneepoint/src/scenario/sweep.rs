@@ -100,7 +100,9 @@ pub(crate) fn point(
                 write_all(&mut tree, together, extensions, faults);
             }
             _ => {
-                settings.push((axis.path.text.clone(), value.show()));
+                let label = value.show();
+                let label = if axis.path.text == "scheme" { scheme::declared(&label) } else { label };
+                settings.push((axis.path.text.clone(), label));
                 write(&mut tree, &axis.path, value, extensions, faults);
             }
         }
@@ -124,7 +126,13 @@ pub(crate) fn write_all(tree: &mut Table, settings: &Table, extensions: &Extensi
     }
 }
 
-fn write(tree: &mut Table, path: &Key, value: &Node, extensions: &Extensions, faults: &mut Faults) {
+pub(super) fn write(
+    tree: &mut Table,
+    path: &Key,
+    value: &Node,
+    extensions: &Extensions,
+    faults: &mut Faults,
+) {
     let steps: Vec<&str> = path.text.split('.').collect();
     match steps.as_slice() {
         ["scheme"] => write_scheme(tree, path, value, extensions, faults),
@@ -142,6 +150,14 @@ fn write(tree: &mut Table, path: &Key, value: &Node, extensions: &Extensions, fa
             for table in groups(tree, section, group, path, extensions, faults) {
                 assign(table, rest, path, value, faults);
             }
+        }
+        [section, field] if extensions.sections().any(|one| one == *section) => {
+            let message = format!("`{}`: there may be several groups of [[{section}]]", path.text);
+            faults.add_with_help(
+                &path.span,
+                message,
+                format!("name one, or all as in `{section}.*.{field}`"),
+            );
         }
         steps => assign(tree, steps, path, value, faults),
     }
@@ -180,7 +196,7 @@ fn groups<'t>(
 }
 
 /// Writes a value at a path, creating the tables in between.
-fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &mut Faults) {
+pub(super) fn assign(table: &mut Table, steps: &[&str], path: &Key, value: &Node, faults: &mut Faults) {
     let [step, rest @ ..] = steps else { return };
     if table.get(step).is_none() {
         let key = Key { text: step.to_string(), span: path.span.clone() };

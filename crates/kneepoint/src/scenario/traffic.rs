@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Groups of traffic: from the sections of sources to wishes for the topology and groups for the engine.
 
-use super::choose::{Precedence, choose_from, unfold};
+use super::choose::{Family, Precedence, choose_from, unfold};
 use super::extensions::Extensions;
 use super::fault::Faults;
 use super::forms::{Name, Start};
@@ -64,7 +64,8 @@ pub(super) fn label(table: &Table, section: &str, extensions: &Extensions) -> St
         Some(_) if transfers() => table.get("cc").and_then(Node::as_text),
         _ => None,
     };
-    given.or_else(control).unwrap_or(section).to_string()
+    let declared = |written| <cc::Config as Family>::MEMBERS.declared(written).unwrap_or(written);
+    given.or_else(|| control().map(declared)).unwrap_or(section).to_string()
 }
 
 /// A group that waits for its nodes.

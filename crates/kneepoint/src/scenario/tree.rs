@@ -55,11 +55,31 @@ impl Node {
         }
     }
 
+    /// The same value with its parts at one place.
+    pub(crate) fn at(self, span: &Range<usize>) -> Node {
+        let value = match self.value {
+            Value::List(nodes) => Value::List(nodes.into_iter().map(|node| node.at(span)).collect()),
+            Value::Table(table) => {
+                let entry = |(key, node): (Key, Node)| (Key { span: span.clone(), ..key }, node.at(span));
+                Value::Table(Table {
+                    span: span.clone(),
+                    entries: table.entries.into_iter().map(entry).collect(),
+                })
+            }
+            other => other,
+        };
+        Node { span: span.clone(), value, ..self }
+    }
+
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(Raw::Text(text)) => Some(text),
             _ => None,
         }
+    }
+
+    fn is_table(&self) -> bool {
+        matches!(self.value, Value::Table(_))
     }
 
     /// The value as text, for messages and tables of results.
@@ -88,6 +108,27 @@ impl Table {
         self.entries.iter_mut().find(|(one, _)| one.text == key).map(|(_, node)| node)
     }
 
+    /// The table as a TOML text: values first, then a section for each table and each of a list of tables.
+    pub(crate) fn to_toml(&self) -> String {
+        let line = |(key, node): &(Key, Node)| format!("{} = {}\n", bare(&key.text), inline(node));
+        let lines = |table: &Table| table.entries.iter().map(line).collect::<String>();
+        let (mut head, mut sections) = (String::new(), String::new());
+        for (key, node) in &self.entries {
+            let name = bare(&key.text);
+            match &node.value {
+                Value::Table(table) => sections += &format!("\n[{name}]\n{}", lines(table)),
+                Value::List(nodes) if !nodes.is_empty() && nodes.iter().all(Node::is_table) => {
+                    for one in nodes {
+                        let Value::Table(table) = &one.value else { continue };
+                        sections += &format!("\n[[{name}]]\n{}", lines(table));
+                    }
+                }
+                _ => head += &format!("{name} = {}\n", inline(node)),
+            }
+        }
+        head + &sections
+    }
+
     /// The position of the value, or of the table if the value is absent.
     pub(crate) fn place(&self, key: &str) -> &Range<usize> {
         self.get(key).map_or(&self.span, |node| &node.span)
@@ -111,6 +152,30 @@ impl Table {
         }
         tables
     }
+}
+
+/// A key, in quotes where TOML wants them.
+fn bare(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if !key.is_empty() && key.chars().all(plain) { key.to_string() } else { quoted(key) }
+}
+
+/// A value on one line.
+fn inline(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar(Raw::Text(text)) => quoted(text),
+        Value::List(nodes) => format!("[{}]", nodes.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::Table(table) => {
+            let entry = |(key, value): &(Key, Node)| format!("{} = {}", bare(&key.text), inline(value));
+            format!("{{ {} }}", table.entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Value::Scalar(_) | Value::Foreign(_) => node.show(),
+    }
+}
+
+/// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Parses TOML; syntax errors become faults.

@@ -142,7 +142,7 @@ impl Question {
             measure: self.measure.unwrap_or(Interval { from: part(4), to: part(1) }),
             start: self.start.unwrap_or(Interval { from: Time::ZERO, to: part(20) }),
             seeds: self.seeds.len() as u32,
-            seed: self.seeds.first().copied().unwrap_or(1) as u32,
+            seed: self.seeds.first().copied().unwrap_or(1),
             sample: None,
         }
         .to_toml()

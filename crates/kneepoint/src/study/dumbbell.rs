@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use crate::scenario::quoted;
 use crate::scenario::scheme::Scheme;
 use crate::settings::Raw;
 use crate::units::{Interval, Rate, Span};
@@ -61,7 +62,7 @@ pub struct Dumbbell<'a> {
     /// The number of seeds.
     pub seeds: u32,
     /// The first seed.
-    pub seed: u32,
+    pub seed: u64,
     /// The sampling interval, if any.
     pub sample: Option<Span>,
 }
@@ -138,11 +139,6 @@ fn queue_and_sender(scheme: &Scheme) -> (String, String) {
     let text = scheme.to_toml();
     let (queue, sender) = text.split_once("\n\n[[flows]]\n").unwrap_or((&text, ""));
     (queue.to_string(), sender.to_string())
-}
-
-/// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

@@ -54,8 +54,10 @@ impl<T: Serialize> Serialize for Named<T> {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct RightmostMode {
     /// The growth of a deviation, per second.
+    #[serde(rename = "real_per_s")]
     pub real: f64,
     /// Its frequency, rad/s.
+    #[serde(rename = "imaginary_rad_s")]
     pub imaginary: f64,
 }
 
@@ -297,8 +299,7 @@ pub struct Designs {
 }
 
 /// The margins of a model as it was given.
-#[derive(Clone, Debug, serde::Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub enum AsGiven {
     /// Around its equilibrium.
     Margins {
@@ -316,6 +317,24 @@ pub enum AsGiven {
         /// The reason.
         error: String,
     },
+}
+
+impl Serialize for AsGiven {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let whole = match self {
+            AsGiven::Margins { meets_goal, mode, phase_margin_degrees, gain_margin } => json!({
+                "meets_goal": meets_goal,
+                "mode": mode,
+                "phase_margin_degrees": phase_margin_degrees,
+                "gain_margin": gain_margin,
+                "error": null,
+            }),
+            AsGiven::None { error } => json!({
+                "meets_goal": null, "mode": null, "phase_margin_degrees": null, "gain_margin": null, "error": error,
+            }),
+        };
+        whole.serialize(serializer)
+    }
 }
 
 /// Values tried along each parameter.

@@ -252,11 +252,9 @@ impl Serialize for Outcome {
         struct WrittenPoint<'o> {
             case: &'o str,
             protocol: String,
-            #[serde(skip_serializing_if = "Option::is_none")]
             change: Option<&'o str>,
             at: Option<f64>,
             solution: Option<&'o Solution>,
-            #[serde(skip_serializing_if = "Option::is_none")]
             error: Option<&'o str>,
             drawn: Option<Sampled>,
             packets: Option<Sampled>,

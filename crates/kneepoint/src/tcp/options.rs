@@ -3,6 +3,7 @@
 
 use super::{Encoding, Reduction};
 use crate::cc::{SlowStart, Version};
+use crate::settings::names::same_name;
 use crate::units::{Bytes, Span};
 
 crate::choice! {
@@ -43,7 +44,7 @@ crate::choice! {
 impl Host {
     /// The host of this name.
     pub fn named(name: &str) -> Option<Host> {
-        Host::ALL.iter().copied().find(|host| host.name() == name)
+        Host::ALL.iter().copied().find(|host| same_name(host.name(), name))
     }
 }
 

@@ -2,6 +2,7 @@
 //! Documentation generated from the registries and declared fields, and the check that it is current.
 
 mod algorithms;
+mod output;
 mod response_functions;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ fn generate() -> Vec<Generated> {
     let schema = serde_json::to_string_pretty(&scenario::schema()).unwrap_or_default() + "\n";
     vec![
         ("algorithms.md", algorithms::page()),
+        ("output.md", output::page()),
         ("response-functions.md", response_functions::page()),
         ("scenario.schema.json", schema),
         ("scenario.example.toml", scenario::example()),

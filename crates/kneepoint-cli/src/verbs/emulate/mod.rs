@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use kneepoint::capture::Blocks;
 use kneepoint::measure::{Meter, Series};
+use kneepoint::scenario;
 use kneepoint::units::{Rate, Span, Time};
 use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Capture, Emulator, Layer, Port, Side, Stop};
@@ -71,7 +72,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
     /// The seed of losses, jitter and queues
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
     seed: u64,
     /// How often the state is sampled for the series
     #[arg(long, value_name = "TIME", default_value = "100ms")]

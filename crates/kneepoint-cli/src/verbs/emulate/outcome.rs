@@ -171,10 +171,11 @@ impl Outcome {
         let comparison = Comparison { title: "Emulation".into(), schemes: vec![scheme], manifest };
         files::write(&out.join("emulation.toml"), &path.scenario)?;
         files::write(&out.join("summary.json"), json)?;
-        files::write(&out.join("runs.csv"), report::csv::runs(&comparison))?;
+        files::write(&out.join("runs.csv"), report::csv::records(&report::tables::runs(&comparison)))?;
         let series = outputs::directory(out, "series")?;
         files::write(&series.join("emulation.csv"), report::csv::table(&self.series))?;
-        parquet::save(&series.join("emulation.parquet"), |sink| parquet::write(&self.series, sink))?;
+        let origin = parquet::Origin { output: &report::output::SERIES, manifest: &comparison.manifest };
+        parquet::save(&series.join("emulation.parquet"), |sink| parquet::write(&self.series, origin, sink))?;
         let page = write_report(&report::comparison::document(&comparison), out, &[])?;
         tell(format!("report: {}", page.display()));
         Ok(())

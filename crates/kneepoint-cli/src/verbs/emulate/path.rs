@@ -13,6 +13,7 @@ use kneepoint::tcp::{self, Host};
 use kneepoint::traffic;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
+use crate::completion;
 use crate::failure::Failure;
 use crate::files;
 
@@ -34,7 +35,7 @@ pub struct PathOptions {
     #[arg(long, value_name = "TIME", default_value = "0ms")]
     jitter: Span,
     /// Queue discipline, with parameters: droptail, pisa, codel, red:ecn=true
-    #[arg(long, default_value = "droptail")]
+    #[arg(long, default_value = "droptail", add = completion::queue())]
     queue: String,
     /// Buffer: 1bdp, 750pkt, 500kb, 100ms [default: 1bdp, 100pkt without a delay]
     #[arg(long)]

@@ -115,7 +115,8 @@ pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<()
              packets far apart          {sparse}\n\
              packets in a stream        {stream}\n\
              the emulator's own clock   {own}\n\n\
-             rate {median:.2} Mbit/s, median of {} trains of {} packets ({least:.2} to {most:.2}); {} single packets lost\n\
+             rate {median:.2} Mbit/s, median of {} trains of {} packets ({least:.2} to {most:.2})\n\
+             single packets lost: {}\n\
              real-time scheduling: {}\n\
              99 of 100 packets of the stream within {GOOD}: {}",
             delay.as_millis_f64(),

@@ -8,6 +8,7 @@ use kneepoint::study::fluid::StabilityBoundary;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
+use crate::answer::Answer;
 use crate::failure::Failure;
 
 /// Arguments of `knee fluid boundary`.
@@ -30,6 +31,17 @@ pub struct Arguments {
 
 /// Computes and prints the boundary.
 pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let found = found(arguments)?;
+    print(&report::fluid::boundary(&found), &found, as_json)
+}
+
+/// Computes the boundary.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    let found = found(arguments)?;
+    Ok(Answer::whole(report::fluid::boundary(&found), report::json::render(&found), Vec::new()))
+}
+
+fn found(arguments: &Arguments) -> Result<StabilityBoundary, Failure> {
     let Arguments { chosen, along } = arguments;
     let subject = chosen.subject()?;
     if subject.has(&along.name) {
@@ -39,6 +51,5 @@ pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             format!("omit --{name}, or vary another parameter with --along, as in `--along flows=1..100`"),
         ));
     }
-    let found = StabilityBoundary::of(subject, along.clone()).map_err(refused)?;
-    print(&report::fluid::boundary(&found), &found, as_json)
+    StabilityBoundary::of(subject, along.clone()).map_err(refused)
 }

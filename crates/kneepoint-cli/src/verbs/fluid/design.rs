@@ -9,6 +9,7 @@ use kneepoint::study::fluid::Designs;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
+use crate::answer::Answer;
 use crate::failure::Failure;
 
 /// Arguments of `knee fluid design`.
@@ -48,8 +49,18 @@ fn margin(least: f64, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone
 
 /// Computes and prints the designs.
 pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let designs = designs(arguments)?;
+    print(&report::fluid::designs(&designs), &designs, as_json)
+}
+
+/// Computes the designs.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    let designs = designs(arguments)?;
+    Ok(Answer::whole(report::fluid::designs(&designs), report::json::render(&designs), Vec::new()))
+}
+
+fn designs(arguments: &Arguments) -> Result<Designs, Failure> {
     let Arguments { chosen, vary, phase_margin: phase, gain_margin: gain, damping } = arguments;
     let goal = Goal { phase: *phase, gain: *gain, damping: *damping };
-    let designs = Designs::of(chosen.subject()?, vary.clone(), goal).map_err(refused)?;
-    print(&report::fluid::designs(&designs), &designs, as_json)
+    Designs::of(chosen.subject()?, vary.clone(), goal).map_err(refused)
 }

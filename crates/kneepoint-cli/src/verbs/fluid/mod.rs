@@ -14,6 +14,7 @@ use kneepoint::report::format::text;
 use kneepoint::report::json;
 use serde::Serialize;
 
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::files;
 
@@ -53,6 +54,16 @@ pub fn fluid(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         Question::Stability(arguments) => stability::stability(arguments, as_json),
         Question::Boundary(arguments) => boundary::boundary(arguments, as_json),
         Question::Design(arguments) => design::design(arguments, as_json),
+    }
+}
+
+/// Answers the question, and leaves no report behind.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    match &arguments.question {
+        Question::Run(arguments) => run::answer(arguments),
+        Question::Stability(arguments) => stability::answer(arguments),
+        Question::Boundary(arguments) => boundary::answer(arguments),
+        Question::Design(arguments) => design::answer(arguments),
     }
 }
 

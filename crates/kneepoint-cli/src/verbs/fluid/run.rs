@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::report::{self, csv};
+use kneepoint::report::{self, csv, json};
 use kneepoint::study::fluid::Solution;
+use kneepoint::table::Records;
 use kneepoint::units::Span;
 
 use super::parameters::Chosen;
 use super::print;
+use crate::answer::{self, Answer};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::outputs::{Out, write_report};
@@ -49,6 +51,26 @@ const MOST_ROWS: u64 = 1_000_000;
 
 /// Integrates and prints.
 pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let solution = solution(arguments)?;
+    let document = report::fluid::solution(&solution);
+    let csv = || csv::table(&solution.series());
+    if let Some(out) = &arguments.out {
+        let out = Out::Given(out.clone()).settle()?;
+        let page = write_report(&document, &out, &[])?;
+        files::write(&out.join("trajectory.csv"), csv())?;
+        tell(format!("report: {}", page.display()));
+    }
+    if arguments.csv { files::print(csv()) } else { print(&document, &solution, as_json) }
+}
+
+/// Integrates.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    let solution = solution(arguments)?;
+    let tables = vec![answer::named("trajectory", Records::from(&solution.series()))];
+    Ok(Answer::whole(report::fluid::solution(&solution), json::render(&solution), tables))
+}
+
+fn solution(arguments: &Arguments) -> Result<Solution, Failure> {
     let subject = arguments.chosen.subject()?;
     let start = match arguments.start[..] {
         [] => None,
@@ -65,15 +87,6 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let message = format!("--every {every}: {end} would take more than {MOST_ROWS} points");
         return Err(Failure::usage(message, "choose a longer interval, as in `--every 10ms`"));
     }
-    let solution = Solution::of(subject, start, end.as_secs_f64(), every.as_secs_f64())
-        .map_err(|why| Failure::usage(format!("--end {end}: {why}"), "end earlier"))?;
-    let document = report::fluid::solution(&solution);
-    let csv = || csv::table(&solution.series());
-    if let Some(out) = &arguments.out {
-        let out = Out::Given(out.clone()).settle()?;
-        let page = write_report(&document, &out, &[])?;
-        files::write(&out.join("trajectory.csv"), csv())?;
-        tell(format!("report: {}", page.display()));
-    }
-    if arguments.csv { files::print(csv()) } else { print(&document, &solution, as_json) }
+    Solution::of(subject, start, end.as_secs_f64(), every.as_secs_f64())
+        .map_err(|why| Failure::usage(format!("--end {end}: {why}"), "end earlier"))
 }

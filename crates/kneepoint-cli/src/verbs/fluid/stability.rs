@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
+use crate::answer::{self, Answer};
 use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
@@ -43,6 +44,35 @@ pub struct Arguments {
 
 /// Computes and writes the map.
 pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let plane = plane(arguments)?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle()?;
+    let map = map(plane)?;
+    let document = report::fluid::stability(&map);
+    let page = write_report(&document, &out, &[])?;
+    let (csv, svg) = (out.join("stability.csv"), out.join("figures/stability.svg"));
+    files::write(&csv, csv::records(&report::fluid::records(&map)))?;
+    let [csv, svg] = [csv, svg].map(|path| path.display().to_string());
+    print(&document, &Written { map: &map, csv, svg }, as_json)?;
+    tell(format!("report: {}", page.display()));
+    Ok(())
+}
+
+/// Computes the map.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    let map = map(plane(arguments)?)?;
+    let tables = vec![answer::named("stability", report::fluid::records(&map))];
+    Ok(Answer::whole(report::fluid::stability(&map), report::json::render(&map), tables))
+}
+
+fn map(plane: Plane) -> Result<StabilityMap, Failure> {
+    let values: Vec<f64> = plane.y.values().collect();
+    match conductor::each(values.len(), |place| plane.row(values[place]))? {
+        Some(rows) => Ok(plane.map(rows)),
+        None => Err(Failure::Interrupted("interrupted; nothing was written".into())),
+    }
+}
+
+fn plane(arguments: &Arguments) -> Result<Plane, Failure> {
     let Arguments { chosen, x, y, .. } = arguments;
     let subject = chosen.subject()?;
     if x.name == y.name {
@@ -63,21 +93,7 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             axis.set(&subject.config, end).map_err(|why| refused(format!("--{option}: {why}")))?;
         }
     }
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle()?;
-    let plane = Plane { subject, x: x.clone(), y: y.clone() };
-    let values: Vec<f64> = y.values().collect();
-    let Some(rows) = conductor::each(values.len(), |place| plane.row(values[place]))? else {
-        return Err(Failure::Interrupted("interrupted; nothing was written".into()));
-    };
-    let map = plane.map(rows);
-    let document = report::fluid::stability(&map);
-    let page = write_report(&document, &out, &[])?;
-    let (csv, svg) = (out.join("stability.csv"), out.join("figures/stability.svg"));
-    files::write(&csv, csv::records(&report::fluid::records(&map)))?;
-    let [csv, svg] = [csv, svg].map(|path| path.display().to_string());
-    print(&document, &Written { map: &map, csv, svg }, as_json)?;
-    tell(format!("report: {}", page.display()));
-    Ok(())
+    Ok(Plane { subject, x: x.clone(), y: y.clone() })
 }
 
 /// The map and its files.

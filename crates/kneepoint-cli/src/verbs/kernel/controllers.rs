@@ -60,7 +60,7 @@ pub fn unload(arguments: &super::Unload, as_json: bool) -> Result<(), Failure> {
         }
     }
     if as_json {
-        return files::print_json(&unloaded.into());
+        return files::print_json(&json!({ "unloaded": unloaded }));
     }
     if names.is_empty() { files::print("no congestion control of knee is loaded") } else { Ok(()) }
 }
@@ -82,7 +82,7 @@ pub fn list(as_json: bool) -> Result<(), Failure> {
                 "settings": one.loaded.as_ref().map(|values| object(values)),
             })
         });
-        return files::print_json(&rows.collect());
+        return files::print_json(&json!({ "controllers": rows.collect::<Vec<_>>() }));
     }
     let line = |one: &kernel::Listed| {
         let state = if one.loaded.is_some() { "loaded" } else { "-" };
@@ -137,8 +137,8 @@ pub fn default(arguments: &super::Default, as_json: bool) -> Result<(), Failure>
     let Some(name) = &arguments.name else {
         let restored = kernel::restore()?;
         if as_json {
-            let to = restored.map(|restored| restored.to);
-            return files::print_json(&json!({"restored": to}));
+            let (to, from) = restored.map(|restored| (restored.to, restored.from)).unzip();
+            return files::print_json(&json!({"default": to, "previous": from}));
         }
         return files::print(restored.map_or_else(
             || "knee has not changed the default of this network namespace".to_string(),

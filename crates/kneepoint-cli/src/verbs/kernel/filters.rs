@@ -14,7 +14,9 @@ fn device(at: &super::Place) -> Device {
 
 fn removed(as_json: bool, what: &str, device: &Device) -> Result<(), Failure> {
     match as_json {
-        true => files::print_json(&json!({"removed": what, "device": device.name})),
+        true => {
+            files::print_json(&json!({"removed": what, "device": device.name, "netns": device.namespace}))
+        }
         false => files::print(format!("`{}` has no `{what}` any more", device.name)),
     }
 }
@@ -84,6 +86,11 @@ fn status(device: &Device, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
+/// Packets with a window so far.
+fn hinted(device: &Device, packets: u64) -> serde_json::Value {
+    json!({"device": device.name, "netns": device.namespace, "hinted": packets})
+}
+
 /// `knee kernel hint`.
 pub fn hint(arguments: &super::Hint, as_json: bool) -> Result<(), Failure> {
     let device = device(&arguments.at);
@@ -91,7 +98,7 @@ pub fn hint(arguments: &super::Hint, as_json: bool) -> Result<(), Failure> {
         super::Action::Attach => {
             kernel::attach_hint(&device, arguments.replace)?;
             match as_json {
-                true => files::print_json(&json!({"device": device.name, "netns": device.namespace})),
+                true => files::print_json(&hinted(&device, 0)),
                 false => files::print(format!(
                     "`{}` carries its senders' windows in the DSCP bits of data packets",
                     device.name
@@ -101,7 +108,7 @@ pub fn hint(arguments: &super::Hint, as_json: bool) -> Result<(), Failure> {
         super::Action::Status => {
             let packets = kernel::hint_status(&device)?;
             match as_json {
-                true => files::print_json(&json!({"device": device.name, "hinted": packets})),
+                true => files::print_json(&hinted(&device, packets)),
                 false => files::print(format!("{packets} packets with a window so far")),
             }
         }

@@ -5,10 +5,15 @@ use std::net::IpAddr;
 
 use kneepoint::units::Rate;
 use kneepoint_linux::kernel;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files;
+
+fn listed(rates: &[(IpAddr, Rate)]) -> Value {
+    let row = |(to, rate): &(IpAddr, Rate)| json!({"destination": to.to_string(), "rate_bps": rate.0});
+    json!({ "rates": rates.iter().map(row).collect::<Vec<_>>() })
+}
 
 /// `knee kernel rate`.
 pub fn rate(arguments: &super::Rates, as_json: bool) -> Result<(), Failure> {
@@ -16,18 +21,14 @@ pub fn rate(arguments: &super::Rates, as_json: bool) -> Result<(), Failure> {
         super::RateAction::Set { destination, rate } => {
             kernel::set_rate(*destination, *rate)?;
             match as_json {
-                true => {
-                    files::print_json(&json!({"destination": destination.to_string(), "rate_bps": rate.0}))
-                }
+                true => files::print_json(&listed(&[(*destination, *rate)])),
                 false => files::print(format!("senders to {destination} are told {rate}")),
             }
         }
         super::RateAction::List => {
             let rates = kernel::rates()?;
             if as_json {
-                let row =
-                    |(to, rate): &(IpAddr, Rate)| json!({"destination": to.to_string(), "rate_bps": rate.0});
-                return files::print_json(&rates.iter().map(row).collect());
+                return files::print_json(&listed(&rates));
             }
             let line = |(to, rate): &(IpAddr, Rate)| format!("{to:<40} {rate}\n");
             match rates.is_empty() {

@@ -8,14 +8,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use kneepoint::report::output;
 use kneepoint_linux::kernel::{self, Reader, Record};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files::{self, Pending, tell};
-use crate::interrupt;
 use crate::outputs::Out;
 use crate::parquet::{self, Column};
+use crate::{interrupt, manifest};
 
 /// How long a wait for records lasts at most: the delay of Ctrl-C.
 const WAIT: Duration = Duration::from_millis(100);
@@ -119,8 +120,10 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
         Get::Number(get) => Column::Numbers(taken.iter().map(|(_, one)| get(one)).collect()),
     });
     let columns = columns.collect::<Vec<_>>();
+    let manifest = manifest::of(Vec::new(), Vec::new(), Vec::new());
+    let origin = parquet::Origin { output: &output::RECORDS, manifest: &manifest };
     parquet::save(&out.join("records.parquet"), |file| {
-        parquet::write_columns("records", &names, &columns, file)
+        parquet::write_columns(origin, &names, &columns, file)
     })?;
     let path = out.display().to_string();
     if as_json {
@@ -155,7 +158,10 @@ pub fn top(arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
                 shown["rate_packets_per_s"] = number(flow.rate);
                 shown
             });
-            return if as_json { files::print_json(&rows.collect()) } else { files::print(table(&flows)) };
+            return match as_json {
+                true => files::print_json(&json!({ "flows": rows.collect::<Vec<_>>() })),
+                false => files::print(table(&flows)),
+            };
         }
         if let Some(screen) = &screen {
             screen.show(&table(&flows));

@@ -11,10 +11,12 @@ use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::markov::{Params, Protocol};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, csv, json};
+use kneepoint::scenario;
 use kneepoint::settings::{Raw, Setting, Settings};
 use kneepoint::study::markov::{Invalid, Outcome, Place, Point, Question, Trial, cases};
 use kneepoint::units::Span;
 
+use crate::answer::{self, Answer};
 use crate::conductor::{self, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
@@ -66,11 +68,11 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "4000s")]
     duration: Span,
     /// Runs of packets at each point
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = scenario::seeds)]
     seeds: u32,
     /// The first seed
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
-    seed: u32,
+    #[arg(long, default_value_t = 1, value_name = "SEED", value_parser = scenario::seed)]
+    seed: u64,
     #[command(flatten)]
     chosen: Chosen,
     #[command(flatten)]
@@ -85,6 +87,37 @@ const FIGURE_4: &str = "arrivals=0.001..4.5:20:log";
 
 /// Solves, draws and simulates what is wanted, and prints.
 pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(arguments)?;
+    if let Some(out) = &arguments.out {
+        let out = Out::Given(out.clone()).settle()?;
+        let page = write_report(&document, &out, &[])?;
+        for (name, records) in &tables {
+            files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
+        }
+        if !scenarios.is_empty() {
+            let folder = outputs::directory(&out, "scenarios")?;
+            let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+            for (place, (_, text)) in scenarios.iter().enumerate() {
+                files::write(&folder.join(format!("{}.toml", outputs::numbered(&names, place))), text)?;
+            }
+        }
+        tell(format!("report: {}", page.display()));
+    }
+    files::print(if as_json { json } else { text::render(&document) })
+}
+
+/// Solves, draws and simulates what is wanted.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    Ok(solved(arguments)?.answer)
+}
+
+/// The analysis, and the scenarios of its runs of packets.
+struct Solved {
+    answer: Answer,
+    scenarios: Vec<(String, String)>,
+}
+
+fn solved(arguments: &Arguments) -> Result<Solved, Failure> {
     let question = question(arguments)?;
     let places = question
         .places()
@@ -102,21 +135,9 @@ pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     let Question { cases, along, .. } = question;
     let outcome = Outcome { cases, along, points };
-    let document = report::markov::document(&outcome);
-    if let Some(out) = &arguments.out {
-        let out = Out::Given(out.clone()).settle()?;
-        let page = write_report(&document, &out, &[])?;
-        files::write(&out.join("markov.csv"), csv::records(&report::markov::records(&outcome)))?;
-        if !scenarios.is_empty() {
-            let folder = outputs::directory(&out, "scenarios")?;
-            let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-            for (place, (_, text)) in scenarios.iter().enumerate() {
-                files::write(&folder.join(format!("{}.toml", outputs::numbered(&names, place))), text)?;
-            }
-        }
-        tell(format!("report: {}", page.display()));
-    }
-    files::print(if as_json { json::render(&outcome) } else { text::render(&document) })
+    let tables = vec![answer::named("markov", report::markov::records(&outcome))];
+    let answer = Answer::whole(report::markov::document(&outcome), json::render(&outcome), tables);
+    Ok(Solved { answer, scenarios })
 }
 
 /// A point and the CPU time that it took.
@@ -132,7 +153,7 @@ fn simulate(
     question: &Question,
     points: &mut [Point],
 ) -> Result<Vec<(String, String)>, Failure> {
-    let first = u64::from(arguments.seed);
+    let first = arguments.seed;
     let seeds = (0..u64::from(arguments.seeds)).map(|place| first + place).collect();
     let trial = Trial { seeds, duration: arguments.duration };
     let places: Vec<Place> = points.iter().map(|point| point.place.clone()).collect();
@@ -188,7 +209,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         along,
         every_reading: *sensitivity,
         cycles: arguments.monte_carlo,
-        seed: u64::from(arguments.seed),
+        seed: arguments.seed,
     })
 }
 

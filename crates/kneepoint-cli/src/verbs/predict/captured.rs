@@ -147,9 +147,7 @@ pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> 
                                 "round_trips": round_trips, "duration_s": seconds })
         };
         let flows: Vec<_> = told.map(flow).collect();
-        return files::print_json(
-            &serde_json::json!({ "schema_version": kneepoint::report::SCHEMA_VERSION, "flows": flows }),
-        );
+        return files::print_json(&serde_json::json!({ "flows": flows }));
     }
     let mut lines = vec!["      bytes  packets   lost  round trips  seconds  flow".to_string()];
     lines.extend(told.map(|(flow, bytes, packets, losses, samples, seconds)| {

@@ -11,7 +11,10 @@ use kneepoint::predict::{self, Config};
 use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
 use kneepoint::report::{csv, json};
+use kneepoint::scenario;
 
+use crate::answer::{self, Answer};
+use crate::completion;
 use crate::conductor::Means;
 use crate::failure::Failure;
 use crate::files::{self, tell};
@@ -49,17 +52,17 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "flow")]
     all: bool,
     /// Predictors, each with settings after a colon [default: all]
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", add = completion::predictors())]
     predictors: Option<String>,
     /// Round trips from the last loss of an episode to its end
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     hold_off: f64,
     /// How many seeds, instead of those of the scenario
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = scenario::seeds)]
+    seeds: Option<u32>,
     /// The first seed, instead of those of the scenario
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u32>,
+    #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
+    seed: Option<u64>,
     #[command(flatten)]
     means: Means,
     /// Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
@@ -88,12 +91,35 @@ impl Arguments {
 
 /// Watches and reports.
 pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    match watched(arguments)? {
+        Some(predictions) => report(predictions, arguments, as_json),
+        None => captured::list(arguments, as_json),
+    }
+}
+
+/// Watches, and leaves no report behind.
+pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    match watched(arguments)? {
+        Some(predictions) => Ok(answered(&predictions)),
+        None => {
+            Err(Failure::usage("--flows prints the flows", "`knee predict FILE --flows` in a shell does"))
+        }
+    }
+}
+
+fn answered(predictions: &Predictions) -> Answer {
+    let tables = vec![answer::named("scores", predictions::records(predictions))];
+    Answer::whole(predictions::document(predictions), json::render(predictions), tables)
+}
+
+/// What the predictors said; nothing if only the flows of a capture are to be listed.
+fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
     if !(0.0..=1000.0).contains(&arguments.hold_off) {
         let message = format!("--hold-off {} is outside the allowed range, 0 to 1000", arguments.hold_off);
         return Err(Failure::usage(message, "write round trips, as in `--hold-off 1`"));
     }
     let captures = arguments.files.iter().map(|file| captured::is_capture(file));
-    let predictions = match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
+    Ok(Some(match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
         all if (arguments.flows || arguments.all) && (all.is_empty() || all.contains(&false)) => {
             let message = "--flows and --all are about captures";
             return Err(Failure::usage(
@@ -101,7 +127,7 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 "give captures, pcap or pcapng; `knee check FILE` tells the groups of a scenario",
             ));
         }
-        _ if arguments.flows => return captured::list(arguments, as_json),
+        _ if arguments.flows => return Ok(None),
         [] => simulation::watch(None, arguments)?,
         [false] => simulation::watch(arguments.files.first(), arguments)?,
         all if all.iter().all(|capture| *capture) => captured::watch(arguments)?,
@@ -111,17 +137,17 @@ pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 format!("`{}` is not a capture: neither pcap nor pcapng", arguments.files[other].display());
             return Err(Failure::usage(message, "give one scenario, or captures only"));
         }
-    };
-    report(predictions, arguments, as_json)
+    }))
 }
 
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle()?;
-    let document = predictions::document(&predictions);
+    let Answer { document, json, tables, .. } = answered(&predictions);
     let page = write_report(&document, &out, &[])?;
-    let json = json::render(&predictions);
     files::write(&out.join("scores.json"), &json)?;
-    files::write(&out.join("scores.csv"), csv::records(&predictions::records(&predictions)))?;
+    for (name, records) in &tables {
+        files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
+    }
     files::print(if as_json { json } else { text::render(&document) })?;
     tell(format!("report: {}", page.display()));
     Ok(())

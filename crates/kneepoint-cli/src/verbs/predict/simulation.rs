@@ -116,8 +116,8 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
 
 /// The requested seeds, or those of the scenario.
 fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
-    let first = arguments.seed.map(u64::from).or(plan.seeds.first().copied()).unwrap_or(1);
-    let count = arguments.seeds.unwrap_or(plan.seeds.len() as u64);
+    let first = arguments.seed.or(plan.seeds.first().copied()).unwrap_or(1);
+    let count = arguments.seeds.map_or(plan.seeds.len() as u64, u64::from);
     (0..count).map(|place| first.saturating_add(place)).collect()
 }
 

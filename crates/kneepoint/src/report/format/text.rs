@@ -37,8 +37,8 @@ fn block(block: &Block) -> String {
         Block::Table(table) => lines(table),
         Block::Findings(claims) => claims.iter().map(claim).collect(),
         Block::Facts(facts) => {
-            let facts = facts.iter().map(|(name, value)| vec![name.clone(), value.clone()]);
-            aligned(&facts.collect::<Vec<_>>(), &[true, true])
+            let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+            facts.iter().map(|(name, value)| beside(name, value, width)).collect()
         }
         Block::Pages { terminal, .. } => blocks(terminal),
         Block::Figures(..) | Block::Key(_) | Block::Listing(..) => String::new(),
@@ -98,6 +98,33 @@ pub fn hanging(name: &str, text: &str, width: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
+/// A text behind a name of a column that is so wide; below it where it would get less than a third of a line.
+fn beside(name: &str, text: &str, width: usize) -> String {
+    match width + 2 {
+        indent if WIDTH - WIDTH / 3 < indent => format!("{name}\n{}", wrapped(text, 4)),
+        _ if text.is_empty() => format!("{name}\n"),
+        _ => hanging(&format!("{name:<width$}  "), text, WIDTH),
+    }
+}
+
+/// A name in lines of at most [`WIDEST`] characters, broken where it has a space, a comma or a slash.
+fn folded(name: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for piece in name.split_inclusive([' ', ',', '/']) {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count();
+        if length > 0 && length + piece.trim_end().chars().count() > WIDEST {
+            lines.push(piece.to_string());
+        } else {
+            lines[last].push_str(piece);
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_string()).collect()
+}
+
+/// Longest line of a name in the first column: so much is left for numbers.
+const WIDEST: usize = 40;
+
 /// As many columns side by side as there is room for; then the others, below the names again, but for those that say nothing
 /// of these columns.
 fn lines(table: &Table) -> String {
@@ -117,11 +144,20 @@ fn lines(table: &Table) -> String {
             (false, false) => cells[column].text(),
         };
         let told = |line: &&TableLine| all || columns.iter().any(|column| line.cells[*column].mean != NONE);
-        let lines = table.lines.iter().filter(told);
-        grid.extend(lines.map(|line| head(&line.name, &|column| cells(&line.cells, column))));
+        for line in table.lines.iter().filter(told) {
+            let mut names = folded(&line.name);
+            let last = names.pop().unwrap_or_default();
+            grid.extend(names.into_iter().map(|name| vec![name]));
+            grid.push(head(&last, &|column| cells(&line.cells, column)));
+        }
         grid
     };
     let text = |columns: &[usize], all: bool| {
+        if let [one] = columns
+            && table.columns[*one].text
+        {
+            return words(table, *one);
+        }
         let left: Vec<bool> =
             [true].into_iter().chain(columns.iter().map(|column| table.columns[*column].text)).collect();
         aligned(&grid(columns, all), &left)
@@ -138,6 +174,18 @@ fn lines(table: &Table) -> String {
         }
     }
     parts.iter().map(|columns| text(columns, parts.len() == 1)).collect::<Vec<_>>().join("\n")
+}
+
+/// One column of text, in lines beside the names.
+fn words(table: &Table, column: usize) -> String {
+    let lines = || {
+        let title = (table.corner.as_str(), table.columns[column].title.clone());
+        [title]
+            .into_iter()
+            .chain(table.lines.iter().map(move |line| (line.name.as_str(), line.cells[column].text())))
+    };
+    let width = lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    lines().map(|(name, text)| beside(name, &text, width)).collect()
 }
 
 /// Cells to the left or to the right of their columns, two spaces between columns.
@@ -183,6 +231,25 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("few ")).count(), 1, "{text}");
         let prose = wrapped(&"word ".repeat(40), 4);
         assert!(prose.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")), "{prose}");
+    }
+
+    #[test]
+    fn long_names_are_folded_and_no_line_is_wider_than_a_terminal() {
+        let name = "topology.buffer=0.5bdp scheme=pert:t1=3ms,decrease=0.25/self-configuring-red/oracle";
+        let table = Table {
+            corner: "case".into(),
+            columns: vec![Column::number("queue", "packets"), Column::number("delay", "ms")],
+            lines: vec![TableLine::new(name, vec!["12.5 ± 0.3".into(), "4.2 ± 0.1".into()])],
+            linked: false,
+        };
+        let text = lines(&table);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.contains("\nself-configuring-red/oracle"), "{text}");
+        let value = "a value of so many words that it has to stand on several lines of its own";
+        let facts = Block::Facts(vec![("short".into(), value.into()), ("n".repeat(60), value.into())]);
+        let listed = super::block(&facts);
+        assert!(listed.lines().all(|line| line.chars().count() <= WIDTH), "{listed}");
+        assert!(listed.starts_with("short\n    a value"), "{listed}");
     }
 
     #[test]

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How a name may be written: in either case, with hyphens, underscores or nothing between its parts. `FQ-CoDel`, `fq_codel` and `fqcodel`
+//! are one name. Output has the name as it is declared.
+
+use alloc::string::String;
+
+/// Whether two ways of writing are one name.
+pub fn same_name(one: &str, other: &str) -> bool {
+    significant(one).eq(significant(other))
+}
+
+/// The name that is written like this, of those declared.
+pub fn declared<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    names.into_iter().find(|name| same_name(name, written))
+}
+
+/// A regular expression (ECMA-262) of all ways to write a name, without anchors.
+pub fn pattern(name: &str) -> String {
+    let mut pattern = String::from(FILLER);
+    for letter in significant(name) {
+        match letter {
+            'a'..='z' => pattern.extend(['[', letter.to_ascii_uppercase(), letter, ']']),
+            '0'..='9' => pattern.push(letter),
+            other => pattern.extend(['\\', other]),
+        }
+        pattern.push_str(FILLER);
+    }
+    pattern
+}
+
+/// What may stand between the letters of a name.
+const FILLER: &str = "[-_]*";
+
+/// What tells names apart.
+fn significant(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_hyphens_and_underscores_do_not_matter_and_everything_else_does() {
+        for written in ["fq-codel", "FQ-CoDel", "fq_codel", "fqcodel", "FQ_CODEL"] {
+            assert_eq!(declared(written, ["codel", "fq-codel"]), Some("fq-codel"), "{written}");
+        }
+        assert_eq!(declared("fq codel", ["codel", "fq-codel"]), None);
+        assert!(!same_name("pi", "pie") && !same_name("ewma-7/8", "ewma-78"));
+    }
+
+    #[test]
+    fn a_pattern_has_every_letter_in_both_cases() {
+        assert_eq!(pattern("a-1"), "[-_]*[Aa][-_]*1[-_]*");
+        assert_eq!(pattern("1/0"), "[-_]*1[-_]*\\/[-_]*0[-_]*");
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a verb found out, for a program that wants it instead of text and files.
+
+use std::collections::BTreeMap;
+
+use kneepoint::report::document::Document;
+use kneepoint::table::Records;
+
+use crate::store::Store;
+
+/// What a verb found out.
+pub struct Answer {
+    /// The report.
+    pub document: Document,
+    /// The same for machines, as `--json` prints it.
+    pub json: String,
+    /// Rows under the names that their files have; the first are those that people want first.
+    pub tables: Vec<(String, Records)>,
+    /// The sampled state of runs.
+    pub series: Series,
+    /// Why runs are missing, if some are.
+    pub unfinished: Option<String>,
+}
+
+/// Series under the names that their files have. They are read from the kept runs when they are wanted: those of a thousand runs do not
+/// fit into memory.
+#[derive(Default)]
+pub struct Series {
+    store: Option<Store>,
+    kept: BTreeMap<String, String>,
+}
+
+impl Answer {
+    /// Everything that was asked for.
+    pub fn whole(document: Document, json: String, tables: Vec<(String, Records)>) -> Answer {
+        Answer { document, json, tables, series: Series::default(), unfinished: None }
+    }
+}
+
+impl Series {
+    /// Names of series, and of the kept runs that have them.
+    pub(crate) fn new(store: Store, kept: BTreeMap<String, String>) -> Series {
+        Series { store: Some(store), kept }
+    }
+
+    /// Every name.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.kept.keys().map(String::as_str)
+    }
+
+    /// One of them; nothing if there is none of that name, the run was not finished or not sampled, or its file is gone.
+    pub fn get(&self, name: &str) -> Option<Records> {
+        let record = self.store.as_ref()?.get(self.kept.get(name)?)?;
+        record.series.as_ref().map(Records::from)
+    }
+}
+
+/// A table under the name of its file.
+pub fn named(name: &str, records: Records) -> (String, Records) {
+    (name.to_string(), records)
+}

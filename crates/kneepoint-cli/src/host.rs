@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The program that this library is part of. `knee` itself has a terminal, arguments and signals. Within another program, such as
+//! Python, these belong to that program: it gives the words and the standard input, watches the progress, and asks to stop.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use indicatif::ProgressBar;
+
+static HOST: OnceLock<Host> = OnceLock::new();
+
+/// Another program around this library. It makes one call at a time.
+#[derive(Default)]
+pub struct Host {
+    stop: AtomicBool,
+    call: Mutex<Call>,
+    told: Mutex<Vec<String>>,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+#[derive(Default)]
+struct Call {
+    words: Vec<String>,
+    input: Option<String>,
+    share: Share,
+    planned: Vec<(String, u64)>,
+}
+
+/// Which of the runs that are not kept a call makes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    /// All of them.
+    #[default]
+    All,
+    /// None: it says which there are, and stops.
+    None,
+    /// Those with these names, and then it stops.
+    Only(BTreeSet<String>),
+}
+
+/// How far the runs of a call are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The work that is done, in units of its own.
+    pub done: u64,
+    /// All of the work.
+    pub total: u64,
+    /// How many runs that is.
+    pub message: String,
+}
+
+/// Leaves terminal, arguments and signals to the program that this library is part of, from now on.
+pub fn embed() -> &'static Host {
+    HOST.get_or_init(Host::default)
+}
+
+/// The program around this library, unless that is `knee`.
+pub(crate) fn embedding() -> Option<&'static Host> {
+    HOST.get()
+}
+
+impl Host {
+    /// Begins a call with these words, without the program's name, and what `-` reads.
+    pub fn begin(&self, words: &[String], input: Option<String>, share: Share) {
+        *lock(&self.call) = Call { words: words.to_vec(), input, share, planned: Vec::new() };
+        *lock(&self.bar) = None;
+        lock(&self.told).clear();
+        self.stop.store(false, Ordering::Relaxed);
+    }
+
+    /// Asks the call to stop, as Ctrl-C does.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far the runs are, once there are some.
+    pub fn progress(&self) -> Option<Progress> {
+        let bar = lock(&self.bar);
+        let bar = bar.as_ref()?;
+        Some(Progress { done: bar.position(), total: bar.length()?, message: bar.message() })
+    }
+
+    /// The runs that a call would have made, by name, with about how much work each is.
+    pub fn take_planned(&self) -> Vec<(String, u64)> {
+        std::mem::take(&mut lock(&self.call).planned)
+    }
+
+    /// The remarks since they were last taken.
+    pub fn take_remarks(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.told))
+    }
+
+    pub(crate) fn asked(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn tell(&self, remark: &str) {
+        lock(&self.told).push(remark.to_string());
+    }
+
+    pub(crate) fn show(&self, bar: &ProgressBar) {
+        *lock(&self.bar) = Some(bar.clone());
+    }
+
+    pub(crate) fn share(&self) -> Share {
+        lock(&self.call).share.clone()
+    }
+
+    pub(crate) fn plan(&self, runs: Vec<(String, u64)>) {
+        lock(&self.call).planned = runs;
+    }
+
+    pub(crate) fn words(&self) -> Vec<String> {
+        lock(&self.call).words.clone()
+    }
+
+    pub(crate) fn input(&self) -> String {
+        lock(&self.call).input.clone().unwrap_or_default()
+    }
+}
+
+/// A lock that a panic does not poison.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

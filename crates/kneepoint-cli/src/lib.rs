@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee`: the command line of the laboratory, as a library: of the program `knee`, and of programs that take the same words and want
+//! answers instead of text and files.
+//!
+//! | room | what it does |
+//! |---|---|
+//! | [`host`] | the program that this library is part of: a terminal's, or another |
+//! | [`machine`] | clock, host name, kernel: the only place that reads them |
+//! | [`manifest`] | provenance of results |
+//! | [`terminal`] | text as wide as the terminal |
+//! | [`failure`] | errors, their messages and exit status |
+//! | [`files`] | atomic reads and writes, printing |
+//! | [`compressed`] | files that gzip, zstd or xz made smaller |
+//! | [`interrupt`] | Ctrl-C |
+//! | [`catalogue`] | every named item |
+//! | [`parquet`] | tables to Parquet |
+//! | [`png`] | charts to PNG |
+//! | [`outputs`] | where a verb writes |
+//! | [`store`] | kept runs by the hash of their inputs |
+//! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
+//! | [`forecast`] | what a study would cost |
+//! | [`library`] | the published experiments |
+//! | [`completion`] | what shells suggest |
+//! | [`answer`] | what a verb found out: a document, JSON, and rows |
+//! | [`captures`] | packets of a link as pcapng |
+//! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
+//! | [`workload`] | the short transfers beside long ones |
+//! | [`verbs`] | one file per verb |
+//! | [`arguments`] | the command line |
+
+pub mod answer;
+mod arguments;
+mod captures;
+mod catalogue;
+mod comparison;
+mod completion;
+mod compressed;
+mod conductor;
+pub mod failure;
+mod files;
+mod forecast;
+pub mod host;
+mod interrupt;
+mod library;
+mod machine;
+mod manifest;
+mod outputs;
+mod parquet;
+mod png;
+mod store;
+mod terminal;
+mod verbs;
+mod workload;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
+
+pub use arguments::Knee;
+
+/// The program `knee`: acts as its command line says.
+pub fn main() -> ExitCode {
+    // A shell that asks for suggestions sets a variable.
+    CompleteEnv::with_factory(Knee::command).complete();
+    let as_json = arguments::want_json(std::env::args_os());
+    match Knee::try_parse() {
+        Ok(knee) => knee.act().map_or_else(|failure| failure.report(as_json), |()| ExitCode::SUCCESS),
+        Err(usage) if as_json && usage.use_stderr() => failure::Failure::from(&usage).report(as_json),
+        Err(usage) => {
+            match terminal::refusal(&usage.render().to_string()).filter(|_| usage.use_stderr()) {
+                Some(text) => files::tell(text.trim_end()),
+                // A closed pipe while printing help is not an error.
+                None => drop(usage.print()),
+            }
+            ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+        }
+    }
+}

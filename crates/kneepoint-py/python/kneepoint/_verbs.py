@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verbs of the command line as functions. Words, defaults and ranges are the command line's, and are asked from it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import sys
+from typing import Any, Optional
+
+from . import _native
+from ._progress import Display, Shown
+from ._result import Result
+from .errors import Interrupted, UsageError
+from .scenario import Scenario, text_of
+
+# Between two looks at signals and progress.
+_TICK_SECONDS = 0.05
+
+
+@functools.lru_cache(maxsize=None)
+def vocabulary() -> dict[str, Any]:
+    """Every verb with its options, by name."""
+    return {verb["name"]: verb for verb in json.loads(_native.verbs())}
+
+
+class Verb:
+    """A verb of the command line. `help(verb)` shows its options."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self.__name__ = names[-1]
+        self.__qualname__ = ".".join(names)
+        self.__module__ = "kneepoint"
+
+    def _described(self) -> dict[str, Any]:
+        found = vocabulary()[self._names[0]]
+        for name in self._names[1:]:
+            found = next(one for one in found["verbs"] if one["name"] == name)
+        return found  # type: ignore[no-any-return]
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        lines = [self._described()["about"] or "", ""]
+        for option in self._described()["options"]:
+            default = ", ".join(option["default"])
+            default = f" [default: {default}]" if default and default not in ("false", "0") else ""
+            about = (option["about"] or "").replace("\n", " ")
+            lines.append(f"{option['name']}: {about}{default}")
+        return "\n".join(lines)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        parameters = [inspect.Parameter("words", inspect.Parameter.VAR_POSITIONAL)]
+        for option in self._described()["options"]:
+            if option["flag"] is not None:
+                kind = inspect.Parameter.KEYWORD_ONLY
+                parameters.append(inspect.Parameter(parameter_name(option["name"]), kind, default=None))
+        parameters.append(inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, default=None))
+        return inspect.Signature(parameters)
+
+    def __repr__(self) -> str:
+        return f"<kneepoint.{self.__qualname__}: {self._described()['about']}>"
+
+    def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result:
+        spoken, text = self._spoken(words, options)
+        return Result(answered(spoken, text, options.get("out") is not None, progress))
+
+    def _spoken(self, words: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[str], Optional[str]]:
+        """The call as words of the command line, and what `-` reads."""
+        known = {parameter_name(one["name"]): one for one in self._described()["options"]}
+        spoken, text = list(self._names), None
+        for word in words:
+            scenario = text_of(word)
+            if scenario is not None:
+                text, word = scenario, "-"
+            spoken.append(_written(word))
+        for name, value in options.items():
+            option = known.get(name)
+            if option is not None and option["flag"] is None:
+                raise UsageError(f"`{name}` has no name on the command line", "give it first, without a name")
+            # An unknown name goes on to the command line, which knows the closest.
+            flag = option["flag"] if option is not None else name.strip("_").replace("_", "-")
+            spoken.extend(_option(f"--{flag}", option or {}, value))
+        return spoken, text
+
+
+def parameter_name(name: str) -> str:
+    """The name of an option as Python allows it."""
+    import keyword
+
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _option(flag: str, option: dict[str, Any], value: Any) -> list[str]:
+    if value is None:
+        return []
+    takes_value = option.get("type") != "bool" or bool(option.get("choices"))
+    if value is True and (not takes_value or option.get("optional_value")):
+        return [flag]
+    if value is False and (not takes_value or option.get("optional_value")):
+        return []
+    if isinstance(value, dict):
+        value = [f"{key}={_written(one)}" for key, one in value.items()]
+    if isinstance(value, (list, tuple)):
+        values = [_written(one) for one in value]
+        if option.get("many") and not option["separator"]:
+            return [f"{flag}={one}" for one in values]
+        # A list in one text, as of predictors, has commas, too.
+        return [f"{flag}={(option.get('separator') or ',').join(values)}"]
+    return [f"{flag}={_written(value)}"]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    raise UsageError(
+        f"{value!r} is neither text, number nor path", "write it as on the command line, as in '50mbit' or 20"
+    )
+
+
+def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer:
+    """Makes a call, shows its progress, and passes Ctrl-C on."""
+    call = _native.Call(words, text, files)
+    display = Display(progress)
+    try:
+        while not call.wait(_TICK_SECONDS):
+            display.update(call.progress())
+    except KeyboardInterrupt:
+        call.stop()
+        while not call.wait(_TICK_SECONDS):
+            pass
+        raise _interrupted(call) from None
+    except BaseException:
+        # A function that was to be shown the progress failed; nobody takes the answer.
+        call.stop()
+        raise
+    finally:
+        display.close()
+    if progress is not False:
+        for remark in call.remarks():
+            print(remark, file=sys.stderr)
+    answer = call.answer()
+    if answer.unfinished:
+        raise Interrupted(answer.unfinished, Result(answer))
+    return answer
+
+
+def _interrupted(call: _native.Call) -> Interrupted:
+    try:
+        answer = call.answer()
+    except Interrupted as stopped:
+        return stopped
+    except Exception as failure:
+        return Interrupted(f"stopped: {failure}")
+    # It had just ended, or has the runs that were finished.
+    return Interrupted(answer.unfinished or "stopped; every run was finished and is kept", Result(answer))
+
+
+class Fluid:
+    """Analyses fluid models: `run`, `stability`, `boundary`, `design`."""
+
+    run = Verb("fluid", "run")
+    stability = Verb("fluid", "stability")
+    boundary = Verb("fluid", "boundary")
+    design = Verb("fluid", "design")
+
+    def __call__(self, question: str, *words: Any, progress: Shown = None, **options: Any) -> Result:
+        return Verb("fluid", question)(*words, progress=progress, **options)
+
+
+compare = Verb("compare")
+coexist = Verb("coexist")
+run = Verb("run")
+reproduce = Verb("reproduce")
+predict = Verb("predict")
+markov = Verb("markov")
+fluid = Fluid()
+
+__all__ = ["Scenario", "compare", "coexist", "fluid", "markov", "predict", "reproduce", "run"]

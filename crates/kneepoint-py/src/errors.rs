@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Failures as exceptions of `kneepoint.errors`: the class says the kind, the message is the command line's.
+
+use kneepoint_cli::failure::{Failure, line_and_column, render_faults_plainly};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+
+/// The module of the exceptions.
+const ERRORS: &str = "kneepoint.errors";
+
+/// An exception of a class with these arguments.
+pub fn exception<'py>(py: Python<'py>, class: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+    let made = || py.import(ERRORS)?.getattr(class)?.call1(arguments);
+    made().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The exception for a failure.
+pub fn of_failure(py: Python<'_>, failure: Failure) -> PyErr {
+    match failure {
+        Failure::Usage(complaint) => exception(py, "UsageError", (complaint.message(), complaint.remedy())),
+        Failure::Run(complaint) => exception(py, "RunError", (complaint.message(), complaint.remedy())),
+        Failure::Scenario { origin, text, faults } => {
+            let fault = |fault: &kneepoint::scenario::Fault| {
+                let (line, column) = line_and_column(&text, fault.span.start);
+                (line, column, fault.message.clone(), fault.help.clone()).into_py_any(py)
+            };
+            match faults.iter().map(fault).collect::<PyResult<Vec<_>>>() {
+                Ok(told) => {
+                    let message = render_faults_plainly(&origin, &text, &faults);
+                    exception(py, "ScenarioError", (message, origin, text, told))
+                }
+                Err(error) => error,
+            }
+        }
+        Failure::Interrupted(message) => exception(py, "Interrupted", (message, None::<Py<PyAny>>)),
+        Failure::ReaderLeft | Failure::Said(_) => {
+            exception(py, "RunError", ("the verb stopped without a message", None::<String>))
+        }
+    }
+}

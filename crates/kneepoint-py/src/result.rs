@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a verb found out, as Python reads it.
+
+use kneepoint::report::format::{html, text};
+use kneepoint_cli::answer::{Answer as Answered, Series};
+use pyo3::prelude::*;
+
+use crate::rows::Rows;
+
+/// What a verb found out.
+#[pyclass(frozen, module = "kneepoint._native")]
+pub struct Answer {
+    /// The report as the terminal shows it.
+    #[pyo3(get)]
+    text: String,
+    /// The report as a page.
+    #[pyo3(get)]
+    html: String,
+    /// The outcome as `--json` prints it.
+    #[pyo3(get)]
+    json: String,
+    /// Names and SVG files of the charts.
+    #[pyo3(get)]
+    figures: Vec<(String, String)>,
+    /// Why runs are missing, if some are.
+    #[pyo3(get)]
+    unfinished: Option<String>,
+    tables: Vec<(String, Py<Rows>)>,
+    series: Series,
+}
+
+impl Answer {
+    /// The same with everything written.
+    pub fn new(answer: Answered) -> PyResult<Answer> {
+        let Answered { document, json, tables, series, unfinished } = answer;
+        let figures = document.figures();
+        let figures = figures.into_iter().map(|one| (one.name.clone(), one.drawing.standalone())).collect();
+        let table = |(name, records): (String, _)| {
+            let rows = Rows::new(&name, &records)?;
+            Python::attach(|py| Ok((name, Py::new(py, rows)?)))
+        };
+        Ok(Answer {
+            text: text::render(&document),
+            html: html::render(&document),
+            json,
+            figures,
+            unfinished,
+            tables: tables.into_iter().map(table).collect::<PyResult<_>>()?,
+            series,
+        })
+    }
+}
+
+#[pymethods]
+impl Answer {
+    /// Names of the tables, and of the series of runs.
+    fn names(&self) -> Vec<String> {
+        let tables = self.tables.iter().map(|(name, _)| name.as_str());
+        tables.chain(self.series.names()).map(str::to_string).collect()
+    }
+
+    /// A table or a series by its name; the first table without one.
+    #[pyo3(signature = (name = None))]
+    fn table(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Option<Py<Rows>>> {
+        let found = match name {
+            None => self.tables.first(),
+            Some(name) => self.tables.iter().find(|(other, _)| other == name),
+        };
+        if let Some((_, rows)) = found {
+            return Ok(Some(rows.clone_ref(py)));
+        }
+        let Some(series) = py.detach(|| name.and_then(|name| self.series.get(name))) else { return Ok(None) };
+        Ok(Some(Py::new(py, Rows::new("series", &series)?)?))
+    }
+}

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Words, errors, progress and interrupts."""
+
+import inspect
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import kneepoint as knee
+
+PACKAGE = Path(__file__).parents[1]
+
+SCENARIO = """name = "small"
+[run]
+duration = "4s"
+[topology]
+kind = "dumbbell"
+rate = "5mbit"
+[[flows]]
+cc = "pert"
+count = 2
+"""
+
+
+def test_a_scenario_is_a_file_a_text_or_built_and_means_the_same(here: Path) -> None:
+    Path("small.toml").write_text(SCENARIO)
+    built = knee.Scenario(
+        name="small",
+        run={"duration": "4s"},
+        topology={"kind": "dumbbell", "rate": "5mbit"},
+        flows=[{"cc": "pert", "count": 2}],
+    )
+    results = [knee.run(source) for source in (Path("small.toml"), "small.toml", SCENARIO, built)]
+    events = {tuple(result.rows["events"]) for result in results}
+    assert len(events) == 1
+    assert len(list(Path("out/runs").iterdir())) == 1, "one run serves all"
+
+
+def test_a_mistake_in_a_scenario_has_its_line_its_range_and_its_remedy() -> None:
+    with pytest.raises(knee.ScenarioError) as caught:
+        knee.run(SCENARIO.replace("count = 2", "count = -2"))
+    (fault,) = caught.value.faults
+    assert (fault.line, SCENARIO.splitlines()[fault.line - 1]) == (9, "count = 2")
+    assert "0 to 100000" in fault.message and "count = -2" in str(caught.value)
+    with pytest.raises(knee.ScenarioError) as caught:
+        knee.Scenario(topology={"kind": "dumbbell"}, flows=[{"cc": "perd"}])
+    assert "perd" in str(caught.value) and "did you mean" in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_mistake_in_a_call_is_told_as_the_command_line_tells_it() -> None:
+    with pytest.raises(knee.UsageError, match="--flows"):
+        knee.compare("pert", flows=0)
+    with pytest.raises(knee.UsageError, match="--rate"):
+        knee.compare("pert", rtae="5mbit")
+    with pytest.raises(knee.UsageError, match="knee list controllers"):
+        knee.compare("perd")
+    with pytest.raises(knee.UsageError, match="neither text, number nor path"):
+        knee.compare("pert", rate=object())
+    with pytest.raises(knee.RunError, match="nowhere.toml"):
+        knee.run("nowhere.toml")
+    with pytest.raises(knee.UsageError, match="--out"):
+        knee.compare("pert", pcap="r1-r2")
+
+
+def test_fluid_models_and_the_markov_chain_answer(here: Path) -> None:
+    assert knee.fluid.boundary("pert").json()["boundary_rtt_ms"] > 100
+    trajectory = knee.fluid.run("pert", rtt="171ms", end="5s")
+    assert trajectory.rows.columns[0] == "time_s" and len(trajectory.rows) > 100
+    stability = knee.fluid("stability", "pert", x="rtt=50ms..300ms:4", y="flows=1..50:3")
+    assert len(stability.rows) == 12
+    solved = knee.markov(arrivals=0.1, protocols=["tcp"])
+    assert len(solved.rows) >= 1
+    assert not list(here.iterdir()), "nothing is left behind"
+
+
+def test_predictors_watch_a_scenario(here: Path) -> None:
+    scores = knee.predict(SCENARIO, predictors=["vegas", "cim"]).rows
+    assert {"vegas", "cim"} == set(scores["predictor"])
+
+
+def test_progress_goes_to_a_function_with_an_estimate(here: Path) -> None:
+    seen: list[knee.Progress] = []
+    knee.compare("reno", rate="50mbit", flows=4, duration="300s", seeds=3, jobs=1, progress=seen.append)
+    assert seen and all(0 <= one.fraction <= 1 for one in seen)
+    assert any(one.message == "2 of 3 runs" for one in seen), seen
+    assert [one.fraction for one in seen] == sorted(one.fraction for one in seen)
+
+
+def test_other_threads_run_while_a_call_does(here: Path) -> None:
+    counted = 0
+    ended = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not ended.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    knee.compare("reno", rate="50mbit", flows=4, duration="60s", seeds=2, jobs=1)
+    ended.set()
+    thread.join()
+    assert counted > 20, "the interpreter's lock was held"
+
+
+def test_calls_from_several_threads_take_turns(here: Path) -> None:
+    found: dict[int, list[float]] = {}
+
+    def call(flows: int) -> None:
+        found[flows] = knee.run(SCENARIO.replace("count = 2", f"count = {flows}"))["groups"]["flows"]
+
+    threads = [threading.Thread(target=call, args=(flows,)) for flows in (1, 2, 3, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {flows: [float(flows)] for flows in (1, 2, 3, 4)}
+
+
+LONG = """
+import kneepoint as knee
+print("begun", flush=True)
+try:
+    knee.compare("reno", rate="20mbit", flows=4, duration="20s", seeds=5000, jobs=1, progress=False)
+except KeyboardInterrupt as stopped:
+    print(type(stopped).__name__, len(stopped.result.rows), stopped)
+"""
+
+
+def test_an_interrupt_keeps_finished_runs_and_returns_them(here: Path) -> None:
+    child = subprocess.Popen([sys.executable, "-c", LONG], cwd=here, stdout=subprocess.PIPE, text=True)
+    runs = here / "out" / "runs"
+    deadline = time.monotonic() + 60
+    while not runs.is_dir() or len(list(runs.glob("[0-9a-z]*.json"))) < 3:
+        assert time.monotonic() < deadline and child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=20)
+    kept = len(list(runs.glob("*.json")))
+    assert "Interrupted" in said and f" {kept} " in said and "5000 runs finished and are kept" in said, said
+
+
+def test_importing_takes_less_than_a_fifth_of_a_second() -> None:
+    program = "import time; t = time.perf_counter(); import kneepoint; print(time.perf_counter() - t)"
+    took = [
+        float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+        for _ in range(3)
+    ]
+    assert min(took) < 0.2, took
+    heavy = "import sys, kneepoint; print([m for m in ('numpy', 'pandas', 'polars', 'IPython', 'ray') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_and_signatures_know_the_options_of_the_command_line() -> None:
+    assert "Rate of the bottleneck" in (inspect.getdoc(knee.compare) or "")
+    assert "rate" in inspect.signature(knee.compare).parameters
+    verbs = {verb["name"] for verb in json.loads(knee._native.verbs())}
+    assert verbs == {"compare", "coexist", "run", "reproduce", "predict", "fluid", "markov"}
+
+
+def test_stubs_are_current_and_the_package_is_typed(here: Path) -> None:
+    check = [sys.executable, str(PACKAGE / "stubs.py"), "--check"]
+    subprocess.run(check, check=True)
+    use = here / "use.py"
+    use.write_text(
+        "import kneepoint as knee\n"
+        "scenario = knee.Scenario(topology={'kind': 'dumbbell', 'rate': '5mbit'}, flows=[{'cc': 'pert', 'count': 2}])\n"
+        "knee.run(scenario, seeds=2).rows.columns\n"
+        "knee.compare('pert', rate='5mbit', flows=3, tcp={'handshake': True}, out='x')\n"
+    )
+    wrong = here / "wrong.py"
+    wrong.write_text(
+        "import kneepoint as knee\n"
+        "knee.compare('pert', flows='three')\n"
+        "knee.compare('pert', flwos=3)\n"
+        "knee.Scenario(topology={'kind': 'dumbbell', 'rat': '5mbit'})\n"
+    )
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(here / "cache")]
+    fine = subprocess.run([*mypy, str(use)], capture_output=True, text=True, check=False)
+    assert fine.returncode == 0, fine.stdout
+    refused = subprocess.run([*mypy, str(wrong)], capture_output=True, text=True, check=False)
+    assert [line for line in ("2", "3", "4") if f"wrong.py:{line}:" not in refused.stdout] == [], refused.stdout

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Documents about simulated runs, about scenarios and about names.
+
+use super::Output;
+use super::Part::{self, Headlines, In, Key, Subjects};
+
+/// The manifest of runs: enough to repeat them.
+pub(super) const MANIFEST: &[Part] = &[
+    Key("schema_version", "The version of the layout of all documents and tables."),
+    Key("tool_version", "The version of knee."),
+    Key("git_revision", "The revision of its source; null where it is unknown."),
+    Key("scenario[]", "The scenarios that were run."),
+    Key("scenario[].name", "A name."),
+    Key("scenario[].text", "The TOML, which `knee run` runs again."),
+    Key("scenario_hash", "SHA-256 of these texts in order."),
+    Key("files", "The files that they name, by name."),
+    Key("files.<name>", "SHA-256 of the file."),
+    Key("presets", "The presets that they name."),
+    Key("presets.<name>", "What the preset stands for."),
+    Key("seeds[]", "The seeds of the runs."),
+    Key("host", "The name of the machine."),
+    Key("kernel", "Its kernel."),
+    Key("created", "The date, ISO 8601."),
+    Key("command", "The command line."),
+    Key("notes[]", "Remarks for readers."),
+];
+
+/// The rows of one run.
+pub(super) const ROWS: &[Part] = &[
+    Key("labels", "What the row is about: no label for the whole run, else those of its subject."),
+    Key("labels.<label>", "The label along this axis, as `link` or `group`."),
+    Key("values", "The metrics of the subject."),
+    Key("values.<metric>", "The value of the metric; null where it is undefined."),
+];
+
+/// One run.
+pub(super) const RUN: &[Part] = &[
+    Key("seed", "The seed; of a run on a kernel, the number of the repetition."),
+    Key("cpu_seconds", "Processor time that the run took; null where it was not simulated."),
+    Key("bottleneck_packets", "Packets that the bottleneck served in the whole run."),
+    Key("events", "Events that the engine handled; 0 where it was not simulated."),
+    Key("rows[]", "The results: numbers under labels."),
+    In("rows[]", ROWS),
+];
+
+/// A fault of a text.
+const FAULT: &[Part] = &[
+    Key("file", "The file, `-` for standard input."),
+    Key("line", "The line, from 1."),
+    Key("column", "The column in characters, from 1."),
+    Key("message", "The fault: the value and what is allowed."),
+    Key("remedy", "What to do; null where the message says it."),
+];
+
+const EXTREME: &[Part] = &[
+    Key("beside", "The other controller."),
+    Key("buffer", "The buffer."),
+    Key("flows", "The number of flows of both."),
+    Key("mean", "The mean over the runs, as a fraction of the fair share."),
+    Key("half_width", "Half the width of its 95 % confidence interval."),
+];
+
+const SCORE: &[Part] = &[
+    Key("predictor", "The predictor with its settings."),
+    Key("judged_by", "The losses it is judged by: `flow`, its own, or `queue`, all of the bottleneck."),
+    Key("counts[]", "Counts of the transitions 1 to 6 between low, high and loss."),
+    Key("efficiency", "n2 / (n2 + n5): the fraction of predictions that a loss followed."),
+    Key("false_positives", "n5 / (n2 + n5): the fraction of predictions that no loss followed."),
+    Key("false_negatives", "n4 / (n2 + n4): the fraction of losses that were not predicted."),
+    Key(
+        "queue_at_false_positives[]",
+        "The distribution of false positives over the length of the queue, in equal bins from empty to full.",
+    ),
+];
+
+const NAMED: &[Part] = &[
+    Key("items[]", "One for each name."),
+    Key("items[].kind", "The kind of the item: `controller`, `queue`, …"),
+    Key("items[].name", "The name in scenarios."),
+    Key("items[].summary", "One sentence."),
+    Key("items[].citation", "The publication; empty without one."),
+];
+
+pub(super) const ALL: &[Output] = &[
+    Output {
+        name: "Comparison",
+        from: &["knee compare --json", "knee run --json", "OUT/summary.json"],
+        about: "",
+        parts: &[
+            Key("title", "The title of the report."),
+            Key("schemes[]", "One for each scheme, or for each case of the sweep."),
+            Key("schemes[].scheme", "Its name."),
+            Headlines("schemes[]"),
+            Key(
+                "schemes[].fluid",
+                "The fluid model that describes it; null without `--overlay fluid`, and where there is none.",
+            ),
+            Key("schemes[].fluid.model", "The name of the model."),
+            Key("schemes[].fluid.rest_packets", "The queue at its equilibrium."),
+            Key(
+                "schemes[].fluid.mode_real_per_s",
+                "The real part of its rightmost mode; negative in a stable model.",
+            ),
+            Key("schemes[].fluid.mode_imaginary_per_s", "The imaginary part, in radians."),
+            Key(
+                "schemes[].fluid.misfit",
+                "The distance of the first run from the model; null where it was not sampled.",
+            ),
+            Key(
+                "schemes[].fluid.misfit.mean_packets",
+                "The mean simulated queue minus that at the equilibrium.",
+            ),
+            Key(
+                "schemes[].fluid.misfit.rms_packets",
+                "The root mean square of the difference of both queues over time.",
+            ),
+            Subjects("schemes[]"),
+            Key("schemes[].runs[]", "One for each seed."),
+            In("schemes[].runs[]", RUN),
+            Key("manifest", "Enough to repeat the runs."),
+            In("manifest", MANIFEST),
+        ],
+    },
+    Output {
+        name: "Forecast",
+        from: &[
+            "knee compare --dry-run --json",
+            "knee run --dry-run --json",
+            "knee coexist --dry-run --json",
+            "knee reproduce --dry-run --json",
+        ],
+        about: "",
+        parts: &[
+            Key("runs", "Different runs that the study wants."),
+            Key("kept", "Of these, those that are kept and would be read back."),
+            Key("new", "Those that would be made."),
+            Key(
+                "cpu_seconds",
+                "Processor time of the new ones, by trial of some of them; null if none was tried.",
+            ),
+            Key("seconds", "The time that passes."),
+            Key("jobs", "Runs side by side."),
+        ],
+    },
+    Output {
+        name: "Coexistence",
+        from: &["knee coexist --json", "OUT/coexistence.json"],
+        about: "",
+        parts: &[
+            Key("title", "The title of the report."),
+            Key("about", "The setting in a sentence."),
+            Key("mix", "Which part of the flows is the row's."),
+            Key("enough", "Which part of a fair share is enough."),
+            Key("rule", "How verdicts are reached."),
+            Key("control", "What controllers do beside themselves."),
+            Key("verdicts[]", "One for each controller."),
+            Key("verdicts[].controller", "The controller."),
+            Key("verdicts[].verdict", "The verdict."),
+            Key("verdicts[].grounds", "What it rests on."),
+            Key("verdicts[].takes_least", "Where it gets least; null without a run."),
+            In("verdicts[].takes_least", EXTREME),
+            Key("verdicts[].leaves_least", "Where it leaves least to the others; null without a run."),
+            In("verdicts[].leaves_least", EXTREME),
+            Key("cells[]", "One for each pair in each setting."),
+            In("cells[]", super::tables::CELLS),
+            Key("manifest", "Enough to repeat the runs."),
+            In("manifest", MANIFEST),
+        ],
+    },
+    Output {
+        name: "Claims",
+        from: &["knee reproduce --json", "OUT/claims.json"],
+        about: "",
+        parts: &[
+            Key("claims[]", "One for each claim of each experiment, each on a line of its own."),
+            Key("claims[].experiment", "The id of the experiment."),
+            Key("claims[].claim", "The id of the claim in it."),
+            Key("claims[].text", "The claim in words."),
+            Key("claims[].verdict", "Whether it holds."),
+            Key("claims[].certain", "Whether the intervals over the seeds confirm the verdict."),
+            Key("claims[].ours", "Our number, or our numbers by name; null where the claim is about none."),
+            Key("claims[].ours.<name>", "Our number."),
+            Key(
+                "claims[].intervals",
+                "Half the width of the 95 % confidence interval of `ours`, in the same form.",
+            ),
+            Key("claims[].intervals.<name>", "Half the width."),
+            Key("claims[].published", "What was published, as the experiment writes it."),
+            Key("claims[].tolerance", "The tolerance of the check, as the experiment writes it."),
+            Key("claims[].reason", "Why it fails, where that is said."),
+            Key(
+                "claims[].cause",
+                "Where the cause lies: `publication`, `unstated`, `ours` or `unknown`; null if it holds.",
+            ),
+            Key("claims[].pace", "`full`, or `quick` for shortened runs."),
+            Key("claims[].seeds", "The number of seeds."),
+            Key("claims[].alternatives", "Verdicts under other readings of the publication, by their names."),
+            Key("claims[].alternatives.<reading>", "The verdict."),
+            Key("claims[].points[]", "One for each point at which the claim was checked."),
+            Key("claims[].points[].at", "The point of the sweep, by axis."),
+            Key("claims[].points[].at.<axis>", "The label along the axis."),
+            Key("claims[].points[].check", "The check."),
+            Key("claims[].points[].left", "Its left side."),
+            Key("claims[].points[].right", "Its right side."),
+            Key("claims[].points[].margin", "By how much it holds; negative where it fails."),
+            Key(
+                "claims[].points[].half_width",
+                "Half the width of the 95 % confidence interval of the margin.",
+            ),
+            Key("claims[].points[].holds", "Whether it holds there."),
+        ],
+    },
+    Output {
+        name: "Experiments",
+        from: &["knee reproduce --list --json"],
+        about: "",
+        parts: &[
+            Key("experiments[]", "One for each experiment."),
+            Key("experiments[].name", "The name that selects it."),
+            Key("experiments[].id", "Its id."),
+            Key("experiments[].paper", "The publication that it belongs to."),
+            Key("experiments[].title", "Its title."),
+            Key("experiments[].source", "The figure or table."),
+            Key("experiments[].claims", "The number of its claims."),
+            Key("experiments[].file", "Its file."),
+        ],
+    },
+    Output { name: "Manifest", from: &["OUT/manifest.json of knee reproduce"], about: "", parts: MANIFEST },
+    Output {
+        name: "Predictions",
+        from: &["knee predict --json", "OUT/scores.json"],
+        about: "",
+        parts: &[
+            Key("title", "The scenario or the captures."),
+            Key("cases[]", "One for each watched flow."),
+            Key("cases[].case", "The case of the sweep; empty without one."),
+            Key("cases[].flow", "The flow."),
+            Key("cases[].judges[]", "Whose losses were known: `flow`, `queue`."),
+            Key("cases[].runs[]", "One for each time that it was watched."),
+            Key("cases[].runs[].seed", "The seed; null for a capture."),
+            Key("cases[].runs[].scores[]", "One for each predictor and judge."),
+            In("cases[].runs[].scores[]", SCORE),
+            Key(
+                "cases[].chance[][]",
+                "The scores of a captured flow on its own losses at other times, one list for each shift.",
+            ),
+            In("cases[].chance[][]", SCORE),
+            Key("notes[]", "Remarks for readers."),
+        ],
+    },
+    Output {
+        name: "Captured flows",
+        from: &["knee predict --flows --json"],
+        about: "",
+        parts: &[
+            Key("flows[]", "One for each sender of TCP data in the capture, those with the most data first."),
+            Key("flows[].flow", "Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`."),
+            Key("flows[].bytes", "Payload that it sent."),
+            Key("flows[].packets", "Data packets."),
+            Key("flows[].losses", "Packets lost, as counted by retransmissions."),
+            Key("flows[].round_trips", "Samples of the round-trip time."),
+            Key("flows[].duration_s", "From its first packet to its last."),
+        ],
+    },
+    Output {
+        name: "Checked files",
+        from: &["knee check --json"],
+        about: "The exit status is 2 if a file is not valid, although there is an answer.",
+        parts: &[
+            Key("files[]", "One for each file that could be read."),
+            Key("files[].file", "The file."),
+            Key("files[].valid", "Whether it is valid. If it is not, the four keys below are null."),
+            Key("files[].name", "The name of the scenario, or the title of the experiment."),
+            Key("files[].cases", "The number of cases of its sweep."),
+            Key("files[].seeds[]", "The seeds."),
+            Key("files[].extent", "Cases, seeds and runs in words."),
+            Key("files[].faults[]", "Every fault; empty if it is valid."),
+            In("files[].faults[]", FAULT),
+        ],
+    },
+    Output { name: "Names", from: &["knee list --json"], about: "", parts: NAMED },
+    Output {
+        name: "Explanations",
+        from: &["knee explain --json"],
+        about: "",
+        parts: &[
+            In("", NAMED),
+            Key("items[].header", "The documentation of its file: equations, citation, readings."),
+            Key("items[].parameters[]", "Its parameters."),
+            Key("items[].parameters[].name", "The name."),
+            Key("items[].parameters[].kind", "The kind of value."),
+            Key("items[].parameters[].default", "The default."),
+            Key("items[].parameters[].range", "The allowed range; null without one."),
+            Key("items[].parameters[].choices[]", "The allowed names, if it is one of several."),
+            Key("items[].parameters[].choices[].name", "The name."),
+            Key("items[].parameters[].choices[].doc", "What it means."),
+            Key("items[].parameters[].doc", "What the parameter is."),
+        ],
+    },
+    Output {
+        name: "Example",
+        from: &["knee init --json"],
+        about: "",
+        parts: &[Key("file", "The file that was written; null with `-`."), Key("text", "The scenario.")],
+    },
+    Output {
+        name: "Manual pages",
+        from: &["knee man --json"],
+        about: "",
+        parts: &[
+            Key("directory", "The directory they were written to; null without `--out`."),
+            Key("pages[]", "The names of the pages."),
+            Key("text", "The page of `knee` where none was written, else null."),
+        ],
+    },
+    Output {
+        name: "Errors",
+        from: &["every verb with --json, on standard error"],
+        about: "One object on one line, the last of standard error. Standard output is empty, unless a verb was interrupted: then it has \
+                what was finished.",
+        parts: &[
+            Key(
+                "status",
+                "The exit status: 1 for an error while reading, writing or running, 2 for invalid arguments or an invalid scenario, 130 after Ctrl-C.",
+            ),
+            Key("message", "The error."),
+            Key("remedy", "What to do; null where the message says it."),
+            Key("faults[]", "Every fault of a scenario, an experiment or a trace; empty for other errors."),
+            In("faults[]", FAULT),
+        ],
+    },
+];

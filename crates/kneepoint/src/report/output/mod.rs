@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Every key and column that `knee` prints or writes for programs, with unit and definition.
+//!
+//! A table per document ([`DOCUMENTS`]) and per file of columns ([`TABLES`]); metrics and columns of the series come from
+//! their registries. `docs/output.md` is written from these tables, Parquet files carry them, and a test of the binary
+//! compares them with what its verbs print: a key without a definition fails, and so does a definition without a key.
+
+mod documents;
+mod machine;
+mod models;
+mod tables;
+
+use crate::measure::{Metric, Subject, headlines};
+pub use tables::{COEXISTENCE, ESTIMATES, RECORDS, SERIES, TABLES};
+
+/// One document, or one file of columns.
+pub struct Output {
+    /// Its title.
+    pub name: &'static str,
+    /// What prints it, and the files that have it.
+    pub from: &'static [&'static str],
+    /// What it says, where that needs a sentence.
+    pub about: &'static str,
+    /// Its keys.
+    pub parts: &'static [Part],
+}
+
+/// Keys of an output. A path has dots between the keys of objects and `[]` after that of a list; a name between `<` and `>`
+/// stands for one that differs.
+pub enum Part {
+    /// A key and its definition.
+    Key(&'static str, &'static str),
+    /// An object with `mean` and `half_width`.
+    Estimate(&'static str, &'static str),
+    /// The headline metrics, each an estimate, in this object.
+    Headlines(&'static str),
+    /// The same as columns: the mean, and the half width.
+    HeadlineColumns,
+    /// The labels of a subject and its metrics as columns.
+    Columns(Subject),
+    /// Lists of estimates in this object: one for each of [`PARTS`](super::PARTS).
+    Subjects(&'static str),
+    /// Keys that several outputs have, in this object.
+    In(&'static str, &'static [Part]),
+    /// The columns of the series.
+    Series,
+}
+
+use Part::{Estimate, In, Key};
+
+/// A key or a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Its path.
+    pub path: String,
+    /// Its unit; empty for texts, counts and ratios.
+    pub unit: &'static str,
+    /// What it says.
+    pub about: String,
+}
+
+/// Every document: JSON objects, each with `schema_version`.
+pub fn documents() -> impl Iterator<Item = &'static Output> {
+    [documents::ALL, models::ALL, machine::ALL].into_iter().flatten()
+}
+
+/// The document of this name.
+pub fn document(name: &str) -> Option<&'static Output> {
+    documents().find(|one| one.name == name)
+}
+
+/// The table of this name.
+pub fn table(name: &str) -> Option<&'static Output> {
+    TABLES.iter().find(|one| one.name == name)
+}
+
+impl Output {
+    /// Every key, in order.
+    pub fn definitions(&self) -> Vec<Definition> {
+        self.parts.iter().flat_map(|part| part.definitions("")).collect()
+    }
+
+    /// The definition of a column.
+    pub fn column(&self, name: &str) -> Option<Definition> {
+        let found = self.definitions().into_iter().find(|definition| definition.fits(&[name]));
+        // A pattern such as `<variable>[<group>]` leaves the unit to the name.
+        found.map(|definition| Definition { unit: unit(name), ..definition })
+    }
+}
+
+/// The unit that ends a key.
+pub fn unit(key: &str) -> &'static str {
+    let bare = key.trim_end_matches("[]");
+    let bare = bare.split_once('[').map_or(bare, |(quantity, _)| quantity);
+    let bare = ["_half_width", "_low", "_high", "_max", "_min"]
+        .iter()
+        .fold(bare, |rest, ending| rest.trim_end_matches(ending));
+    let known = UNITS.iter().find(|(ending, ..)| {
+        bare.strip_suffix(ending).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+    });
+    known.map_or("", |(_, unit, _)| unit)
+}
+
+/// Endings of keys, the units that they stand for, and these units in words. The longer of two comes first.
+pub const UNITS: &[(&str, &str, &str)] = &[
+    ("packets_per_s", "packets/s", "packets per second"),
+    ("packets_per_rtt", "packets/RTT", "packets per round trip"),
+    ("ns_per_packet", "ns/packet", "nanoseconds per packet"),
+    ("rad_s", "rad/s", "radians per second"),
+    ("per_s", "1/s", "per second"),
+    ("bps", "bit/s", "bits per second"),
+    ("mbps", "Mbit/s", "millions of bits per second"),
+    ("pps", "packets/s", "packets per second"),
+    ("packets", "packets", "packets"),
+    ("bytes", "bytes", "bytes"),
+    ("mib", "MiB", "1048576 bytes"),
+    ("degrees", "degrees", "degrees"),
+    ("seconds", "s", "seconds"),
+    ("s", "s", "seconds"),
+    ("ms", "ms", "milliseconds"),
+    ("us", "us", "microseconds"),
+];
+
+/// Labels of rows.
+const AXES: &[(&str, &str)] = &[
+    ("link", "The link, as `r1-r2`."),
+    ("group", "The group of traffic."),
+    ("bin", "The bin, by its first value."),
+    ("class", "The class of sizes, by the least of them."),
+    ("within", "A time, with its unit."),
+    ("startup", "A start-up delay, with its unit."),
+    ("cwnd", "A congestion window, in packets."),
+    ("flow", "The flow's place in its group, from 0."),
+];
+
+fn axis(name: &str) -> &'static str {
+    AXES.iter().find(|(axis, _)| *axis == name).map_or("", |(_, about)| about)
+}
+
+/// What a mean over runs and its precision are.
+const HALF_WIDTH: &str = "half the width of its 95 % confidence interval over the runs; null with one run, or where all are the same";
+
+fn joined(object: &str, key: &str) -> String {
+    if object.is_empty() { key.to_string() } else { format!("{object}.{key}") }
+}
+
+/// The sentence on a metric: its title, the unit that files leave to the reader, and the subject.
+pub fn of_metric(metric: &Metric) -> String {
+    let ratio = if metric.unit == "%" { ", as a fraction" } else { "" };
+    format!("{}{ratio}.", metric.title)
+}
+
+impl Part {
+    /// Its keys, in an object.
+    pub fn definitions(&self, object: &str) -> Vec<Definition> {
+        let one = |path: String, about: String| {
+            let last = path.rsplit('.').next().unwrap_or_default();
+            Definition { unit: unit(last), path, about }
+        };
+        let estimate = |path: String, about: &str| {
+            let last = path.rsplit('.').next().unwrap_or_default();
+            let unit = unit(last);
+            let (mean, width) = (joined(&path, "mean"), joined(&path, "half_width"));
+            let whole = Definition { path: path.clone(), unit, about: about.to_string() };
+            let part = |key, meaning: &str| Definition { path: key, unit, about: meaning.to_string() };
+            let parts =
+                [part(mean, "The mean over the runs; null where it is undefined."), part(width, HALF_WIDTH)];
+            std::iter::once(whole).chain(parts).collect::<Vec<_>>()
+        };
+        match self {
+            Key(path, about) => vec![one(joined(object, path), (*about).to_string())],
+            Estimate(path, about) => estimate(joined(object, path), about),
+            In(inner, parts) => {
+                let inner = joined(object, inner);
+                parts.iter().flat_map(|part| part.definitions(&inner)).collect()
+            }
+            Part::Headlines(inner) => {
+                let inner = joined(object, inner);
+                headlines()
+                    .flat_map(|metric| estimate(joined(&inner, &metric.key), &of_metric(metric)))
+                    .collect()
+            }
+            Part::HeadlineColumns => headlines()
+                .flat_map(|metric| {
+                    let width = format!("{}_half_width", metric.key);
+                    [one(metric.key.clone(), of_metric(metric)), one(width, format!("Of it: {HALF_WIDTH}."))]
+                })
+                .collect(),
+            Part::Columns(subject) => {
+                let labels =
+                    subject.axes().iter().map(|name| one((*name).to_string(), axis(name).to_string()));
+                labels
+                    .chain(subject.metrics().iter().map(|metric| one(metric.key.clone(), of_metric(metric))))
+                    .collect()
+            }
+            Part::Subjects(inner) => super::PARTS
+                .iter()
+                .flat_map(|(name, subject)| {
+                    let list = joined(&joined(object, inner), &format!("{name}[]"));
+                    let head = one(list.clone(), subject.about().to_string());
+                    let labels =
+                        subject.axes().iter().map(|label| one(joined(&list, label), axis(label).to_string()));
+                    let metrics = subject.metrics().iter();
+                    let metrics =
+                        metrics.flat_map(|metric| estimate(joined(&list, &metric.key), &of_metric(metric)));
+                    std::iter::once(head).chain(labels).chain(metrics).collect::<Vec<_>>()
+                })
+                .collect(),
+            Part::Series => tables::series(),
+        }
+    }
+}
+
+impl Definition {
+    /// Whether it defines the key at this path.
+    pub fn fits(&self, path: &[&str]) -> bool {
+        let mut own = self.path.split('.');
+        let each = path.iter().enumerate().all(|(place, given)| {
+            // Whether the last is a list is not compared: an empty one does not say what it is a list of.
+            let bare = |key: &str| if place + 1 == path.len() { list_free(key).len() } else { key.len() };
+            own.next().is_some_and(|own| same(&own[..bare(own)], &given[..bare(given)]))
+        });
+        each && own.next().is_none()
+    }
+}
+
+fn list_free(key: &str) -> &str {
+    key.trim_end_matches("[]")
+}
+
+/// Whether a name is that of a pattern, in which `<…>` stands for one character or more: `queue_packets[<link>]`.
+fn same(pattern: &str, name: &str) -> bool {
+    let Some((before, rest)) = pattern.split_once('<') else { return pattern == name };
+    let Some(rest) = rest.split_once('>').map(|(_, rest)| rest) else { return false };
+    let Some(inner) = name.strip_prefix(before) else { return false };
+    inner
+        .char_indices()
+        .skip(1)
+        .map(|(place, _)| place)
+        .chain([inner.len()])
+        .any(|end| end > 0 && same(rest, &inner[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::COLUMNS;
+
+    #[test]
+    fn every_label_and_every_key_has_a_definition_and_no_key_has_two() {
+        for subject in Subject::ALL {
+            for label in subject.axes() {
+                assert_ne!(axis(label), "", "{label}");
+            }
+        }
+        for output in documents().chain(TABLES) {
+            let definitions = output.definitions();
+            for (place, one) in definitions.iter().enumerate() {
+                assert!(one.about.len() > 1, "{}: {}", output.name, one.path);
+                let twice = definitions[..place].iter().any(|other| other.path == one.path);
+                assert!(!twice, "{}: {} is defined twice", output.name, one.path);
+            }
+        }
+    }
+
+    #[test]
+    fn the_unit_of_a_metric_is_the_one_that_its_key_ends_with() {
+        for metric in Subject::ALL.iter().flat_map(|subject| subject.metrics()) {
+            let expected = match metric.unit {
+                "%" => "",
+                "kbit/s" | "Mbit/s" => "bit/s",
+                other => other,
+            };
+            assert_eq!(unit(&metric.key), expected, "{}", metric.key);
+        }
+        for (key, expected) in [
+            ("queue_packets[r1-r2]", "packets"),
+            ("goodput_bps_half_width", "bit/s"),
+            ("late_us[]", "us"),
+            ("rate_packets_per_s", "packets/s"),
+            ("mode_real_per_s", "1/s"),
+            ("runs", ""),
+            ("status", ""),
+            ("classes", ""),
+        ] {
+            assert_eq!(unit(key), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_fits_the_names_that_it_stands_for() {
+        let definition = |path: &str| Definition { path: path.into(), unit: "", about: String::new() };
+        assert!(definition("a[].b.<name>").fits(&["a[]", "b", "x.y"]));
+        assert!(!definition("a[].b").fits(&["a[]", "c"]) && !definition("a").fits(&["a", "b"]));
+        assert!(definition("a[][]").fits(&["a[]"]) && definition("a[]").fits(&["a"]));
+        assert!(definition("boundary_<parameter>").fits(&["boundary_rtt_ms"]));
+        for column in COLUMNS {
+            assert!(table("series").unwrap().column(&column.pattern()).is_some(), "{}", column.name);
+        }
+        let queue = table("series").unwrap().column("queue_packets[r1-r2]").unwrap();
+        assert_eq!(
+            (queue.unit, queue.about.as_str()),
+            ("packets", "Packets that wait, without the one in transmission.")
+        );
+        let state = table("series").unwrap().column("base_rtt_ms[long]").unwrap();
+        assert!(state.about.contains("controllers") && state.unit == "ms", "{state:?}");
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Files of columns: CSV, and Parquet with the same columns.
+
+use super::Part::{self, Columns, HeadlineColumns, In, Key};
+use super::{Definition, Output, unit};
+use crate::measure::{COLUMNS, Subject};
+
+/// A pair of controllers in a setting.
+pub(super) const CELLS: &[Part] = &[
+    Key("row", "The controller whose share it is."),
+    Key("column", "The other controller."),
+    Key("buffer", "The buffer."),
+    Key("flows", "The number of flows of both."),
+    Key("row_flows", "Flows of the row."),
+    Key("column_flows", "Flows of the column."),
+    Key("runs", "The number of runs."),
+    Key("fair_share", "The row's part of the flows."),
+    Key("share", "The row's part of the goodput."),
+    Key("share_of_fair", "What the row takes, over its fair share."),
+    Key("share_of_fair_half_width", "Half the width of its 95 % confidence interval."),
+    Key("left_of_fair", "What it leaves to the column, over the column's fair share."),
+    Key("left_of_fair_half_width", "Half the width of its 95 % confidence interval."),
+    Key("drop_ratio_row", "The row's packets that were dropped, as a fraction."),
+    Key("drop_ratio_row_half_width", "Half the width of its 95 % confidence interval."),
+    Key("drop_ratio_column", "The column's packets that were dropped, as a fraction."),
+    Key("drop_ratio_column_half_width", "Half the width of its 95 % confidence interval."),
+    Key("loss_ratio", "The column's drop ratio with the row over that with itself."),
+    Key("loss_ratio_low", "The lower end of its 95 % confidence interval."),
+    Key("loss_ratio_high", "The upper end."),
+    Key("utilization", "The utilization of the link, as a fraction."),
+    Key("queue_mean_normalized", "The mean queue, as a fraction of the buffer."),
+];
+
+/// What a kernel's controller reports.
+pub(super) const REPORTED: &[Part] = &[
+    Key("time_s", "The time of the report."),
+    Key("controller", "The congestion control."),
+    Key("source", "The sender: address and port."),
+    Key("destination", "The receiver: address and port."),
+    Key("window_packets", "The congestion window."),
+    Key("ssthresh_packets", "The slow-start threshold."),
+    Key("rtt_ms", "The latest round-trip time."),
+    Key("smoothed_rtt_ms", "The smoothed round-trip time."),
+    Key("least_rtt_ms", "The least round-trip time."),
+    Key("queueing_delay_ms", "The queueing delay that the controller estimates."),
+    Key("alpha_packets", "The additive increase."),
+    Key("probability", "The probability of an early response."),
+    Key("mode", "The mode of the controller; empty without modes."),
+    Key("early_responses", "Early responses so far."),
+    Key("losses", "Losses so far."),
+    Key("in_flight_packets", "Packets in flight."),
+    Key("delivered_packets", "Packets delivered so far."),
+    Key("closed", "1 in the last report of a flow, else 0."),
+];
+
+const RUN: &[Part] =
+    &[Key("scheme", "The scheme, or the case of the sweep."), Key("seed", "The seed of the run.")];
+
+/// A sampled series.
+pub const SERIES: Output = Output {
+    name: "series",
+    from: &[
+        "OUT/series/NAME-seedN.csv and .parquet",
+        "OUT/series/NAME-N.csv of knee live",
+        "OUT/series/emulation.csv and .parquet",
+    ],
+    about: "A line for each sampling instant of a run, the measurement window and the rest.",
+    parts: &[Part::Series],
+};
+
+/// Coexistence.
+pub const COEXISTENCE: Output = Output {
+    name: "coexistence",
+    from: &["OUT/coexistence.csv and .parquet"],
+    about: "A line for each pair in each setting.",
+    parts: CELLS,
+};
+
+/// The observations of an experiment.
+pub const ESTIMATES: Output = Output {
+    name: "estimates",
+    from: &["OUT/data/ID.csv and .parquet of knee reproduce"],
+    about: "A line for each metric at each point of an experiment.",
+    parts: &[
+        Key("variant", "The reading of the publication; the first is the one that was taken."),
+        Key("metric", "The metric."),
+        Key("mean", "Its mean over the seeds, in its unit."),
+        Key("half_width", "Half the width of its 95 % confidence interval."),
+        Key("seeds", "The number of seeds."),
+        Key("<axis>", "A column for each axis of the sweep and of the rows."),
+    ],
+};
+
+/// Reports of a kernel's controllers.
+pub const RECORDS: Output = Output {
+    name: "records",
+    from: &["OUT/records.csv and .parquet of knee kernel trace"],
+    about: "A line for each report of a controller.",
+    parts: REPORTED,
+};
+
+/// Every file of columns.
+pub const TABLES: &[Output] = &[
+    Output {
+        name: "summary",
+        from: &["OUT/summary.csv"],
+        about: "A line for each scheme or case.",
+        parts: &[
+            Key("scheme", "The scheme, or the case of the sweep."),
+            Key("runs", "The number of runs."),
+            HeadlineColumns,
+        ],
+    },
+    Output {
+        name: "runs",
+        from: &["OUT/runs.csv"],
+        about: "A line for each run.",
+        parts: &[
+            In("", RUN),
+            Columns(Subject::Run),
+            Key("cpu_seconds", "Processor time that the run took."),
+            Key("bottleneck_packets", "Packets that the bottleneck served in the whole run."),
+            Key("events", "Events that the engine handled."),
+        ],
+    },
+    Output {
+        name: "links",
+        from: &["OUT/links.csv"],
+        about: "A line for each measured link of each run.",
+        parts: &[In("", RUN), Columns(Subject::Link)],
+    },
+    Output {
+        name: "groups",
+        from: &["OUT/groups.csv"],
+        about: "A line for each group of each run.",
+        parts: &[In("", RUN), Columns(Subject::Group)],
+    },
+    Output {
+        name: "crossings",
+        from: &["OUT/crossings.csv"],
+        about: "A line for each group at each of several measured links, of each run.",
+        parts: &[In("", RUN), Columns(Subject::Crossing)],
+    },
+    Output {
+        name: "classes",
+        from: &["OUT/classes.csv"],
+        about: "A line for each class of transfers by size, of each run.",
+        parts: &[In("", RUN), Columns(Subject::Class)],
+    },
+    Output {
+        name: "completions",
+        from: &["OUT/completions.csv"],
+        about: "A line for each time by which transfers of a group had completed, of each run.",
+        parts: &[In("", RUN), Columns(Subject::Completion)],
+    },
+    Output {
+        name: "startups",
+        from: &["OUT/startups.csv"],
+        about: "A line for each start-up delay of the live streams of a group, of each run.",
+        parts: &[In("", RUN), Columns(Subject::Startup)],
+    },
+    Output {
+        name: "drop_windows",
+        from: &["OUT/drop_windows.csv"],
+        about: "A line for each window that packets of a group did not exceed when they were dropped, of each run.",
+        parts: &[In("", RUN), Columns(Subject::DropWindow)],
+    },
+    Output {
+        name: "objects",
+        from: &["OUT/objects/NAME-seedN.csv"],
+        about: "A line for each transfer that completed in the measurement window, in the order of completion.",
+        parts: &[
+            Key("group", "The group of traffic."),
+            Key("began_s", "When it was requested."),
+            Key("size_bytes", "Its size."),
+            Key("completion_time_s", "How long it took."),
+        ],
+    },
+    SERIES,
+    COEXISTENCE,
+    ESTIMATES,
+    Output {
+        name: "scores",
+        from: &["OUT/scores.csv of knee predict"],
+        about: "A line for each flow, run, predictor and judge.",
+        parts: &[
+            Key("case", "The case of the sweep; empty without one."),
+            Key("flow", "The flow."),
+            Key("seed", "The seed; empty for a capture."),
+            Key("predictor", "The predictor with its settings."),
+            Key("judged_by", "The losses it is judged by: `flow` or `queue`."),
+            Key("n1", "Transitions from low to high."),
+            Key("n2", "From high to a loss."),
+            Key("n3", "From a loss to low."),
+            Key("n4", "From low to a loss."),
+            Key("n5", "From high to low."),
+            Key("n6", "From a loss to high."),
+            Key("efficiency", "n2 / (n2 + n5): the fraction of predictions that a loss followed."),
+            Key("false_positives", "n5 / (n2 + n5): the fraction of predictions that no loss followed."),
+            Key("false_negatives", "n4 / (n2 + n4): the fraction of losses that were not predicted."),
+            Key("balance", "The F1 score, 2 n2 / (2 n2 + n5 + n4)."),
+        ],
+    },
+    Output {
+        name: "trajectory",
+        from: &["OUT/trajectory.csv of knee fluid run, and its --csv"],
+        about: "A line for each of evenly spaced instants.",
+        parts: &[
+            Key("time_s", "The instant."),
+            Key("<state>", "A column for each state of the model, with its unit."),
+        ],
+    },
+    Output {
+        name: "stability",
+        from: &["OUT/stability.csv of knee fluid stability"],
+        about: "A line for each point of the map.",
+        parts: &[
+            Key("real_per_s", "The growth of a small deviation; empty without an equilibrium."),
+            Key("imaginary_rad_s", "Its frequency."),
+            Key("behaviour", "What becomes of a small deviation."),
+            Key(
+                "theorem_ratio",
+                "The left side of the published condition over the right one, which holds up to 1.",
+            ),
+            Key("assumptions_hold", "Whether its assumptions hold: `true` or `false`."),
+            Key("<parameter>", "The two parameters, with their units."),
+        ],
+    },
+    Output {
+        name: "markov",
+        from: &["OUT/markov.csv of knee markov"],
+        about: "A line for each point.",
+        parts: &[
+            Key("session", "The protocol with its backlog."),
+            Key("reading", "The reading that differs, or `as chosen`."),
+            Key("throughput_pps", "Packets delivered, by the analysis."),
+            Key("efficiency", "The throughput over the mean fair rate."),
+            Key("losses_per_s", "Loss events."),
+            Key("loss_probability", "Loss events per packet transmitted."),
+            Key("mean_window_packets", "The mean window at the epochs of congestion avoidance."),
+            Key("fair_rate_pps", "The mean fair rate."),
+            Key("states", "States of congestion avoidance."),
+            Key("transitions", "Transitions of positive probability out of them."),
+            Key("residual", "The distance of the stationary law from its image under the transition matrix."),
+            Key(
+                "drawn_<quantity>",
+                "The same by drawing, with its half width; empty without `--monte-carlo`.",
+            ),
+            Key(
+                "packets_<quantity>",
+                "The same of simulated packets, with its half width; empty without `--packets`.",
+            ),
+            Key("<parameter>", "The parameter that varies, with its unit, or `at` without one."),
+        ],
+    },
+    Output {
+        name: "live",
+        from: &["OUT/live.csv"],
+        about: "A line for each case and metric.",
+        parts: &[
+            Key("case", "The case."),
+            Key("of", "The link or the group."),
+            Key("metric", "The metric."),
+            Key("measured", "The kernel's mean, in the unit of the metric."),
+            Key("measured_half_width", "Half the width of its 95 % confidence interval."),
+            Key("predicted", "The simulator's mean."),
+            Key("predicted_half_width", "Half the width of its 95 % confidence interval."),
+            Key("error", "The difference relative to the kernel's; empty where that is 0."),
+        ],
+    },
+    Output {
+        name: "film",
+        from: &["OUT/video.csv"],
+        about: "A line for each case, player and metric.",
+        parts: &[
+            Key("case", "The case."),
+            Key("player", "The player."),
+            Key("metric", "The metric."),
+            Key("mean", "Its mean over the runs that count, in its unit."),
+            Key("half_width", "Half the width of its 95 % confidence interval."),
+        ],
+    },
+    RECORDS,
+];
+
+/// The columns of the series: those that are declared, and the variables that controllers show.
+pub(super) fn series() -> Vec<Definition> {
+    let declared = COLUMNS.iter().map(|column| Definition {
+        path: column.pattern(),
+        unit: unit(column.name),
+        about: column.about.to_string(),
+    });
+    let shown = Definition {
+        path: "<variable>[<group>]".to_string(),
+        unit: "",
+        about: "Mean over the group's active flows of a variable that its controllers show, with its unit."
+            .to_string(),
+    };
+    declared.chain([shown]).collect()
+}

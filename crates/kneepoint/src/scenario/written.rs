@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How values are written, as regular expressions for the schema: one for each kind of value that is a text.
+//!
+//! A schema sees texts as texts: that `5ms` lies in a range is for the reader alone.
+
+use crate::settings::names;
+
+/// A number without a sign or an exponent.
+const NUMBER: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)";
+const TIMES: &[&str] = &["s", "ms", "us", "ns", "min"];
+const RATES: &[&str] = &["bit", "kbit", "mbit", "gbit", "tbit"];
+const SIZES: &[&str] = &["b", "kb", "mb", "gb"];
+
+/// How a value of this kind is written; nothing where any text will do, or where it is no text.
+pub(super) fn form(kind: &str) -> Option<String> {
+    let (time, rate, data) = (quantity(&[TIMES]), quantity(&[RATES]), quantity(&[SIZES]));
+    let interval = format!(r"{time}\.\.{time}");
+    // The content of a file takes the place of a value.
+    let file = r"[^\n,]*[\n,][\s\S]*|";
+    Some(match kind {
+        "time" => time,
+        "rate" => rate,
+        "data" => data,
+        "interval" => interval,
+        "time or interval" => format!("{time}|{interval}"),
+        "buffer" => quantity(&[&["bdp", "pkt"], TIMES, SIZES]),
+        "time and value" => format!("{time}:{}", quantity(&[TIMES, RATES])),
+        "list of increasing rates" => format!(r"{rate}|\s*\[{rate}(,{rate})*\]\s*"),
+        "list of sizes" => format!("{file}{data}"),
+        "list of arrivals" => format!(r"{file}none|{time}(\s{data})?"),
+        "list of pages" => format!(r"{file}\s*[\[{{][\s\S]*|{data}(\s{data})*"),
+        "list of milliseconds" => r"[\s\S]*[0-9][\s\S]*".to_string(),
+        // A hundred bytes without control characters, and something to see.
+        "name" => {
+            r"[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*"
+                .to_string()
+        }
+        "path" => r"[\s\S]+".to_string(),
+        _ => return None,
+    })
+}
+
+/// A number with one of these units, in letters of either case.
+fn quantity(units: &[&[&str]]) -> String {
+    let units: Vec<String> = units.concat().into_iter().map(either).collect();
+    format!(r"\s*{NUMBER}\s*({})\s*", units.join("|"))
+}
+
+/// Letters of either case.
+fn either(word: &str) -> String {
+    word.chars().map(|letter| format!("[{}{letter}]", letter.to_ascii_uppercase())).collect()
+}
+
+/// How one of these names is written where settings may follow it: `pert`, `pert:t1=5ms`. Without settings it has no space around.
+pub(super) fn named(names: &[&str]) -> String {
+    let names = spellings(names);
+    whole(&format!(r"({names})|\s*({names})\s*:[\s\S]*"))
+}
+
+/// All ways to write one of these names.
+pub(super) fn spellings(names: &[&str]) -> String {
+    names.iter().map(|name| names::pattern(name)).collect::<Vec<_>>().join("|")
+}
+
+/// An expression for the whole text.
+pub(super) fn whole(form: &str) -> String {
+    format!("^({form})$")
+}

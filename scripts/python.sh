@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# The Python package: `wheel` builds it as it is released, `test` builds it quickly and tests it, `notebooks` runs the examples and the
+# sweeps on Ray.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+
+CARGO=${CARGO:-cargo}
+VENV=target/python
+PACKAGE=crates/kneepoint-py
+
+skip() {
+  {
+    echo "======================================================================"
+    echo "SKIPPED: the Python package is not $1, because $2."
+    echo "$3"
+    echo "======================================================================"
+  } >&2
+  exit 0
+}
+
+# An environment of our own, with these packages.
+environment() {
+  command -v python3 > /dev/null || skip "$1" "python3 was not found" "Install Python 3.10 or later, with venv and pip."
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || skip "$1" "python3 is older than 3.10" "Install a later one."
+  python3 -c 'import ensurepip, venv' 2> /dev/null || skip "$1" "python3 has no venv" "apt-get install -y python3-venv    (Debian, Ubuntu)"
+  [ -x $VENV/bin/python ] || python3 -m venv $VENV
+  shift
+  $VENV/bin/python -m pip install -q --disable-pip-version-check "$@" > target/pip.log 2>&1 \
+    || skip "built" "pip could not install $*" "$(tail -3 target/pip.log)"
+}
+
+# build PROFILE FOLDER WHEELS: the program into the package's data, and the wheel.
+build() {
+  $CARGO build --profile "$1" --locked -p kneepoint-cli
+  mkdir -p $PACKAGE/data/scripts
+  cp "target/$2/knee" $PACKAGE/data/scripts/knee
+  rm -f "$3"/kneepoint-*.whl
+  $VENV/bin/maturin build -q --profile "$1" --locked -m $PACKAGE/Cargo.toml --out "$3"
+}
+
+# install: the wheel of the tests.
+install() {
+  build dev debug target/wheels
+  $VENV/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/kneepoint-*.whl
+}
+
+case ${1:-} in
+  wheel)
+    environment built "maturin>=1.9,<2"
+    build wheel wheel dist
+    ls dist/kneepoint-*.whl
+    ;;
+  test)
+    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1"
+    install
+    $VENV/bin/python -m pytest -q $PACKAGE/tests --ignore $PACKAGE/tests/test_notebooks.py --ignore $PACKAGE/tests/test_sweep.py
+    ;;
+  notebooks)
+    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray>=2" fsspec nbclient ipykernel matplotlib
+    install
+    $VENV/bin/python -m pytest -q $PACKAGE/tests/test_notebooks.py $PACKAGE/tests/test_sweep.py
+    ;;
+  *)
+    echo "usage: scripts/python.sh wheel|test|notebooks" >&2
+    exit 2
+    ;;
+esac
