@@ -108,6 +108,14 @@ def default(option: dict[str, Any]) -> str:
     return values[0] if option["type"] in ("int", "float") else json.dumps(values[0], ensure_ascii=False)
 
 
+def declared(schema: dict[str, Any]) -> dict[str, Any]:
+    """Names as they are declared, where other ways to write them are read, too."""
+    match schema:
+        case {"anyOf": [{"enum": _} as names, {"pattern": _}]}:
+            return names
+    return schema
+
+
 class Sections:
     """The schema of scenarios as typed dictionaries."""
 
@@ -152,8 +160,7 @@ def text_of(word: Any) -> Optional[str]: ...
     def kind(self, name: str, schema: dict[str, Any]) -> str:
         if "$ref" in schema:
             return self.alias(schema["$ref"].rsplit("/", 1)[1])
-        if "const" in schema:
-            return f"Literal[{json.dumps(schema['const'])}]"
+        schema = declared(schema)
         if "enum" in schema:
             return "Literal[" + ", ".join(json.dumps(one) for one in schema["enum"]) + "]"
         if "anyOf" in schema:
@@ -179,8 +186,8 @@ def text_of(word: Any) -> Optional[str]: ...
 
     def dictionary(self, name: str, schema: dict[str, Any]) -> str:
         properties = schema["properties"]
-        constant = properties.get("kind", {}).get("const", "")
-        title = camel(f"{name} {constant}")
+        names = declared(properties.get("kind", {})).get("enum", [""])
+        title = camel(f"{name} {names[0]}")
         fields = ", ".join(f'"{key}": {self.kind(f"{name} {key}", one)}' for key, one in properties.items())
         self.classes.append(f'{title} = TypedDict("{title}", {{{fields}}}, total=False)')
         return title

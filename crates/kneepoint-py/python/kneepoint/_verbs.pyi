@@ -31,6 +31,8 @@ def compare(
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
     sample: Optional[str] = "100ms",
     out: Optional[Path] = None,
+    set: Union[str, Sequence[Union[str, float]], None] = None,
+    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -63,6 +65,8 @@ def compare(
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     sample: How often the state is sampled for the series; 0s for never
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
+    set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
+    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
@@ -90,6 +94,7 @@ def coexist(
     seed: Optional[int] = 1,
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
     quick: Optional[bool] = False,
+    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -114,6 +119,7 @@ def coexist(
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
+    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
@@ -129,6 +135,8 @@ def run(
     seeds: Optional[int] = None,
     seed: Optional[int] = None,
     sample: Optional[Union[str, int, float]] = None,
+    set: Union[str, Sequence[Union[str, float]], None] = None,
+    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -147,6 +155,8 @@ def run(
     seeds: How many seeds, instead of those of the scenario
     seed: The first seed, instead of those of the scenario
     sample: Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never Where neither says it, every 100 ms, or less often in runs of more than 400 s.
+    set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
+    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
@@ -165,6 +175,7 @@ def reproduce(
     readings: Optional[bool] = False,
     seeds: Optional[int] = None,
     out: Optional[Path] = None,
+    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -179,6 +190,7 @@ def reproduce(
     readings: Also judge every combination of the readings that the experiments of a publication share, by shortened runs
     seeds: Seeds of each experiment, instead of its own
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
+    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
