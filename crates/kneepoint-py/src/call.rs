@@ -153,18 +153,18 @@ impl Call {
 }
 
 /// The words parsed and acted upon.
-fn answer(words: &[String], files: bool) -> Result<Answered, Refused> {
+fn answer(given: &[String], files: bool) -> Result<Answered, Refused> {
     let parsed = |words: &[&str]| {
         let all = std::iter::once("knee").chain(words.iter().copied());
         Knee::try_parse_from(all).map_err(|error| Refused::Words(error.render().to_string()))
     };
-    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut left: Vec<&str> = given.iter().map(String::as_str).collect();
     if files {
-        parsed(&words)?.act().map_err(Refused::Failed)?;
+        parsed(&left)?.act().map_err(Refused::Failed)?;
         // What was just made is read back.
-        words.retain(|word| *word != "--fresh");
+        left.retain(|word| *word != "--fresh");
     }
-    parsed(&words)?.answer().map_err(Refused::Failed)
+    parsed(&left)?.answer().map_err(Refused::Failed)
 }
 
 /// A lock that a panic does not poison.
