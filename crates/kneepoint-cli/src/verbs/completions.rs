@@ -18,6 +18,8 @@ pub struct Arguments {
 
 /// The variable by which the script asks.
 const VARIABLE: &str = "COMPLETE";
+/// Bash breaks words at these, which schemes and `--set` have inside.
+const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//[:=]/}\n";
 
 /// Prints the script.
 pub fn completions(arguments: &Arguments) -> Result<(), Failure> {
@@ -27,5 +29,8 @@ pub fn completions(arguments: &Arguments) -> Result<(), Failure> {
     };
     let written = shell.write_registration(VARIABLE, "knee", "knee", "knee", &mut script);
     written.map_err(|error| Failure::run(format!("cannot write the script: {error}"), "run it again"))?;
+    if arguments.shell == Shell::Bash {
+        script.extend(WHOLE_WORDS.as_bytes());
+    }
     files::print(String::from_utf8_lossy(&script))
 }

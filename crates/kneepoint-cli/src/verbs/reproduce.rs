@@ -231,7 +231,9 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
     }
     let line = |volume: &Volume| {
         let experiment = &volume.experiment;
-        format!("{:<16} {:>2} claims  {}\n", experiment.name(), experiment.claims.len(), experiment.title)
+        let count = experiment.claims.len();
+        let claims = if count == 1 { "claim " } else { "claims" };
+        format!("{:<16} {count:>2} {claims}  {}\n", experiment.name(), experiment.title)
     };
     files::print(volumes.iter().map(line).collect::<String>())
 }
