@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::{files, machine};
+use crate::{files, machine, terminal};
 
 /// Capabilities by their bit in `CapEff` (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;
@@ -57,10 +57,9 @@ pub fn doctor(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     );
     for finding in &findings {
         let mark = if finding.available { "yes" } else { "no " };
-        text += &format!(
-            "{mark}  {:<28} {}\n     {:<28} for {}\n",
-            finding.name, finding.detail, "", finding.used_for
-        );
+        let line = |name: String, words: &str| terminal::hanging(&name, words, terminal::columns());
+        text += &line(format!("{mark}  {:<28} ", finding.name), &finding.detail);
+        text += &line(format!("     {:<28} for ", ""), finding.used_for);
     }
     text += "\nSimulation needs none of these.\n";
     files::print(text)

@@ -20,7 +20,7 @@ use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::library::{self, Volume};
 use crate::outputs::{Out, Picture, directory, write_report};
-use crate::{manifest, parquet};
+use crate::{manifest, parquet, terminal};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -233,7 +233,8 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
         let experiment = &volume.experiment;
         let count = experiment.claims.len();
         let claims = if count == 1 { "claim " } else { "claims" };
-        format!("{:<16} {count:>2} {claims}  {}\n", experiment.name(), experiment.title)
+        let name = format!("{:<16} {count:>2} {claims}  ", experiment.name());
+        terminal::hanging(&name, &experiment.title, terminal::columns())
     };
     files::print(volumes.iter().map(line).collect::<String>())
 }
