@@ -126,6 +126,13 @@ impl EventQueue {
         self.pop_sorted(until)
     }
 
+    /// The entity whose event most likely comes next, unless that takes more than a look at the near wheel.
+    #[inline(always)]
+    pub fn upcoming(&self) -> Option<Entity> {
+        let place = self.near.occupied_from(self.slot % SLOTS)?;
+        Some(self.near.heads[place as usize])
+    }
+
     /// [`EventQueue::pop`] through `current`, for a slot that holds more events.
     #[inline(never)]
     fn pop_sorted(&mut self, until: Time) -> Option<(Time, Entity)> {
@@ -312,6 +319,18 @@ mod tests {
         assert_eq!(queue.pop(Time(1000)), Some((Time(1000), 0)));
         assert_eq!(queue.pop(Time(1000)), None);
         assert_eq!(queue.pop(Time(1001)), Some((Time(1001), 2)));
+    }
+
+    #[test]
+    fn the_upcoming_entity_is_that_of_the_next_occupied_slot() {
+        let mut queue = EventQueue::new(3, Span(16));
+        assert_eq!(queue.upcoming(), None);
+        queue.schedule(2, Time(3000));
+        queue.schedule(1, Time(1000));
+        queue.schedule(0, Time(2000));
+        assert_eq!(queue.upcoming(), Some(1));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(1000), 1)));
+        assert_eq!(queue.upcoming(), Some(0));
     }
 
     #[test]

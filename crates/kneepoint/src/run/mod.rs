@@ -83,6 +83,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         while let Some((now, entity)) = self.state.events.pop(until) {
             self.state.now = now;
             self.state.handled += 1;
+            if let Some(next) = self.state.events.upcoming() {
+                self.state.network.expect(next);
+            }
             if clock {
                 self.state.network.settle(now, &mut self.watch);
                 self.watch.advance(now);

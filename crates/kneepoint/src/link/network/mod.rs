@@ -139,6 +139,14 @@ impl Links {
         }
     }
 
+    /// An entity's event is near. Where it is an arrival, the packet goes to the processor's cache.
+    #[inline(always)]
+    pub fn expect(&self, entity: Entity) {
+        if let Some(link) = self.links.get((entity as usize).wrapping_sub(self.links.len())) {
+            self.pool.expect(link.flight);
+        }
+    }
+
     /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host.
     #[inline(always)]
     pub fn on_event<O: Observer>(
