@@ -210,22 +210,20 @@ pub fn conduct<S: Study>(
         }
         Ok(())
     };
-    let mut records = Records::default();
-    let mut missing: Vec<usize> = Vec::new();
     let again = means.fresh || aside.listens();
-    for (place, name) in names.iter().enumerate() {
-        // One that is wanted twice is made once, but for packets that go to two files.
-        if places[name.as_str()][0] != place && !aside.listens() {
-            continue;
-        }
-        match if again { None } else { store.get(name) } {
-            Some(mut record) => {
-                attend(name, &mut record)?;
-                records.insert(name.clone(), record);
-            }
-            None => missing.push(place),
-        }
-    }
+    // One that is wanted twice is made once, but for packets that go to two files.
+    let mut missing: Vec<usize> = (0..names.len())
+        .filter(|place| places[names[*place].as_str()][0] == *place || aside.listens())
+        .collect();
+    let read = |place: &usize| {
+        let name = &names[*place];
+        let kept = if again { None } else { store.get(name) };
+        kept.map(|mut record| attend(name, &mut record).map(|()| (name.clone(), record))).transpose()
+    };
+    let kept = missing.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut records = Records::default();
+    kept.into_iter().flatten().for_each(|(name, record)| records.insert(name, record));
+    missing.retain(|place| !records.contains(&names[*place]));
     if !records.is_empty() {
         let (back, folder) = (records.len(), store.folder().display());
         tell(format!("{back} of {planned} runs were read back from {folder}"));

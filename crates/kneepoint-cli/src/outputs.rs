@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use kneepoint::report::document::Document;
 use kneepoint::report::format;
+use rayon::prelude::*;
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
@@ -130,16 +131,16 @@ pub enum Picture {
 /// Writes a document in every format as report.EXTENSION, and its figures as figures/NAME.*. Returns the page.
 pub fn write_report(document: &Document, out: &Path, pictures: &[Picture]) -> Result<PathBuf, Failure> {
     files::make_directory(out)?;
-    for format in format::REGISTRY {
-        files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))?;
-    }
-    for figure in document.figures() {
+    format::REGISTRY.par_iter().try_for_each(|format| {
+        files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))
+    })?;
+    document.figures().par_iter().try_for_each(|figure| {
         let (folder, svg) = (directory(out, "figures")?, figure.drawing.standalone());
         if pictures.contains(&Picture::Png) {
             files::write(&folder.join(format!("{}.png", figure.name)), png::render(&svg)?)?;
         }
-        files::write(&folder.join(format!("{}.svg", figure.name)), svg)?;
-    }
+        files::write(&folder.join(format!("{}.svg", figure.name)), svg)
+    })?;
     Ok(out.join("report.html"))
 }
 
