@@ -10,10 +10,12 @@
 #    every observer.
 # 3. They are built again, laid out for the branches that were taken, stripped and without the paths of this machine.
 #
-# dist/bench is the benchmark, which `make bench` puts beside the ordinary build.
+# dist/bench is the benchmark, which `make bench` puts beside the ordinary build. Its training takes a second beside the minutes of
+# `knee`'s, so its counts weigh more: what is hot is decided by all counts together.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 features=${FEATURES:-}
+weight=200
 dist=$PWD/dist work=$PWD/target/dist
 target=$(rustc -vV | sed -n 's/^host: //p')
 merge=$(rustc --print sysroot)/lib/rustlib/$target/bin/llvm-profdata
@@ -34,11 +36,11 @@ mkdir -p "$dist" "$work"
 if [ "${1:-}" = --profile ]; then
   cp "$2" "$dist/knee.profdata"
 else
-  rm -rf "$work/counts" "$work/out"
+  rm -rf "$work/counts" "$work/bench" "$work/out"
   build "$work/counting" "-Cprofile-generate=$work/counts"
   knee=$work/counting/$target/release/knee
   echo "Training"
-  "$work/counting/$target/release/xtask" bench --train
+  LLVM_PROFILE_FILE=$work/bench/%m-%p.profraw "$work/counting/$target/release/xtask" bench --train
   (
     mkdir -p "$work/out" && cp -r scenarios "$work/out/" && cd "$work/out"
     "$knee" compare --fresh --seeds 1 --duration 60s --series csv --out compare
@@ -50,7 +52,9 @@ else
     "$knee" reproduce pert.fig3 pert.fig12 adaptive-pert.tab5 pisa.tab52 ratcp.fig5 --quick --fresh --out reproduce
     "$knee" predict scenarios/comparison.toml --seeds 1 --fresh --out predict
   ) > /dev/null
-  "$merge" merge -o "$dist/knee.profdata" "$work/counts"
+  "$merge" merge -o "$work/bench.profdata" "$work/bench"
+  "$merge" merge -o "$work/knee.profdata" "$work/counts"
+  "$merge" merge -o "$dist/knee.profdata" --weighted-input="$weight,$work/bench.profdata" "$work/knee.profdata"
 fi
 build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "--remap-path-prefix=$PWD=." \
   "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
