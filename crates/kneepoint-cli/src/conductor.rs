@@ -336,11 +336,12 @@ impl Campaign {
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
         let mut now = Time::ZERO;
         while now < end {
+            let until = end.min(now + SLICE);
+            simulation.advance(until);
+            // In the end, too: what stops a call may be a failure of this run.
             if self.stopped() {
                 return Ok(None);
             }
-            let until = end.min(now + SLICE);
-            simulation.advance(until);
             self.bar.inc(load(&packets.valid, until.since(now)));
             now = until;
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indicatif::ProgressBar;
+use kneepoint::scenario::Extensions;
 
 static HOST: OnceLock<Host> = OnceLock::new();
 
@@ -24,6 +25,7 @@ struct Call {
     words: Vec<String>,
     input: Option<String>,
     share: Share,
+    extensions: Extensions,
     planned: Vec<(String, u64)>,
 }
 
@@ -60,10 +62,16 @@ pub(crate) fn embedding() -> Option<&'static Host> {
     HOST.get()
 }
 
+/// The algorithms that the program around this library adds to those of the registries.
+pub(crate) fn extensions() -> Extensions {
+    embedding().map_or(Extensions::NONE, |host| lock(&host.call).extensions.clone())
+}
+
 impl Host {
-    /// Begins a call with these words, without the program's name, and what `-` reads.
-    pub fn begin(&self, words: &[String], input: Option<String>, share: Share) {
-        *lock(&self.call) = Call { words: words.to_vec(), input, share, planned: Vec::new() };
+    /// Begins a call with these words, without the program's name, and what `-` reads. Words and scenarios may name the algorithms of
+    /// `extensions`.
+    pub fn begin(&self, words: &[String], input: Option<String>, share: Share, extensions: Extensions) {
+        *lock(&self.call) = Call { words: words.to_vec(), input, share, extensions, planned: Vec::new() };
         *lock(&self.bar) = None;
         lock(&self.told).clear();
         self.stop.store(false, Ordering::Relaxed);

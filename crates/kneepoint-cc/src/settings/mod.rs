@@ -163,17 +163,56 @@ pub struct Field {
     pub choices: &'static [(&'static str, &'static str)],
     /// The JSON Schema types of its written form.
     pub json: &'static [&'static str],
-    /// The default, as it would be written.
-    pub default: fn() -> String,
-    /// The allowed range in the words of a message.
-    pub range: fn() -> Option<String>,
+    /// The default and the allowed range.
+    pub values: Values,
     /// A sentence on its effect.
     pub doc: &'static str,
 }
 
+/// The default and the allowed range of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub enum Values {
+    /// Of a struct that is declared in a program.
+    Typed {
+        /// The default, as it would be written.
+        default: fn() -> String,
+        /// The allowed range in the words of a message.
+        range: fn() -> Option<String>,
+    },
+    /// Of a parameter that is declared while a program runs.
+    Written {
+        /// The default.
+        default: &'static str,
+        /// The allowed range in the words of a message.
+        range: Option<&'static str>,
+    },
+}
+
 impl Field {
-    const NONE: Field =
-        Field { name: "", kind: "", choices: &[], json: &[], default: String::new, range: || None, doc: "" };
+    const NONE: Field = Field {
+        name: "",
+        kind: "",
+        choices: &[],
+        json: &[],
+        values: Values::Written { default: "", range: None },
+        doc: "",
+    };
+
+    /// The default, as it would be written.
+    pub fn default(&self) -> String {
+        match self.values {
+            Values::Typed { default, .. } => default(),
+            Values::Written { default, .. } => default.to_string(),
+        }
+    }
+
+    /// The allowed range in the words of a message.
+    pub fn range(&self) -> Option<String> {
+        match self.values {
+            Values::Typed { range, .. } => range(),
+            Values::Written { range, .. } => range.map(str::to_string),
+        }
+    }
 }
 
 /// Fields of several structs in one list. Its room is fixed: a generic struct cannot have an array of its own length.
@@ -240,6 +279,8 @@ pub trait Assign {
     fn declared(&self) -> &'static [Field];
     /// Sets one.
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    /// One of them, as it would be written.
+    fn written(&self, name: &str) -> Option<String>;
     /// Whether they agree with one another; the message names those that do not.
     fn agree(&self) -> Result<(), String>;
 }
@@ -250,6 +291,9 @@ impl<S: Settings> Assign for S {
     }
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
         self.set(name, raw)
+    }
+    fn written(&self, name: &str) -> Option<String> {
+        self.get(name)
     }
     fn agree(&self) -> Result<(), String> {
         self.check()
@@ -321,8 +365,10 @@ macro_rules! settings {
                     kind: <$type as $crate::settings::Setting>::KIND,
                     choices: <$type as $crate::settings::Setting>::CHOICES,
                     json: <$type as $crate::settings::Setting>::JSON,
-                    default: || { let default: $type = $default; $crate::__private::ToString::to_string(&default) },
-                    range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
+                    values: $crate::settings::Values::Typed {
+                        default: || { let default: $type = $default; $crate::__private::ToString::to_string(&default) },
+                        range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
+                    },
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
                 }, )*],
             ]).as_slice();
@@ -441,8 +487,8 @@ mod tests {
     fn a_field_documents_itself() {
         let fields = Toy::fields();
         assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["share", "wait", "on"]);
-        assert_eq!((fields[1].default)(), "5ms");
-        assert_eq!((fields[1].range)().as_deref(), Some("0s to 1s"));
+        assert_eq!(fields[1].default(), "5ms");
+        assert_eq!(fields[1].range().as_deref(), Some("0s to 1s"));
         assert_eq!(fields[1].doc, "A wait.");
     }
 }
