@@ -251,15 +251,17 @@ pub fn conduct<S: Study>(
     std::thread::scope(|scope| {
         for _ in 0..means.workers().clamp(1, missing.len().max(1)) {
             scope.spawn(|| {
-                while let Some(turn) = campaign.take() {
-                    match make(missing[turn]) {
-                        Ok(()) => campaign.say(lock(&records).len(), planned),
-                        Err(failure) => {
-                            campaign.failed.store(true, Ordering::Relaxed);
-                            lock(&failures).push(failure);
+                host::work(|| {
+                    while let Some(turn) = campaign.take() {
+                        match make(missing[turn]) {
+                            Ok(()) => campaign.say(lock(&records).len(), planned),
+                            Err(failure) => {
+                                campaign.failed.store(true, Ordering::Relaxed);
+                                lock(&failures).push(failure);
+                            }
                         }
                     }
-                }
+                });
             });
         }
     });

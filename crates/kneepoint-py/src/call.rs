@@ -86,6 +86,7 @@ impl Call {
             Some(names) => Share::Only(names.into_iter().collect()),
         };
         let host = host::embed();
+        host.surround(algorithms::attended);
         let stage = Arc::new(Mutex::new(Stage::Waiting));
         let (own, failed, (sender, receiver)) = (Arc::clone(&stage), Arc::clone(&raised), channel());
         std::thread::spawn(move || {

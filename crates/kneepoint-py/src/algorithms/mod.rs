@@ -86,6 +86,12 @@ pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raise
     Ok(known)
 }
 
+/// Does the work of a thread that calls Python often. Without a call around them all, each would make and destroy what the interpreter
+/// keeps for a thread, which takes longer than most calls.
+pub fn attended(work: &mut (dyn FnMut() + Send)) {
+    Python::attach(|py| py.detach(work));
+}
+
 /// A text that lasts as long as the process, as names of algorithms do; one copy of each.
 fn lasting(text: &str) -> &'static str {
     static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
