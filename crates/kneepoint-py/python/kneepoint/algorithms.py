@@ -97,8 +97,7 @@ class Controller(Protocol):
 
     Optional attributes, read when it is made: `marks`, "classic", "each" or "scalable", the ECN codepoint of its packets and the echo;
     `wanted`, "nothing", "rate" or "change", the explicit feedback; `steers_recovery`. `pacing`, in packets per second or None, is read
-    after each signal if it exists by then. Optional methods: `on_ecn(ecn)`, without which a mark is a loss; `on_advice(advised)`;
-    `state()`, a dictionary of numbers for the series.
+    after each signal if it exists by then. Optional methods: `on_ecn(ecn)`, without which a mark is a loss; `on_advice(advised)`.
     """
 
     @property
@@ -119,7 +118,7 @@ class Discipline(Protocol):
     """A queue discipline of one first-in-first-out queue: `__init__(self, facts, **parameters)`, and this method.
 
     Optional methods: `on_departure(departure)`, which decides as `on_arrival` does; `on_tick(tick)` every `interval_s`; `on_idle(tick)`,
-    when the link found the queue empty; `state()`, a dictionary of numbers for the series. Several queues and their order are Rust's.
+    when the link found the queue empty. Several queues and their order are Rust's.
     """
 
     def on_arrival(self, arrival: Arrival, /) -> Decision:

@@ -8,12 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kneepoint::rng::Rng;
 use kneepoint_cli::host;
 use pyo3::exceptions::PyException;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use super::draws::Draws;
-use super::lasting;
 use super::parameters::Parameters;
 use crate::errors;
 
@@ -145,25 +142,6 @@ impl Body {
             self.object = None;
         }
         answer
-    }
-
-    /// Numbers for plots, by name: what its `state()` answers, if it has one.
-    pub fn state(&self) -> Vec<(&'static str, f64)> {
-        let Some((object, _)) = &self.object else { return Vec::new() };
-        Python::attach(|py| {
-            let ask = || -> Outcome<Vec<(String, f64)>> {
-                match object.bind(py).getattr_opt(intern!(py, "state"))? {
-                    None => Ok(Vec::new()),
-                    Some(state) => {
-                        let told = state.call0()?;
-                        let items = told.cast::<PyDict>().map_err(PyErr::from)?;
-                        Ok(items.iter().map(|(key, value)| Ok((key.extract()?, value.extract()?))).collect::<PyResult<_>>()?)
-                    }
-                }
-            };
-            let told = ask().map_err(|trouble| self.definition.fail(py, "state", trouble)).unwrap_or_default();
-            told.into_iter().map(|(name, number)| (lasting(&name), number)).collect()
-        })
     }
 
     /// An object that is wrong for a reason that only several calls show.

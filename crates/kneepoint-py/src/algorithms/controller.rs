@@ -115,7 +115,6 @@ struct Traits {
     paces: bool,
     hears_marks: bool,
     hears_advice: bool,
-    has_state: bool,
 }
 
 impl Traits {
@@ -126,7 +125,6 @@ impl Traits {
         paces: false,
         hears_marks: false,
         hears_advice: false,
-        has_state: false,
     };
 
     fn read(object: &Bound<'_, PyAny>) -> Outcome<Traits> {
@@ -148,7 +146,6 @@ impl Traits {
             paces: object.hasattr("pacing")?,
             hears_marks: object.hasattr("on_ecn")?,
             hears_advice: object.hasattr("on_advice")?,
-            has_state: object.hasattr("state")?,
         })
     }
 }
@@ -244,7 +241,7 @@ impl Object for Scripted {
         self.control
     }
     fn state(&self) -> Vec<(&'static str, f64)> {
-        if self.traits.has_state { self.body.state() } else { Vec::new() }
+        Vec::new()
     }
     fn on_ack(&mut self, ack: &cc::Ack, rng: &mut Rng) {
         let signal = Ack {

@@ -92,7 +92,6 @@ struct Traits {
     decides_on_arrival: bool,
     decides_on_departure: bool,
     hears_idle: bool,
-    has_state: bool,
     interval: Option<Span>,
 }
 
@@ -102,7 +101,6 @@ impl Traits {
             decides_on_arrival: object.hasattr("on_arrival")?,
             decides_on_departure: object.hasattr("on_departure")?,
             hears_idle: object.hasattr("on_idle")?,
-            has_state: object.hasattr("state")?,
             interval: if object.hasattr("on_tick")? { Some(interval(object)?) } else { None },
         })
     }
@@ -186,7 +184,7 @@ impl Object for Scripted {
         self.traits.interval
     }
     fn state(&self) -> Vec<(&'static str, f64)> {
-        if self.traits.has_state { self.body.state() } else { Vec::new() }
+        Vec::new()
     }
     fn push_out(&mut self, _: &queue::Arrival, _: &mut Waiting, _: &mut Rng) -> Option<Ticket> {
         None
