@@ -395,7 +395,7 @@ def test_runs_with_what_cannot_be_hashed_are_not_kept_and_that_is_said(here: Pat
             lines.fileno()
             super().on_loss(loss)
 
-    with pytest.warns(UserWarning, match="the controller `odd` uses `lines`, .*: its runs are not kept"):
+    with pytest.warns(UserWarning, match="the controller `odd` uses `lines` .*: its runs are not kept"):
         assert len(knee.compare("odd", **SMALL).rows) == 1
     assert not Path("out/runs").exists() or kept() == 0
     with pytest.raises(knee.UsageError, match="cannot be hashed"):
@@ -409,6 +409,20 @@ def test_files_are_written_as_for_any_controller(here: Path) -> None:
 
 
 # Elsewhere.
+
+
+def test_a_sweep_on_ray_makes_the_runs_of_one_machine(here: Path) -> None:
+    ray = pytest.importorskip("ray")
+    exec(compile(MODULE, "written.py", "exec"), {"__name__": "written"})
+    study: dict[str, Any] = {**SMALL, "seeds": 2}
+    ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        swept = knee.sweep("compare", "written", "reno", **study, store="cluster")
+    finally:
+        ray.shutdown()
+    alone = knee.compare("written", "reno", **study, store="alone")
+    assert {path.name for path in Path("cluster").iterdir()} == {path.name for path in Path("alone").iterdir()}
+    assert swept.rows["goodput_bps"] == alone.rows["goodput_bps"]
 
 
 def test_episodes_have_them_beside_the_agent_and_beneath_it() -> None:

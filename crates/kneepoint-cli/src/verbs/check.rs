@@ -64,13 +64,15 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
         });
     }
     let checked =
-        host::extensions().parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| {
-            match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
-                Some((message, help)) => {
-                    Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
-                }
-                None => Ok(plan),
+        host::extensions().parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| match plan
+            .cases
+            .iter()
+            .find_map(|case| too_many_samples(&case.valid))
+        {
+            Some((message, help)) => {
+                Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
             }
+            None => Ok(plan),
         });
     Ok(match checked {
         Ok(plan) => {

@@ -98,7 +98,9 @@ fn machines(names: &[String]) -> Result<Vec<(&'static str, Make)>, Failure> {
 /// A controller and its settings.
 fn controller(text: &str) -> Result<Config, Failure> {
     let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
-    let parsed = host::extensions().scheme(text).map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
+    let parsed = host::extensions()
+        .scheme(text)
+        .map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
     let config = parsed.cc;
     config.agree().map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
     Ok(config)

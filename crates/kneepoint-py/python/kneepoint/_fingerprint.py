@@ -145,7 +145,7 @@ class _Walk:
             try:
                 self.put(pickle.dumps(thing, protocol=4))
             except Exception:
-                self.unknown.append(f"`{name}`, a {owner.__qualname__},")
+                self.unknown.append(f"`{name}` ({owner.__qualname__})")
 
 
 def _globals(code: types.CodeType) -> list[str]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
-from . import _native, _verbs, algorithms
+from . import _verbs, algorithms
 from ._progress import Display, Shown
 from ._result import Result
 from .errors import Interrupted, Part, UsageError
@@ -74,11 +74,11 @@ def _everywhere(word: Any) -> Any:
 
 def _missing(words: list[str], text: Optional[str]) -> Runs:
     """The runs that are not kept yet."""
-    return _part(words, text, [], algorithms.known(sent=True))
+    return _part(words, text, [])
 
 
-def _part(words: list[str], text: Optional[str], names: list[str], own: list[algorithms.Algorithm]) -> Runs:
-    call = _native.Call(words, text, False, names, own)
+def _part(words: list[str], text: Optional[str], names: list[str]) -> Runs:
+    call = algorithms.call(words, text, False, names)
     try:
         while not call.wait(0.05):
             pass
@@ -93,13 +93,11 @@ def _part(words: list[str], text: Optional[str], names: list[str], own: list[alg
     return []
 
 
-def work(
-    words: list[str], text: Optional[str], names: list[str], own: list[algorithms.Algorithm]
-) -> list[tuple[str, bytes]]:
+def work(words: list[str], text: Optional[str], names: list[str]) -> list[tuple[str, bytes]]:
     """Makes runs on this machine, one after another, and returns their files."""
     words = [word for word in words if not word.startswith(("--store=", "--jobs="))]
     with tempfile.TemporaryDirectory(prefix="kneepoint-") as folder:
-        _part([*words, f"--store={folder}", "--jobs=1"], text, names, own)
+        _part([*words, f"--store={folder}", "--jobs=1"], text, names)
         files = [Path(folder, f"{name}.json") for name in names]
         return [(file.name, file.read_bytes()) for file in files]
 
@@ -128,8 +126,7 @@ def _make(on: str, words: list[str], text: Optional[str], missing: Runs, kept: A
         # Without an address a cluster of this machine is started, unless RAY_ADDRESS names one.
         ray.init(address=on if on.startswith("ray://") else None, log_to_driver=False, include_dashboard=False)
     # A dead worker's batch goes elsewhere, however often that happens.
-    remote = ray.remote(num_cpus=1, max_retries=-1)(work)
-    own = algorithms.known(sent=True)
+    remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))
     costs, batches = dict(missing), _batches(missing)
     total, done, finished = sum(costs.values()), 0, 0
     cores = int(ray.cluster_resources().get("CPU", 1))
@@ -137,7 +134,7 @@ def _make(on: str, words: list[str], text: Optional[str], missing: Runs, kept: A
     try:
         while True:
             while len(under_way) < AHEAD * cores and (batch := next(batches, None)) is not None:
-                under_way[remote.remote(words, text, batch, own)] = batch
+                under_way[remote.remote(words, text, batch)] = batch
             if not under_way:
                 return
             ready, _ = ray.wait(list(under_way), timeout=0.5)

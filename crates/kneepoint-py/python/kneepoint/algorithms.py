@@ -167,6 +167,8 @@ D = TypeVar("D", bound=Discipline)
 S = TypeVar("S", bound=Source)
 
 _REGISTERED: dict[tuple[str, str], Algorithm] = {}
+# In a worker of a cluster: those of the driver.
+_CARRIED: Optional[list[Algorithm]] = None
 
 
 def controller(name: str, **parameters: Any) -> Callable[[type[C]], type[C]]:
@@ -205,7 +207,30 @@ def _register(kind: str, name: str, parameters: dict[str, Any], methods: tuple[s
 
 def known(sent: bool = False) -> list[Algorithm]:
     """The algorithms with a hash of their code as it is now: what a kept run depends on. With `sent`, each has to have one."""
+    if _CARRIED is not None:
+        return _CARRIED
     return [algorithm._replace(version=_version(algorithm, sent)) for algorithm in _REGISTERED.values()]
+
+
+def call(
+    words: list[str], text: Optional[str], files: bool = False, only: Optional[list[str]] = None
+) -> _native.Call:
+    """A verb at work that knows the algorithms."""
+    # A part of the runs is made for a cluster, which keeps them.
+    return _native.Call(words, text, files, only, known(sent=only is not None))
+
+
+def carried(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function for a process elsewhere, where it knows the algorithms of this one."""
+    own = known(sent=True)
+
+    def there(*arguments: Any) -> Any:
+        from kneepoint import algorithms
+
+        algorithms._CARRIED = own
+        return work(*arguments)
+
+    return there
 
 
 def _version(algorithm: Algorithm, sent: bool) -> Optional[str]:

@@ -199,11 +199,7 @@ impl Definition {
 }
 
 /// An attribute that is one of these names, the first without it.
-pub fn choice<T: Copy>(
-    object: &Bound<'_, PyAny>,
-    attribute: &str,
-    names: &[(&str, T)],
-) -> Outcome<T> {
+pub fn choice<T: Copy>(object: &Bound<'_, PyAny>, attribute: &str, names: &[(&str, T)]) -> Outcome<T> {
     let Some(given) = object.getattr_opt(attribute)? else { return Ok(names[0].1) };
     let text = given.extract::<String>().unwrap_or_default();
     names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {

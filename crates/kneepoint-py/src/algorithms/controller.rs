@@ -214,7 +214,8 @@ fn positive(given: &Bound<'_, PyAny>, name: &str, most: f64, unit: &str) -> Outc
         Ok(number) if number > 0.0 && number <= most => Ok(number),
         _ => {
             let most = if most < f64::MAX { format!("up to {most}") } else { "finite".to_string() };
-            let message = format!("{name} is {}; allowed is a number above 0, {most}, in {unit}", shown(given));
+            let message =
+                format!("{name} is {}; allowed is a number above 0, {most}, in {unit}", shown(given));
             Err(Trouble::Wrong(message))
         }
     }

@@ -66,9 +66,7 @@ pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raise
         let source = lasting(&about.lines().map(|line| format!("//! {line}\n")).collect::<String>());
         let definition = |class| Arc::new(Definition { class, name, make, raised: Arc::clone(raised) });
         let added = match kind.as_str() {
-            "queue" => {
-                known.queue(queue::external(definition(Class::Queue), source, parameters, version))
-            }
+            "queue" => known.queue(queue::external(definition(Class::Queue), source, parameters, version)),
             "source" => {
                 known.source(source::external(definition(Class::Source), source, parameters, version))
             }

@@ -200,7 +200,9 @@ fn value(given: &Bound<'_, PyAny>) -> Result<Value, String> {
             let rate = || text.parse().map(Value::Rate).ok();
             let data = || text.parse().map(Value::Data).ok();
             let read = time.or_else(rate).or_else(data);
-            read.ok_or_else(|| format!("`{text}` is no time, rate or data: write \"5ms\", \"10mbit\" or \"1500B\""))
+            read.ok_or_else(|| {
+                format!("`{text}` is no time, rate or data: write \"5ms\", \"10mbit\" or \"1500B\"")
+            })
         }
         other => Err(format!("{other} is no value of a parameter")),
     }

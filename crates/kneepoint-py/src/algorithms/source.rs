@@ -144,10 +144,13 @@ impl Scripted {
             }
             Request::Datagram { size_bytes } => {
                 if kind.connects() {
-                    return Err("a source of connections sends no datagrams: set `kind = \"datagrams\"`".into());
+                    return Err(
+                        "a source of connections sends no datagrams: set `kind = \"datagrams\"`".into()
+                    );
                 }
                 if !(1..=GREATEST_PACKET).contains(&size_bytes) {
-                    let message = format!("size_bytes {size_bytes} of a Datagram; allowed is 1 to {GREATEST_PACKET}");
+                    let message =
+                        format!("size_bytes {size_bytes} of a Datagram; allowed is 1 to {GREATEST_PACKET}");
                     return Err(message);
                 }
                 traffic::Request::Datagram { size: Bytes(size_bytes) }
@@ -216,7 +219,8 @@ fn wakeup(object: &Bound<'_, PyAny>, now: Time) -> Outcome<Time> {
 }
 
 fn past(given: &Bound<'_, PyAny>, now: Time) -> Outcome<Time> {
-    let message = format!("wakeup_s is {}; allowed is a time from {} s on, or None", shown(given), seconds(now));
+    let message =
+        format!("wakeup_s is {}; allowed is a time from {} s on, or None", shown(given), seconds(now));
     Err(Trouble::Wrong(message))
 }
 
