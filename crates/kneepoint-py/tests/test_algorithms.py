@@ -320,10 +320,14 @@ def test_a_wrong_decision_and_a_wrong_request_say_so(here: Path) -> None:
         def on(self, cue: Cue, now_s: float) -> Any:
             return [Request.Write(1, 100)]
 
+    class Stuck(Late):
+        def on(self, cue: Cue, now_s: float) -> Any:
+            return Request.Datagram(100)
+
     knee.queue("keep")(Keep)
     with pytest.raises(knee.RunError, match="the decision is 'keep'; expected \"pass\", \"mark\", \"drop\" or None"):
         knee.compare("reno/keep", **SMALL)
-    for make, message in ((Late, "allowed is a time from 2"), (Full, "Write of connection 1, which is not open")):
+    for make, message in ((Late, "allowed is a time from 2"), (Full, "Write of connection 1, which is not open"), (Stuck, "stays at 2 s")):
         knee.source("mine")(make)
         with pytest.raises(knee.RunError, match=message):
             knee.run(SCENARIO + '[[mine]]\nstart = "2s"\n')

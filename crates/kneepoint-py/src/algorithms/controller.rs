@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kneepoint::cc::external::{External, Object};
+use kneepoint::cc::external::Object;
 use kneepoint::cc::steady::ResponseFunction;
 use kneepoint::cc::{self, Advice, Advised, Control, Marks, Wanted};
 use kneepoint::rng::Rng;
@@ -89,21 +89,13 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyAdvised>()
 }
 
-pub(super) fn external(
-    definition: Arc<Definition>,
-    source: &'static str,
-    parameters: Parameters,
-    version: Option<&'static str>,
-) -> External {
-    let name = definition.name;
-    let make = move |parameters: Parameters, start: cc::Start| -> Box<dyn Object> {
-        Box::new(Scripted::new(&definition, &parameters, start))
-    };
-    let external = External::with(name, source, parameters, make);
-    match version {
-        Some(version) => external.versioned(version),
-        None => external,
-    }
+/// An object for a flow.
+pub(super) fn make(
+    definition: &Arc<Definition>,
+    parameters: &Parameters,
+    start: cc::Start,
+) -> Box<dyn Object> {
+    Box::new(Scripted::new(definition, parameters, start))
 }
 
 /// What an object says of itself once.

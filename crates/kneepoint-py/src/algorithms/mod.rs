@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kneepoint::scenario::Extensions;
+use kneepoint::settings::External;
 use pyo3::prelude::*;
 
 pub use body::Raised;
@@ -63,18 +64,21 @@ pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raise
         let Algorithm { kind, name, about, version, parameters, make } = algorithm;
         let parameters = Parameters::declare(py, parameters)?;
         let (name, version) = (lasting(&name), version.as_deref().map(lasting));
-        let source = lasting(&about.lines().map(|line| format!("//! {line}\n")).collect::<String>());
+        let header = lasting(&about.lines().map(|line| format!("//! {line}\n")).collect::<String>());
         let definition = |class| Arc::new(Definition { class, name, make, raised: Arc::clone(raised) });
         let added = match kind.as_str() {
-            "queue" => known.queue(queue::external(definition(Class::Queue), source, parameters, version)),
-            "source" => {
-                known.source(source::external(definition(Class::Source), source, parameters, version))
+            "queue" => {
+                known.queue(external(definition(Class::Queue), header, parameters, version, queue::make))
             }
-            _ => known.controller(controller::external(
+            "source" => {
+                known.source(external(definition(Class::Source), header, parameters, version, source::make))
+            }
+            _ => known.controller(external(
                 definition(Class::Controller),
-                source,
+                header,
                 parameters,
                 version,
+                controller::make,
             )),
         };
         // The name of a source that could not be made is not to blame.
@@ -82,6 +86,23 @@ pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raise
         known = added.map_err(|why| errors::exception(py, "UsageError", (why, None::<String>)))?;
     }
     Ok(known)
+}
+
+/// An algorithm from outside the registry of its family, of which `make` makes objects.
+fn external<C: 'static, A: 'static>(
+    definition: Arc<Definition>,
+    source: &'static str,
+    parameters: Parameters,
+    version: Option<&'static str>,
+    make: fn(&Arc<Definition>, &Parameters, C) -> A,
+) -> External<C, A> {
+    let name = definition.name;
+    let of = move |given: Parameters, context: C| make(&definition, &given, context);
+    let external = External::with(name, source, parameters, of);
+    match version {
+        Some(version) => external.versioned(version),
+        None => external,
+    }
 }
 
 /// Does the work of a thread that calls Python often. Without a call around them all, each would make and destroy what the interpreter

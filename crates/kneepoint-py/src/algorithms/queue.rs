@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kneepoint::packet::{Body as Content, Flags, Packet};
-use kneepoint::queue::external::{External, Object};
+use kneepoint::queue::external::Object;
 use kneepoint::queue::{self, Backlog, Decision, Limit, Order, Ticket, Waiting};
 use kneepoint::rng::Rng;
 use kneepoint::units::{Span, Time};
@@ -69,21 +69,13 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Tick>()
 }
 
-pub(super) fn external(
-    definition: Arc<Definition>,
-    source: &'static str,
-    parameters: Parameters,
-    version: Option<&'static str>,
-) -> External {
-    let name = definition.name;
-    let make = move |parameters: Parameters, facts: queue::Facts| -> Box<dyn Object> {
-        Box::new(Scripted::new(&definition, &parameters, facts))
-    };
-    let external = External::with(name, source, parameters, make);
-    match version {
-        Some(version) => external.versioned(version),
-        None => external,
-    }
+/// An object for a link.
+pub(super) fn make(
+    definition: &Arc<Definition>,
+    parameters: &Parameters,
+    facts: queue::Facts,
+) -> Box<dyn Object> {
+    Box::new(Scripted::new(definition, parameters, facts))
 }
 
 /// What an object says of itself once.

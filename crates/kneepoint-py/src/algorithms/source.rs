@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kneepoint::rng::Rng;
-use kneepoint::traffic::external::{External, Object};
+use kneepoint::traffic::external::Object;
 use kneepoint::traffic::{self, Kind, Nature, Site, Streams};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::PyTypeError;
@@ -59,21 +59,9 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Request>()
 }
 
-pub(super) fn external(
-    definition: Arc<Definition>,
-    source: &'static str,
-    parameters: Parameters,
-    version: Option<&'static str>,
-) -> External {
-    let name = definition.name;
-    let make = move |parameters: Parameters, site: Site| -> Box<dyn Object> {
-        Box::new(Scripted::new(&definition, &parameters, site))
-    };
-    let external = External::with(name, source, parameters, make);
-    match version {
-        Some(version) => external.versioned(version),
-        None => external,
-    }
+/// An object for a member of a group.
+pub(super) fn make(definition: &Arc<Definition>, parameters: &Parameters, site: Site) -> Box<dyn Object> {
+    Box::new(Scripted::new(definition, parameters, site))
 }
 
 /// A source in Python.
@@ -87,8 +75,12 @@ struct Scripted {
     open: BTreeMap<u32, bool>,
     /// How many it has opened.
     opened: u32,
+    /// The time of the last cue, and how many there were at it.
+    expired: (Time, u32),
 }
 
+/// After so many cues at one time a timer that expires then does not move on.
+const MOST_AT_ONCE: u32 = 10_000;
 /// The greatest packet.
 const GREATEST_PACKET: u64 = 60_000;
 
@@ -103,7 +95,7 @@ impl Scripted {
         let read = |object: &Bound<'_, PyAny>| Ok((nature(object, name)?, wakeup(object, Time::ZERO)?));
         let (body, told) = Body::new(definition, parameters, context, read);
         let (nature, wakeup) = told.unwrap_or((nature_of(name, Kind::Datagrams), Time::NEVER));
-        Scripted { body, nature, wakeup, pairs: site.pairs, open: BTreeMap::new(), opened: 0 }
+        Scripted { body, nature, wakeup, pairs: site.pairs, open: BTreeMap::new(), opened: 0, expired: (Time::NEVER, 0) }
     }
 
     /// A request for the laboratory, if it can be granted.
@@ -156,6 +148,12 @@ impl Scripted {
                 traffic::Request::Datagram { size: Bytes(size_bytes) }
             }
         })
+    }
+
+    /// Ends for this reason.
+    fn refuse(&mut self, wrong: String) {
+        self.wakeup = Time::NEVER;
+        self.body.refuse("on", wrong);
     }
 
     fn writable(&self, connection: u32, what: &str) -> Result<(), String> {
@@ -273,14 +271,16 @@ impl Object for Scripted {
         });
         let (asked, wakeup) = told.unwrap_or((Vec::new(), Time::NEVER));
         self.wakeup = wakeup;
+        let (last, times) = self.expired;
+        self.expired = (now, if now == last { times + 1 } else { 1 });
+        if self.expired.1 > MOST_AT_ONCE && wakeup == now {
+            let wrong = format!("wakeup_s stays at {} s: set it to a later time, or to None", seconds(now));
+            return self.refuse(wrong);
+        }
         for request in asked {
             match self.request(request) {
                 Ok(request) => granted.push(request),
-                Err(wrong) => {
-                    self.wakeup = Time::NEVER;
-                    self.body.refuse("on", wrong);
-                    return;
-                }
+                Err(wrong) => return self.refuse(wrong),
             }
         }
     }
