@@ -91,24 +91,26 @@ def test_a_queue_marks_what_leaves_a_backlog_behind(here: Path) -> None:
     assert rows["queue_mean_packets"][0] < knee.run(marked)["links"]["queue_mean_packets"][0] / 2
 
 
-def test_a_queue_draws_from_the_stream_of_the_run(here: Path) -> None:
-    @knee.queue("my-ramp", full="1s", ecn=False)
-    class Ramp:
-        def __init__(self, facts: Facts, full: float, ecn: bool) -> None:
-            self.packets_per_s, self.full, self.rng = facts.rate_bps / 8, full, facts.rng
+def test_a_queue_that_repeats_pi_draws_and_ticks_as_it_does(here: Path) -> None:
+    @knee.queue("my-pi", reference=50.0, a=0.00001822, b=0.00001816, frequency=170.0)
+    class Pi:
+        def __init__(self, facts: Facts, reference: float, a: float, b: float, frequency: float) -> None:
+            self.reference, self.a, self.b, self.rng = reference, a, b, facts.rng
+            self.interval_s, self.before, self.probability = 1 / frequency, -reference, 0.0
 
         def on_arrival(self, arrival: Arrival) -> Decision:
-            delay = arrival.backlog_bytes / self.packets_per_s
-            return "drop" if self.rng.chance(delay / self.full) else "pass"
+            return "drop" if self.probability > 0 and self.rng.chance(self.probability) else "pass"
 
-    ramp = SCENARIO.replace('"droptail"', '"my-ramp:full=200ms"')
-    first = metrics(knee.run(ramp))
-    assert first == metrics(knee.run(ramp, fresh=True)), "the same seeds, the same rows"
-    assert first["runs"] != metrics(knee.run(ramp, seed=7))["runs"]
-    assert knee.run(ramp).rows["queueing_delay_mean_ms"][0] < knee.run(SCENARIO).rows["queueing_delay_mean_ms"][0]
-    swept = knee.run(ramp + '[sweep]\nqueue = ["my-ramp", "my-ramp:full=50ms"]\n', seeds=1)
-    slow, quick = swept.rows["queueing_delay_mean_ms"]
-    assert quick < slow
+        def on_tick(self, tick: Tick) -> None:
+            error = tick.backlog_packets - self.reference
+            self.probability = min(max(self.probability + (self.a * error - self.b * self.before), 0.0), 1.0)
+            self.before = error
+
+    quick = SCENARIO.replace('"droptail"', '"QUEUE:reference=5,a=0.001,b=0.0009"')
+    own, built_in = (knee.run(quick.replace("QUEUE", name)) for name in ("my-pi", "pi"))
+    assert own["links"]["drops_early"][0] > 5
+    assert metrics(own) == metrics(built_in)
+    assert metrics(own)["runs"] != metrics(knee.run(quick.replace("QUEUE", "my-pi"), seed=7))["runs"]
 
 
 def test_a_queue_ticks_and_idles(here: Path) -> None:
@@ -217,6 +219,8 @@ def test_every_verb_knows_their_names(here: Path) -> None:
     assert "reno-in-python" in knee.coexist("reno-in-python", "cubic", **pairs).text
     assert knee.predict(SCENARIO.replace('"reno"', '"reno-in-python"'), predictors="vegas", seeds=1).rows
     knee.Scenario(topology={"kind": "dumbbell", "rate": "5mbit"}, flows=[{"cc": "reno-in-python:increase=2.0"}])
+    swept = knee.run(SCENARIO + '[sweep]\nscheme = ["reno-in-python", "sack"]\n', seeds=1).rows
+    assert swept["scheme"] == ["reno-in-python", "sack"] and len(set(swept["goodput_bps"])) == 1
 
 
 def test_a_parameter_is_set_in_every_way_and_held_to_its_range(here: Path) -> None:

@@ -95,7 +95,15 @@ impl Scripted {
         let read = |object: &Bound<'_, PyAny>| Ok((nature(object, name)?, wakeup(object, Time::ZERO)?));
         let (body, told) = Body::new(definition, parameters, context, read);
         let (nature, wakeup) = told.unwrap_or((nature_of(name, Kind::Datagrams), Time::NEVER));
-        Scripted { body, nature, wakeup, pairs: site.pairs, open: BTreeMap::new(), opened: 0, expired: (Time::NEVER, 0) }
+        Scripted {
+            body,
+            nature,
+            wakeup,
+            pairs: site.pairs,
+            open: BTreeMap::new(),
+            opened: 0,
+            expired: (Time::NEVER, 0),
+        }
     }
 
     /// A request for the laboratory, if it can be granted.
