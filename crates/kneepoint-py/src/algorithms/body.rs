@@ -34,7 +34,12 @@ impl Raised {
     }
 
     fn set(&self, error: PyErr) {
-        self.lock().get_or_insert(error);
+        let mut first = self.lock();
+        if first.is_none() {
+            *first = Some(error);
+        }
+        // A later one goes after the lock: its end may be code of Python.
+        drop(first);
         if self.working.load(Ordering::Relaxed) {
             host::embed().stop();
         }
