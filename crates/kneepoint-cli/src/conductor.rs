@@ -249,15 +249,17 @@ pub fn conduct<S: Study>(
     std::thread::scope(|scope| {
         for _ in 0..means.workers().clamp(1, missing.len().max(1)) {
             scope.spawn(|| {
-                while let Some(turn) = campaign.take() {
-                    match make(missing[turn]) {
-                        Ok(()) => campaign.say(lock(&records).len(), planned),
-                        Err(failure) => {
-                            campaign.failed.store(true, Ordering::Relaxed);
-                            lock(&failures).push(failure);
+                host::work(|| {
+                    while let Some(turn) = campaign.take() {
+                        match make(missing[turn]) {
+                            Ok(()) => campaign.say(lock(&records).len(), planned),
+                            Err(failure) => {
+                                campaign.failed.store(true, Ordering::Relaxed);
+                                lock(&failures).push(failure);
+                            }
                         }
                     }
-                }
+                });
             });
         }
     });
@@ -334,11 +336,12 @@ impl Campaign {
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
         let mut now = Time::ZERO;
         while now < end {
+            let until = end.min(now + SLICE);
+            simulation.advance(until);
+            // In the end, too: what stops a call may be a failure of this run.
             if self.stopped() {
                 return Ok(None);
             }
-            let until = end.min(now + SLICE);
-            simulation.advance(until);
             self.bar.inc(load(&packets.valid, until.since(now)));
             now = until;
         }

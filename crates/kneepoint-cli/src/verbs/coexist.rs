@@ -21,6 +21,7 @@ use crate::conductor::{self, Dry, Means};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
+use crate::host;
 use crate::outputs::{self, Out, Picture, numbered, write_report};
 use crate::{manifest, parquet};
 
@@ -225,6 +226,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         short: (0..bare.len()).map(|place| numbered(&bare, place)).collect(),
         schemes: controllers.iter().map(read).collect::<Result<_, _>>()?,
         queue: arguments.queue.clone(),
+        extensions: host::extensions(),
         tcp,
         rate: arguments.rate,
         rtt: arguments.rtt,

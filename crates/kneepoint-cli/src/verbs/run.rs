@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
 use crate::files;
+use crate::host;
 use crate::outputs::{self, Out};
 
 /// What a scenario without a name is called.
@@ -72,7 +73,7 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
         Ok(content)
     };
     let set = &arguments.settings.set;
-    let (plan, text) = match scenario::parse_set(&text, set, &open) {
+    let (plan, text) = match host::extensions().parse_set(&text, set, &open) {
         Ok(read) => read,
         Err(faults) => return Err(refused(origin, text, set, faults)),
     };

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
-from . import _native, _verbs
+from . import _verbs, algorithms
 from ._progress import Display, Shown
 from ._result import Result
 from .errors import Interrupted, Part, UsageError
@@ -78,7 +78,7 @@ def _missing(words: list[str], text: Optional[str]) -> Runs:
 
 
 def _part(words: list[str], text: Optional[str], names: list[str]) -> Runs:
-    call = _native.Call(words, text, False, names)
+    call = algorithms.call(words, text, False, names)
     try:
         while not call.wait(0.05):
             pass
@@ -126,7 +126,7 @@ def _make(on: str, words: list[str], text: Optional[str], missing: Runs, kept: A
         # Without an address a cluster of this machine is started, unless RAY_ADDRESS names one.
         ray.init(address=on if on.startswith("ray://") else None, log_to_driver=False, include_dashboard=False)
     # A dead worker's batch goes elsewhere, however often that happens.
-    remote = ray.remote(num_cpus=1, max_retries=-1)(work)
+    remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))
     costs, batches = dict(missing), _batches(missing)
     total, done, finished = sum(costs.values()), 0, 0
     cores = int(ray.cluster_resources().get("CPU", 1))

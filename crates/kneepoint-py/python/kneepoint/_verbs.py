@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Optional
 
-from . import _native
+from . import _native, algorithms
 from ._progress import Display, Shown
 from ._result import Result
 from .errors import Interrupted, UsageError
@@ -127,7 +127,7 @@ def _written(value: Any) -> str:
 
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer:
     """Makes a call, shows its progress, and passes Ctrl-C on."""
-    call = _native.Call(words, text, files)
+    call = algorithms.call(words, text, files)
     display = Display(progress)
     try:
         while not call.wait(_TICK_SECONDS):
