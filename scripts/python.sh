@@ -57,7 +57,7 @@ case ${1:-} in
     $VENV/bin/python -m pytest -q $PACKAGE/tests --ignore $PACKAGE/tests/test_notebooks.py --ignore $PACKAGE/tests/test_sweep.py
     ;;
   notebooks)
-    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray>=2" fsspec nbclient ipykernel matplotlib
+    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray[client]>=2" fsspec nbclient ipykernel matplotlib
     install
     $VENV/bin/python -m pytest -q $PACKAGE/tests/test_notebooks.py $PACKAGE/tests/test_sweep.py
     ;;
