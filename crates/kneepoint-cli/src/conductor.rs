@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::experiment::Work;
 use kneepoint::run::Simulation;
 use kneepoint::spec::Valid;
-use kneepoint::study::{Record, Records, Study, Wanted};
+use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
@@ -265,7 +265,7 @@ pub fn conduct<S: Study>(
     // Before the first run, so that from then on an interrupt finds us prepared.
     interrupt::listen()?;
     let wanted = study.wanted();
-    let names: Vec<String> = wanted.iter().map(Wanted::name).collect();
+    let names: Vec<String> = fingerprint::names(&wanted);
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, name) in names.iter().enumerate() {
         places.entry(name).or_default().push(place);

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -173,6 +174,21 @@ def test_a_scenario_from_standard_input_reaches_the_workers(here: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert len(list(Path("out/runs").iterdir())) == 2
+
+
+def test_a_cluster_that_is_running_is_found_by_its_address(here: Path, knee_program: Callable[..., str]) -> None:
+    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    pytest.importorskip("grpc")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    head = {"num_cpus": 2, "include_dashboard": False, "ray_client_server_port": port}
+    running = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+    try:
+        knee_program(*WORDS, "--seeds", "2", "--on", f"ray://127.0.0.1:{port}")
+        assert len(list(Path("out/runs").iterdir())) == 4
+    finally:
+        running.shutdown()
 
 
 def test_an_interrupt_keeps_and_reports_what_the_cluster_has_finished(here: Path) -> None:
