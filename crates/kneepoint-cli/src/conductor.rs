@@ -2,7 +2,7 @@
 //! The conductor of every study: reads back the runs that are kept, makes those that are missing on all cores, and
 //! keeps each the moment it ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,11 +14,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::experiment::Work;
 use kneepoint::run::Simulation;
 use kneepoint::spec::Valid;
-use kneepoint::study::{Record, Records, Study, Wanted};
+use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
 
+use crate::cluster::{Cluster, Job};
 use crate::failure::Failure;
 use crate::files::tell;
 use crate::store::Store;
@@ -28,22 +29,29 @@ use crate::{host, interrupt, machine};
 #[derive(Args, Clone)]
 pub struct Means {
     /// Runs side by side [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
     /// Repeat runs that are kept
     #[arg(long)]
     fresh: bool,
-    /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
+    /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL
     ///
     /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
     /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
-    #[arg(long, value_name = "DIR")]
+    /// A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
+    #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
     /// Make every N-th of the missing runs only, the I-th first: for several machines with one store
     ///
     /// Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    #[arg(long, value_name = "I/N", conflicts_with = "fresh")]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["fresh", "on"])]
     shard: Option<Shard>,
+    /// Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running
+    ///
+    /// The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3;
+    /// $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    #[arg(long, value_name = "CLUSTER")]
+    on: Option<Cluster>,
 }
 
 /// A part of the runs, the same on every machine.
@@ -76,6 +84,12 @@ pub struct Dry {
 impl Means {
     /// The runs that are kept.
     pub fn store(&self) -> Result<Store, Failure> {
+        if let Some(url) = Store::url(self.store.as_deref()).filter(|_| self.on.is_none()) {
+            return Err(Failure::usage(
+                format!("the store `{url}` is no directory"),
+                "name a directory with --store, or have the runs made on a cluster with --on ray",
+            ));
+        }
         Store::open(self.store.as_deref())
     }
 
@@ -89,7 +103,7 @@ impl Means {
         match host::embedding().map(host::Host::share).unwrap_or_default() {
             host::Share::None if !missing.is_empty() => {
                 let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
-                host::embed().plan(runs.collect());
+                host::embed().plan(runs);
                 return Err(Failure::Said(0));
             }
             host::Share::Only(chosen) => {
@@ -109,9 +123,64 @@ impl Means {
         Ok(true)
     }
 
+    /// Has missing runs made on a cluster, and reads them back.
+    fn hand_over(
+        &self,
+        cluster: &Cluster,
+        wanted: &[Wanted],
+        names: &[String],
+        missing: &mut Vec<usize>,
+        mut read: impl FnMut(usize) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
+        let url = Store::url(self.store.as_deref());
+        let absent: BTreeSet<usize> = missing.iter().copied().collect();
+        let there = (0..names.len()).filter(|place| url.is_some() && !absent.contains(place));
+        let store = self.store()?;
+        let job = Job {
+            folder: store.folder(),
+            url: url.as_deref(),
+            missing: missing
+                .iter()
+                .map(|place| (names[*place].as_str(), cost(wanted[*place].work)))
+                .collect(),
+            kept: there.map(|place| names[place].as_str()).collect(),
+            fresh: self.fresh,
+            jobs: self.jobs,
+        };
+        if job.missing.is_empty() && job.kept.is_empty() {
+            return Ok(());
+        }
+        let bar = progress_bar(0);
+        cluster.make(&job, &bar)?;
+        bar.finish_and_clear();
+        let mut left = Vec::new();
+        for place in missing.drain(..) {
+            if !read(place)? {
+                left.push(place);
+            }
+        }
+        *missing = left;
+        if !missing.is_empty() && !interrupt::asked() {
+            let message = format!("{} runs did not come back from {cluster}", missing.len());
+            return Err(Failure::run(
+                message,
+                "install this version of the package on every machine of the cluster",
+            ));
+        }
+        Ok(())
+    }
+
     /// These, with the runs that were just made read back.
     pub fn going_on(&self) -> Means {
         Means { fresh: false, ..self.clone() }
+    }
+
+    /// Refuses a cluster, for verbs whose runs are not made by the simulator alone.
+    pub fn stay_here(&self) -> Result<(), Failure> {
+        self.on.as_ref().map_or(Ok(()), |cluster| {
+            let message = format!("--on {cluster}: this verb runs on this machine");
+            Err(Failure::usage(message, "leave out --on; `knee run` and `knee reproduce` take it"))
+        })
     }
 
     /// The runs that are kept, to look into; nothing is made.
@@ -196,7 +265,7 @@ pub fn conduct<S: Study>(
     // Before the first run, so that from then on an interrupt finds us prepared.
     interrupt::listen()?;
     let wanted = study.wanted();
-    let names: Vec<String> = wanted.iter().map(Wanted::name).collect();
+    let names: Vec<String> = fingerprint::names(&wanted);
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, name) in names.iter().enumerate() {
         places.entry(name).or_default().push(place);
@@ -210,20 +279,22 @@ pub fn conduct<S: Study>(
         }
         Ok(())
     };
-    let again = means.fresh || aside.listens();
-    // One that is wanted twice is made once, but for packets that go to two files.
-    let mut missing: Vec<usize> = (0..names.len())
-        .filter(|place| places[names[*place].as_str()][0] == *place || aside.listens())
-        .collect();
-    let read = |place: &usize| {
-        let name = &names[*place];
-        let kept = if again { None } else { store.get(name) };
-        kept.map(|mut record| attend(name, &mut record).map(|()| (name.clone(), record))).transpose()
+    // Reads a run back, if it is kept.
+    let read = |place: usize| -> Result<Option<Record>, Failure> {
+        let Some(mut record) = store.get(&names[place]) else { return Ok(None) };
+        attend(&names[place], &mut record)?;
+        Ok(Some(record))
     };
-    let kept = missing.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    // One that is wanted twice is made once, but for packets that go to two files.
+    let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
+    let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
     let mut records = Records::default();
-    kept.into_iter().flatten().for_each(|(name, record)| records.insert(name, record));
-    missing.retain(|place| !records.contains(&names[*place]));
+    if !means.fresh && !aside.listens() {
+        let kept: Vec<_> = missing.par_iter().map(|place| read(*place)).collect::<Result<_, _>>()?;
+        let found = missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
+        found.for_each(|(name, record)| records.insert(name, record));
+        missing.retain(|place| !records.contains(&names[*place]));
+    }
     if !records.is_empty() {
         let (back, folder) = (records.len(), store.folder().display());
         tell(format!("{back} of {planned} runs were read back from {folder}"));
@@ -232,6 +303,21 @@ pub fn conduct<S: Study>(
         tell("packets and objects are not kept: every run is simulated");
     }
     let others = means.leave_to_others(&wanted, &names, &mut missing)?;
+    if let Some(cluster) = means.on.as_ref().filter(|_| host::embedding().is_none()) {
+        if aside.listens() {
+            return Err(Failure::usage(
+                format!(
+                    "--on {cluster}: a cluster returns what is kept of a run, and packets and objects are not"
+                ),
+                "leave out --pcap and --objects, or --on",
+            ));
+        }
+        let mut back = |place: usize| {
+            let record = read(place)?;
+            Ok(record.map(|record| records.insert(names[place].clone(), record)).is_some())
+        };
+        means.hand_over(cluster, &wanted, &names, &mut missing, &mut back)?;
+    }
     let records = Mutex::new(records);
     let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
     let make = |place: usize| -> Result<(), Failure> {

@@ -133,8 +133,8 @@ impl Host {
         lock(&self.call).share.clone()
     }
 
-    pub(crate) fn plan(&self, runs: Vec<(String, u64)>) {
-        lock(&self.call).planned = runs;
+    pub(crate) fn plan(&self, runs: impl IntoIterator<Item = (String, u64)>) {
+        lock(&self.call).planned.extend(runs);
     }
 
     pub(crate) fn words(&self) -> Vec<String> {

@@ -17,6 +17,7 @@
 //! | [`png`] | charts to PNG |
 //! | [`outputs`] | where a verb writes |
 //! | [`store`] | kept runs by the hash of their inputs |
+//! | [`cluster`] | runs made by the Python package on a cluster |
 //! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
 //! | [`forecast`] | what a study would cost |
 //! | [`library`] | the published experiments |
@@ -32,6 +33,7 @@ pub mod answer;
 mod arguments;
 mod captures;
 mod catalogue;
+mod cluster;
 mod comparison;
 mod completion;
 mod compressed;

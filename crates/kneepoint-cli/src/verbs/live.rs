@@ -100,6 +100,7 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let scenario = arguments.scenario.as_deref().unwrap_or_default();
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(scenario)?;
     arguments.runs.check(&all)?;
+    arguments.means.stay_here()?;
     interrupt::listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
         return clients(arguments, &all, client, as_json);

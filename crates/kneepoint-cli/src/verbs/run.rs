@@ -30,6 +30,7 @@ Examples:
   knee run my.toml --json | jq '.schemes[].utilization.mean'
   knee run my.toml --overlay fluid
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
+  knee run my.toml --seeds 1000 --on ray://head:10001 --store s3://bucket/runs
 
 A report has one row for each case of the scenario's sweep.")]
 pub struct Arguments {
