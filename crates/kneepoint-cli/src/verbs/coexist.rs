@@ -17,11 +17,12 @@ use kneepoint::units::{Bytes, Interval, Rate, Span};
 use super::compare::{read_scheme, short_names, tcp_options};
 use crate::answer::{self, Answer, Series};
 use crate::completion;
-use crate::conductor::{self, Dry, Means};
+use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::host;
+use crate::means::{Dry, Means};
 use crate::outputs::{self, Out, Picture, numbered, write_report};
 use crate::{manifest, parquet};
 

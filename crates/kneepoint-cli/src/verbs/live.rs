@@ -18,9 +18,10 @@ use kneepoint::study::live as study;
 use kneepoint::table::Table;
 use kneepoint_linux::live as kernel;
 
-use crate::conductor::{self, Means};
+use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::means::Means;
 use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
 use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};

@@ -14,12 +14,13 @@ use serde_json::json;
 
 use crate::answer::{self, Answer};
 use crate::completion;
-use crate::conductor::{self, Dry, Means};
+use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::host::{self, Host, Share};
 use crate::library::{self, Volume};
+use crate::means::{Dry, Means};
 use crate::outputs::{Out, Picture, directory, write_report};
 use crate::{manifest, parquet, terminal};
 

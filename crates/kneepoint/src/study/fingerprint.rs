@@ -149,13 +149,13 @@ mod tests {
 
     #[test]
     fn runs_have_the_same_names_one_by_one_and_together() {
-        let work = |rate| {
+        let simulated = |rate| {
             let text =
                 format!("[topology]\nkind = 'dumbbell'\nrate = '{rate}mbit'\n[[flows]]\ncc = 'pert'\n");
             let valid = crate::scenario::parse(&text).expect("a scenario").cases.remove(0).valid;
             Work::Packets(Box::new(Packets::from(valid)))
         };
-        let works = [work(5), work(10)];
+        let works = [simulated(5), simulated(10)];
         let pairs = [1, 2, 3].into_iter().flat_map(|seed| works.iter().map(move |work| (work, seed)));
         let runs: Vec<Wanted> = pairs.map(|(work, seed)| Wanted { work, seed, series: false }).collect();
         let alone: Vec<String> = runs.iter().map(|run| name(run.work, run.seed)).collect();
