@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 CARGO=${CARGO:-cargo}
 VENV=target/python
 PACKAGE=crates/kneepoint-py
+# Tests that take minutes.
+LONG="$PACKAGE/tests/test_notebooks.py $PACKAGE/tests/test_sweep.py $PACKAGE/tests/test_kills.py"
 
 skip() {
   {
@@ -54,12 +56,14 @@ case ${1:-} in
   test)
     environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1"
     install
-    $VENV/bin/python -m pytest -q $PACKAGE/tests --ignore $PACKAGE/tests/test_notebooks.py --ignore $PACKAGE/tests/test_sweep.py
+    # shellcheck disable=SC2086
+    $VENV/bin/python -m pytest -q $PACKAGE/tests $(printf -- '--ignore %s ' $LONG)
     ;;
   notebooks)
-    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray>=2" fsspec nbclient ipykernel matplotlib
+    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray[client]>=2" fsspec nbclient ipykernel matplotlib
     install
-    $VENV/bin/python -m pytest -q $PACKAGE/tests/test_notebooks.py $PACKAGE/tests/test_sweep.py
+    # shellcheck disable=SC2086
+    $VENV/bin/python -m pytest -q $LONG
     ;;
   *)
     echo "usage: scripts/python.sh wheel|test|notebooks" >&2

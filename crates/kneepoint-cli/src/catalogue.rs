@@ -243,7 +243,7 @@ fn registered(kind: Kind, entry: &Entry) -> Item {
         summary: entry.summary(),
         citation: entry.citation(),
         header: entry.header(),
-        fields: (entry.fields)(),
+        fields: entry.fields,
     }
 }
 
@@ -267,8 +267,8 @@ pub fn fields_json(fields: &[Field]) -> Value {
         json!({
             "name": field.name,
             "kind": field.kind,
-            "default": (field.default)(),
-            "range": (field.range)(),
+            "default": field.default(),
+            "range": field.range(),
             "choices": choices,
             "doc": field.doc,
         })

@@ -31,10 +31,11 @@ use kneepoint::units::{Interval, Span};
 use crate::answer::{self, Answer, Series};
 use crate::captures::Captures;
 use crate::completion;
-use crate::conductor::{self, Aside, Conducted, Dry, Means};
+use crate::conductor::{self, Aside, Conducted};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
+use crate::means::{Dry, Means};
 use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
 use crate::{manifest, parquet};
 

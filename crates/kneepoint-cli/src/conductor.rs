@@ -2,133 +2,25 @@
 //! The conductor of every study: reads back the runs that are kept, makes those that are missing on all cores, and
 //! keeps each the moment it ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::experiment::Work;
 use kneepoint::run::Simulation;
 use kneepoint::spec::Valid;
-use kneepoint::study::{Record, Records, Study, Wanted};
+use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
 
+use crate::cluster::{Cluster, Job};
 use crate::failure::Failure;
 use crate::files::tell;
-use crate::store::Store;
+use crate::means::{Means, Shard};
 use crate::{host, interrupt, machine};
-
-/// Options of every verb that makes runs.
-#[derive(Args, Clone)]
-pub struct Means {
-    /// Runs side by side [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
-    /// Repeat runs that are kept
-    #[arg(long)]
-    fresh: bool,
-    /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
-    ///
-    /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
-    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
-    #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
-    /// Make every N-th of the missing runs only, the I-th first: for several machines with one store
-    ///
-    /// Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    #[arg(long, value_name = "I/N", conflicts_with = "fresh")]
-    shard: Option<Shard>,
-}
-
-/// A part of the runs, the same on every machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shard {
-    number: usize,
-    of: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Shard, String> {
-        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match numbers {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-            _ => Err("write a number and how many there are, as in 2/4".to_string()),
-        }
-    }
-}
-
-/// The option of verbs that can say what they would do.
-#[derive(Args, Clone, Copy)]
-pub struct Dry {
-    /// Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
-    #[arg(long = "dry-run")]
-    pub run: bool,
-}
-
-impl Means {
-    /// The runs that are kept.
-    pub fn store(&self) -> Result<Store, Failure> {
-        Store::open(self.store.as_deref())
-    }
-
-    /// Takes out the missing runs that others make; whether there may be some.
-    fn leave_to_others(
-        &self,
-        wanted: &[Wanted],
-        names: &[String],
-        missing: &mut Vec<usize>,
-    ) -> Result<bool, Failure> {
-        match host::embedding().map(host::Host::share).unwrap_or_default() {
-            host::Share::None if !missing.is_empty() => {
-                let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
-                host::embed().plan(runs.collect());
-                return Err(Failure::Said(0));
-            }
-            host::Share::Only(chosen) => {
-                missing.retain(|place| chosen.contains(&names[*place]));
-                return Ok(true);
-            }
-            host::Share::None | host::Share::All => {}
-        }
-        let Some(Shard { number, of }) = self.shard else { return Ok(false) };
-        // The order is the study's, so every machine has the same one, whatever is kept by now.
-        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in names {
-            let next = places.len();
-            places.entry(name).or_insert(next);
-        }
-        missing.retain(|place| places[names[*place].as_str()] % of == number - 1);
-        Ok(true)
-    }
-
-    /// These, with the runs that were just made read back.
-    pub fn going_on(&self) -> Means {
-        Means { fresh: false, ..self.clone() }
-    }
-
-    /// The runs that are kept, to look into; nothing is made.
-    pub fn kept(&self) -> Store {
-        Store::at(self.store.as_deref())
-    }
-
-    /// Whether kept runs are repeated.
-    pub fn fresh(&self) -> bool {
-        self.fresh
-    }
-
-    /// Runs side by side.
-    pub fn workers(&self) -> usize {
-        self.jobs.map_or_else(machine::cores, usize::from)
-    }
-}
 
 /// The outcome of a study and its runs.
 pub struct Conducted<O> {
@@ -196,7 +88,7 @@ pub fn conduct<S: Study>(
     // Before the first run, so that from then on an interrupt finds us prepared.
     interrupt::listen()?;
     let wanted = study.wanted();
-    let names: Vec<String> = wanted.iter().map(Wanted::name).collect();
+    let names: Vec<String> = fingerprint::names(&wanted);
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, name) in names.iter().enumerate() {
         places.entry(name).or_default().push(place);
@@ -210,20 +102,22 @@ pub fn conduct<S: Study>(
         }
         Ok(())
     };
-    let again = means.fresh || aside.listens();
-    // One that is wanted twice is made once, but for packets that go to two files.
-    let mut missing: Vec<usize> = (0..names.len())
-        .filter(|place| places[names[*place].as_str()][0] == *place || aside.listens())
-        .collect();
-    let read = |place: &usize| {
-        let name = &names[*place];
-        let kept = if again { None } else { store.get(name) };
-        kept.map(|mut record| attend(name, &mut record).map(|()| (name.clone(), record))).transpose()
+    // Reads a run back, if it is kept.
+    let read = |place: usize| -> Result<Option<Record>, Failure> {
+        let Some(mut record) = store.get(&names[place]) else { return Ok(None) };
+        attend(&names[place], &mut record)?;
+        Ok(Some(record))
     };
-    let kept = missing.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    // One that is wanted twice is made once, but for packets that go to two files.
+    let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
+    let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
     let mut records = Records::default();
-    kept.into_iter().flatten().for_each(|(name, record)| records.insert(name, record));
-    missing.retain(|place| !records.contains(&names[*place]));
+    if !means.fresh() && !aside.listens() {
+        let kept: Vec<_> = missing.par_iter().map(|place| read(*place)).collect::<Result<_, _>>()?;
+        let found = missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
+        found.for_each(|(name, record)| records.insert(name, record));
+        missing.retain(|place| !records.contains(&names[*place]));
+    }
     if !records.is_empty() {
         let (back, folder) = (records.len(), store.folder().display());
         tell(format!("{back} of {planned} runs were read back from {folder}"));
@@ -231,7 +125,22 @@ pub fn conduct<S: Study>(
     if aside.listens() {
         tell("packets and objects are not kept: every run is simulated");
     }
-    let others = means.leave_to_others(&wanted, &names, &mut missing)?;
+    let others = leave_to_others(means, &wanted, &names, &mut missing)?;
+    if let Some(cluster) = means.cluster() {
+        if aside.listens() {
+            return Err(Failure::usage(
+                format!(
+                    "--on {cluster}: a cluster returns what is kept of a run, and packets and objects are not"
+                ),
+                "leave out --pcap and --objects, or --on",
+            ));
+        }
+        let mut back = |place: usize| {
+            let record = read(place)?;
+            Ok(record.map(|record| records.insert(names[place].clone(), record)).is_some())
+        };
+        hand_over(means, cluster, &wanted, &names, &mut missing, &mut back)?;
+    }
     let records = Mutex::new(records);
     let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
     let make = |place: usize| -> Result<(), Failure> {
@@ -249,15 +158,17 @@ pub fn conduct<S: Study>(
     std::thread::scope(|scope| {
         for _ in 0..means.workers().clamp(1, missing.len().max(1)) {
             scope.spawn(|| {
-                while let Some(turn) = campaign.take() {
-                    match make(missing[turn]) {
-                        Ok(()) => campaign.say(lock(&records).len(), planned),
-                        Err(failure) => {
-                            campaign.failed.store(true, Ordering::Relaxed);
-                            lock(&failures).push(failure);
+                host::work(|| {
+                    while let Some(turn) = campaign.take() {
+                        match make(missing[turn]) {
+                            Ok(()) => campaign.say(lock(&records).len(), planned),
+                            Err(failure) => {
+                                campaign.failed.store(true, Ordering::Relaxed);
+                                lock(&failures).push(failure);
+                            }
                         }
                     }
-                }
+                });
             });
         }
     });
@@ -275,6 +186,80 @@ pub fn conduct<S: Study>(
         return Err(Failure::Said(0));
     }
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
+}
+
+/// Takes out the missing runs that others make; whether there may be some.
+fn leave_to_others(
+    means: &Means,
+    wanted: &[Wanted],
+    names: &[String],
+    missing: &mut Vec<usize>,
+) -> Result<bool, Failure> {
+    match host::embedding().map(host::Host::share).unwrap_or_default() {
+        host::Share::None if !missing.is_empty() => {
+            let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
+            host::embed().plan(runs);
+            return Err(Failure::Said(0));
+        }
+        host::Share::Only(chosen) => {
+            missing.retain(|place| chosen.contains(&names[*place]));
+            return Ok(true);
+        }
+        host::Share::None | host::Share::All => {}
+    }
+    let Some(Shard { number, of }) = means.shard() else { return Ok(false) };
+    // The order is the study's, so every machine has the same one, whatever is kept by now.
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names {
+        let next = places.len();
+        places.entry(name).or_insert(next);
+    }
+    missing.retain(|place| places[names[*place].as_str()] % of == number - 1);
+    Ok(true)
+}
+
+/// Has missing runs made on a cluster, and reads them back.
+fn hand_over(
+    means: &Means,
+    cluster: &Cluster,
+    wanted: &[Wanted],
+    names: &[String],
+    missing: &mut Vec<usize>,
+    mut read: impl FnMut(usize) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let url = means.url();
+    let absent: BTreeSet<usize> = missing.iter().copied().collect();
+    let there = (0..names.len()).filter(|place| url.is_some() && !absent.contains(place));
+    let store = means.store()?;
+    let job = Job {
+        folder: store.folder(),
+        url: url.as_deref(),
+        missing: missing.iter().map(|place| (names[*place].as_str(), cost(wanted[*place].work))).collect(),
+        kept: there.map(|place| names[place].as_str()).collect(),
+        fresh: means.fresh(),
+        jobs: means.limit(),
+    };
+    if job.missing.is_empty() && job.kept.is_empty() {
+        return Ok(());
+    }
+    let bar = progress_bar(0);
+    cluster.make(&job, &bar)?;
+    bar.finish_and_clear();
+    let mut left = Vec::new();
+    for place in missing.drain(..) {
+        if !read(place)? {
+            left.push(place);
+        }
+    }
+    *missing = left;
+    if !missing.is_empty() && !interrupt::asked() {
+        let message = format!("{} runs did not come back from {cluster}", missing.len());
+        return Err(Failure::run(
+            message,
+            "install this version of the package on every machine of the cluster",
+        ));
+    }
+    Ok(())
 }
 
 /// Results in order, computed on all cores; none after Ctrl-C.
@@ -334,11 +319,12 @@ impl Campaign {
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
         let mut now = Time::ZERO;
         while now < end {
+            let until = end.min(now + SLICE);
+            simulation.advance(until);
+            // In the end, too: what stops a call may be a failure of this run.
             if self.stopped() {
                 return Ok(None);
             }
-            let until = end.min(now + SLICE);
-            simulation.advance(until);
             self.bar.inc(load(&packets.valid, until.since(now)));
             now = until;
         }

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use kneepoint::report::json;
 use serde::Serialize;
@@ -13,6 +14,14 @@ use crate::host;
 
 /// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
+
+/// What was read from standard input.
+static INPUT: OnceLock<String> = OnceLock::new();
+
+/// What was read from standard input, if anything.
+pub fn input() -> Option<&'static str> {
+    INPUT.get().map(String::as_str)
+}
 
 /// Reads a scenario from a file, or from standard input for `-`.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
@@ -37,12 +46,17 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
         let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
         return Err(Failure::run(message, "expected a scenario: a short TOML file"));
     }
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message =
             format!("`{}` is not UTF-8 text: byte {} is not part of a character", path.display(), at + 1);
         Failure::run(message, "expected a scenario in TOML, saved as UTF-8")
-    })
+    })?;
+    if path == Path::new("-") && host::embedding().is_none() {
+        // Read once; the first reader leaves it to those who have to pass it on.
+        let _ = INPUT.set(text.clone());
+    }
+    Ok(text)
 }
 
 /// The text of a file that a scenario names, relative to the scenario's folder.

@@ -19,8 +19,8 @@ use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::conductor::Means;
 use crate::failure::Failure;
+use crate::means::Means;
 use crate::{files, machine};
 
 /// CPU time spent on a run to see how fast it is.

@@ -7,14 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indicatif::ProgressBar;
+use kneepoint::scenario::Extensions;
 
 static HOST: OnceLock<Host> = OnceLock::new();
+
+/// Runs what a thread of this library does, within what the program around it needs for its algorithms there.
+pub type Around = fn(&mut (dyn FnMut() + Send));
 
 /// Another program around this library. It makes one call at a time.
 #[derive(Default)]
 pub struct Host {
     stop: AtomicBool,
     call: Mutex<Call>,
+    around: OnceLock<Around>,
     told: Mutex<Vec<String>>,
     bar: Mutex<Option<ProgressBar>>,
 }
@@ -24,6 +29,7 @@ struct Call {
     words: Vec<String>,
     input: Option<String>,
     share: Share,
+    extensions: Extensions,
     planned: Vec<(String, u64)>,
 }
 
@@ -60,10 +66,30 @@ pub(crate) fn embedding() -> Option<&'static Host> {
     HOST.get()
 }
 
+/// The algorithms that the program around this library adds to those of the registries.
+pub(crate) fn extensions() -> Extensions {
+    embedding().map_or(Extensions::NONE, |host| lock(&host.call).extensions.clone())
+}
+
+/// Does the work of a thread that makes runs.
+pub(crate) fn work(mut work: impl FnMut() + Send) {
+    match embedding().and_then(|host| host.around.get()) {
+        Some(around) => around(&mut work),
+        None => work(),
+    }
+}
+
 impl Host {
-    /// Begins a call with these words, without the program's name, and what `-` reads.
-    pub fn begin(&self, words: &[String], input: Option<String>, share: Share) {
-        *lock(&self.call) = Call { words: words.to_vec(), input, share, planned: Vec::new() };
+    /// From now on threads that make runs work within this.
+    pub fn surround(&self, around: Around) {
+        // The first is that of the program.
+        let _ = self.around.set(around);
+    }
+
+    /// Begins a call with these words, without the program's name, and what `-` reads. Words and scenarios may name the algorithms of
+    /// `extensions`.
+    pub fn begin(&self, words: &[String], input: Option<String>, share: Share, extensions: Extensions) {
+        *lock(&self.call) = Call { words: words.to_vec(), input, share, extensions, planned: Vec::new() };
         *lock(&self.bar) = None;
         lock(&self.told).clear();
         self.stop.store(false, Ordering::Relaxed);
@@ -107,8 +133,8 @@ impl Host {
         lock(&self.call).share.clone()
     }
 
-    pub(crate) fn plan(&self, runs: Vec<(String, u64)>) {
-        lock(&self.call).planned = runs;
+    pub(crate) fn plan(&self, runs: impl IntoIterator<Item = (String, u64)>) {
+        lock(&self.call).planned.extend(runs);
     }
 
     pub(crate) fn words(&self) -> Vec<String> {

@@ -17,6 +17,8 @@
 //! | [`png`] | charts to PNG |
 //! | [`outputs`] | where a verb writes |
 //! | [`store`] | kept runs by the hash of their inputs |
+//! | [`cluster`] | runs made by the Python package on a cluster |
+//! | [`means`] | options of the verbs that make runs |
 //! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
 //! | [`forecast`] | what a study would cost |
 //! | [`library`] | the published experiments |
@@ -32,6 +34,7 @@ pub mod answer;
 mod arguments;
 mod captures;
 mod catalogue;
+mod cluster;
 mod comparison;
 mod completion;
 mod compressed;
@@ -44,6 +47,7 @@ mod interrupt;
 mod library;
 mod machine;
 mod manifest;
+mod means;
 mod outputs;
 mod parquet;
 mod png;

@@ -14,6 +14,7 @@ use kneepoint_cli::host::{self, Progress, Share};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 use crate::result::Answer;
 
@@ -51,6 +52,8 @@ impl Refused {
 pub struct Call {
     stage: Arc<Mutex<Stage>>,
     outcome: Mutex<Outcome>,
+    /// The failure of an algorithm, which the call raises whatever else it found.
+    raised: Arc<Raised>,
 }
 
 enum Outcome {
@@ -64,23 +67,34 @@ enum Outcome {
 impl Call {
     /// Starts a verb with these words of the command line; `-` reads `input`. With `files` it also writes what the command line writes.
     /// With `only` it makes and keeps the missing runs of these names, and with none of them it says which are missing; neither has an
-    /// answer.
+    /// answer. Words and scenarios may name the algorithms.
     #[new]
-    #[pyo3(signature = (words, input = None, files = false, only = None))]
-    fn new(words: Vec<String>, input: Option<String>, files: bool, only: Option<Vec<String>>) -> Call {
+    #[pyo3(signature = (words, input = None, files = false, only = None, algorithms = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        words: Vec<String>,
+        input: Option<String>,
+        files: bool,
+        only: Option<Vec<String>>,
+        algorithms: Vec<Algorithm>,
+    ) -> PyResult<Call> {
+        let raised = Arc::new(Raised::default());
+        let extensions = algorithms::extensions(py, algorithms, &raised)?;
         let share = match only {
             None => Share::All,
             Some(names) if names.is_empty() => Share::None,
             Some(names) => Share::Only(names.into_iter().collect()),
         };
         let host = host::embed();
+        host.surround(algorithms::attended);
         let stage = Arc::new(Mutex::new(Stage::Waiting));
-        let (own, (sender, receiver)) = (Arc::clone(&stage), channel());
+        let (own, failed, (sender, receiver)) = (Arc::clone(&stage), Arc::clone(&raised), channel());
         std::thread::spawn(move || {
             let _turn = lock(&TURN);
             {
                 let mut now = lock(&own);
-                host.begin(&words, input, share);
+                host.begin(&words, input, share, extensions);
+                failed.stop_the_call();
                 match *now {
                     // Asked to stop before it began.
                     Stage::Stopped => host.stop(),
@@ -92,7 +106,7 @@ impl Call {
             // The caller may have left.
             let _ = sender.send(answer);
         });
-        Call { stage, outcome: Mutex::new(Outcome::Coming(receiver)) }
+        Ok(Call { stage, outcome: Mutex::new(Outcome::Coming(receiver)), raised })
     }
 
     /// Waits at most so long; whether the call has ended.
@@ -133,6 +147,7 @@ impl Call {
 
     /// What was found out, once.
     fn answer(&self, py: Python<'_>) -> PyResult<Answer> {
+        self.raised.check()?;
         match std::mem::replace(&mut *lock(&self.outcome), Outcome::Taken) {
             Outcome::Here(answer) => match *answer {
                 Ok(answer) => Answer::new(answer),

@@ -8,7 +8,6 @@ use kneepoint::cc::steady::ResponseFunction;
 use kneepoint::cc::{Ack, Advised, Any, Config, Control, Ecn, Loss, Marks, Start, Timeout, Wanted};
 use kneepoint::rng::Rng;
 use kneepoint::run::Simulation;
-use kneepoint::scenario;
 use kneepoint::settings::NoParameters;
 use kneepoint::spec::Valid;
 use kneepoint::suggest::did_you_mean;
@@ -17,6 +16,7 @@ use kneepoint_cli::failure::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 
 type Run<'a> = Simulation<'a, ()>;
@@ -159,6 +159,8 @@ impl Object for Agent {
 pub struct Episode {
     running: Running,
     shared: Arc<Mutex<Shared>>,
+    /// The failure of an algorithm in Python.
+    raised: Arc<Raised>,
     now: Time,
     end: Time,
 }
@@ -166,24 +168,30 @@ pub struct Episode {
 #[pymethods]
 impl Episode {
     /// A run of the scenario with this text and seed. The only transfer of `group`, or of the first group, is the agent's; with
-    /// `under` its window is that of the controller of this name, times a factor.
+    /// `under` its window is that of the controller of this name, times a factor. The scenario and `under` may name the algorithms.
     #[new]
-    #[pyo3(signature = (text, seed, group = None, under = None))]
+    #[pyo3(signature = (text, seed, group = None, under = None, algorithms = Vec::new()))]
     fn new(
         py: Python<'_>,
         text: String,
         seed: u64,
         group: Option<&str>,
         under: Option<&str>,
+        algorithms: Vec<Algorithm>,
     ) -> PyResult<Episode> {
         let usage = |message: String, remedy: &str| errors::of_failure(py, Failure::usage(message, remedy));
+        let raised = Arc::new(Raised::default());
+        let extensions = algorithms::extensions(py, algorithms, &raised)?;
         let under = under.map(|name| {
-            let known = kneepoint::cc::REGISTRY.iter().map(|entry| entry.name).collect::<Vec<_>>();
+            let own = extensions.controllers();
+            let registered = kneepoint::cc::REGISTRY.iter().map(|entry| entry.name);
+            let known: Vec<&str> = registered.chain(own.iter().map(Config::name)).collect();
             Config::named(name)
+                .or_else(|| own.iter().find(|one| one.name() == name).cloned())
                 .ok_or_else(|| usage(format!("unknown controller `{name}`"), &did_you_mean(name, &known)))
         });
         let under = under.transpose()?;
-        let plan = match scenario::parse(&text) {
+        let plan = match extensions.parse(&text) {
             Ok(plan) => plan,
             Err(faults) => {
                 let origin = "the environment's scenario".to_string();
@@ -224,7 +232,8 @@ impl Episode {
         let valid = parts.build().map_err(|invalid| usage(invalid.message.clone(), &invalid.help.clone()))?;
         let end = valid.schedule().duration;
         let running = Running::new(valid, |valid| Simulation::new(valid, seed, ()));
-        Ok(Episode { running, shared, now: Time::ZERO, end })
+        raised.check()?;
+        Ok(Episode { running, shared, raised, now: Time::ZERO, end })
     }
 
     /// Sets the window in packets, or the factor of the controller beneath, and the rate of packets per second, if any.
@@ -243,6 +252,7 @@ impl Episode {
         let began = self.now;
         self.running.with_dependent_mut(|_, run| run.advance(until));
         self.now = until;
+        self.raised.check()?;
         let mut shared = lock(&self.shared);
         let seen = std::mem::take(&mut shared.seen);
         shared.seen.began = shared.totals;

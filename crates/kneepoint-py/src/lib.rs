@@ -8,8 +8,10 @@
 //! | `result.rs` | what a verb found out |
 //! | `rows.rs` | a table as Arrow, and the definitions of its columns |
 //! | `words.rs` | the verbs and their options, for signatures and stubs |
+//! | `algorithms/` | controllers, queue disciplines and sources of traffic written in Python |
 //! | `errors.rs` | failures as exceptions |
 
+mod algorithms;
 mod call;
 mod episode;
 mod errors;
@@ -26,6 +28,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<episode::Episode>()?;
     module.add_class::<result::Answer>()?;
     module.add_class::<rows::Rows>()?;
+    algorithms::add_to(module)?;
+    module.add_function(wrap_pyfunction!(algorithms::check_algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(words::verbs, module)?)?;
     module.add_function(wrap_pyfunction!(words::schema, module)?)?;
     module.add_function(wrap_pyfunction!(words::check, module)?)?;

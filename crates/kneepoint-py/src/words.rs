@@ -3,6 +3,7 @@
 
 use std::any::TypeId;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command, CommandFactory};
@@ -12,6 +13,7 @@ use kneepoint_cli::failure::Failure;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 
 /// Options that are about printing, and those that every command has.
@@ -32,10 +34,14 @@ pub fn schema() -> String {
     scenario::schema().to_string()
 }
 
-/// Raises what is wrong with a scenario.
+/// Raises what is wrong with a scenario, which may name the algorithms.
 #[pyfunction]
-pub fn check(py: Python<'_>, text: String, origin: String) -> PyResult<usize> {
-    match scenario::parse(&text) {
+#[pyo3(signature = (text, origin, algorithms = Vec::new()))]
+pub fn check(py: Python<'_>, text: String, origin: String, algorithms: Vec<Algorithm>) -> PyResult<usize> {
+    let raised = Arc::new(Raised::default());
+    let parsed = algorithms::extensions(py, algorithms, &raised)?.parse(&text);
+    raised.check()?;
+    match parsed {
         Ok(plan) => Ok(plan.cases.len()),
         Err(faults) => Err(errors::of_failure(py, Failure::Scenario { origin, text, faults })),
     }

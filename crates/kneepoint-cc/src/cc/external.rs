@@ -51,12 +51,12 @@ crate::external! {
 mod tests {
     use alloc::boxed::Box;
     use alloc::format;
-    use alloc::string::ToString;
+    use alloc::string::{String, ToString};
 
     use super::super::reno::{Params, Reno};
     use super::super::{Any, Config};
     use super::*;
-    use crate::settings::{Assign, NoParameters, Raw, Refusal};
+    use crate::settings::{Assign, Field, NoParameters, Raw, Refusal, Values, read_within};
     use crate::units::Time;
 
     const SOURCE: &str = "//! Gentle: it gives way.\n//!\n//! Nobody, 2026.\n";
@@ -118,5 +118,53 @@ mod tests {
         let Any::External(mut controller) = config.build(Start::avoiding(20.0)) else { panic!() };
         controller.on_loss(&loss());
         assert_eq!(controller.control().window, 10.0);
+    }
+
+    /// A parameter that is declared while a program runs.
+    #[derive(Clone)]
+    struct Declared(f64);
+
+    impl Assign for Declared {
+        fn declared(&self) -> &'static [Field] {
+            const PART: Field = Field {
+                name: "part",
+                kind: "number",
+                choices: &[],
+                json: &["number"],
+                values: Values::Written { default: "0.5", range: Some("0 to 0.9") },
+                doc: "The fraction that a loss takes off.",
+            };
+            &[PART]
+        }
+        fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
+            if name != "part" {
+                return Err(Refusal::Unknown);
+            }
+            self.0 = read_within(raw, Some(0.0..=0.9))?;
+            Ok(())
+        }
+        fn written(&self, name: &str) -> Option<String> {
+            (name == "part").then(|| self.0.to_string())
+        }
+        fn agree(&self) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn parameters_may_be_declared_while_a_program_runs() {
+        let make = |Declared(decrease): Declared, start: Start| -> Box<dyn Object> {
+            Box::new(Reno::new(Params { decrease, ..Params::default() }, start))
+        };
+        let mut config = Config::from(External::with("late", SOURCE, Declared(0.5), make));
+        let field = config.declared()[0];
+        assert_eq!((field.default(), field.range()), ("0.5".to_string(), Some("0 to 0.9".to_string())));
+        assert_eq!(config.set("part", &Raw::Float(0.25)), Ok(()));
+        assert_eq!(config.set("whole", &Raw::Float(0.25)), Err(Refusal::Unknown));
+        assert!(matches!(config.set("part", &Raw::Float(2.0)), Err(Refusal::Value(_))));
+        assert_eq!(config.get("part"), Some("0.25".to_string()));
+        let mut controller = config.build(Start::avoiding(20.0));
+        controller.on_loss(&loss());
+        assert_eq!(controller.control().window, 15.0);
     }
 }

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
-use super::{Entry, Field, Raw, Refusal, Settings};
+use super::{Assign, Entry, Field, Raw, Refusal, Settings};
 
 crate::settings! {
     /// Of an algorithm without parameters.
@@ -18,9 +18,8 @@ crate::settings! {
 
 /// Parameters, and the code that makes an algorithm `A` of them where the context is a `C`.
 trait Maker<C, A>: Send + Sync {
-    fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
-    fn get(&self, name: &str) -> Option<String>;
-    fn check(&self) -> Result<(), String>;
+    fn params(&self) -> &dyn Assign;
+    fn params_mut(&mut self) -> &mut dyn Assign;
     fn make(&self, context: C) -> A;
     fn duplicate(&self) -> Box<dyn Maker<C, A>>;
 }
@@ -33,17 +32,14 @@ struct Make<P, F> {
 
 impl<C, A, P, F> Maker<C, A> for Make<P, F>
 where
-    P: Settings + Send + Sync + 'static,
+    P: Assign + Clone + Send + Sync + 'static,
     F: Fn(P, C) -> A + Clone + Send + Sync + 'static,
 {
-    fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
-        self.params.set(name, raw)
+    fn params(&self) -> &dyn Assign {
+        &self.params
     }
-    fn get(&self, name: &str) -> Option<String> {
-        self.params.get(name)
-    }
-    fn check(&self) -> Result<(), String> {
-        self.params.check()
+    fn params_mut(&mut self) -> &mut dyn Assign {
+        &mut self.params
     }
     fn make(&self, context: C) -> A {
         (self.make)(self.params.clone(), context)
@@ -72,10 +68,19 @@ impl<C, A> External<C, A> {
         P: Settings + Send + Sync + 'static,
         F: Fn(P, C) -> A + Clone + Send + Sync + 'static,
     {
-        let entry = Entry { name, source, fields: P::fields };
+        External::with(name, source, P::default(), make)
+    }
+
+    /// The same where the parameters are declared while the program runs: these, with their defaults.
+    pub fn with<P, F>(name: &'static str, source: &'static str, params: P, make: F) -> External<C, A>
+    where
+        P: Assign + Clone + Send + Sync + 'static,
+        F: Fn(P, C) -> A + Clone + Send + Sync + 'static,
+    {
+        let entry = Entry { name, source, fields: params.declared() };
         External {
             definition: Arc::new(Definition { entry, version: None }),
-            maker: Box::new(Make { params: P::default(), make }),
+            maker: Box::new(Make { params, make }),
         }
     }
 
@@ -109,19 +114,19 @@ impl<C, A> External<C, A> {
     }
     /// Its parameters.
     pub fn fields(&self) -> &'static [Field] {
-        (self.definition.entry.fields)()
+        self.definition.entry.fields
     }
     /// Sets one parameter by name.
     pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
-        self.maker.set(name, raw)
+        self.maker.params_mut().assign(name, raw)
     }
     /// One parameter by name, as it would be written.
     pub fn get(&self, name: &str) -> Option<String> {
-        self.maker.get(name)
+        self.maker.params().written(name)
     }
     /// Whether the parameters agree with one another.
     pub fn check(&self) -> Result<(), String> {
-        self.maker.check()
+        self.maker.params().agree()
     }
     /// The algorithm itself.
     pub fn build(&self, context: C) -> A {

@@ -10,11 +10,13 @@
 
 mod choice;
 mod external;
+mod field;
 mod forms;
 pub mod names;
 mod registry;
 
 pub use external::{External, NoParameters};
+pub use field::{Field, Joined, Values};
 pub use forms::{Auto, FilePath, Inline, List, Never, Or, Rtt, Timed, Unlimited, Without, Word, increasing};
 pub use registry::Entry;
 
@@ -152,60 +154,6 @@ macro_rules! text_settings {
 }
 text_settings! { Span: "time", Rate: "rate", Bytes: "data", Interval: "interval", }
 
-/// One declared parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Its name in scenarios and in code.
-    pub name: &'static str,
-    /// The kind of value: [`Setting::KIND`].
-    pub kind: &'static str,
-    /// The names allowed, with a sentence each, where the value is a choice.
-    pub choices: &'static [(&'static str, &'static str)],
-    /// The JSON Schema types of its written form.
-    pub json: &'static [&'static str],
-    /// The default, as it would be written.
-    pub default: fn() -> String,
-    /// The allowed range in the words of a message.
-    pub range: fn() -> Option<String>,
-    /// A sentence on its effect.
-    pub doc: &'static str,
-}
-
-impl Field {
-    const NONE: Field =
-        Field { name: "", kind: "", choices: &[], json: &[], default: String::new, range: || None, doc: "" };
-}
-
-/// Fields of several structs in one list. Its room is fixed: a generic struct cannot have an array of its own length.
-#[derive(Clone, Copy, Debug)]
-pub struct Joined {
-    fields: [Field; 64],
-    count: usize,
-}
-
-impl Joined {
-    /// All fields of all `parts`, in order.
-    pub const fn new(parts: &[&[Field]]) -> Joined {
-        let mut joined = Joined { fields: [Field::NONE; 64], count: 0 };
-        let mut part = 0;
-        while part < parts.len() {
-            let mut place = 0;
-            while place < parts[part].len() {
-                joined.fields[joined.count] = parts[part][place];
-                joined.count += 1;
-                place += 1;
-            }
-            part += 1;
-        }
-        joined
-    }
-
-    /// The list.
-    pub const fn as_slice(&self) -> &[Field] {
-        self.fields.split_at(self.count).0
-    }
-}
-
 /// Why a value was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
@@ -240,6 +188,8 @@ pub trait Assign {
     fn declared(&self) -> &'static [Field];
     /// Sets one.
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal>;
+    /// One of them, as it would be written.
+    fn written(&self, name: &str) -> Option<String>;
     /// Whether they agree with one another; the message names those that do not.
     fn agree(&self) -> Result<(), String>;
 }
@@ -250,6 +200,9 @@ impl<S: Settings> Assign for S {
     }
     fn assign(&mut self, name: &str, raw: &Raw) -> Result<(), Refusal> {
         self.set(name, raw)
+    }
+    fn written(&self, name: &str) -> Option<String> {
+        self.get(name)
     }
     fn agree(&self) -> Result<(), String> {
         self.check()
@@ -321,8 +274,10 @@ macro_rules! settings {
                     kind: <$type as $crate::settings::Setting>::KIND,
                     choices: <$type as $crate::settings::Setting>::CHOICES,
                     json: <$type as $crate::settings::Setting>::JSON,
-                    default: || { let default: $type = $default; $crate::__private::ToString::to_string(&default) },
-                    range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
+                    values: $crate::settings::Values::Typed {
+                        default: || { let default: $type = $default; $crate::__private::ToString::to_string(&default) },
+                        range: || $crate::settings::describe_range::<$type>($crate::settings!(@range $($range)?)),
+                    },
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
                 }, )*],
             ]).as_slice();
@@ -441,8 +396,8 @@ mod tests {
     fn a_field_documents_itself() {
         let fields = Toy::fields();
         assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["share", "wait", "on"]);
-        assert_eq!((fields[1].default)(), "5ms");
-        assert_eq!((fields[1].range)().as_deref(), Some("0s to 1s"));
+        assert_eq!(fields[1].default(), "5ms");
+        assert_eq!(fields[1].range().as_deref(), Some("0s to 1s"));
         assert_eq!(fields[1].doc, "A wait.");
     }
 }

@@ -14,7 +14,7 @@ pub struct Entry {
     /// The source file, whose header documents it.
     pub source: &'static str,
     /// Its parameters.
-    pub fields: fn() -> &'static [Field],
+    pub fields: &'static [Field],
 }
 
 impl Entry {
@@ -66,7 +66,7 @@ macro_rules! registry {
         pub const REGISTRY: &[$crate::settings::Entry] = &[$( $crate::settings::Entry {
             name: $crate::registry!(@name $module $($alias)?),
             source: include_str!(concat!(stringify!($module), $("/", stringify!($file),)? ".rs")),
-            fields: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::fields,
+            fields: <<$module$(::$file)?::$type as $trait>::Params as $crate::settings::Settings>::FIELDS,
         }, )*];
 
         /// The first of the registry, with its defaults.
@@ -133,7 +133,7 @@ macro_rules! registry {
                     return one.fields();
                 } )?
                 let entry = REGISTRY.iter().find(|entry| entry.name == self.name());
-                entry.map_or(&[], |entry| (entry.fields)())
+                entry.map_or(&[], |entry| entry.fields)
             }
             fn assign(
                 &mut self,
@@ -141,6 +141,9 @@ macro_rules! registry {
                 raw: &$crate::settings::Raw,
             ) -> Result<(), $crate::settings::Refusal> {
                 self.set(name, raw)
+            }
+            fn written(&self, name: &str) -> Option<$crate::__private::String> {
+                self.get(name)
             }
             fn agree(&self) -> Result<(), $crate::__private::String> {
                 self.check()

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::experiment::{Pace, Scope};
-use kneepoint::scenario::{self, Fault};
+use kneepoint::scenario::Fault;
 use serde_json::{Value, json};
 
 use crate::comparison::too_many_samples;
 use crate::failure::{self, Failure};
 use crate::files;
+use crate::host;
 use crate::library::{self, Volume};
 
 /// Arguments of `knee check`.
@@ -63,13 +64,15 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
         });
     }
     let checked =
-        scenario::parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| {
-            match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
-                Some((message, help)) => {
-                    Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
-                }
-                None => Ok(plan),
+        host::extensions().parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| match plan
+            .cases
+            .iter()
+            .find_map(|case| too_many_samples(&case.valid))
+        {
+            Some((message, help)) => {
+                Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
             }
+            None => Ok(plan),
         });
     Ok(match checked {
         Ok(plan) => {

@@ -17,10 +17,12 @@ use kneepoint::units::{Bytes, Interval, Rate, Span};
 use super::compare::{read_scheme, short_names, tcp_options};
 use crate::answer::{self, Answer, Series};
 use crate::completion;
-use crate::conductor::{self, Dry, Means};
+use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
+use crate::host;
+use crate::means::{Dry, Means};
 use crate::outputs::{self, Out, Picture, numbered, write_report};
 use crate::{manifest, parquet};
 
@@ -225,6 +227,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         short: (0..bare.len()).map(|place| numbered(&bare, place)).collect(),
         schemes: controllers.iter().map(read).collect::<Result<_, _>>()?,
         queue: arguments.queue.clone(),
+        extensions: host::extensions(),
         tcp,
         rate: arguments.rate,
         rtt: arguments.rtt,

@@ -17,6 +17,7 @@ use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::completion;
 use crate::failure::Failure;
+use crate::host;
 use crate::outputs::Out;
 use crate::workload::Workload;
 
@@ -120,7 +121,7 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
         let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
         let text = dumbbell(arguments, &title, &party, &tcp, chosen.sessions()).to_toml();
         let set = &arguments.settings.set;
-        let (mut plan, text) = scenario::parse_set(&text, set, &open).map_err(|faults| {
+        let (mut plan, text) = host::extensions().parse_set(&text, set, &open).map_err(|faults| {
             let origin = format!("the scenario that these arguments make for {name}");
             refused(origin, text.clone(), set, faults)
         })?;
@@ -233,7 +234,7 @@ fn dumbbell<'a>(
 
 /// Reads a scheme that is to run with these options of TCP.
 pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, Failure> {
-    let scheme = scheme::parse(name).map_err(|message| {
+    let scheme = host::extensions().scheme(name).map_err(|message| {
         Failure::usage(
             message,
             "`knee list controllers queues feedback` shows what there is; `sack/red-ecn` is a sender and a queue",

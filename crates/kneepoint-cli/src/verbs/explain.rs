@@ -72,14 +72,14 @@ fn explanation(item: &Item) -> String {
 
 /// A table of name, default, allowed values and description.
 fn table(fields: &[Field]) -> String {
-    let allowed = |field: &Field| match (field.range)() {
+    let allowed = |field: &Field| match field.range() {
         Some(range) => range,
         None if field.choices.is_empty() => field.kind.to_string(),
         None => field.choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
     };
-    let rows = fields.iter().map(|field| {
-        [field.name.to_string(), (field.default)(), allowed(field), field.doc.replace('\n', " ")]
-    });
+    let rows = fields
+        .iter()
+        .map(|field| [field.name.to_string(), field.default(), allowed(field), field.doc.replace('\n', " ")]);
     let heading = ["name", "default", "allowed", ""].map(str::to_string);
     let rows = std::iter::once(heading).chain(rows).collect::<Vec<_>>();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

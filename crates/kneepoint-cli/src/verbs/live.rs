@@ -18,9 +18,10 @@ use kneepoint::study::live as study;
 use kneepoint::table::Table;
 use kneepoint_linux::live as kernel;
 
-use crate::conductor::{self, Means};
+use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::means::Means;
 use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
 use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};
@@ -100,6 +101,7 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let scenario = arguments.scenario.as_deref().unwrap_or_default();
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(scenario)?;
     arguments.runs.check(&all)?;
+    arguments.means.stay_here()?;
     interrupt::listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
         return clients(arguments, &all, client, as_json);

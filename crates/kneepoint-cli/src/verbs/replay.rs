@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kneepoint::cc::Config;
-use kneepoint::scenario::{self, scheme};
 use kneepoint::settings::Assign;
 use kneepoint::suggest::did_you_mean;
 use kneepoint_linux::native::recording::Recorder;
@@ -18,6 +17,7 @@ use serde_json::{Value, json};
 use super::predict::simulation::tagged;
 use crate::failure::Failure;
 use crate::files;
+use crate::host;
 
 /// What to play, to whom.
 #[derive(Args)]
@@ -65,7 +65,7 @@ pub fn replay(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 fn record(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let text = files::read_text(file)?;
-    let plan = match scenario::parse_with(&text, &|named| files::beside(file, named)) {
+    let plan = match host::extensions().parse_with(&text, &|named| files::beside(file, named)) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin: file.display().to_string(), text, faults }),
     };
@@ -98,7 +98,9 @@ fn machines(names: &[String]) -> Result<Vec<(&'static str, Make)>, Failure> {
 /// A controller and its settings.
 fn controller(text: &str) -> Result<Config, Failure> {
     let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
-    let parsed = scheme::parse(text).map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
+    let parsed = host::extensions()
+        .scheme(text)
+        .map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
     let config = parsed.cc;
     config.agree().map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
     Ok(config)

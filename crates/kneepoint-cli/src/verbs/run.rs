@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
 use crate::files;
+use crate::host;
 use crate::outputs::{self, Out};
 
 /// What a scenario without a name is called.
@@ -29,6 +30,7 @@ Examples:
   knee run my.toml --json | jq '.schemes[].utilization.mean'
   knee run my.toml --overlay fluid
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
+  knee run my.toml --seeds 1000 --on ray://head:10001 --store s3://bucket/runs
 
 A report has one row for each case of the scenario's sweep.")]
 pub struct Arguments {
@@ -72,7 +74,7 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
         Ok(content)
     };
     let set = &arguments.settings.set;
-    let (plan, text) = match scenario::parse_set(&text, set, &open) {
+    let (plan, text) = match host::extensions().parse_set(&text, set, &open) {
         Ok(read) => read,
         Err(faults) => return Err(refused(origin, text, set, faults)),
     };

@@ -11,6 +11,7 @@ from ._progress import Progress
 from ._result import Result
 from ._sweep import sweep
 from ._verbs import compare, coexist, fluid, markov, predict, reproduce, run
+from .algorithms import Parameter, controller, queue, source
 from .errors import Fault, Interrupted, KneepointError, RunError, ScenarioError, UsageError
 from .scenario import Scenario
 
@@ -18,6 +19,7 @@ __all__ = [
     "Fault",
     "Interrupted",
     "KneepointError",
+    "Parameter",
     "Progress",
     "Result",
     "Rows",
@@ -28,10 +30,13 @@ __all__ = [
     "__version__",
     "coexist",
     "compare",
+    "controller",
     "fluid",
     "markov",
     "predict",
+    "queue",
     "reproduce",
     "run",
+    "source",
     "sweep",
 ]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
+from collections.abc import Sequence
 from typing import Any, Optional
 
 __version__: str
@@ -40,6 +41,7 @@ class Call:
         input: Optional[str] = None,
         files: bool = False,
         only: Optional[list[str]] = None,
+        algorithms: Sequence[object] = ...,
     ) -> None: ...
     def wait(self, seconds: float) -> bool: ...
     def stop(self) -> None: ...
@@ -49,11 +51,17 @@ class Call:
 
 def verbs() -> str: ...
 def schema() -> str: ...
-def check(text: str, origin: str) -> int: ...
+def check(text: str, origin: str, algorithms: Sequence[object] = ...) -> int: ...
+def check_algorithms(algorithms: Sequence[object]) -> None: ...
 
 class Episode:
     def __init__(
-        self, text: str, seed: int, group: Optional[str] = None, under: Optional[str] = None
+        self,
+        text: str,
+        seed: int,
+        group: Optional[str] = None,
+        under: Optional[str] = None,
+        algorithms: Sequence[object] = ...,
     ) -> None: ...
     @property
     def over(self) -> bool: ...
@@ -61,3 +69,206 @@ class Episode:
         self, window: Optional[float] = None, factor: Optional[float] = None, pacing: Optional[float] = None
     ) -> None: ...
     def advance(self, seconds: float) -> dict[str, float]: ...
+
+class Rng:
+    """Random numbers of the run: the same for the same seed. They can be drawn in `on_ack`, `on_arrival`, `on_departure` and `on`."""
+
+    def uniform(self) -> float:
+        """A number from 0 to 1, without 1."""
+
+    def chance(self, p: float) -> bool:
+        """Whether an event of probability `p` happens."""
+
+    def between(self, least: float, most: float) -> float:
+        """A number between two."""
+
+    def exponential(self, mean: float) -> float:
+        """An exponential with this mean."""
+
+    def pareto(self, mean: float, shape: float) -> float:
+        """A Pareto of this mean and shape, above 1."""
+
+class Start:
+    """The initial conditions of a controller; windows are in packets."""
+
+    initial_window: float
+    """The window of a fresh connection."""
+    initial_ssthresh: float
+    """The slow-start threshold; infinite unless an experiment sets it."""
+    slow_start: str
+    """How the window grows below the threshold."""
+    version: str
+    """Whose version of a controller runs: "published" or "linux"."""
+    rng: Rng
+
+class Ack:
+    """An acknowledgement arrived."""
+
+    now_s: float
+    """The time."""
+    rtt_s: Optional[float]
+    """The round-trip time it measures, where it measures one."""
+    one_way_s: Optional[float]
+    """The time from sender to receiver that it measures, where it measures one; the clocks may differ by a constant."""
+    acked: int
+    """Packets newly acknowledged in order; zero for a duplicate."""
+    delivered: int
+    """Packets known so far to have arrived, in order or not."""
+    resent: int
+    """Packets sent again so far."""
+    marked: int
+    """Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one."""
+    credit: float
+    """Packets by which this acknowledgement may grow the window: zero while something else limits the sender, or losses are repaired."""
+    limited: bool
+    """Whether the sender had nothing more to send."""
+    una: int
+    """The first packet not yet acknowledged in order."""
+    next: int
+    """The next packet never sent so far."""
+    in_flight: int
+    """Packets outstanding."""
+    recovering: bool
+    """Whether losses are being repaired."""
+
+class Loss:
+    """Packets were lost: once per episode, when the host begins to repair."""
+
+    now_s: float
+    flight: float
+    """Packets that were using the path."""
+    una: int
+    next: int
+    """The next packet never sent so far: the episode ends when it is acknowledged."""
+
+class Timeout:
+    """The retransmission timer expired: nothing is known to be in flight any more."""
+
+    now_s: float
+    flight: float
+    """Packets that were using the path."""
+    reported: bool
+    """Whether the loss was reported already, so that the threshold must not fall again."""
+    next: int
+
+class Ecn:
+    """The receiver echoed a congestion mark: at most once per window of data."""
+
+    now_s: float
+    flight: float
+    """Packets that were using the path."""
+    next: int
+
+class Advised:
+    """The network advised the sender, as `wanted` asks."""
+
+    now_s: float
+    rate_packets_per_s: Optional[float]
+    """The rate that the path allows."""
+    change: Optional[float]
+    """Packets by which the window should change."""
+
+class Facts:
+    """The link of a queue discipline."""
+
+    rate_bps: float
+    delay_s: float
+    """The link's propagation delay."""
+    limit_packets: Optional[int]
+    """How many packets may wait, if packets are counted."""
+    limit_bytes: Optional[int]
+    """How many bytes may wait, if bytes are counted."""
+    packet_bytes: int
+    """The size of a full packet on the wire."""
+    rng: Rng
+
+class _Waiting:
+    now_s: float
+    flow: int
+    size_bytes: int
+    """Its size on the wire."""
+    ect: bool
+    """Whether its sender understands marks."""
+    scalable: bool
+    """Whether its sender answers marks in proportion: ECT(1)."""
+    window: Optional[float]
+    """The congestion window that its sender tells queues, in packets, if it tells one."""
+    backlog_packets: int
+    """The backlog without it."""
+    backlog_bytes: int
+
+class Arrival(_Waiting):
+    """A packet arrived."""
+
+    full: bool
+    """Whether there is no room: it is dropped whatever the decision."""
+
+class Departure(_Waiting):
+    """The next packet leaves."""
+
+    waited_s: float
+    """How long it waited."""
+
+class Tick:
+    """An interval has passed, or the link found the queue empty."""
+
+    now_s: float
+    backlog_packets: int
+    backlog_bytes: int
+
+class Site:
+    """The initial conditions of a member of a group of traffic."""
+
+    start_s: float
+    stop_s: float
+    """When it stops; infinite if it does not."""
+    pairs: int
+    """How many pairs of hosts it may use."""
+    rng: Rng
+
+class Cue:
+    """An input of a source."""
+
+    class Time(Cue):
+        """Its timer expired."""
+
+    class Delivered(Cue):
+        """Everything written into a connection so far is acknowledged."""
+
+        __match_args__ = ("connection", "bytes", "at_s")
+        connection: int
+        bytes: int
+        """Payload acknowledged since the connection was opened."""
+        at_s: float
+        """When the client had all of it."""
+
+    class Completed(Cue):
+        """A connection ended."""
+
+        __match_args__ = ("connection", "at_s")
+        connection: int
+        at_s: float
+        """When the client had everything."""
+
+class Request:
+    """What a source asks for."""
+
+    class Open(Request):
+        """Open a connection: `size_bytes` on it, or what will be written until it is closed."""
+
+        def __init__(self, connection: int, pair: int = 0, size_bytes: Optional[int] = None) -> None: ...
+
+    class Write(Request):
+        """Write into an open connection that has no size. `transfer_bytes` is the size of the transfer that ends with it, if one does."""
+
+        def __init__(self, connection: int, size_bytes: int, transfer_bytes: Optional[int] = None) -> None: ...
+
+    class Close(Request):
+        """Close an open connection that has no size."""
+
+        def __init__(self, connection: int) -> None: ...
+
+    class Datagram(Request):
+        """Send a datagram of this size on the wire."""
+
+        def __init__(self, size_bytes: int) -> None: ...

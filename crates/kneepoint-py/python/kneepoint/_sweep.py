@@ -12,21 +12,25 @@ A driver that dies leaves its store; the same call goes on from there. A worker 
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import platform
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
-from . import _native, _verbs
+from . import _verbs, algorithms
 from ._progress import Display, Shown
 from ._result import Result
-from .errors import Interrupted, Part, UsageError
+from .errors import Interrupted, KneepointError, Part, RunError, UsageError
 
 # The work of a batch, in kilobytes that the measured links can carry: a few seconds on a core.
 BATCH = 1_000_000
 # Batches at once for each core: enough that none of them waits for the driver.
 AHEAD = 2
+# Kept runs, without a word on where.
+USUAL = "out/runs"
 
 Runs = list[tuple[str, int]]
 
@@ -47,15 +51,17 @@ def sweep(
     if on != "ray" and not on.startswith("ray://"):
         raise UsageError(f"on={on!r}: sweeps run on Ray", 'write on="ray", or on="ray://host:port"')
     call = _verbs.Verb(*verb.split())
-    options = {name: _everywhere(value) for name, value in options.items()}
-    spoken, text = call._spoken(tuple(_everywhere(word) for word in words), options)
+    fresh, jobs = bool(options.pop("fresh", False)), options.pop("jobs", None)
+    spoken, text = call._spoken(words, options)
     display = Display(progress)
-    kept = _store(store)
+    kept = opened(os.fspath(store) if store is not None else os.environ.get("KNEE_STORE") or USUAL)
     spoken = [*spoken, f"--store={kept.folder}"]
     try:
+        if fresh:
+            make(on, spoken, text, _part([*spoken, "--fresh"], text, []), kept, display, jobs)
         # A verb may want more runs once it has seen the first.
-        while missing := kept.fetch(lambda: _missing(spoken, text)):
-            _make(on, spoken, text, missing, kept, display)
+        while missing := _part(spoken, text, []):
+            make(on, spoken, text, kept.fetch(missing), kept, display, jobs)
     except KeyboardInterrupt:
         raise Interrupted("stopped; finished runs are kept, and the same call goes on from there") from None
     finally:
@@ -65,20 +71,14 @@ def sweep(
     return result
 
 
-def _everywhere(word: Any) -> Any:
+def _everywhere(word: str) -> str:
     """A file by its whole path: workers are in other directories."""
-    if isinstance(word, os.PathLike) or (isinstance(word, str) and "." in word and os.path.isfile(word)):
-        return os.path.abspath(word)
-    return word
-
-
-def _missing(words: list[str], text: Optional[str]) -> Runs:
-    """The runs that are not kept yet."""
-    return _part(words, text, [])
+    return os.path.abspath(word) if "." in word and os.path.isfile(word) else word
 
 
 def _part(words: list[str], text: Optional[str], names: list[str]) -> Runs:
-    call = _native.Call(words, text, False, names)
+    """Makes the runs of these names; without names it makes none, and returns those that are not kept yet."""
+    call = algorithms.call(words, text, False, names)
     try:
         while not call.wait(0.05):
             pass
@@ -95,10 +95,12 @@ def _part(words: list[str], text: Optional[str], names: list[str]) -> Runs:
 
 def work(words: list[str], text: Optional[str], names: list[str]) -> list[tuple[str, bytes]]:
     """Makes runs on this machine, one after another, and returns their files."""
-    words = [word for word in words if not word.startswith(("--store=", "--jobs="))]
     with tempfile.TemporaryDirectory(prefix="kneepoint-") as folder:
         _part([*words, f"--store={folder}", "--jobs=1"], text, names)
         files = [Path(folder, f"{name}.json") for name in names]
+        if not all(file.exists() for file in files):
+            message = f"a worker on {platform.node()} does not know runs of this study"
+            raise RunError(message, "install one version of the package everywhere, and scenarios on the same paths")
         return [(file.name, file.read_bytes()) for file in files]
 
 
@@ -116,30 +118,51 @@ def _batches(missing: Runs) -> Iterator[list[str]]:
         yield batch
 
 
-def _make(on: str, words: list[str], text: Optional[str], missing: Runs, kept: Any, display: Display) -> None:
-    """Makes runs on Ray, and keeps each batch when it arrives."""
+def make(
+    on: str,
+    words: list[str],
+    text: Optional[str],
+    missing: Runs,
+    kept: Store,
+    display: Display,
+    jobs: Optional[int] = None,
+) -> None:
+    """Makes runs on Ray, at most `jobs` side by side, and keeps each batch when it arrives."""
+    if not missing:
+        return
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
         raise UsageError("sweeps need Ray, which is not installed", "pip install 'kneepoint[ray]'") from None
     if not ray.is_initialized():
         # Without an address a cluster of this machine is started, unless RAY_ADDRESS names one.
-        ray.init(address=on if on.startswith("ray://") else None, log_to_driver=False, include_dashboard=False)
+        address = on if on.startswith("ray://") else None
+        local: dict[str, Any] = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+        except (ConnectionError, RuntimeError, ValueError) as failure:
+            reason = str(failure).strip().splitlines()[0] if str(failure).strip() else type(failure).__name__
+            raise RunError(f"on={on!r}: no cluster: {reason}", "look at `ray status` there, and at the address") from None
     # A dead worker's batch goes elsewhere, however often that happens.
-    remote = ray.remote(num_cpus=1, max_retries=-1)(work)
+    remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))
     costs, batches = dict(missing), _batches(missing)
     total, done, finished = sum(costs.values()), 0, 0
-    cores = int(ray.cluster_resources().get("CPU", 1))
+    limit = jobs or AHEAD * int(ray.cluster_resources().get("CPU", 1))
+    words = [_everywhere(word) for word in words]
     under_way: dict[Any, list[str]] = {}
     try:
         while True:
-            while len(under_way) < AHEAD * cores and (batch := next(batches, None)) is not None:
+            while len(under_way) < limit and (batch := next(batches, None)) is not None:
                 under_way[remote.remote(words, text, batch)] = batch
             if not under_way:
                 return
             ready, _ = ray.wait(list(under_way), timeout=0.5)
             for reference in ready:
-                for name, content in ray.get(reference):
+                try:
+                    files = ray.get(reference)
+                except ray.exceptions.RayTaskError as failure:
+                    raise (failure.cause if isinstance(failure.cause, KneepointError) else failure) from None
+                for name, content in files:
                     kept.put(name, content)
                 batch = under_way.pop(reference)
                 finished += len(batch)
@@ -150,51 +173,68 @@ def _make(on: str, words: list[str], text: Optional[str], missing: Runs, kept: A
             ray.cancel(reference, force=True)
 
 
-def _store(place: Optional[str | os.PathLike[str]]) -> Any:
-    text = os.fspath(place) if place is not None else os.environ.get("KNEE_STORE") or "out/runs"
-    return _Remote(text) if "://" in text else _Directory(text)
-
-
-class _Directory:
+class Store:
     """Kept runs in a directory of this machine."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder).absolute()
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def fetch(self, missing: Any) -> Runs:
-        return missing()  # type: ignore[no-any-return]
+    def fetch(self, missing: Runs) -> Runs:
+        """Copies runs that are elsewhere to the directory, and returns the others."""
+        return missing
+
+    def offer(self, names: list[str]) -> None:
+        """Copies runs of the directory to where they are not."""
 
     def put(self, name: str, content: bytes) -> None:
-        # A file appears under its name only when it is whole.
+        """Keeps a file."""
+        # It appears under its name only when it is whole.
         temporary = self.folder / f".{name}.{os.getpid()}.tmp"
         temporary.write_bytes(content)
         temporary.replace(self.folder / name)
 
 
-class _Remote(_Directory):
+class _Remote(Store):
     """Kept runs in an object store, with those of this study copied to a directory."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, folder: Optional[str]) -> None:
         try:
             url_to_fs: Any = importlib.import_module("fsspec.core").url_to_fs
         except ImportError:
             message = f"store={url!r} needs fsspec, which is not installed"
             raise UsageError(message, "pip install fsspec, or name a directory") from None
-        self._files, self._root = url_to_fs(url)
-        # It goes with the last result that reads series from it.
-        self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-")
-        super().__init__(self._copy.name)
-        self._files.makedirs(self._root, exist_ok=True)
+        try:
+            self._files, self._root = url_to_fs(url)
+            self._files.makedirs(self._root, exist_ok=True)
+            self._there = {Path(path).name for path in self._files.ls(self._root, detail=False)}
+        except (ImportError, ValueError, OSError) as failure:
+            raise UsageError(f"store={url!r}: {failure}", "name a directory, or a URL that fsspec can open") from None
+        # A directory of its own goes with the last result that reads series from it.
+        self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-") if folder is None else None
+        super().__init__(folder if self._copy is None else self._copy.name)
 
-    def fetch(self, missing: Any) -> Runs:
-        kept = {Path(path).name for path in self._files.ls(self._root, detail=False)}
-        wanted: Runs = missing()
-        for name in (f"{name}.json" for name, _ in wanted):
-            if name in kept:
-                super().put(name, self._files.cat_file(f"{self._root}/{name}"))
-        return missing()  # type: ignore[no-any-return]
+    def fetch(self, missing: Runs) -> Runs:
+        return [run for run in missing if not self._fetched(f"{run[0]}.json")]
+
+    def _fetched(self, name: str) -> bool:
+        if name not in self._there:
+            return False
+        # Once: a damaged one is made again.
+        self._there.remove(name)
+        super().put(name, self._files.cat_file(f"{self._root}/{name}"))
+        return True
+
+    def offer(self, names: list[str]) -> None:
+        for name in (f"{name}.json" for name in names):
+            if name not in self._there:
+                self._files.pipe_file(f"{self._root}/{name}", (self.folder / name).read_bytes())
 
     def put(self, name: str, content: bytes) -> None:
         self._files.pipe_file(f"{self._root}/{name}", content)
         super().put(name, content)
+
+
+def opened(place: str, folder: Optional[str] = None) -> Store:
+    """The store at a place; of a URL, `folder` has copies."""
+    return _Remote(place, folder) if "://" in place else Store(place)

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Optional
 
-from . import _native
+from . import _native, algorithms
 from ._progress import Display, Shown
 from ._result import Result
 from .errors import Interrupted, UsageError
@@ -65,6 +65,10 @@ class Verb:
         return f"<kneepoint.{self.__qualname__}: {self._described()['about']}>"
 
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result:
+        if options.get("on") is not None:
+            from ._sweep import sweep
+
+            return sweep(" ".join(self._names), *words, progress=progress, **options)
         spoken, text = self._spoken(words, options)
         return Result(answered(spoken, text, options.get("out") is not None, progress))
 
@@ -127,7 +131,7 @@ def _written(value: Any) -> str:
 
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer:
     """Makes a call, shows its progress, and passes Ctrl-C on."""
-    call = _native.Call(words, text, files)
+    call = algorithms.call(words, text, files)
     display = Display(progress)
     try:
         while not call.wait(_TICK_SECONDS):

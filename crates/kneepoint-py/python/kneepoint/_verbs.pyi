@@ -37,6 +37,7 @@ def compare(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     shard: Optional[Union[str, int, float]] = None,
+    on: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
     charts: Union[Literal["svg", "png"], Sequence[Union[Literal["svg", "png"]]], None] = None,
     pcap: Union[str, Sequence[Union[str, float]], None] = None,
@@ -69,8 +70,9 @@ def compare(
     run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
     charts: Formats of the report's charts; SVG is always written
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -99,6 +101,7 @@ def coexist(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     shard: Optional[Union[str, int, float]] = None,
+    on: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -122,8 +125,9 @@ def coexist(
     run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     """
 
@@ -141,6 +145,7 @@ def run(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     shard: Optional[Union[str, int, float]] = None,
+    on: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
     charts: Union[Literal["svg", "png"], Sequence[Union[Literal["svg", "png"]]], None] = None,
     pcap: Union[str, Sequence[Union[str, float]], None] = None,
@@ -159,8 +164,9 @@ def run(
     run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
     charts: Formats of the report's charts; SVG is always written
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -180,6 +186,7 @@ def reproduce(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     shard: Optional[Union[str, int, float]] = None,
+    on: Optional[Union[str, int, float]] = None,
     progress: Shown = None,
 ) -> Result:
     """Reproduce published figures and tables, and test their claims.
@@ -193,8 +200,9 @@ def reproduce(
     run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     """
 
 def predict(
@@ -210,6 +218,7 @@ def predict(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     shard: Optional[Union[str, int, float]] = None,
+    on: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -225,8 +234,9 @@ def predict(
     seed: The first seed, instead of those of the scenario
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     """
 
@@ -509,6 +519,7 @@ def markov(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     shard: Optional[Union[str, int, float]] = None,
+    on: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -543,8 +554,9 @@ def markov(
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for the report, its figures and markov.csv
     """
 

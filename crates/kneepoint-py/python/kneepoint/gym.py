@@ -19,7 +19,7 @@ import gymnasium
 import numpy
 from gymnasium import spaces
 
-from . import _native
+from . import _native, algorithms
 from .errors import UsageError
 from .scenario import Scenario, text_of
 
@@ -126,7 +126,7 @@ class CongestionEnv(gymnasium.Env[numpy.ndarray[Any, Any], numpy.ndarray[Any, An
         super().reset(seed=seed)
         text = self._text if self._text is not None else draw_scenario(self.np_random)
         run_seed = int(self.np_random.integers(1, 2**31))
-        self._episode = _native.Episode(text, run_seed, self._group, self._under)
+        self._episode = _native.Episode(text, run_seed, self._group, self._under, algorithms.known())
         self.best_throughput = 0.0
         self.window = 10.0
         self.factor = 1.0

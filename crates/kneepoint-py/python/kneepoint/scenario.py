@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from . import _native
+from . import _native, algorithms
 
 
 class Scenario:
@@ -22,14 +22,14 @@ class Scenario:
 
     def __init__(self, **sections: Any) -> None:
         self.text = _document(sections)
-        _native.check(self.text, "scenario")
+        _native.check(self.text, "scenario", algorithms.known())
 
     @classmethod
     def from_toml(cls, text: str) -> "Scenario":
         """A scenario from its text."""
         scenario = cls.__new__(cls)
         scenario.text = text
-        _native.check(text, "scenario")
+        _native.check(text, "scenario", algorithms.known())
         return scenario
 
     def __repr__(self) -> str:

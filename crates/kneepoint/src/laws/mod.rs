@@ -36,7 +36,7 @@ pub fn documented(entry: &Entry) {
     assert!(summary.contains(": ") && summary.ends_with('.'), "{name}: title `{summary}`");
     assert!(entry.citation().len() > 20, "{name}: citation `{}`", entry.citation());
     assert!(entry.source.contains("#[test]"), "{name} has no test of its own");
-    for field in (entry.fields)() {
+    for field in entry.fields {
         assert!(field.doc.ends_with('.'), "{name} {}: `{}`", field.name, field.doc);
     }
 }
@@ -53,16 +53,16 @@ pub fn held_to_their_range<C: Assign + Clone + PartialEq + Debug>(name: &str, de
         let is_list = field.kind.contains("list of");
         let is_named = !field.choices.is_empty() || ["true or false", "rule"].contains(&field.kind);
         let unbounded = is_named || is_path || is_list;
-        assert!(unbounded || (field.range)().is_some(), "{place} has no range");
+        assert!(unbounded || field.range().is_some(), "{place} has no range");
 
         let mut same = defaults.clone();
-        assert_eq!(same.assign(field.name, &written(field, &(field.default)())), Ok(()), "{place}");
+        assert_eq!(same.assign(field.name, &written(field, &field.default())), Ok(()), "{place}");
         assert_eq!(same, *defaults, "{place}: the documented default is another one");
 
         for raw in trespasses(field) {
             let refused = same.assign(field.name, &raw);
             let Err(Refusal::Value(message)) = refused else { panic!("{place} = {raw}: {refused:?}") };
-            assert!(message.contains(&(field.range)().unwrap()), "{place}: {message}");
+            assert!(message.contains(&field.range().unwrap()), "{place}: {message}");
         }
         if !is_path {
             let Err(Refusal::Value(nonsense)) = same.assign(field.name, &Raw::Text("nonsense".into())) else {
@@ -102,7 +102,7 @@ fn trespasses(field: &Field) -> Vec<Raw> {
 
 /// Both ends of a field's range, as they are documented.
 fn ends(field: &Field) -> Option<(String, String)> {
-    let range = (field.range)()?;
+    let range = field.range()?;
     // A word may stand in the place of a value: `0s to 100s, or `rtt``.
     let (values, _) = range.split_once(", or ").unwrap_or((&range, ""));
     let (from, to) = values.split_once(" to ").unwrap();

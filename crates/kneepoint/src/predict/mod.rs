@@ -172,7 +172,7 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
             Err(Refusal::Value(message)) => return Err(format!("{name}: {parameter}: {message}")),
             Err(Refusal::Unknown) => {
                 let entry = REGISTRY.iter().find(|entry| entry.name == config.name());
-                let fields = entry.map_or(&[][..], |known| (known.fields)());
+                let fields = entry.map_or(&[][..], |known| known.fields);
                 let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>();
                 let help = did_you_mean(parameter, &fields);
                 return Err(format!("{name} has no parameter `{parameter}`: {help}"));

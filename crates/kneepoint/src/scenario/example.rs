@@ -9,7 +9,7 @@ use crate::tcp;
 /// The annotated example: a scenario that runs, and comments from which any other can be made.
 pub fn example() -> String {
     let mut page = Page { text: PREFACE.to_string(), only: None };
-    page.fields(HEAD(), "", "");
+    page.fields(HEAD, "", "");
     for section in sections() {
         page.section(&section);
     }
@@ -19,7 +19,7 @@ pub fn example() -> String {
 /// The same scenario with the fields alone that most scenarios set.
 pub fn brief_example() -> String {
     let mut page = Page { text: BRIEF_PREFACE.to_string(), only: Some(BRIEF) };
-    page.fields(HEAD(), "", "");
+    page.fields(HEAD, "", "");
     let shown = |section: &Section| BRIEF.iter().any(|(name, _)| *name == section.name);
     for section in sections().filter(shown) {
         page.section(&section);
@@ -93,7 +93,7 @@ impl Page {
             Some(family) => self.choice(family, off, section.name),
             None => {
                 for list in section.fields.iter().chain(&section.own) {
-                    self.fields(list(), off, section.name);
+                    self.fields(list, off, section.name);
                 }
             }
         }
@@ -118,7 +118,7 @@ impl Page {
         if section.name == family.section && self.only.is_none() {
             for member in &members {
                 self.comment(&format!("\"{}\": {}", member.name, member.about));
-                for field in (member.fields)() {
+                for field in member.fields {
                     let default = member.default(field);
                     self.comment(&format!("    {} = {default}  {}", field.name, remark(field)));
                 }
@@ -147,7 +147,7 @@ impl Page {
             let off = if place == 0 { off } else { "#" };
             self.comment(&member.about);
             self.text.push_str(&format!("{off}kind = \"{}\"\n", member.name));
-            self.lines((member.fields)(), off, section, |field| member.default(field));
+            self.lines(member.fields, off, section, |field| member.default(field));
         }
     }
 
@@ -198,7 +198,7 @@ fn header(section: &Section) -> String {
 
 /// A field's sentence and range.
 fn remark(field: &Field) -> String {
-    match (field.range)() {
+    match field.range() {
         Some(range) => format!("{} [{range}]", sentence(field)),
         None => sentence(field),
     }

@@ -4,8 +4,9 @@
 use super::build::FIXED;
 use super::family::Family;
 use super::scheme::{self, Scheme};
-use super::{Fault, Files, Plan, files, read_with};
+use super::{Fault, Files, Plan, files, read_set, read_with};
 use crate::settings::Entry;
+use crate::settings::names::same_name;
 use crate::traffic::{self, sources};
 use crate::{cc, queue};
 
@@ -69,7 +70,7 @@ impl Extensions {
             .iter()
             .map(|entry| entry.name)
             .chain(self.traffic.iter().map(traffic::Config::name));
-        vacant("source of traffic", name, names.any(|other| other == name))?;
+        vacant("source of traffic", name, names.any(|other| same_name(other, name)))?;
         vacant("section", section, self.top().contains(&section))?;
         self.traffic.push(config);
         Ok(self)
@@ -106,6 +107,11 @@ impl Extensions {
     /// Reads a scenario with the files that it names, as [`parse_with`](super::parse_with) does.
     pub fn parse_with(&self, text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
         read_with(text, self, files)
+    }
+
+    /// Reads a scenario of which some fields are set from outside, as [`parse_set`](super::parse_set) does.
+    pub fn parse_set(&self, text: &str, set: &[String], files: Files) -> Result<(Plan, String), Vec<Fault>> {
+        read_set(text, set, self, files)
     }
 
     /// Reads a scheme, as [`scheme::parse`] does.
@@ -146,7 +152,7 @@ impl Extensions {
     }
 
     fn vacant<F: Family>(&self, name: &str) -> Result<(), String> {
-        vacant(F::MEMBERS.what, name, self.names::<F>().contains(&name))
+        vacant(F::MEMBERS.what, name, self.names::<F>().iter().any(|other| same_name(other, name)))
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) trait Family: Assign + Clone {
 pub(super) struct Member {
     pub name: &'static str,
     pub about: String,
-    pub fields: fn() -> &'static [Field],
+    pub fields: &'static [Field],
     pub required: &'static [&'static str],
     /// The defaults that a preset changes.
     pub set: &'static [(&'static str, &'static str)],

@@ -121,8 +121,17 @@ fn read_with(text: &str, extensions: &Extensions, files: Files) -> Result<Plan, 
 /// Reads a scenario of which some fields are set from outside, each by `PATH=VALUE` with the paths of `[sweep]`; and its text with
 /// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text.
 pub fn parse_set(text: &str, set: &[String], files: Files) -> Result<(Plan, String), Vec<Fault>> {
+    Extensions::NONE.parse_set(text, set, files)
+}
+
+fn read_set(
+    text: &str,
+    set: &[String],
+    extensions: &Extensions,
+    files: Files,
+) -> Result<(Plan, String), Vec<Fault>> {
     if set.is_empty() {
-        return parse_with(text, files).map(|plan| (plan, text.to_string()));
+        return read_with(text, extensions, files).map(|plan| (plan, text.to_string()));
     }
     let mut faults = Faults::default();
     let root = root(text, &mut faults).map(|mut root| {
@@ -130,7 +139,7 @@ pub fn parse_set(text: &str, set: &[String], files: Files) -> Result<(Plan, Stri
         root
     });
     let root = root.filter(|_| faults.is_empty());
-    match root.and_then(|root| Some((plan(&root, &Extensions::NONE, files, &mut faults)?, root))) {
+    match root.and_then(|root| Some((plan(&root, extensions, files, &mut faults)?, root))) {
         Some((plan, root)) if faults.is_empty() => Ok((
             plan,
             format!("# Set from outside: {}\n{}", set.join(" ").replace('\n', " "), root.to_toml()),

@@ -13,7 +13,7 @@ use crate::settings::{Field, Settings};
 use crate::{cc, feedback, queue, tcp};
 
 /// A list of declared fields.
-pub(super) type Fields = fn() -> &'static [Field];
+pub(super) type Fields = &'static [Field];
 
 /// A section.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ pub(super) const PLAIN: Section = Section {
 };
 
 /// Fields before all sections.
-pub(super) const HEAD: Fields = Head::fields;
+pub(super) const HEAD: Fields = Head::FIELDS;
 
 /// The sections that are not traffic, without `[sweep]`, whose keys are paths to the fields of the others.
 const SECTIONS: &[Section] = &[
@@ -81,7 +81,7 @@ const SECTIONS: &[Section] = &[
         name: "run",
         about: "When things happen, and how often the whole is repeated.",
         wanted: true,
-        fields: &[Run::fields],
+        fields: &[Run::FIELDS],
         ..PLAIN
     },
     Section {
@@ -95,7 +95,7 @@ const SECTIONS: &[Section] = &[
         name: "node",
         about: "The nodes of a graph; without any, its links bring them.",
         repeated: true,
-        fields: &[NodeFields::fields],
+        fields: &[NodeFields::FIELDS],
         required: &["name"],
         ..PLAIN
     },
@@ -103,7 +103,7 @@ const SECTIONS: &[Section] = &[
         name: "link",
         about: "The links of a graph.",
         repeated: true,
-        fields: &[LinkFields::fields],
+        fields: &[LinkFields::FIELDS],
         required: super::topology::LINK_REQUIRED,
         parts: &[
             ("queue", Part::QUEUE),
@@ -149,7 +149,7 @@ const SECTIONS: &[Section] = &[
         name: "tcp",
         about: "The options of every sender and receiver; a group may have its own under `tcp`.",
         wanted: true,
-        fields: &[tcp::Options::fields],
+        fields: &[tcp::Options::FIELDS],
         ..PLAIN
     },
 ];
@@ -168,7 +168,7 @@ pub fn paths() -> Vec<(String, String)> {
         let members = section.choice.map(Members::all).unwrap_or_default();
         let lists =
             section.fields.iter().chain(&section.own).copied().chain(members.iter().map(|one| one.fields));
-        let fields = lists.flat_map(|list| list()).map(|field| (field.name, sentence(field)));
+        let fields = lists.flat_map(|list| list.iter()).map(|field| (field.name, sentence(field)));
         let kind = section.choice.map(|family| ("kind", format!("The name of a {}.", family.what)));
         let parts = section.parts.iter().map(|(name, _)| (*name, String::new()));
         for (name, about) in kind.into_iter().chain(parts).chain(fields) {
@@ -188,6 +188,6 @@ pub(super) fn sentence(field: &Field) -> String {
 
 /// A field's default as TOML.
 pub(super) fn default(field: &Field) -> String {
-    let default = (field.default)();
+    let default = field.default();
     if field.json.contains(&"string") { format!("\"{default}\"") } else { default }
 }

@@ -99,7 +99,7 @@ fn known<'k>(targets: &[&mut dyn Assign], besides: &[&'k str]) -> Vec<&'k str> {
 /// The choice most likely meant, or the field's documentation, type and default.
 fn remedy(field: &Field, node: &Node) -> String {
     if field.choices.is_empty() {
-        let default = (field.default)();
+        let default = field.default();
         return about(field, &format!("`{default}` by default"));
     }
     let names: Vec<&str> = field.choices.iter().map(|(name, _)| *name).collect();
@@ -112,7 +112,7 @@ fn about(field: &Field, rest: &str) -> String {
 }
 
 fn example(field: &Field) -> String {
-    let default = (field.default)();
+    let default = field.default();
     let text = field.json.contains(&"string");
     if text { format!("{} = \"{default}\"", field.name) } else { format!("{} = {default}", field.name) }
 }

@@ -13,7 +13,7 @@ use crate::{cc, tcp};
 /// The schema (2020-12), written from the declared fields.
 pub fn schema() -> Value {
     let mut properties = Map::new();
-    add(&mut properties, HEAD());
+    add(&mut properties, HEAD);
     let mut definitions = Map::new();
     let mut unless_swept = Map::new();
     for one in sections() {
@@ -54,7 +54,7 @@ pub fn schema() -> Value {
     for family in FAMILIES {
         definitions.insert(family.definition.into(), choice(family));
     }
-    let options = object([<tcp::Options as crate::settings::Settings>::fields as Fields], &[], &[]);
+    let options = object([<tcp::Options as crate::settings::Settings>::FIELDS], &[], &[]);
     definitions.insert(OPTIONS.into(), options);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -96,7 +96,7 @@ fn reference(definition: &str) -> Value {
 fn object(fields: impl IntoIterator<Item = Fields>, parts: &[(&str, Part)], required: &[&str]) -> Value {
     let mut properties = Map::new();
     for list in fields {
-        add(&mut properties, list());
+        add(&mut properties, list);
     }
     for (name, part) in parts {
         let definition = match part {
@@ -138,7 +138,7 @@ fn reference_to(controller: &str) -> Value {
 fn parameters(family: &Members) -> Value {
     let each = family.all().into_iter().map(|member| {
         let mut properties = Map::new();
-        add(&mut properties, (member.fields)());
+        add(&mut properties, member.fields);
         let value = json!({
             "type": "object",
             "description": member.about,
@@ -162,7 +162,7 @@ fn parameters(family: &Members) -> Value {
 /// A table of a member's fields. Where the first is implied, a choice is always a table, whose `kind` is a name and nothing else.
 fn member(member: &Member, implied: bool, first: bool) -> Value {
     let mut properties = Map::new();
-    add(&mut properties, (member.fields)());
+    add(&mut properties, member.fields);
     let mut kind = match implied {
         true => spelled([member.name], []),
         // Settings may follow the name there, too.
@@ -190,7 +190,7 @@ fn add(properties: &mut Map<String, Value>, fields: &[Field]) {
 }
 
 fn property(field: &Field) -> Value {
-    let range = (field.range)();
+    let range = field.range();
     let mut description = sentence(field);
     if let Some(range) = &range {
         description = format!("{description} Allowed: {range}.");
@@ -202,7 +202,7 @@ fn property(field: &Field) -> Value {
     if field.choices.iter().any(|(name, _)| is_number(name)) {
         value["type"] = json!(["string", "integer"]);
     }
-    let default = (field.default)();
+    let default = field.default();
     value["default"] = if field.json.contains(&"string") { json!(default) } else { bare(&default) };
     let each = allowed(field, range.as_deref());
     if field.json.contains(&"array") {

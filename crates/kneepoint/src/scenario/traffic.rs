@@ -24,10 +24,10 @@ pub(super) fn outline() -> impl Iterator<Item = Section> {
     sources().enumerate().map(|(place, (name, entry, source))| {
         let kind = source.nature().kind;
         let fields: &[Fields] = match kind {
-            Kind::Transfers => &[Flows::fields, Endpoints::fields],
-            Kind::Sessions => &[Sessions::fields, Endpoints::fields],
-            Kind::Process => &[Process::fields, Endpoints::fields],
-            Kind::Streams | Kind::Datagrams => &[Members::fields, Endpoints::fields],
+            Kind::Transfers => &[Flows::FIELDS, Endpoints::FIELDS],
+            Kind::Sessions => &[Sessions::FIELDS, Endpoints::FIELDS],
+            Kind::Process => &[Process::FIELDS, Endpoints::FIELDS],
+            Kind::Streams | Kind::Datagrams => &[Members::FIELDS, Endpoints::FIELDS],
         };
         let parts: &[_] = match kind.connects() {
             true => &[("cc", Part::CONTROL), ("tcp", Part::Options)],

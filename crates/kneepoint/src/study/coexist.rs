@@ -14,7 +14,7 @@ use super::dumbbell::{Dumbbell, Party, Sessions};
 use super::{Records, Study, Wanted, seed_by_seed};
 use crate::experiment::{Packets, Work};
 use crate::scenario::scheme::Scheme;
-use crate::scenario::{self, Fault};
+use crate::scenario::{Extensions, Fault};
 use crate::settings::Raw;
 use crate::table::Row;
 use crate::units::{Interval, Rate, Span, Time};
@@ -33,6 +33,8 @@ pub struct Question {
     pub schemes: Vec<Scheme>,
     /// What the queue is called.
     pub queue: String,
+    /// Algorithms that the schemes may name besides those of the registries.
+    pub extensions: Extensions,
     /// Options of every TCP.
     pub tcp: Vec<(String, Raw)>,
     /// Rate of the bottleneck.
@@ -92,7 +94,7 @@ impl Question {
         for square in places(self.schemes.len(), self.flows.len(), 1).filter(|one| !self.is_mirror(*one)) {
             let name = format!("{}, {} flows", self.pair(square), self.flows[square.flows]);
             let text = format!("{}\n[sweep]\n\"topology.buffer\" = [{buffers}]\n", self.dumbbell(square));
-            let plan = match scenario::parse(&text) {
+            let plan = match self.extensions.parse(&text) {
                 Ok(plan) => plan,
                 Err(faults) => return Err(Box::new(Invalid { name, text, faults })),
             };

@@ -11,9 +11,9 @@
 //! (`build/fingerprint.rs`). A new controller changes the name of no run; a change of a helper changes the names of
 //! the runs whose algorithms use it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::hash;
+use super::{Wanted, hash};
 use crate::experiment::Work;
 use crate::spec::Valid;
 
@@ -39,21 +39,43 @@ pub type Used = (&'static str, &'static str);
 
 /// The name under which a run is kept.
 pub fn name(work: &Work, seed: u64) -> String {
-    let prints: Vec<&str> = match work {
-        Work::Packets(packets) => {
-            let mut used = used(&packets.valid);
-            used.extend(
-                packets.watched.iter().flat_map(|watched| watched.predictors()).map(|name| ("predict", name)),
-            );
-            prints(&used)
-        }
-        // A computation is quick, and its models borrow parameters from controllers and queues.
-        Work::Computation(_) => ALGORITHMS.iter().map(|(.., print)| *print).chain([COMPUTED]).collect(),
-    };
-    let (identity, seed) = (work.identity(), seed.to_string());
-    let external = external(work);
-    let external = external.iter().map(|(print, _)| print.as_str());
-    hash::of([ENGINE, &identity, &seed].into_iter().chain(prints).chain(external))
+    Named::of(work).with(seed)
+}
+
+/// The names of runs. What the seeds of a work have in common is hashed once: a study may want thousands of them.
+pub fn names(runs: &[Wanted]) -> Vec<String> {
+    let mut known: BTreeMap<*const Work, Named> = BTreeMap::new();
+    let one = |run: &Wanted| known.entry(run.work).or_insert_with(|| Named::of(run.work)).with(run.seed);
+    runs.iter().map(one).collect()
+}
+
+/// The name of a work, but for the seed.
+struct Named {
+    begun: hash::Begun,
+    prints: Vec<&'static str>,
+    external: Vec<String>,
+}
+
+impl Named {
+    fn of(work: &Work) -> Named {
+        let prints: Vec<&str> = match work {
+            Work::Packets(packets) => {
+                let mut used = used(&packets.valid);
+                let watched = packets.watched.iter().flat_map(|watched| watched.predictors());
+                used.extend(watched.map(|name| ("predict", name)));
+                prints(&used)
+            }
+            // A computation is quick, and its models borrow parameters from controllers and queues.
+            Work::Computation(_) => ALGORITHMS.iter().map(|(.., print)| *print).chain([COMPUTED]).collect(),
+        };
+        let external = external(work).into_iter().map(|(print, _)| print).collect();
+        Named { begun: hash::Begun::with([ENGINE, &work.identity()]), prints, external }
+    }
+
+    fn with(&self, seed: u64) -> String {
+        let external = self.external.iter().map(String::as_str);
+        self.begun.and([&*seed.to_string()].into_iter().chain(self.prints.iter().copied()).chain(external))
+    }
 }
 
 /// Whether a run has the same name in another process: if its algorithms from outside the registries have versions.
@@ -123,6 +145,22 @@ mod tests {
         assert_eq!((&first, first.1), (&again, true));
         assert_ne!(first.0, other.0);
         assert!(!named(gentle()).1);
+    }
+
+    #[test]
+    fn runs_have_the_same_names_one_by_one_and_together() {
+        let simulated = |rate| {
+            let text =
+                format!("[topology]\nkind = 'dumbbell'\nrate = '{rate}mbit'\n[[flows]]\ncc = 'pert'\n");
+            let valid = crate::scenario::parse(&text).expect("a scenario").cases.remove(0).valid;
+            Work::Packets(Box::new(Packets::from(valid)))
+        };
+        let works = [simulated(5), simulated(10)];
+        let pairs = [1, 2, 3].into_iter().flat_map(|seed| works.iter().map(move |work| (work, seed)));
+        let runs: Vec<Wanted> = pairs.map(|(work, seed)| Wanted { work, seed, series: false }).collect();
+        let alone: Vec<String> = runs.iter().map(|run| name(run.work, run.seed)).collect();
+        assert_eq!(names(&runs), alone);
+        assert_eq!(alone.into_iter().collect::<BTreeSet<_>>().len(), 6);
     }
 
     #[test]

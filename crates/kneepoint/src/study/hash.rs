@@ -11,9 +11,28 @@ const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 /// The hash of texts in order, as 32 hexadecimal digits. Each text is followed by a zero byte, so `ab, c` differs
 /// from `a, bc`.
 pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    Begun::with(texts).and([])
+}
+
+/// The hash of the first texts, to which different last ones are added.
+#[derive(Clone, Copy)]
+pub struct Begun(u128);
+
+impl Begun {
+    /// The hash of these.
+    pub fn with<'a>(texts: impl IntoIterator<Item = &'a str>) -> Begun {
+        Begun(added(OFFSET, texts))
+    }
+
+    /// That of these and of others after them, as [`of`] writes it.
+    pub fn and<'a>(self, texts: impl IntoIterator<Item = &'a str>) -> String {
+        format!("{:032x}", added(self.0, texts))
+    }
+}
+
+fn added<'a>(hash: u128, texts: impl IntoIterator<Item = &'a str>) -> u128 {
     let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0]));
-    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
-    format!("{hash:032x}")
+    bytes.fold(hash, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
 }
 
 #[cfg(test)]
@@ -25,6 +44,11 @@ mod tests {
         assert_eq!(of([]), "6c62272e07bb014262b821756295c58d");
         // FNV-1a of the single byte 0 is the offset times the prime.
         assert_eq!(of([""]), format!("{:032x}", OFFSET.wrapping_mul(PRIME)));
+    }
+
+    #[test]
+    fn texts_may_be_added_later() {
+        assert_eq!(Begun::with(["ab", "c"]).and(["d", ""]), of(["ab", "c", "d", ""]));
     }
 
     #[test]

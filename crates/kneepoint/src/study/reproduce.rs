@@ -46,6 +46,18 @@ impl Reproduce {
         }
         any
     }
+
+    /// Wants every run that [`Reproduce::again`] might, whatever the outcomes are.
+    pub fn doubt_all(&mut self) {
+        self.doubted = None;
+        for experiment in &mut self.experiments {
+            if let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() {
+                let further =
+                    MOST_SEEDS.saturating_sub(experiment.seeds.len() + experiment.more.len()) as u64;
+                experiment.more.extend((1..=further).map(|step| last + step));
+            }
+        }
+    }
 }
 
 impl Reproduce {

@@ -68,7 +68,7 @@ pub fn page() -> String {
     {
         let _ = write!(page, "\n## {title}\n");
         for entry in registry {
-            section(&mut page, entry.name, entry.header().trim_end(), (entry.fields)());
+            section(&mut page, entry.name, entry.header().trim_end(), entry.fields);
         }
     }
     page.push_str("\n## TCP options\n\nFields of `[tcp]`, and of `tcp` in a group.\n\n");
@@ -93,7 +93,7 @@ fn family(page: &mut String, title: &str, registry: &[Entry]) {
         if let [rest] = rest[..] {
             let _ = write!(page, "{}\n\n", rest.trim_end());
         }
-        table(page, (entry.fields)());
+        table(page, entry.fields);
     }
 }
 
@@ -144,7 +144,7 @@ fn table(page: &mut String, fields: &[Field]) {
     }
     page.push_str("| parameter | type | default | range | description |\n|---|---|---|---|---|\n");
     for field in fields {
-        let allowed = match (field.range)() {
+        let allowed = match field.range() {
             Some(range) => range,
             None => field.choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "),
         };
@@ -153,7 +153,7 @@ fn table(page: &mut String, fields: &[Field]) {
             "| `{}` | {} | `{}` | {} | {} |",
             field.name,
             field.kind,
-            (field.default)(),
+            field.default(),
             cell(&allowed),
             cell(field.doc)
         );

@@ -20,7 +20,7 @@ pub struct Chosen {
 fn parameters() -> Vec<(&'static str, Vec<(&'static str, &'static Field)>)> {
     let mut found: Vec<(&str, Vec<_>)> = Vec::new();
     for entry in REGISTRY {
-        for field in (entry.fields)() {
+        for field in entry.fields {
             match found.iter_mut().find(|(name, _)| *name == field.name) {
                 Some((_, models)) => models.push((entry.name, field)),
                 None => found.push((field.name, vec![(entry.name, field)])),
@@ -32,7 +32,7 @@ fn parameters() -> Vec<(&'static str, Vec<(&'static str, &'static Field)>)> {
 
 /// Documentation of a parameter, with its default in each model.
 fn help(models: &[(&str, &Field)]) -> String {
-    let defaults = models.iter().map(|(model, field)| format!("{model}: {}", (field.default)()));
+    let defaults = models.iter().map(|(model, field)| format!("{model}: {}", field.default()));
     let sentence = models.first().map_or("", |(_, field)| field.doc.trim_end_matches('.'));
     format!("{} [{}]", sentence.replace('\n', " "), defaults.collect::<Vec<_>>().join(", "))
 }
@@ -100,7 +100,7 @@ impl Chosen {
                     return Err(Failure::usage(format!("--{option}: {why}"), explain));
                 }
                 Err(Refusal::Unknown) => {
-                    let fields = (entry.fields)();
+                    let fields = entry.fields;
                     let names = fields
                         .iter()
                         .map(|field| format!("--{}", field.name.replace('_', "-")))

@@ -17,10 +17,11 @@ use kneepoint::study::markov::{Invalid, Outcome, Place, Point, Question, Trial, 
 use kneepoint::units::Span;
 
 use crate::answer::{self, Answer};
-use crate::conductor::{self, Means};
+use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::machine;
+use crate::means::Means;
 use crate::outputs::{self, Out, write_report};
 use parameters::Chosen;
 

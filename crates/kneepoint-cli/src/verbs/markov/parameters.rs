@@ -31,7 +31,7 @@ fn option(field: &'static Field) -> Arg {
         .alias(field.name)
         .value_name("VALUE")
         .allow_hyphen_values(true)
-        .help(format!("{doc}{names} [default: {}]", (field.default)()))
+        .help(format!("{doc}{names} [default: {}]", field.default()))
         .help_heading(if is_reading { "Readings of the paper" } else { "Link and sessions" })
 }
 

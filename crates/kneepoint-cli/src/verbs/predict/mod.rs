@@ -15,9 +15,9 @@ use kneepoint::scenario;
 
 use crate::answer::{self, Answer};
 use crate::completion;
-use crate::conductor::Means;
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::means::Means;
 use crate::outputs::{Out, write_report};
 
 /// What to watch.

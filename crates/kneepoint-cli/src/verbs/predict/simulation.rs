@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use kneepoint::predict::Judge;
 use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
-use kneepoint::scenario::{self, Case, Plan};
+use kneepoint::scenario::{Case, Plan};
 use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
 use kneepoint::trace::FlowId;
@@ -14,6 +14,7 @@ use super::Arguments;
 use crate::conductor;
 use crate::failure::Failure;
 use crate::files;
+use crate::host;
 
 /// The PERT paper's tagged flow, §2.2, in less time. The paper leaves the other flows' round trips open.
 const TAGGED: &str = r#"
@@ -81,7 +82,7 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
         Some(file) => (file.display().to_string(), files::read_text(file)?),
         None => ("the tagged flow".to_string(), TAGGED.to_string()),
     };
-    let plan = match scenario::parse(&text) {
+    let plan = match host::extensions().parse(&text) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
     };

@@ -97,7 +97,7 @@ impl Config {
     fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
         let own = self.name();
         let entry = REGISTRY.iter().find(|entry| entry.name == own);
-        entry.into_iter().flat_map(|entry| (entry.fields)()).map(|field| (field.name, (field.default)()))
+        entry.into_iter().flat_map(|entry| entry.fields).map(|field| (field.name, field.default()))
     }
 }
 

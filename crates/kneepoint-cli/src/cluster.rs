@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Runs made on a cluster: `--on ray` hands the missing runs of a study to the Python package, which has Ray make them and keeps their
+//! files. The verb then reads them back, as it reads back every kept run.
+//!
+//! ```text
+//! knee ── a job, as JSON ──────────────────────────▶ python3 -m kneepoint ──▶ workers
+//!      ◀── lines of JSON: progress, or a failure ───  keeps each file that arrives
+//! ```
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::{files, interrupt};
+
+/// The environment variable that names the interpreter.
+const VARIABLE: &str = "KNEE_PYTHON";
+/// Between two looks at Ctrl-C.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The address of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster(String);
+
+impl FromStr for Cluster {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Cluster, String> {
+        match text.strip_prefix("ray://") {
+            Some(address) if !address.is_empty() => {}
+            None if text == "ray" => {}
+            _ => {
+                return Err(
+                    "write ray for this machine, or ray://HOST:PORT for a cluster that is running".into()
+                );
+            }
+        }
+        Ok(Cluster(text.to_string()))
+    }
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// The runs of a study that are not kept on this machine.
+#[derive(Serialize)]
+pub struct Job<'a> {
+    /// The folder of kept runs.
+    pub folder: &'a Path,
+    /// The store that the folder is a copy of, where there is one.
+    pub url: Option<&'a str>,
+    /// Names, each with about how much work the run is.
+    pub missing: Vec<(&'a str, u64)>,
+    /// The names of runs that the folder has.
+    pub kept: Vec<&'a str>,
+    /// Whether runs that the store has are repeated.
+    pub fresh: bool,
+    /// Runs side by side, at most.
+    pub jobs: Option<u16>,
+}
+
+/// What Python needs besides: the words that workers repeat.
+#[derive(Serialize)]
+struct Order<'a> {
+    on: &'a str,
+    words: Vec<String>,
+    input: Option<&'a str>,
+    #[serde(flatten)]
+    job: &'a Job<'a>,
+}
+
+/// A line from Python.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Progress { done: u64, total: u64, message: String },
+    Failure { status: u8, message: String, remedy: Option<String> },
+}
+
+impl Cluster {
+    /// Has runs made and kept. Returns early after Ctrl-C.
+    pub fn make(&self, job: &Job, bar: &ProgressBar) -> Result<(), Failure> {
+        let python = python();
+        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let order = Order { on: &self.0, words: words.collect(), input: files::input(), job };
+        let mut child = start(&python, &order)?;
+        let said = follow(&mut child, bar);
+        let ended = child.wait().map_err(|error| Failure::io("wait for", &python, &error))?;
+        match said {
+            _ if interrupt::asked() => Ok(()),
+            Some(Line::Failure { status, message, remedy }) => {
+                let remedy = remedy.unwrap_or_else(|| "finished runs are kept; run it again".into());
+                Err(if status == 2 { Failure::usage(message, remedy) } else { Failure::run(message, remedy) })
+            }
+            Some(Line::Progress { .. }) if ended.success() => Ok(()),
+            Some(Line::Progress { .. }) => Err(Failure::run(
+                format!("the driver of the cluster, `{}`, broke off: {ended}", python.display()),
+                "finished runs are kept; the same command goes on from there",
+            )),
+            None => Err(Failure::run(
+                format!("--on {self}: `{} -m kneepoint` does not start: {ended}", python.display()),
+                format!(
+                    "install the package for it, as with `pip install 'kneepoint[ray]'`, or name another Python with {VARIABLE}"
+                ),
+            )),
+        }
+    }
+}
+
+/// The interpreter: the one that is named, that of the environment in which this program is installed, or the one on the path.
+fn python() -> PathBuf {
+    let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let beside = || std::env::current_exe().ok()?.parent().map(|folder| folder.join("python3"));
+    named.or_else(|| beside().filter(|path| path.exists())).unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+/// Starts Python on an order, out of reach of the terminal's Ctrl-C: that comes from here, once.
+fn start(python: &Path, order: &Order) -> Result<Child, Failure> {
+    let mut command = Command::new(python);
+    command.args(["-m", "kneepoint"]).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().map_err(|error| {
+        Failure::run(
+            format!("--on {} needs Python, and `{}` does not start: {error}", order.on, python.display()),
+            format!("install Python 3.10 or later with the package, or name an interpreter with {VARIABLE}"),
+        )
+    })?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // One that ends before it has read everything says why.
+        let _ = serde_json::to_writer(&mut pipe, order).map(|()| pipe.flush());
+    }
+    Ok(child)
+}
+
+/// Shows the progress until Python has nothing more to say, and passes Ctrl-C on. The last line, or the failure.
+fn follow(child: &mut Child, bar: &ProgressBar) -> Option<Line> {
+    let lines = lines(child);
+    let (mut last, mut stopping) = (None, false);
+    loop {
+        if interrupt::asked() && !stopping {
+            stopping = true;
+            // It may have ended by itself.
+            let _ = kill_process(Pid::from_child(child), Signal::INT);
+        }
+        match lines.recv_timeout(TICK) {
+            Ok(line) => {
+                if let Line::Progress { done, total, message } = &line {
+                    bar.set_length(*total);
+                    bar.set_position(*done);
+                    bar.set_message(message.clone());
+                }
+                last = Some(line);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return last,
+        }
+    }
+}
+
+/// What Python says, read on a thread of its own.
+fn lines(child: &mut Child) -> Receiver<Line> {
+    let (sender, receiver) = channel();
+    if let Some(pipe) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let lines = BufReader::new(pipe).lines().map_while(Result::ok);
+            for line in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_is_this_machine_or_has_an_address() {
+        for address in ["ray", "ray://head:10001"] {
+            assert_eq!(address.parse::<Cluster>().unwrap().to_string(), address);
+        }
+        for address in ["", "slurm", "ray://", "ray:head", "rays"] {
+            assert!(address.parse::<Cluster>().unwrap_err().contains("ray://HOST:PORT"), "{address}");
+        }
+    }
+}

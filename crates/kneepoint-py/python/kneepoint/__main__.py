@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The driver of `knee --on`: reads a job from standard input, and has its missing runs made and kept.
+
+Standard output has a line of JSON for progress and for a failure. `crates/kneepoint-cli/src/cluster.rs` is the other side.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, TextIO
+
+from . import _sweep
+from ._progress import Display, Progress
+from .errors import KneepointError, UsageError
+
+
+def main() -> int:
+    with os.fdopen(os.dup(1), "w") as out:
+        # What others print must not come between the lines.
+        os.dup2(2, 1)
+        try:
+            drive(json.load(sys.stdin), out)
+        except KeyboardInterrupt:
+            return 130
+        except KneepointError as failure:
+            status = 2 if isinstance(failure, UsageError) else 1
+            say(out, status=status, message=failure.message, remedy=failure.remedy)
+            return status
+    return 0
+
+
+def drive(job: dict[str, Any], out: TextIO) -> None:
+    """Makes the runs that neither the folder nor the store has."""
+    say(out, done=0, total=1, message="waiting for the cluster")
+    kept = _sweep.opened(job["url"] or job["folder"], job["folder"])
+    missing: _sweep.Runs = [(name, cost) for name, cost in job["missing"]]
+    wanted = missing if job["fresh"] else kept.fetch(missing)
+    kept.offer(job["kept"])
+
+    def show(progress: Progress) -> None:
+        # A thousandth is fine enough for a bar.
+        say(out, done=round(1000 * progress.fraction), total=1000, message=progress.message)
+
+    _sweep.make(job["on"], job["words"], job["input"], wanted, kept, Display(show), job["jobs"])
+
+
+def say(out: TextIO, **line: Any) -> None:
+    print(json.dumps(line), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

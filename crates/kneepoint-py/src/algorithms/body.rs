@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! An object of Python that takes calls, until one of them fails. A failure stops the call of the laboratory and is raised by it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kneepoint::rng::Rng;
+use kneepoint_cli::host;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+use super::draws::Draws;
+use super::parameters::Parameters;
+use crate::errors;
+
+/// The first failure of an algorithm in a call of the laboratory.
+#[derive(Default)]
+pub struct Raised {
+    first: Mutex<Option<PyErr>>,
+    /// Whether the call is at work, so that it is the one to stop.
+    working: AtomicBool,
+}
+
+impl Raised {
+    /// From now on a failure stops the call at work.
+    pub fn stop_the_call(&self) {
+        self.working.store(true, Ordering::Relaxed);
+    }
+
+    /// Raises the failure, if there is one.
+    pub fn check(&self) -> PyResult<()> {
+        self.lock().take().map_or(Ok(()), Err)
+    }
+
+    fn set(&self, error: PyErr) {
+        let mut first = self.lock();
+        if first.is_none() {
+            *first = Some(error);
+        }
+        // A later one goes after the lock: its end may be code of Python.
+        drop(first);
+        if self.working.load(Ordering::Relaxed) {
+            host::embed().stop();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<PyErr>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The kind of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Controller,
+    Queue,
+    Source,
+}
+
+impl Class {
+    fn word(self) -> &'static str {
+        match self {
+            Class::Controller => "controller",
+            Class::Queue => "queue",
+            Class::Source => "source",
+        }
+    }
+}
+
+/// What the objects of an algorithm share.
+pub struct Definition {
+    pub class: Class,
+    pub name: &'static str,
+    pub make: Py<PyAny>,
+    pub raised: Arc<Raised>,
+}
+
+/// Why a call failed.
+pub enum Trouble {
+    /// The code raised an exception.
+    Raised(PyErr),
+    /// The code answered with something that is not allowed.
+    Wrong(String),
+}
+
+impl From<PyErr> for Trouble {
+    fn from(error: PyErr) -> Trouble {
+        Trouble::Raised(error)
+    }
+}
+
+/// The outcome of a call.
+pub type Outcome<T> = Result<T, Trouble>;
+
+/// An object of Python with the stream from which it draws.
+pub struct Body {
+    definition: Arc<Definition>,
+    /// Nothing after a failure.
+    object: Option<(Py<PyAny>, Py<Draws>)>,
+}
+
+impl Body {
+    /// Makes an object, `make(context, **parameters)`; `read` asks it for what it says of itself once.
+    pub fn new<T>(
+        definition: &Arc<Definition>,
+        parameters: &Parameters,
+        context: impl FnOnce(Python<'_>, Py<Draws>) -> PyResult<Py<PyAny>>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> Outcome<T>,
+    ) -> (Body, Option<T>) {
+        let made = Python::attach(|py| {
+            let make = || -> Outcome<_> {
+                let draws = Py::new(py, Draws::default())?;
+                let context = context(py, draws.clone_ref(py))?;
+                let object = definition.make.bind(py).call((context,), Some(&parameters.keywords(py)?))?;
+                let told = read(&object)?;
+                Ok(((object.unbind(), draws), told))
+            };
+            make().map_err(|trouble| definition.fail(py, "__init__", trouble)).ok()
+        });
+        let (object, told) = made.unzip();
+        (Body { definition: Arc::clone(definition), object }, told)
+    }
+
+    /// Calls the object, if no call of it has failed. It can draw from `rng` meanwhile.
+    pub fn call<T>(
+        &mut self,
+        at: &'static str,
+        rng: Option<&mut Rng>,
+        act: impl FnOnce(&Bound<'_, PyAny>) -> Outcome<T>,
+    ) -> Option<T> {
+        let (object, draws) = self.object.as_ref()?;
+        let answer = Python::attach(|py| {
+            let object = object.bind(py);
+            let acted = match rng {
+                None => act(object),
+                Some(rng) => {
+                    draws.get().lend(rng);
+                    let acted = act(object);
+                    draws.get().give_back(rng);
+                    acted
+                }
+            };
+            acted.map_err(|trouble| self.definition.fail(py, at, trouble)).ok()
+        });
+        if answer.is_none() {
+            self.object = None;
+        }
+        answer
+    }
+
+    /// An object that is wrong for a reason that only several calls show.
+    pub fn refuse(&mut self, at: &'static str, wrong: String) {
+        Python::attach(|py| self.definition.fail(py, at, Trouble::Wrong(wrong)));
+        self.object = None;
+    }
+}
+
+/// A copy has a copy of the object, which draws from a stream of its own.
+impl Clone for Body {
+    fn clone(&self) -> Body {
+        let object = self.object.as_ref().and_then(|pair| {
+            Python::attach(|py| {
+                let copy = || -> Outcome<_> {
+                    let pair = (pair.0.bind(py), pair.1.bind(py));
+                    let copied = py.import("copy")?.call_method1("deepcopy", (pair,))?;
+                    Ok(copied.extract::<(Py<PyAny>, Py<Draws>)>()?)
+                };
+                copy().map_err(|trouble| self.definition.fail(py, "__deepcopy__", trouble)).ok()
+            })
+        });
+        Body { definition: Arc::clone(&self.definition), object }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} in Python", self.definition.name)
+    }
+}
+
+impl Definition {
+    /// Notes why a call failed, as the exception that the laboratory raises.
+    fn fail(&self, py: Python<'_>, at: &str, trouble: Trouble) {
+        let Definition { class, name, .. } = self;
+        let what = format!("the {} `{name}`", class.word());
+        let error = match trouble {
+            // A request to stop is no failure of the algorithm.
+            Trouble::Raised(error) if !error.is_instance_of::<PyException>(py) => error,
+            Trouble::Raised(cause) => {
+                let message = format!("{what} failed in {at}: {cause}");
+                let remedy = "the traceback of its cause, `__cause__`, shows the line";
+                let error = errors::exception(py, "RunError", (message, remedy));
+                error.set_cause(py, Some(cause));
+                error
+            }
+            Trouble::Wrong(wrong) => {
+                let message = format!("{what}, after {at}: {wrong}");
+                errors::exception(py, "RunError", (message, None::<String>))
+            }
+        };
+        self.raised.set(error);
+    }
+}
+
+/// An attribute that is one of these names, the first without it.
+pub fn choice<T: Copy>(object: &Bound<'_, PyAny>, attribute: &str, names: &[(&str, T)]) -> Outcome<T> {
+    let Some(given) = object.getattr_opt(attribute)? else { return Ok(names[0].1) };
+    let text = given.extract::<String>().unwrap_or_default();
+    names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
+        let names = names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        Trouble::Wrong(format!("{attribute} is {}; expected one of {names}", shown(&given)))
+    })
+}
+
+/// A value as Python shows it.
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "something that cannot be shown".to_string(), |text| text.to_string())
+}
