@@ -114,7 +114,8 @@ pub fn conduct<S: Study>(
     let mut records = Records::default();
     if !means.fresh() && !aside.listens() {
         let kept: Vec<_> = missing.par_iter().map(|place| read(*place)).collect::<Result<_, _>>()?;
-        let found = missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
+        let found =
+            missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
         found.for_each(|(name, record)| records.insert(name, record));
         missing.retain(|place| !records.contains(&names[*place]));
     }
