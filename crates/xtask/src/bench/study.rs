@@ -37,6 +37,8 @@ pub struct Study {
     cores: usize,
     alone: Duration,
     together: Duration,
+    /// As many studies as there are cores, one job each, at the same time: what the machine itself loses when all cores work.
+    apart: Duration,
     report: Duration,
     bytes_per_run: f64,
 }
@@ -52,41 +54,53 @@ pub fn measure() -> Result<Study, String> {
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let file = folder.join("study.toml");
     fs::write(&file, STUDY).map_err(|error| error.to_string())?;
-    let (store, out) = (folder.join("runs"), folder.join("out"));
-    let study = |jobs: usize, fresh: bool| {
+    let store = folder.join("runs");
+    let study_in = |store: &Path, jobs: usize, fresh: bool| {
         let mut command = Command::new(&knee);
         command.arg("run").arg(&file).args(["--jobs", &jobs.to_string()]).args(fresh.then_some("--fresh"));
-        timed(command.arg("--store").arg(&store).arg("--out").arg(&out))
+        timed(command.arg("--store").arg(store).arg("--out").arg(store.with_extension("out")))
     };
+    let study = |jobs, fresh| study_in(&store, jobs, fresh);
     let starts = (0..STARTS).map(|_| timed(Command::new(&knee).arg("check").arg(&file)));
     let start = starts.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    eprintln!("a study of {RUNS} runs: one job, {cores} jobs, and none");
+    eprintln!("a study of {RUNS} runs: one job, {cores} jobs, none, and one job on each core");
     let (alone, together, report) = (study(1, true)?, study(cores, true)?, study(cores, false)?);
-    Ok(Study { start, cores, alone, together, report, bytes_per_run: size(&store) as f64 / f64::from(RUNS) })
+    let apart = std::thread::scope(|scope| {
+        let one = |place| study_in(&folder.join(format!("runs-{place}")), 1, true);
+        let all: Vec<_> = (0..cores).map(|place| scope.spawn(move || one(place))).collect();
+        let times = all.into_iter().map(|one| one.join().map_err(|_| "a study broke off".to_string())?);
+        times.collect::<Result<Vec<_>, _>>()
+    })?;
+    let apart = apart.into_iter().max().unwrap_or_default();
+    let bytes_per_run = size(&store) as f64 / f64::from(RUNS);
+    Ok(Study { start, cores, alone, together, apart, report, bytes_per_run })
 }
 
 impl Study {
-    /// One job's time over that of all cores together.
-    fn efficiency(&self) -> f64 {
-        self.alone.as_secs_f64() / (self.together.as_secs_f64() * self.cores as f64)
-    }
-
     /// The measurements as a Markdown table.
     pub fn table(&self) -> String {
+        // One job's time over that of all cores together.
+        let efficiency =
+            |one: Duration| one.as_secs_f64() / (self.together.as_secs_f64() * self.cores as f64);
         format!(
             "| a study of {RUNS} runs | |\n|---|---:|\n\
              | from the start of `knee` to the first run | {:.1} ms |\n\
              | one job | {:.2} s |\n\
              | {} jobs, one for each core | {:.2} s |\n\
              | efficiency over cores | {:.1} % |\n\
+             | {} studies at once, one job each | {:.2} s |\n\
+             | efficiency beside that | {:.1} % |\n\
              | all runs kept: reading them, the report, its figures and tables | {:.2} s |\n\
              | a kept run | {:.1} kB |\n",
             1e3 * self.start.as_secs_f64(),
             self.alone.as_secs_f64(),
             self.cores,
             self.together.as_secs_f64(),
-            100.0 * self.efficiency(),
+            100.0 * efficiency(self.alone),
+            self.cores,
+            self.apart.as_secs_f64(),
+            100.0 * efficiency(self.apart),
             self.report.as_secs_f64(),
             self.bytes_per_run / 1e3,
         )
