@@ -55,10 +55,10 @@ pub fn measure() -> Result<Study, String> {
     let file = folder.join("study.toml");
     fs::write(&file, STUDY).map_err(|error| error.to_string())?;
     let store = folder.join("runs");
-    let study_in = |store: &Path, jobs: usize, fresh: bool| {
+    let study_in = |kept: &Path, jobs: usize, fresh: bool| {
         let mut command = Command::new(&knee);
         command.arg("run").arg(&file).args(["--jobs", &jobs.to_string()]).args(fresh.then_some("--fresh"));
-        timed(command.arg("--store").arg(store).arg("--out").arg(store.with_extension("out")))
+        timed(command.arg("--store").arg(kept).arg("--out").arg(kept.with_extension("out")))
     };
     let study = |jobs, fresh| study_in(&store, jobs, fresh);
     let starts = (0..STARTS).map(|_| timed(Command::new(&knee).arg("check").arg(&file)));
@@ -69,7 +69,8 @@ pub fn measure() -> Result<Study, String> {
     let apart = std::thread::scope(|scope| {
         let one = |place| study_in(&folder.join(format!("runs-{place}")), 1, true);
         let all: Vec<_> = (0..cores).map(|place| scope.spawn(move || one(place))).collect();
-        let times = all.into_iter().map(|one| one.join().map_err(|_| "a study broke off".to_string())?);
+        let times =
+            all.into_iter().map(|thread| thread.join().map_err(|_| "a study broke off".to_string())?);
         times.collect::<Result<Vec<_>, _>>()
     })?;
     let apart = apart.into_iter().max().unwrap_or_default();
