@@ -112,9 +112,7 @@ impl Cluster {
             )),
             None => Err(Failure::run(
                 format!("--on {self}: `{} -m kneepoint` does not start: {ended}", python.display()),
-                format!(
-                    "install the package for it, as with `pip install 'kneepoint[ray]'`, or name another Python with {VARIABLE}"
-                ),
+                format!("install the wheel of `make wheel` for it, or name another Python with {VARIABLE}"),
             )),
         }
     }

@@ -27,14 +27,14 @@ pub struct Means {
     /// A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
-    /// Make every N-th of the missing runs only, the I-th first: for several machines with one store
+    /// Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store
     ///
     /// Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     #[arg(long, value_name = "I/N", conflicts_with_all = ["fresh", "on"])]
     shard: Option<Shard>,
     /// Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running
     ///
-    /// The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3;
+    /// The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3;
     /// $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,

@@ -221,7 +221,7 @@ def test_what_is_missing_for_a_cluster_is_said_with_the_remedy(here: Path, tmp_p
         assert done.returncode == told["status"] != 0
         return told
 
-    assert "pip install 'kneepoint[ray]'" in failure("--on", "ray", python=bare)["remedy"]
+    assert "make wheel" in failure("--on", "ray", python=bare)["remedy"]
     assert "KNEE_PYTHON" in failure("--on", "ray", python=tmp_path / "none")["remedy"]
     assert "--on ray" in failure("--store", "s3://bucket/runs", python=bare)["remedy"]
     assert "objects" in failure("--on", "ray", "--objects", python=bare)["message"]

@@ -133,7 +133,7 @@ def make(
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
-        raise UsageError("sweeps need Ray, which is not installed", "pip install 'kneepoint[ray]'") from None
+        raise UsageError("sweeps need Ray, which is not installed", "pip install 'ray[client]' fsspec") from None
     if not ray.is_initialized():
         # Without an address a cluster of this machine is started, unless RAY_ADDRESS names one.
         address = on if on.startswith("ray://") else None

@@ -71,8 +71,8 @@ def compare(
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
     charts: Formats of the report's charts; SVG is always written
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -126,8 +126,8 @@ def coexist(
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     """
 
@@ -165,8 +165,8 @@ def run(
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
     charts: Formats of the report's charts; SVG is always written
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -201,8 +201,8 @@ def reproduce(
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     """
 
 def predict(
@@ -235,8 +235,8 @@ def predict(
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     """
 
@@ -555,8 +555,8 @@ def markov(
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make every N-th of the missing runs only, the I-th first: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'kneepoint[ray]'`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for the report, its figures and markov.csv
     """
 

@@ -40,7 +40,7 @@ pub fn guided(figures: &[Figures]) -> String {
 const GUIDED: &str = "
 With profile guidance (`make dist`, how packages are built), in the same rounds:
 
-| case | ns/packet, least | of the other build's | instructions/packet | ns-2 / ours |
+| case | ns/packet, least | times the plain build | instructions/packet | ns-2 / ours |
 |---|---|---|---|---|
 ";
 
@@ -92,10 +92,10 @@ and so do all cases except those with `minimal` or `quiet` in their names. Compa
 ## Limits
 
 * A data packet and its acknowledgement cross six links in a full dumbbell with three events. The fewest links cost
-  half the instructions: `d100-minimal`.
+  half the instructions, without a meter: `d100-minimal`.
 * The cost of a meter is `d100` less `d100-unwatched`.
 * Ten times the flows at seven times the rate take about as many instructions and more time: their state no longer
-  fits the first-level caches. The same holds for short transfers (`web1000`).
+  fits the second-level cache. Short transfers (`web1000`) miss the first level and mispredict branches more often.
 * The largest parts are the walk of a packet along its path, `on_ack` and `poll` of the sender, and the event queue.
 ";
 
