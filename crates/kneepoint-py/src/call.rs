@@ -78,6 +78,14 @@ impl Call {
         only: Option<Vec<String>>,
         algorithms: Vec<Algorithm>,
     ) -> PyResult<Call> {
+        if algorithms::within() {
+            let message = "an algorithm cannot call a verb: its own run is under way";
+            return Err(errors::exception(
+                py,
+                "UsageError",
+                (message, "call it before the run, and keep the answer"),
+            ));
+        }
         let raised = Arc::new(Raised::default());
         let extensions = algorithms::extensions(py, algorithms, &raised)?;
         let share = match only {

@@ -296,6 +296,14 @@ def test_an_exception_ends_the_call_with_its_traceback_and_keeps_no_run(here: Pa
     assert len(knee.compare("reno", **SMALL).rows) == 1, "the next call is not stopped"
 
 
+def test_a_verb_within_an_algorithm_is_refused(here: Path) -> None:
+    knee.controller("broken", increase=1.0, decrease=0.5)(
+        broken("def on_ack(self, ack):\n    import kneepoint\n    kneepoint.compare('reno')")
+    )
+    with pytest.raises(knee.RunError, match="UsageError: an algorithm cannot call a verb"):
+        knee.compare("broken", **SMALL)
+
+
 @pytest.mark.parametrize("value", ["float('nan')", "-1.0", "0", "'ten'", "1e9", "float('inf')"])
 def test_a_window_that_is_none_says_so(here: Path, value: str) -> None:
     knee.controller("broken", increase=1.0, decrease=0.5)(broken(f"def on_ack(self, ack):\n    self.window = {value}"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! An object of Python that takes calls, until one of them fails. A failure stops the call of the laboratory and is raised by it.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,6 +94,24 @@ impl From<PyErr> for Trouble {
 /// The outcome of a call.
 pub type Outcome<T> = Result<T, Trouble>;
 
+thread_local! {
+    /// Whether the code of an algorithm is at work on this thread.
+    static WITHIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether an algorithm asks. A verb there would wait for the end of the verb that waits for the algorithm.
+pub fn within() -> bool {
+    WITHIN.get()
+}
+
+/// Does something with the code of an algorithm.
+fn attach<T>(act: impl FnOnce(Python<'_>) -> T) -> T {
+    let before = WITHIN.replace(true);
+    let done = Python::attach(act);
+    WITHIN.set(before);
+    done
+}
+
 /// An object of Python with the stream from which it draws.
 pub struct Body {
     definition: Arc<Definition>,
@@ -108,7 +127,7 @@ impl Body {
         context: impl FnOnce(Python<'_>, Py<Draws>) -> PyResult<Py<PyAny>>,
         read: impl FnOnce(&Bound<'_, PyAny>) -> Outcome<T>,
     ) -> (Body, Option<T>) {
-        let made = Python::attach(|py| {
+        let made = attach(|py| {
             let make = || -> Outcome<_> {
                 let draws = Py::new(py, Draws::default())?;
                 let context = context(py, draws.clone_ref(py))?;
@@ -130,7 +149,7 @@ impl Body {
         act: impl FnOnce(&Bound<'_, PyAny>) -> Outcome<T>,
     ) -> Option<T> {
         let (object, draws) = self.object.as_ref()?;
-        let answer = Python::attach(|py| {
+        let answer = attach(|py| {
             let object = object.bind(py);
             let acted = match rng {
                 None => act(object),

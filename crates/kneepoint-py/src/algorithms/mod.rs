@@ -24,8 +24,8 @@ use kneepoint::scenario::Extensions;
 use kneepoint::settings::External;
 use pyo3::prelude::*;
 
-pub use body::Raised;
 use body::{Class, Definition};
+pub use body::{Raised, within};
 use parameters::Parameters;
 
 use crate::errors;
