@@ -35,10 +35,9 @@ impl Store {
 
     /// The same folder to look into, whether there is one or not.
     pub fn at(given: Option<&Path>) -> Store {
-        let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let chosen = given.map(Path::to_path_buf).or(variable);
-        // What a URL names is copied here.
-        let folder = chosen.filter(|_| Store::url(given).is_none()).unwrap_or_else(|| PathBuf::from(USUAL));
+        // What a URL names is copied to the usual folder.
+        let named = if Store::url(given).is_some() { None } else { Store::named(given) };
+        let folder = named.unwrap_or_else(|| PathBuf::from(USUAL));
         // Whoever asks later may be elsewhere.
         let lasting = if host::embedding().is_some() { std::path::absolute(&folder).ok() } else { None };
         Store { folder: lasting.unwrap_or(folder) }
@@ -46,9 +45,13 @@ impl Store {
 
     /// The store that was given, or that of the environment, if it is not a directory: a URL, as s3://bucket/runs.
     pub fn url(given: Option<&Path>) -> Option<String> {
-        let variable = || std::env::var_os(VARIABLE).map(PathBuf::from);
-        let chosen = given.map(Path::to_path_buf).or_else(variable)?;
-        chosen.to_str().filter(|text| text.contains("://")).map(str::to_string)
+        Store::named(given)?.to_str().filter(|text| text.contains("://")).map(str::to_string)
+    }
+
+    /// The place that was given, or that of the environment.
+    fn named(given: Option<&Path>) -> Option<PathBuf> {
+        let variable = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        given.map(Path::to_path_buf).or_else(variable)
     }
 
     /// The folder.

@@ -36,12 +36,8 @@ impl Reproduce {
         }
         for (experiment, outcome) in self.experiments.iter_mut().zip(outcomes) {
             let had = experiment.seeds.len() + experiment.more.len();
-            let doubtful = outcome.judgements().iter().any(|judgement| !judgement.certain);
-            let last = experiment.more.last().or(experiment.seeds.last()).copied();
-            if let Some(last) = last.filter(|_| doubtful) {
-                let further = had.min(MOST_SEEDS.saturating_sub(had)) as u64;
-                experiment.more.extend((1..=further).map(|step| last + step));
-                any |= further > 0;
+            if outcome.judgements().iter().any(|judgement| !judgement.certain) {
+                any |= seed_further(experiment, had) > 0;
             }
         }
         any
@@ -51,13 +47,18 @@ impl Reproduce {
     pub fn doubt_all(&mut self) {
         self.doubted = None;
         for experiment in &mut self.experiments {
-            if let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() {
-                let further =
-                    MOST_SEEDS.saturating_sub(experiment.seeds.len() + experiment.more.len()) as u64;
-                experiment.more.extend((1..=further).map(|step| last + step));
-            }
+            seed_further(experiment, MOST_SEEDS);
         }
     }
+}
+
+/// Gives an experiment that has seeds so many further ones, but [`MOST_SEEDS`] in all; how many it got.
+fn seed_further(experiment: &mut Experiment, count: usize) -> usize {
+    let had = experiment.seeds.len() + experiment.more.len();
+    let Some(last) = experiment.more.last().or(experiment.seeds.last()).copied() else { return 0 };
+    let further = count.min(MOST_SEEDS.saturating_sub(had));
+    experiment.more.extend((1..=further as u64).map(|step| last + step));
+    further
 }
 
 impl Reproduce {
