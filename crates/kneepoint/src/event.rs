@@ -25,7 +25,7 @@ const SLOTS: u64 = 4096;
 pub struct EventQueue {
     /// Log2 of the nanoseconds of a slot.
     shift: u32,
-    /// The slot whose events are in `current`; earlier slots are empty.
+    /// The slot whose events are in `current`. In `near`, it and all slots before it are empty.
     slot: u64,
     /// The first slot after the block of `slot`.
     end: u64,
@@ -95,7 +95,7 @@ impl EventQueue {
     #[inline(always)]
     pub fn pop(&mut self, until: Time) -> Option<(Time, Entity)> {
         if self.current.is_empty()
-            && let Some(place) = self.near.occupied_from(self.slot % SLOTS)
+            && let Some(place) = self.near.first_from(self.slot % SLOTS)
         {
             let entity = self.near.heads[place as usize];
             let Pending { at, next } = self.entities[entity as usize];
@@ -126,11 +126,10 @@ impl EventQueue {
         self.pop_sorted(until)
     }
 
-    /// The entity whose event most likely comes next, unless that takes more than a look at the near wheel.
+    /// The entity whose event most likely comes next, unless that takes more than a look at one word of the near wheel.
     #[inline(always)]
     pub fn upcoming(&self) -> Option<Entity> {
-        let place = self.near.occupied_from(self.slot % SLOTS)?;
-        Some(self.near.heads[place as usize])
+        self.near.first_near(self.slot % SLOTS)
     }
 
     /// [`EventQueue::pop`] through `current`, for a slot that holds more events.
@@ -186,7 +185,7 @@ impl EventQueue {
     /// Moves to the next occupied slot, or to the next occupied block; false if no event is pending.
     fn advance(&mut self) -> bool {
         let block = self.slot / SLOTS;
-        if let Some(slot) = self.near.occupied_from(self.slot % SLOTS) {
+        if let Some(slot) = self.near.first_from(self.slot % SLOTS) {
             self.slot = block * SLOTS + slot;
             let mut entity = self.near.take(slot);
             while entity != NONE {
@@ -275,16 +274,40 @@ impl Wheel {
     }
 
     /// The first occupied slot at or after `slot`, without wrapping.
-    #[inline]
     fn occupied_from(&self, slot: u64) -> Option<u64> {
+        let word = slot / 64;
+        match self.occupied[word as usize] & (!0 << (slot % 64)) {
+            0 if (word as usize) + 1 < self.occupied.len() => self.first_from((word + 1) * 64),
+            0 => None,
+            bits => Some(lowest(word as usize, bits)),
+        }
+    }
+
+    /// The first occupied slot, where none is before `slot`.
+    #[inline(always)]
+    fn first_from(&self, slot: u64) -> Option<u64> {
         let mut word = slot as usize / 64;
-        let mut bits = self.occupied[word] & (!0 << (slot % 64));
+        let mut bits = self.occupied[word];
         while bits == 0 {
             word += 1;
             bits = *self.occupied.get(word)?;
         }
-        Some(word as u64 * 64 + u64::from(bits.trailing_zeros()))
+        Some(lowest(word, bits))
     }
+
+    /// The entity at the head of the first occupied slot, where none is before `slot`, if both share a word.
+    #[inline(always)]
+    fn first_near(&self, slot: u64) -> Option<Entity> {
+        let word = (slot % SLOTS) as usize / 64;
+        let bits = self.occupied[word];
+        (bits != 0).then(|| self.heads[lowest(word, bits) as usize])
+    }
+}
+
+/// The slot of the lowest bit of a word.
+#[inline(always)]
+fn lowest(word: usize, bits: u64) -> u64 {
+    (word as u64 * 64 + u64::from(bits.trailing_zeros())) % SLOTS
 }
 
 #[cfg(test)]
@@ -326,11 +349,14 @@ mod tests {
         let mut queue = EventQueue::new(3, Span(16));
         assert_eq!(queue.upcoming(), None);
         queue.schedule(2, Time(3000));
-        queue.schedule(1, Time(1000));
-        queue.schedule(0, Time(2000));
+        queue.schedule(1, Time(300));
+        queue.schedule(0, Time(400));
         assert_eq!(queue.upcoming(), Some(1));
-        assert_eq!(queue.pop(Time::NEVER), Some((Time(1000), 1)));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(300), 1)));
         assert_eq!(queue.upcoming(), Some(0));
+        assert_eq!(queue.pop(Time::NEVER), Some((Time(400), 0)));
+        // The next one is out of this word.
+        assert_eq!(queue.upcoming(), None);
     }
 
     #[test]

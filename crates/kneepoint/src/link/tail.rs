@@ -40,11 +40,7 @@ impl Tail {
     /// Lets the next packet go whose transmission begins by `now`: when it begins.
     #[inline]
     pub fn leave(&mut self, now: Time) -> Option<Time> {
-        let &(start, size) = self.starts.front()?;
-        if start > now {
-            return None;
-        }
-        self.starts.pop_front();
+        let (start, size) = self.starts.pop_front_if(|(start, _)| *start <= now)?;
         self.backlog.packets -= 1;
         self.backlog.bytes.0 -= u64::from(size);
         Some(start)
