@@ -22,7 +22,7 @@ use kneepoint::run::{self, Simulation};
 use kneepoint::spec::Valid;
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, Observer};
-use kneepoint::traffic::{Config, cbr};
+use kneepoint::traffic::{Config, cbr, web};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::{Ledger, LinkBook};
 
@@ -239,6 +239,24 @@ fn crossroads(queue: &kneepoint::queue::Config) -> Valid {
     valid
 }
 
+/// Short transfers from each of three noisy hosts to each of three others. Timers begin far below the round trip, so that copies
+/// are on their way when a transfer is done.
+fn village(queue: &kneepoint::queue::Config) -> Valid {
+    let params =
+        web::Params { model: web::Model::Slots, gap: Span::from_millis(1), ..web::Params::default() };
+    let hosts = |first: u32| (0..3).map(move |host| NodeId(first + 2 * host));
+    let pairs = hosts(2).flat_map(|from| hosts(3).map(move |to| (from, to))).collect();
+    let mut valid = full(queue, 3);
+    edit(&mut valid, |parts| {
+        parts.groups = vec![sources(Config::Web(params), pairs, 15, interval(0.0, 1.0))]
+    });
+    tcp(&mut valid, 0, |options| {
+        let (jitter, rto_initial) = (Span::from_millis(1), Span::from_millis(1));
+        *options = Options { handshake: true, jitter, rto_initial, ..Options::default() };
+    });
+    valid
+}
+
 #[test]
 fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
     for queue in disciplines() {
@@ -248,6 +266,7 @@ fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
             ("busy minimal", busy(minimal(&queue, 3)), vec![0]),
             ("busy", busy(full(&queue, 3)), vec![0, 1]),
             ("crossroads", crossroads(&queue), vec![0, 1]),
+            ("village", village(&queue), vec![0, 1]),
         ] {
             let fused = run(&valid, 6);
             let mut apart = valid.clone();

@@ -34,6 +34,22 @@ impl Line {
         Line { delay, noise: noisy.then(noise) }
     }
 
+    /// Whether it delays all packets alike and loses none.
+    pub fn plain(&self) -> bool {
+        self.noise.is_none()
+    }
+
+    /// Whether all it does is to delay packets at random.
+    pub fn only_noise(&self) -> bool {
+        let plain = |noise: &Noise| noise.steps.is_empty() && noise.loss.lossless();
+        self.delay == Span::ZERO && self.noise.as_deref().is_some_and(plain)
+    }
+
+    /// When a packet whose transmission ends at `end` arrives, on a plain line.
+    pub fn end(&self, end: Time) -> Time {
+        end + self.delay
+    }
+
     /// When a packet whose transmission ends at `end` arrives; never, if the line loses it.
     #[inline]
     pub fn carry(&mut self, end: Time, size: u16) -> Option<Time> {

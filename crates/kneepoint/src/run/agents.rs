@@ -88,10 +88,7 @@ impl Engine<'_> {
         let starts = if kind == Kind::Transfers { setup.starts(group) } else { Vec::new() };
         for (index, (member, pair)) in group.members.iter().zip(&group.pairs).enumerate() {
             let jitter = if kind.listed() { setup.jitters.next().flatten() } else { None };
-            let paths = self.add_paths(&mut setup.routes, *pair, jitter);
-            if kind.listed() && !options.delayed_ack {
-                self.network.add_answer(paths.forward, paths.backward);
-            }
+            let paths = self.add_paths(&mut setup.routes, *pair, jitter, !options.delayed_ack);
             let load = member.size.map_or(Load::Endless, Load::Sized);
             let (options, controller, owner) = (&options, &controller, None);
             let task = Task { options, controller, load, paths, group: place as u32, owner };
@@ -133,7 +130,7 @@ impl Engine<'_> {
             let paths = pairs
                 .map(|&pair| {
                     let jitter = setup.jitters.next().flatten();
-                    self.add_paths(&mut setup.routes, pair, jitter)
+                    self.add_paths(&mut setup.routes, pair, jitter, !options.delayed_ack)
                 })
                 .collect();
             self.pools.push(new_pool(paths, Vec::new(), None));
@@ -266,7 +263,7 @@ impl Engine<'_> {
         let mut packet = Packet::data(flow.0, 0, size.0 as u16, Flags::DATAGRAM, now);
         (packet.hop, packet.id) = (hop, id);
         if let Some(at) = self.network.carry(&mut packet, now, &mut self.events, watch) {
-            self.hosts.deliver((packet, at), &mut self.network, &mut self.events, watch);
+            self.hosts.deliver((packet, at), now, &mut self.network, &mut self.events, watch);
         }
     }
 }

@@ -148,6 +148,7 @@ impl Hosts {
     pub fn deliver<O: Observer>(
         &mut self,
         (packet, at): Reached,
+        now: Time,
         network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
@@ -156,7 +157,7 @@ impl Hosts {
             watch.on(at, &Event::Delivered { packet: &packet });
             return self.hear(&packet, at, network, events, watch);
         }
-        self.receive(&packet, at, network, events, watch);
+        self.receive((&packet, at), now, network, events, watch);
         None
     }
 
@@ -231,28 +232,60 @@ impl Hosts {
     #[inline(always)]
     fn receive<O: Observer>(
         &mut self,
-        packet: &Packet,
-        at: Time,
+        (packet, at): (&Packet, Time),
+        now: Time,
         network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) {
-        watch.on(at, &Event::Delivered { packet });
         let flow = &mut self.flows[packet.flow as usize];
-        if packet.flags.has(Flags::DATAGRAM) || flow.epoch != packet.epoch {
-            return;
+        if flow.epoch != packet.epoch {
+            return self.receive_other((packet, at), now, network, events, watch);
         }
         let Some(reply) = flow.receiver.on_next(packet, at) else {
-            return self.receive_fully(packet, at, network, events, watch);
+            return self.receive_other((packet, at), now, network, events, watch);
         };
+        watch.on(at, &Event::Delivered { packet });
         if flow.receiver.next() >= flow.awaited {
             flow.reached(at);
         }
         self.reply(packet.flow, reply, at, network, events, watch);
     }
 
-    /// Data arrives that is not simply the next, or is answered later.
+    /// Something else arrives than simply the next of a receiver that answers at once.
+    ///
+    /// What a receiver lacks may be taken ahead of its time, for no transfer ends before that arrives. What it has already may
+    /// outlive the transfer, and find that its slot serves another. So that waits, and what is behind it, too.
     #[inline(never)]
+    fn receive_other<O: Observer>(
+        &mut self,
+        (packet, at): (&Packet, Time),
+        now: Time,
+        network: &mut Links,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        let flow = &self.flows[packet.flow as usize];
+        let heard = flow.epoch == packet.epoch && !packet.flags.has(Flags::DATAGRAM);
+        let wanted = flow.receiver.next();
+        if heard && at > now && packet.seq < wanted && Some(wanted) == flow.sender.total() {
+            return network.hold(packet, at, events);
+        }
+        watch.on(at, &Event::Delivered { packet });
+        if heard {
+            self.receive_fully(packet, at, network, events, watch);
+        }
+        if at == now {
+            for (next, arrival) in network.release(packet, events) {
+                match network.waits(&next) {
+                    true => network.hold(&next, arrival, events),
+                    false => self.receive((&next, arrival), now, network, events, watch),
+                }
+            }
+        }
+    }
+
+    /// Data arrives that is not simply the next, or is answered later.
     fn receive_fully<O: Observer>(
         &mut self,
         packet: &Packet,
@@ -295,7 +328,7 @@ impl Hosts {
             let mut packet = slot.data(flow, segment, self.packets, now);
             watch.on(now, &Event::Sent { packet: &packet, group: slot.group });
             if let Some(at) = network.carry(&mut packet, now, events, watch) {
-                self.receive(&packet, at, network, events, watch);
+                self.receive((&packet, at), now, network, events, watch);
                 slot = &mut self.flows[flow as usize];
             }
         }

@@ -170,7 +170,15 @@ impl<'a> Engine<'a> {
         state
     }
 
-    fn add_paths(&mut self, routes: &mut Routes, (from, to): (NodeId, NodeId), jitter: Option<u32>) -> Paths {
+    /// The paths between two hosts, with the link that holds a noisy sender's packets back; whether the receiver answers each
+    /// packet at once.
+    fn add_paths(
+        &mut self,
+        routes: &mut Routes,
+        (from, to): (NodeId, NodeId),
+        jitter: Option<u32>,
+        answers: bool,
+    ) -> Paths {
         let mut way = |a, b| routes.path(a, b).expect("a valid scenario has a path both ways");
         let out: Vec<u32> = jitter.into_iter().chain(way(from, to)).collect();
         let back = way(to, from);
@@ -178,7 +186,11 @@ impl<'a> Engine<'a> {
         let delays = out.iter().chain(&back).filter_map(|link| links.get(*link as usize));
         let rtt = delays.fold(Span::ZERO, |sum, link| sum + link.delay);
         let class = self.hosts.class(&out, rtt);
-        Paths { forward: self.network.add_path(&out), backward: self.network.add_path(&back), class }
+        let (forward, backward) = (self.network.add_path(&out), self.network.add_path(&back));
+        if answers {
+            self.network.add_answer(forward, backward);
+        }
+        Paths { forward, backward, class }
     }
 }
 
@@ -188,7 +200,8 @@ impl Engine<'_> {
     fn handle<O: Observer>(&mut self, entity: Entity, now: Time, watch: &mut O) {
         if entity < self.base {
             if let Some(reached) = self.network.on_event(entity, now, &mut self.events, watch)
-                && let Some(news) = self.hosts.deliver(reached, &mut self.network, &mut self.events, watch)
+                && let Some(news) =
+                    self.hosts.deliver(reached, now, &mut self.network, &mut self.events, watch)
             {
                 self.tell(news, now, watch);
             }

@@ -15,7 +15,7 @@ use crate::packet::{Block, Explicit, Flags, Lag, Packet};
 use crate::units::{Span, Time};
 
 /// What takes a packet off the path of those that are simply the next.
-const NEWS: Flags = Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE);
+const NEWS: Flags = Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE).with(Flags::DATAGRAM);
 
 /// An acknowledgement to send.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -117,7 +117,9 @@ impl Observer for Ledger {
             }
             Event::Delivered { packet } => {
                 let ack = u8::from(packet.flags.has(Flags::ACK));
-                self.note(4 + ack, packet.flow, at, &[digest(packet)]);
+                // The transfers of a slot may take different paths.
+                let transfer = packet.flow | u32::from(packet.epoch) << 16;
+                self.note(4 + ack, transfer, at, &[digest(packet)]);
                 self.delivered.push((at, *packet));
             }
             Event::Acked { flow, acked, rtt, .. } => {

@@ -44,6 +44,13 @@ impl Constant {
     }
 }
 
+impl Constant {
+    /// Whether it sends at once.
+    pub fn instant(&self) -> bool {
+        self.rate == 0
+    }
+}
+
 impl Capacity for Constant {
     type Params = Params;
 

@@ -30,6 +30,12 @@ pub struct Flight {
 impl Flight {
     /// Nothing on its way.
     pub const EMPTY: Flight = Flight { first: NONE, last: NONE };
+
+    /// Whether nothing is on its way.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.first == NONE
+    }
 }
 
 /// The places of all lines.
@@ -84,6 +90,53 @@ impl Pool {
         self.places.len() as u32 - 1
     }
 
+    /// Puts a packet on a line behind all that are not to come after it. Whether it is the first there.
+    pub fn insert(
+        &mut self,
+        flight: &mut Flight,
+        arrival: Time,
+        packet: &Packet,
+        comes_after: impl Fn(Time, &Packet) -> bool,
+    ) -> bool {
+        let after = |index: u32| {
+            let other = &self.places[index as usize];
+            comes_after(other.arrival, &other.packet)
+        };
+        if flight.first == NONE || !after(flight.last) {
+            return self.push(flight, arrival, packet);
+        }
+        let mut before = NONE;
+        let mut here = flight.first;
+        while !after(here) {
+            (before, here) = (here, self.behind[here as usize]);
+        }
+        // On a line of its own the packet gets its place.
+        let mut alone = Flight::EMPTY;
+        self.push(&mut alone, arrival, packet);
+        self.behind[alone.first as usize] = here;
+        match before {
+            NONE => flight.first = alone.first,
+            before => self.behind[before as usize] = alone.first,
+        }
+        before == NONE
+    }
+
+    /// A line's first packet, and when it arrives.
+    #[inline]
+    pub fn first(&self, flight: Flight) -> Option<(Time, &Packet)> {
+        self.places.get(flight.first as usize).map(|place| (place.arrival, &place.packet))
+    }
+
+    /// Takes all packets off a line, with their arrivals.
+    pub fn clear(&mut self, flight: &mut Flight) -> Vec<(Packet, Time)> {
+        let mut taken = Vec::new();
+        while let Some((arrival, packet)) = self.first(*flight) {
+            taken.push((*packet, arrival));
+            self.pop(flight);
+        }
+        taken
+    }
+
     /// Takes the first packet off a line, and tells when the next arrives.
     #[inline(always)]
     pub fn pop(&mut self, flight: &mut Flight) -> Option<(Packet, Option<Time>)> {
@@ -127,11 +180,17 @@ mod tests {
             let line = rng.below(5) as usize;
             if rng.chance(0.52) && models[line].len() < 30 {
                 id += 1;
-                assert_eq!(
-                    pool.push(&mut lines[line], Time(id), &packet(id as u32)),
-                    models[line].is_empty()
-                );
-                models[line].push_back((Time(id), id as u32));
+                // Some come in front of others on their line.
+                let at = Time(id - id.min(rng.below(8)));
+                let model = &mut models[line];
+                let place = model.partition_point(|(other, _)| *other <= at);
+                let first = pool.insert(&mut lines[line], at, &packet(id as u32), |other, _| other > at);
+                assert_eq!(first, place == 0);
+                model.insert(place, (at, id as u32));
+            } else if rng.chance(0.001) {
+                let all = pool.clear(&mut lines[line]);
+                let all = all.into_iter().map(|(packet, at)| (at, packet.id));
+                assert!(all.eq(models[line].drain(..)));
             } else {
                 let expected = models[line].pop_front().map(|(_, number)| number);
                 let popped = pool.pop(&mut lines[line]);

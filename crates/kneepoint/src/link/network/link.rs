@@ -42,6 +42,8 @@ pub(super) struct Link {
     pub(super) capacity: Option<u32>,
     pub(super) line: Line,
     pub(super) flight: Flight,
+    /// Whether `flight` holds what comes in front of this link, in order, and not what left it.
+    pub(super) merges: bool,
     pub(super) measured: bool,
     pub(super) served: u64,
 }
@@ -50,6 +52,25 @@ impl Link {
     /// Whether it takes packets ahead of their time: it computes departures, and nobody watches its queue.
     pub(super) fn ahead(&self) -> bool {
         !self.measured && !matches!(self.queue, Queue::Ruled(_))
+    }
+
+    /// Whether it holds packets back at random and does nothing else.
+    pub(super) fn only_noise(&self) -> bool {
+        self.free() && self.transmitter.instant() && self.line.only_noise()
+    }
+
+    /// Whether the end of a crossing follows from its beginning, with nothing to watch.
+    pub(super) fn plain(&self) -> bool {
+        self.free() && self.line.plain()
+    }
+
+    fn free(&self) -> bool {
+        matches!(self.queue, Queue::Free)
+    }
+
+    /// When a packet that comes next, at `at`, reaches the other end of a plain link.
+    pub(super) fn foresee(&self, at: Time, size: u16) -> Time {
+        self.line.end(self.transmitter.clone().send(at, size).1)
     }
 
     pub(super) fn new(spec: &LinkSpec, capacity: Option<u32>, packet: Bytes, seed: u64, index: u64) -> Link {
@@ -80,6 +101,7 @@ impl Link {
                 Rng::stream(seed, "line", index),
             ),
             flight: Flight::EMPTY,
+            merges: false,
             measured: spec.measured,
             served: 0,
         }

@@ -3,13 +3,16 @@
 //!
 //! Every link is first in, first out, and its line never reorders, so the packets on it wait for one event: the
 //! arrival of the first. A link that only carries what one other link delivers needs not even that. Its arrivals
-//! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a
-//! receiver that answers each packet, on a link that nobody else uses, may do so as soon as the packet's arrival
-//! is known (`Step::Reach`). Both are exact, for nothing else can come between; measured links are excluded, so
-//! that their events are in order.
+//! are known when that link's departures are, so a packet passes through both at once (`Step::Through`). And a host
+//! whose receivers answer each packet, on a link that nothing else uses, may do so as soon as the packet's arrival is
+//! known (`Step::Reach`), unless an earlier one still waits for its own. Where several noisy hosts meet on one link,
+//! their packets are put in order in front of it as they come, and wait for the end of that link instead
+//! (`Step::Merge`). All are exact, for nothing else can come between; measured links are excluded, so that their
+//! events are in order.
 
 mod flight;
 mod link;
+mod order;
 mod paths;
 
 use crate::event::{Entity, EventQueue};
@@ -33,7 +36,7 @@ pub struct Links {
     tails: Vec<u32>,
     pool: Pool,
     hops: Vec<Hop>,
-    /// The last hop of each path whose receiver answers every packet, and the first link of the way back.
+    /// The last hop of each path whose receiver answers every packet, and the first hop of the way back.
     answered: Vec<(u32, u32)>,
 }
 
@@ -123,19 +126,21 @@ impl Links {
                 watch.on(at, &Event::Fate { link: id, packet, fate });
                 return None;
             };
-            match hop.step {
-                Step::Through => {
-                    packet.hop += 1;
-                    at = arrival;
-                }
-                Step::Reach => return Some(arrival),
-                Step::Join | Step::Arrive => {
-                    if self.pool.push(&mut link.flight, arrival, packet) {
-                        events.begin(self.arrival(hop.link as usize), arrival);
-                    }
-                    return None;
-                }
+            // Not a match, which would jump by a table and be foreseen less often.
+            if hop.step == Step::Through {
+                packet.hop += 1;
+                at = arrival;
+                continue;
             }
+            if hop.step == Step::Reach && link.flight.is_empty() {
+                return Some(arrival);
+            }
+            if hop.step == Step::Merge {
+                self.merge(packet, arrival, events);
+            } else if self.pool.push(&mut link.flight, arrival, packet) {
+                events.begin(self.arrival(hop.link as usize), arrival);
+            }
+            return None;
         }
     }
 
@@ -224,11 +229,14 @@ impl Links {
         events: &mut EventQueue,
         watch: &mut O,
     ) -> Option<Reached> {
+        if self.links[link].merges {
+            return self.leave(link, entity, now, events, watch);
+        }
         let (mut packet, next) = self.pool.pop(&mut self.links[link].flight)?;
         if let Some(next) = next {
             events.begin(entity, next);
         }
-        if self.hops[packet.hop as usize].step == Step::Arrive {
+        if matches!(self.hops[packet.hop as usize].step, Step::Arrive | Step::Reach) {
             return Some((packet, now));
         }
         packet.hop += 1;
@@ -336,15 +344,16 @@ impl Links {
                     *taken = packet;
                     return self.carry(taken, arrival, events, watch);
                 }
-                Step::Reach => {
+                Step::Reach if link.flight.is_empty() => {
                     *taken = packet;
                     return Some(arrival);
                 }
-                Step::Join | Step::Arrive => {
+                Step::Reach | Step::Join | Step::Arrive => {
                     if self.pool.push(&mut link.flight, arrival, &packet) {
                         events.begin(self.arrival(index), arrival);
                     }
                 }
+                Step::Merge => self.merge(&packet, arrival, events),
             }
             return None;
         }

@@ -8,8 +8,10 @@ use super::Links;
 pub enum Step {
     /// It arrives at its host.
     Arrive,
-    /// It reaches a receiver that can take it ahead of its time.
+    /// It reaches a receiver that can take it ahead of its time, unless another packet for the host waits.
     Reach,
+    /// It takes its place in front of the next link, whose packets are put in order as they come.
+    Merge,
     /// It waits for its turn at the next link.
     Join,
     /// It passes into the next link, which nothing else feeds.
@@ -29,8 +31,8 @@ pub struct Hop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,
-    /// One path begins with it.
-    Host,
+    /// A host that answers each packet from this link at once, and sends nothing else.
+    Answers(u32),
     /// Paths cross it after this link only.
     Link(u32),
     Several,
@@ -50,37 +52,61 @@ impl Links {
     pub fn add_answer(&mut self, forward: u32, backward: u32) {
         let steps = self.hops[forward as usize..].iter();
         let last = forward + steps.take_while(|hop| hop.step != Step::Arrive).count() as u32;
-        self.answered.push((last, self.hops[backward as usize].link));
+        self.answered.push((last, backward));
     }
 
     /// Lets packets pass through where one link is all that feeds another. Call when all paths are there.
     pub fn fuse(&mut self) {
         let feeders = self.feeders();
+        self.find_merges(&feeders);
         for place in 1..self.hops.len() {
             let next = self.hops[place].link as usize;
             let hop = &mut self.hops[place - 1];
-            if hop.step == Step::Join && self.links[next].ahead() && feeders[next] == Feeder::Link(hop.link) {
+            if hop.step != Step::Join {
+                continue;
+            }
+            if self.links[next].merges {
+                hop.step = Step::Merge;
+            } else if self.links[next].ahead() && feeders[next] == Feeder::Link(hop.link) {
                 hop.step = Step::Through;
             }
         }
         for &(last, back) in &self.answered {
-            if feeders[back as usize] == Feeder::Host && self.links[back as usize].ahead() {
-                self.hops[last as usize].step = Step::Reach;
+            let back = self.hops[back as usize].link as usize;
+            let hop = &mut self.hops[last as usize];
+            if feeders[back] == Feeder::Answers(hop.link) && self.links[back].ahead() {
+                hop.step = Step::Reach;
             }
         }
     }
 
-    fn feeders(&self) -> Vec<Feeder> {
-        let mut feeders = vec![Feeder::Nothing; self.links.len()];
-        let mut source = Feeder::Host;
+    /// Finds the links that put their packets in order as they come: only noise is in front of them, so few packets wait there,
+    /// and no path ends with them.
+    fn find_merges(&mut self, feeders: &[Feeder]) {
+        let mut shared: Vec<_> = feeders.iter().map(|feeder| *feeder == Feeder::Several).collect();
+        let mut noise = false;
         for hop in &self.hops {
+            shared[hop.link as usize] &= noise && hop.step == Step::Join;
+            noise = hop.step == Step::Join && self.links[hop.link as usize].only_noise();
+        }
+        for (link, merges) in self.links.iter_mut().zip(shared) {
+            link.merges = merges && link.ahead() && link.plain();
+        }
+    }
+
+    fn feeders(&self) -> Vec<Feeder> {
+        let mut hosts = vec![Feeder::Several; self.hops.len()];
+        for &(last, back) in &self.answered {
+            hosts[back as usize] = Feeder::Answers(self.hops[last as usize].link);
+        }
+        let mut feeders = vec![Feeder::Nothing; self.links.len()];
+        let mut before = None;
+        for (hop, host) in self.hops.iter().zip(hosts) {
+            let source = before.map_or(host, Feeder::Link);
             let feeder = &mut feeders[hop.link as usize];
-            *feeder = match *feeder {
-                Feeder::Nothing => source,
-                Feeder::Link(_) if *feeder == source => source,
-                _ => Feeder::Several,
-            };
-            source = if hop.step == Step::Arrive { Feeder::Host } else { Feeder::Link(hop.link) };
+            let same = *feeder == Feeder::Nothing || *feeder == source;
+            *feeder = if same { source } else { Feeder::Several };
+            before = (hop.step != Step::Arrive).then_some(hop.link);
         }
         feeders
     }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Packets that keep their order without an event for each: in front of a link that noisy hosts share, and on the last
+//! link to a host that is ahead of its time.
+
+use super::paths::Step;
+use super::{Links, Reached};
+use crate::event::{Entity, EventQueue};
+use crate::link::capacity::Capacity;
+use crate::packet::Packet;
+use crate::trace::Observer;
+use crate::units::Time;
+
+/// Links that put their packets in order as they come.
+impl Links {
+    /// Puts a packet in front of the next link, where its turn comes at `at`. At one instant links come in their order.
+    #[inline(never)]
+    pub(super) fn merge(&mut self, packet: &Packet, at: Time, events: &mut EventQueue) {
+        let hops = &self.hops;
+        let order = |turn: Time, one: &Packet| (turn, hops[one.hop as usize].link);
+        let own = order(at, packet);
+        let next = hops[packet.hop as usize + 1].link as usize;
+        let link = &mut self.links[next];
+        if self.pool.insert(&mut link.flight, at, packet, |turn, other| order(turn, other) > own) {
+            let end = link.foresee(at, packet.size);
+            events.schedule(self.arrival(next), end);
+        }
+    }
+
+    /// The packet that waited in front of a link reaches its end, and the end of the one behind it is known.
+    #[inline(never)]
+    pub(super) fn leave<O: Observer>(
+        &mut self,
+        link: usize,
+        entity: Entity,
+        now: Time,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) -> Option<Reached> {
+        let link = &mut self.links[link];
+        let (began, _) = self.pool.first(link.flight)?;
+        let (mut packet, _) = self.pool.pop(&mut link.flight)?;
+        link.transmitter.send(began, packet.size);
+        if let Some((turn, next)) = self.pool.first(link.flight) {
+            events.begin(entity, link.foresee(turn, next.size));
+        }
+        // Over the hop of its noise, and over this link.
+        packet.hop += 2;
+        self.carry(&mut packet, now, events, watch).map(|at| (packet, at))
+    }
+}
+
+/// Packets that wait for their arrival where others are taken ahead of it.
+impl Links {
+    /// Leaves a packet that was to be taken ahead of its time on its last link until it arrives.
+    pub fn hold(&mut self, packet: &Packet, arrival: Time, events: &mut EventQueue) {
+        let link = self.hops[packet.hop as usize].link as usize;
+        if self.pool.push(&mut self.links[link].flight, arrival, packet) {
+            events.begin(self.arrival(link), arrival);
+        }
+    }
+
+    /// Takes what waits behind a packet that was held until now: packets and their arrivals.
+    pub fn release(&mut self, packet: &Packet, events: &mut EventQueue) -> Vec<Reached> {
+        let hop = self.hops[packet.hop as usize];
+        if hop.step != Step::Reach {
+            return Vec::new();
+        }
+        events.schedule(self.arrival(hop.link as usize), Time::NEVER);
+        self.pool.clear(&mut self.links[hop.link as usize].flight)
+    }
+
+    /// Whether a packet on its last link has to wait for its arrival, perhaps because another one does.
+    pub fn waits(&self, packet: &Packet) -> bool {
+        let hop = self.hops[packet.hop as usize];
+        hop.step != Step::Reach || !self.links[hop.link as usize].flight.is_empty()
+    }
+}
