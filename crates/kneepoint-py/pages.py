@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from generated import settle
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(ROOT.joinpath("examples", "notebooks").glob("*.ipynb"))
 PAGE = ROOT / "docs" / "notebooks.md"
@@ -74,14 +76,7 @@ def main() -> int:
     sections = [section(path, executed(path)) for path in NOTEBOOKS]
     files = {PAGE: "\n".join([HEAD, *(one.text for one in sections)])}
     files |= {one.figure: one.picture for one in sections if one.picture}
-    status = 0
-    for path, text in files.items():
-        if "--check" not in sys.argv:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            print(f"{path} is not what `python {Path(__file__).name}` writes: write it again", file=sys.stderr)
-            status = 1
-    return status
+    return settle(files)
 
 
 if __name__ == "__main__":

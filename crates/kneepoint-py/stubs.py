@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Writes the stubs of the package from the vocabulary of the command line and the schema of scenarios.
+"""Writes the stubs of the package from the vocabulary of the command line, the schema of scenarios and the documentation of signals.
 
     python stubs.py            writes them
     python stubs.py --check    fails if they are not what it would write
@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from generated import settle
 from kneepoint import _native
 from kneepoint._verbs import parameter_name, vocabulary
 
@@ -193,6 +195,36 @@ def text_of(word: Any) -> Optional[str]: ...
         return title
 
 
+def native() -> str:
+    """The stub of the native part: its types are written by hand, the sentences on signals are those of `help`."""
+    text = (PACKAGE / "_native.pyi").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    # From the end, so that places stay what they are.
+    for place, indent, old, sentences in sorted(sentences_of(ast.parse(text).body, _native), reverse=True):
+        doc = textwrap.indent('"""' + sentences + '"""', " " * indent).splitlines()
+        lines[place : place + old] = doc
+    return "\n".join(lines) + "\n"
+
+
+def sentences_of(body: list[ast.stmt], owner: Any) -> list[tuple[int, int, int, str]]:
+    """Of documented classes and attributes: the line and the indent of the sentences, how many lines they have now, and what they say."""
+    found = []
+    for node, following in zip(body, [*body[1:], None]):
+        name = getattr(node, "name", None) or getattr(getattr(node, "target", None), "id", "")
+        thing = getattr(owner, name, None)
+        sentences = thing.__doc__ if isinstance(thing, type) or hasattr(thing, "__get__") else None
+        if isinstance(node, ast.ClassDef):
+            found += sentences_of(node.body, thing)
+            first, place, indent = node.body[0], node.lineno, node.col_offset + 4
+        else:
+            first, place, indent = following, node.end_lineno, node.col_offset
+        if sentences and isinstance(node, (ast.ClassDef, ast.AnnAssign)):
+            documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            old = first.end_lineno - first.lineno + 1 if documented else 0
+            found.append((first.lineno - 1 if documented else place, indent, old, sentences))
+    return found
+
+
 def union(kinds: list[str]) -> str:
     kinds = list(dict.fromkeys(kinds)) or ["Any"]
     return kinds[0] if len(kinds) == 1 else f"Union[{', '.join(kinds)}]"
@@ -204,15 +236,8 @@ def camel(name: str) -> str:
 
 
 def main() -> int:
-    status = 0
-    for name, text in [("_verbs.pyi", verbs()), ("scenario.pyi", Sections().text())]:
-        path = PACKAGE / name
-        if "--check" not in sys.argv:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            print(f"{path} is not what `python {Path(__file__).name}` writes: write it again", file=sys.stderr)
-            status = 1
-    return status
+    texts = {"_verbs.pyi": verbs(), "scenario.pyi": Sections().text(), "_native.pyi": native()}
+    return settle({PACKAGE / name: text for name, text in texts.items()})
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::files::{self, tell};
 use crate::verbs::{
     check, coexist, compare, completions, doctor, explain, fluid, init, kernel, list, man, markov, predict,
     reproduce, run, schema,
@@ -137,6 +138,17 @@ impl Knee {
 
     /// Executes the verb.
     pub fn act(&self) -> Result<(), Failure> {
+        match self.perform() {
+            // A part of the runs was asked for and made: that is the outcome.
+            Err(Failure::Left(left)) => {
+                tell(left.text());
+                if self.json { files::print_json(&left) } else { Ok(()) }
+            }
+            done => done,
+        }
+    }
+
+    fn perform(&self) -> Result<(), Failure> {
         match &self.verb {
             Verb::Compare(arguments) => compare::compare(arguments, self.json),
             Verb::Coexist(arguments) => coexist::coexist(arguments, self.json),

@@ -3,8 +3,9 @@
 //! files. The verb then reads them back, as it reads back every kept run.
 //!
 //! ```text
-//! knee ── a job, as JSON ──────────────────────────▶ python3 -m kneepoint ──▶ workers
-//!      ◀── lines of JSON: progress, or a failure ───  keeps each file that arrives
+//! knee ── a job, as JSON ───────────────────────────────▶ python3 -m kneepoint ──▶ workers
+//!      ◀── lines of JSON: who answers, then progress, ───  keeps each file that arrives
+//!          or a failure
 //! ```
 
 use std::fmt;
@@ -36,14 +37,19 @@ impl FromStr for Cluster {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Cluster, String> {
-        match text.strip_prefix("ray://") {
-            Some(address) if !address.is_empty() => {}
-            None if text == "ray" => {}
-            _ => {
-                return Err(
-                    "write ray for this machine, or ray://HOST:PORT for a cluster that is running".into()
-                );
-            }
+        let valid = text.strip_prefix("ray://").map_or(text == "ray", |address| {
+            // The colons of an IPv6 address are within brackets.
+            let (host, port) = match address.rsplit_once(':') {
+                Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+                _ => (address, None),
+            };
+            let possible = |written: &str| written.parse::<u16>().is_ok_and(|number| number > 0);
+            !host.is_empty() && !host.contains('/') && port.is_none_or(possible)
+        });
+        if !valid {
+            return Err("write ray for this machine, or ray://HOST:PORT for a cluster that is running; \
+                        without a port it is 10001"
+                .into());
         }
         Ok(Cluster(text.to_string()))
     }
@@ -82,10 +88,11 @@ struct Order<'a> {
     job: &'a Job<'a>,
 }
 
-/// A line from Python.
+/// A line from Python. The first says which version of the package answers.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
+    Greeting { kneepoint: String },
     Progress { done: u64, total: u64, message: String },
     Failure { status: u8, message: String, remedy: Option<String> },
 }
@@ -97,22 +104,24 @@ impl Cluster {
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let order = Order { on: &self.0, words: words.collect(), input: files::input(), job };
         let mut child = start(&python, &order)?;
-        let said = follow(&mut child, bar);
+        let Followed { version, last } = follow(&mut child, bar);
         let ended = child.wait().map_err(|error| Failure::io("wait for", &python, &error))?;
-        match said {
-            _ if interrupt::asked() => Ok(()),
+        if interrupt::asked() {
+            return Ok(());
+        }
+        if version.as_deref() != Some(env!("CARGO_PKG_VERSION")) {
+            let (message, remedy) = stranger(&python, version);
+            return Err(Failure::run(format!("--on {self}: {message}"), remedy));
+        }
+        match last {
             Some(Line::Failure { status, message, remedy }) => {
                 let remedy = remedy.unwrap_or_else(|| "finished runs are kept; run it again".into());
                 Err(if status == 2 { Failure::usage(message, remedy) } else { Failure::run(message, remedy) })
             }
             Some(Line::Progress { .. }) if ended.success() => Ok(()),
-            Some(Line::Progress { .. }) => Err(Failure::run(
+            _ => Err(Failure::run(
                 format!("the driver of the cluster, `{}`, broke off: {ended}", python.display()),
                 "finished runs are kept; the same command goes on from there",
-            )),
-            None => Err(Failure::run(
-                format!("--on {self}: `{} -m kneepoint` does not start: {ended}", python.display()),
-                format!("install the wheel of `make wheel` for it, or name another Python with {VARIABLE}"),
             )),
         }
     }
@@ -123,6 +132,36 @@ fn python() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let beside = || std::env::current_exe().ok()?.parent().map(|folder| folder.join("python3"));
     named.or_else(|| beside().filter(|path| path.exists())).unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+/// Prints what an interpreter finds under the name of the package.
+const PROBE: &str = "\
+try:
+    import kneepoint
+    print('Python has', kneepoint.__file__)
+except ImportError:
+    print('Python has none')";
+
+/// What is wrong with a program that does not answer as this version of the package, and the remedy.
+fn stranger(python: &Path, version: Option<String>) -> (String, String) {
+    let named = python.display();
+    let wheel = format!("install the wheel of `make wheel` for it, or name another Python with {VARIABLE}");
+    if let Some(version) = version {
+        let own = env!("CARGO_PKG_VERSION");
+        return (format!("`{named}` has version {version} of the package, and this program is {own}"), wheel);
+    }
+    let probed = Command::new(python).args(["-c", PROBE]).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let said = probed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    match said.trim().strip_prefix("Python has ") {
+        None => (
+            format!("`{named}` is not a Python interpreter"),
+            format!("name one that has the package with {VARIABLE}, as in {VARIABLE}=/usr/bin/python3"),
+        ),
+        Some("none") => (format!("`{named}` does not have the package kneepoint"), wheel),
+        Some(file) => {
+            (format!("`{named}` has another package called kneepoint, or another version: {file}"), wheel)
+        }
+    }
 }
 
 /// Starts Python on an order, out of reach of the terminal's Ctrl-C: that comes from here, once.
@@ -142,10 +181,19 @@ fn start(python: &Path, order: &Order) -> Result<Child, Failure> {
     Ok(child)
 }
 
-/// Shows the progress until Python has nothing more to say, and passes Ctrl-C on. The last line, or the failure.
-fn follow(child: &mut Child, bar: &ProgressBar) -> Option<Line> {
+/// What Python said.
+#[derive(Default)]
+struct Followed {
+    /// The version with which it greeted.
+    version: Option<String>,
+    /// The last progress, or the failure.
+    last: Option<Line>,
+}
+
+/// Shows the progress until Python has nothing more to say, and passes Ctrl-C on.
+fn follow(child: &mut Child, bar: &ProgressBar) -> Followed {
     let lines = lines(child);
-    let (mut last, mut stopping) = (None, false);
+    let (mut followed, mut stopping) = (Followed::default(), false);
     loop {
         if interrupt::asked() && !stopping {
             stopping = true;
@@ -153,16 +201,17 @@ fn follow(child: &mut Child, bar: &ProgressBar) -> Option<Line> {
             let _ = kill_process(Pid::from_child(child), Signal::INT);
         }
         match lines.recv_timeout(TICK) {
+            Ok(Line::Greeting { kneepoint }) => followed.version = Some(kneepoint),
             Ok(line) => {
                 if let Line::Progress { done, total, message } = &line {
                     bar.set_length(*total);
                     bar.set_position(*done);
                     bar.set_message(message.clone());
                 }
-                last = Some(line);
+                followed.last = Some(line);
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return last,
+            Err(RecvTimeoutError::Disconnected) => return followed,
         }
     }
 }
@@ -189,10 +238,23 @@ mod tests {
 
     #[test]
     fn a_cluster_is_this_machine_or_has_an_address() {
-        for address in ["ray", "ray://head:10001"] {
+        for address in
+            ["ray", "ray://head:10001", "ray://head", "ray://10.0.0.1", "ray://[::1]", "ray://[::1]:7"]
+        {
             assert_eq!(address.parse::<Cluster>().unwrap().to_string(), address);
         }
-        for address in ["", "slurm", "ray://", "ray:head", "rays"] {
+        for address in [
+            "",
+            "slurm",
+            "ray://",
+            "ray:head",
+            "rays",
+            "ray://:1",
+            "ray://head:",
+            "ray://head:0",
+            "ray://head:x",
+            "ray://a/b",
+        ] {
             assert!(address.parse::<Cluster>().unwrap_err().contains("ray://HOST:PORT"), "{address}");
         }
     }

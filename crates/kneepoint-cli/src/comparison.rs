@@ -14,30 +14,33 @@
 //! OUT/.kneepoint            the mark that the directory is ours
 //! ```
 
+mod each;
+
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use clap::{Args, ValueEnum};
 use kneepoint::link::LinkSpec;
-use kneepoint::measure::{Misfit, Objects, Theory};
+use kneepoint::measure::{Misfit, Theory};
 use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult, output};
 use kneepoint::scenario::Fault;
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::study::{Record, Study, Wanted};
-use kneepoint::table::{Labels, Table};
+use kneepoint::table::Labels;
 use kneepoint::units::{Interval, Span};
 
 use crate::answer::{self, Answer, Series};
-use crate::captures::Captures;
 use crate::completion;
-use crate::conductor::{self, Aside, Conducted};
+use crate::conductor::{self, Conducted};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
-use crate::means::{Dry, Means};
-use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
+use crate::host;
+use crate::means::Sweep;
+use crate::outputs::{self, Out, Picture, write_report};
 use crate::{manifest, parquet};
+use each::{Files, Format, label};
 
 /// Options of every comparison.
 #[derive(Args)]
@@ -46,9 +49,7 @@ pub struct ComparisonOptions {
     #[arg(long, value_name = "PATH=VALUE", add = completion::path())]
     pub set: Vec<String>,
     #[command(flatten)]
-    dry: Dry,
-    #[command(flatten)]
-    means: Means,
+    sweep: Sweep,
     /// Formats of the sampled series
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "csv,parquet")]
     series: Vec<Format>,
@@ -152,13 +153,6 @@ enum Overlay {
     Fluid,
 }
 
-/// Formats of series.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Csv,
-    Parquet,
-}
-
 /// The failure for a scenario with fields set by `--set`: theirs alone if any of them is wrong.
 pub fn refused(origin: String, text: String, set: &[String], faults: Vec<Fault>) -> Failure {
     let begin = text.len() + 1;
@@ -195,79 +189,26 @@ pub struct ComparisonPlan {
 /// More samples than this in a run are a mistake in a unit.
 const MOST_SAMPLES: u64 = 2_000_000;
 
-/// The files that belong to single runs.
-struct Files<'a> {
-    settings: &'a ComparisonOptions,
-    objects: bool,
-    rows: &'a [(String, Valid)],
-    /// The row and the seed of each run that is wanted.
-    runs: Vec<(usize, u64)>,
-    manifest: &'a Manifest,
-    out: &'a Path,
-}
-
-impl Files<'_> {
-    /// The stem of the files of a run.
-    fn label(&self, place: usize) -> String {
-        label(self.rows, self.runs[place])
-    }
-}
-
-/// The stem of the files of a run, unique.
-fn label(rows: &[(String, Valid)], (row, seed): (usize, u64)) -> String {
-    let names = rows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-    format!("{}-seed{seed}", numbered(&names, row))
-}
-
-impl Aside for Files<'_> {
-    type Listener = (Captures, Option<Objects>);
-
-    fn listens(&self) -> bool {
-        self.settings.captures() || self.objects
-    }
-
-    fn listener(&self, place: usize) -> Result<Self::Listener, Failure> {
-        let valid = &self.rows[self.runs[place].0].1;
-        let captures = Captures::create(&self.settings.pcap, valid, |link| {
-            Ok(directory(self.out, "captures")?.join(format!("{}-{}.pcapng", self.label(place), slug(link))))
-        })?;
-        Ok((captures, self.objects.then(|| Objects::new(valid))))
-    }
-
-    fn heard(&self, place: usize, (captures, objects): Self::Listener) -> Result<(), Failure> {
-        captures.commit()?;
-        let Some(objects) = objects else { return Ok(()) };
-        let file = directory(self.out, "objects")?.join(format!("{}.csv", self.label(place)));
-        files::write(&file, report::csv::records(&objects.records()))
-    }
-
-    fn known(&self, place: usize, record: &Record) -> Result<(), Failure> {
-        let Some(table) = &record.series else { return Ok(()) };
-        let stem = directory(self.out, "series")?.join(self.label(place));
-        write_series(table, &self.settings.series, self.manifest, &stem)
-    }
-}
-
 impl ComparisonPlan {
     /// Makes the missing runs, writes all files, and prints the result.
     pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
         let study = self.study();
+        let listens = self.listens(settings);
+        settings.sweep.check(listens)?;
+        if settings.sweep.dry_run() {
+            return Forecast::of(&study, &settings.sweep, listens).print(as_json);
+        }
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, objects, out } = self;
-        if settings.dry.run {
-            let afresh = objects || settings.objects || settings.captures();
-            return Forecast::of(&study, &settings.means, afresh).print(as_json);
-        }
         let out = out.settle()?;
-        let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-        let folder = directory(&out, "scenarios")?;
-        for (place, (_, text)) in scenarios.iter().enumerate() {
-            files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
-        }
-        let notes = write_named(&named, &folder)?;
+        let notes = named
+            .keys()
+            .filter(|name| !is_within(name))
+            .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
+        let notes = notes.collect();
         let objects = objects || settings.objects;
-        let about = About::new(title, scenarios, named, seeds, notes);
+        let about = About::new(title, scenarios.clone(), named.clone(), seeds, notes);
         let manifest = about.manifest.clone();
         let files = Files {
             settings,
@@ -277,8 +218,9 @@ impl ComparisonPlan {
             manifest: &manifest,
             out: &out,
         };
-        let conducted = conductor::conduct(&study, &settings.means, &files)?;
+        let conducted = conductor::conduct(&study, &settings.sweep, &files)?;
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
+        write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
         let defined = |name: &str| output::table(name).expect("every table of a comparison is defined");
         parquet::save_tables(&tables, defined, &manifest, &out)?;
@@ -296,18 +238,28 @@ impl ComparisonPlan {
     pub fn answer(mut self, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
+        settings.sweep.check(self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
-            let message = "--pcap and --objects write files of each run, and there is no directory for them";
-            return Err(Failure::usage(message, "name a directory with --out"));
+            let [pcap, objects] = ["pcap", "objects"].map(|name| host::option(name, ""));
+            let message = format!(
+                "`{pcap}` and `{objects}` write files of each run, and there is no directory for them"
+            );
+            let remedy = format!("name a directory with `{}`", host::option("out", "DIR"));
+            return Err(Failure::usage(message, remedy));
         }
         let study = self.study();
-        let conducted = conductor::conduct(&study, &settings.means, &())?;
+        let conducted = conductor::conduct(&study, &settings.sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
         let kept = labels.zip(study.wanted().iter().map(Wanted::name)).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
         let answer = settings.answer(conducted, About::new(title, scenarios, files, seeds, Vec::new()))?;
-        Ok(Answer { series: Series::new(settings.means.store()?, kept), ..answer })
+        Ok(Answer { series: Series::new(settings.sweep.store()?, kept), ..answer })
+    }
+
+    /// Whether runs write what is not kept.
+    fn listens(&self, settings: &ComparisonOptions) -> bool {
+        self.objects || settings.objects || settings.captures()
     }
 
     fn study(&self) -> Compare {
@@ -356,20 +308,23 @@ impl ComparisonPlan {
     }
 }
 
-/// Writes the files that a scenario names where its copy will find them; a note for each that lies outside its folder.
-fn write_named(named: &BTreeMap<String, String>, folder: &Path) -> Result<Vec<String>, Failure> {
-    let mut notes = Vec::new();
-    for (name, text) in named {
-        let path = Path::new(name);
-        if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-            notes.push(format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
-            continue;
-        }
-        let copy = folder.join(path);
-        files::make_directory(copy.parent().unwrap_or(folder))?;
-        files::write(&copy, text)?;
-    }
-    Ok(notes)
+/// Writes the scenarios, and the files within their folder that they name where the copies will find them.
+fn write_scenarios(
+    scenarios: &[(String, String)],
+    named: &BTreeMap<String, String>,
+    out: &Path,
+) -> Result<(), Failure> {
+    let folder = outputs::write_scenarios(scenarios, out)?;
+    named.iter().filter(|(name, _)| is_within(name)).try_for_each(|(name, text)| {
+        let copy = folder.join(name);
+        files::make_directory(copy.parent().unwrap_or(&folder))?;
+        files::write(&copy, text)
+    })
+}
+
+/// Whether a path stays within the folder that it begins at.
+fn is_within(name: &str) -> bool {
+    Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// The results of a case, with its fluid model if requested.
@@ -420,18 +375,6 @@ fn said_beside(scheme: &SchemeResult) -> Option<String> {
             )
         }
     })
-}
-
-fn write_series(table: &Table, formats: &[Format], manifest: &Manifest, stem: &Path) -> Result<(), Failure> {
-    let named = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
-    if formats.contains(&Format::Csv) {
-        files::write(&named("csv"), report::csv::table(table))?;
-    }
-    if formats.contains(&Format::Parquet) {
-        let origin = parquet::Origin { output: &report::output::SERIES, manifest };
-        parquet::save(&named("parquet"), |sink| parquet::write(table, origin, sink))?;
-    }
-    Ok(())
 }
 
 /// The names of the first few links.

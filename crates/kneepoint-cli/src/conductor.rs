@@ -17,9 +17,9 @@ use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
 
 use crate::cluster::{Cluster, Job};
-use crate::failure::Failure;
+use crate::failure::{Failure, Left};
 use crate::files::tell;
-use crate::means::{Means, Shard};
+use crate::means::Sweep;
 use crate::{host, interrupt, machine};
 
 /// The outcome of a study and its runs.
@@ -81,10 +81,11 @@ impl Aside for () {
 /// Makes the runs that a study wants. After Ctrl-C, runs that are under way are given up and the others come back.
 pub fn conduct<S: Study>(
     study: &S,
-    means: &Means,
+    sweep: &Sweep,
     aside: &impl Aside,
 ) -> Result<Conducted<S::Outcome>, Failure> {
-    let store = means.store()?;
+    sweep.check(aside.listens())?;
+    let store = sweep.store()?;
     // Before the first run, so that from then on an interrupt finds us prepared.
     interrupt::listen()?;
     let wanted = study.wanted();
@@ -94,9 +95,13 @@ pub fn conduct<S: Study>(
         places.entry(name).or_default().push(place);
     }
     let planned = places.len();
+    // The files of a shard's runs are written by the shard that reports.
+    let shard = sweep.shard();
     let attend = |name: &str, record: &mut Record| -> Result<(), Failure> {
         let places = &places[name];
-        places.iter().try_for_each(|place| aside.known(*place, record))?;
+        if shard.is_none() {
+            places.iter().try_for_each(|place| aside.known(*place, record))?;
+        }
         if !places.iter().any(|place| wanted[*place].series) {
             record.series = None;
         }
@@ -112,7 +117,7 @@ pub fn conduct<S: Study>(
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
     let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
     let mut records = Records::default();
-    if !means.fresh() && !aside.listens() {
+    if !sweep.fresh() && !aside.listens() {
         let kept: Vec<_> = missing.par_iter().map(|place| read(*place)).collect::<Result<_, _>>()?;
         let found =
             missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
@@ -126,21 +131,13 @@ pub fn conduct<S: Study>(
     if aside.listens() {
         tell("packets and objects are not kept: every run is simulated");
     }
-    let others = leave_to_others(means, &wanted, &names, &mut missing)?;
-    if let Some(cluster) = means.cluster() {
-        if aside.listens() {
-            return Err(Failure::usage(
-                format!(
-                    "--on {cluster}: a cluster returns what is kept of a run, and packets and objects are not"
-                ),
-                "leave out --pcap and --objects, or --on",
-            ));
-        }
+    leave_to_others(sweep, &wanted, &names, &mut missing)?;
+    if let Some(cluster) = sweep.cluster() {
         let mut back = |place: usize| {
             let record = read(place)?;
             Ok(record.map(|record| records.insert(names[place].clone(), record)).is_some())
         };
-        hand_over(means, cluster, &wanted, &names, &mut missing, &mut back)?;
+        hand_over(sweep, cluster, &wanted, &names, &mut missing, &mut back)?;
     }
     let records = Mutex::new(records);
     let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
@@ -157,7 +154,7 @@ pub fn conduct<S: Study>(
     };
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..means.workers().clamp(1, missing.len().max(1)) {
+        for _ in 0..sweep.workers().clamp(1, missing.len().max(1)) {
             scope.spawn(|| {
                 host::work(|| {
                     while let Some(turn) = campaign.take() {
@@ -178,24 +175,29 @@ pub fn conduct<S: Study>(
         return Err(failure);
     }
     let records = std::mem::take(&mut *lock(&records));
-    if others && records.len() < planned && !campaign.stopped() {
-        let folder = store.folder().display();
-        tell(format!(
-            "{} of {planned} runs are kept in {folder}; the others are left to others",
-            records.len()
-        ));
-        return Err(Failure::Said(0));
+    let (kept, left) = (records.len(), planned - records.len());
+    if left > 0 && sweep.divided() && !campaign.stopped() {
+        return Err(shard.map_or(Failure::Said(0), |part| {
+            Failure::Left(Left { shard: part.to_string(), runs: planned, kept, left })
+        }));
+    }
+    if shard.is_some() {
+        for (place, name) in names.iter().enumerate() {
+            if let Some(record) = store.get(name) {
+                aside.known(place, &record)?;
+            }
+        }
     }
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
 }
 
-/// Takes out the missing runs that others make; whether there may be some.
+/// Takes out the missing runs that others make.
 fn leave_to_others(
-    means: &Means,
+    sweep: &Sweep,
     wanted: &[Wanted],
     names: &[String],
     missing: &mut Vec<usize>,
-) -> Result<bool, Failure> {
+) -> Result<(), Failure> {
     match host::embedding().map(host::Host::share).unwrap_or_default() {
         host::Share::None if !missing.is_empty() => {
             let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
@@ -204,41 +206,40 @@ fn leave_to_others(
         }
         host::Share::Only(chosen) => {
             missing.retain(|place| chosen.contains(&names[*place]));
-            return Ok(true);
         }
         host::Share::None | host::Share::All => {}
     }
-    let Some(Shard { number, of }) = means.shard() else { return Ok(false) };
-    // The order is the study's, so every machine has the same one, whatever is kept by now.
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in names {
-        let next = places.len();
-        places.entry(name).or_insert(next);
+    if let Some(shard) = sweep.shard() {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in names {
+            let next = places.len();
+            places.entry(name).or_insert(next);
+        }
+        missing.retain(|place| shard.has(places[names[*place].as_str()]));
     }
-    missing.retain(|place| places[names[*place].as_str()] % of == number - 1);
-    Ok(true)
+    Ok(())
 }
 
 /// Has missing runs made on a cluster, and reads them back.
 fn hand_over(
-    means: &Means,
+    sweep: &Sweep,
     cluster: &Cluster,
     wanted: &[Wanted],
     names: &[String],
     missing: &mut Vec<usize>,
     mut read: impl FnMut(usize) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
-    let url = means.url();
+    let url = sweep.url();
     let absent: BTreeSet<usize> = missing.iter().copied().collect();
     let there = (0..names.len()).filter(|place| url.is_some() && !absent.contains(place));
-    let store = means.store()?;
+    let store = sweep.store()?;
     let job = Job {
         folder: store.folder(),
         url: url.as_deref(),
         missing: missing.iter().map(|place| (names[*place].as_str(), cost(wanted[*place].work))).collect(),
         kept: there.map(|place| names[place].as_str()).collect(),
-        fresh: means.fresh(),
-        jobs: means.limit(),
+        fresh: sweep.fresh(),
+        jobs: sweep.limit(),
     };
     if job.missing.is_empty() && job.kept.is_empty() {
         return Ok(());

@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use clap::error::ErrorKind;
 use kneepoint::report::json;
 use kneepoint::scenario::Fault;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::terminal;
@@ -35,6 +36,35 @@ pub enum Failure {
     ReaderLeft,
     /// All messages have been printed. Exits with this status.
     Said(u8),
+    /// No failure: others make the rest of the runs, and the last of them reports. Status 0.
+    Left(Left),
+}
+
+/// The runs of a study of which others make a part.
+#[derive(Debug, Serialize)]
+pub struct Left {
+    /// The part that was made here, as 1/2.
+    pub shard: String,
+    /// Different runs that the study wants.
+    pub runs: usize,
+    /// Of these, those that are kept by now.
+    pub kept: usize,
+    /// Those that are left to others.
+    pub left: usize,
+}
+
+impl Left {
+    /// Those of two studies.
+    pub fn and(self, other: Left) -> Left {
+        let Left { runs, kept, left, .. } = other;
+        Left { runs: self.runs + runs, kept: self.kept + kept, left: self.left + left, ..self }
+    }
+
+    /// The same in a sentence.
+    pub fn text(&self) -> String {
+        let Left { shard, runs, kept, left } = self;
+        format!("shard {shard}: {kept} of {runs} runs are kept; {left} are left to the other shards")
+    }
 }
 
 /// A problem and its remedy.
@@ -90,7 +120,7 @@ impl Failure {
             Failure::Usage(_) | Failure::Scenario { .. } => 2,
             Failure::Run(_) => 1,
             Failure::Interrupted(_) => 130,
-            Failure::ReaderLeft => 0,
+            Failure::ReaderLeft | Failure::Left(_) => 0,
             Failure::Said(status) => *status,
         }
     }
@@ -101,7 +131,7 @@ impl Failure {
             Failure::Usage(complaint) | Failure::Run(complaint) => Some(complaint.render()),
             Failure::Scenario { origin, text, faults } => Some(render_faults(origin, text, faults)),
             Failure::Interrupted(message) => Some(message.clone()),
-            Failure::ReaderLeft | Failure::Said(_) => None,
+            Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => None,
         }
     }
 
@@ -117,7 +147,7 @@ impl Failure {
                 (message, None, self::faults(origin, text, faults))
             }
             Failure::Interrupted(message) => (message.clone(), None, Vec::new()),
-            Failure::ReaderLeft | Failure::Said(_) => return None,
+            Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => return None,
         };
         Some(json!({"status": self.status(), "message": message, "remedy": remedy, "faults": faults}))
     }

@@ -9,6 +9,7 @@
 //!
 //! A bottleneck that is not full carries less: the estimate is rather high. Computations are not estimated.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kneepoint::experiment::Work;
@@ -17,10 +18,10 @@ use kneepoint::spec::Valid;
 use kneepoint::study::{Study, Wanted};
 use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::means::Means;
+use crate::means::Sweep;
 use crate::{files, machine};
 
 /// CPU time spent on a run to see how fast it is.
@@ -31,60 +32,115 @@ const TRIALS: usize = 8;
 const SLICE: Span = Span::from_millis(50);
 
 /// The forecast of a study.
+#[derive(Serialize)]
 pub struct Forecast {
     /// Different runs that it wants.
     runs: usize,
     /// Those that would be read back.
     kept: usize,
-    /// CPU time of the others, if they were tried.
+    /// Those that would be made.
+    new: usize,
+    /// Those that other shards would make.
+    left: usize,
+    /// CPU time of the new ones, if some were tried.
     cpu_seconds: Option<f64>,
-    /// Time that passes.
+    /// Time that passes; unknown on a cluster.
     seconds: Option<f64>,
-    /// Runs side by side.
-    jobs: usize,
+    /// Runs side by side; on a cluster, if they are limited.
+    jobs: Option<usize>,
+    /// The part of the runs, as 1/2.
+    shard: Option<String>,
+    /// The cluster.
+    on: Option<String>,
+    /// The directory in which kept runs were looked for.
+    store: String,
+    /// The store that the directory is a copy of, into which nobody looked.
+    url: Option<String>,
 }
 
 impl Forecast {
     /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated whatever is kept.
-    pub fn of(study: &impl Study, means: &Means, afresh: bool) -> Forecast {
-        let store = means.kept();
+    pub fn of(study: &impl Study, sweep: &Sweep, afresh: bool) -> Forecast {
+        let store = sweep.kept();
+        let mut seen = BTreeSet::new();
         let mut wanted: Vec<(String, Wanted)> =
             study.wanted().into_iter().map(|run| (run.name(), run)).collect();
-        wanted.sort_by(|one, other| one.0.cmp(&other.0));
-        wanted.dedup_by(|one, other| one.0 == other.0);
+        wanted.retain(|(name, _)| seen.insert(name.clone()));
         let runs = wanted.len();
-        let again = afresh || means.fresh();
-        let missing: Vec<Wanted> = wanted
-            .into_iter()
-            .filter(|(name, _)| again || store.get(name).is_none())
-            .map(|(_, run)| run)
-            .collect();
-        let packets: Vec<f64> = missing.iter().filter_map(|run| Some(carried(simulated(run)?))).collect();
-        let jobs = means.workers().clamp(1, missing.len().max(1));
-        let per_packet = per_packet(&missing);
+        let again = afresh || sweep.fresh();
+        let (mut ours, mut left) = (Vec::new(), 0);
+        for (place, (name, run)) in wanted.into_iter().enumerate() {
+            if !again && store.get(&name).is_some() {
+                continue;
+            }
+            match sweep.shard().is_none_or(|shard| shard.has(place)) {
+                true => ours.push((name, run)),
+                false => left += 1,
+            }
+        }
+        // In an order that has nothing to do with the cases.
+        ours.sort_by(|one, other| one.0.cmp(&other.0));
+        let new: Vec<Wanted> = ours.into_iter().map(|(_, run)| run).collect();
+        let packets: Vec<f64> = new.iter().filter_map(|run| Some(carried(simulated(run)?))).collect();
+        let per_packet = per_packet(&new);
         let cpu_seconds = per_packet.map(|each| each * packets.iter().sum::<f64>());
         let longest = packets.iter().copied().fold(0.0, f64::max);
-        let seconds = cpu_seconds.zip(per_packet).map(|(cpu, each)| (cpu / jobs as f64).max(each * longest));
-        Forecast { runs, kept: runs - missing.len(), cpu_seconds, seconds, jobs }
+        let on = sweep.cluster().map(ToString::to_string);
+        let jobs = match on {
+            Some(_) => sweep.limit().map(usize::from),
+            None => Some(sweep.workers().clamp(1, new.len().max(1))),
+        };
+        let here = jobs.filter(|_| on.is_none());
+        let times = cpu_seconds.zip(per_packet).zip(here);
+        let seconds = times.map(|((cpu, each), abreast)| (cpu / abreast as f64).max(each * longest));
+        Forecast {
+            runs,
+            kept: runs - new.len() - left,
+            new: new.len(),
+            left,
+            cpu_seconds,
+            seconds,
+            jobs,
+            shard: sweep.shard().map(|shard| shard.to_string()),
+            on,
+            store: store.folder().display().to_string(),
+            url: sweep.url(),
+        }
     }
 
     /// Prints it.
     pub fn print(&self, as_json: bool) -> Result<(), Failure> {
-        let Forecast { runs, kept, cpu_seconds, seconds, jobs } = self;
-        let new = runs - kept;
-        if as_json {
-            return files::print_json(&json!({
-                "runs": runs, "kept": kept, "new": new,
-                "cpu_seconds": cpu_seconds, "seconds": seconds, "jobs": jobs,
-            }));
+        if as_json { files::print_json(self) } else { files::print(self.text()) }
+    }
+
+    fn text(&self) -> String {
+        let Forecast { runs, kept, new, left, .. } = self;
+        let plural = if *runs == 1 { "run" } else { "runs" };
+        let mut text = format!("{runs} {plural}: {kept} kept, {new} new");
+        if let Some(shard) = &self.shard {
+            text += &format!(" in shard {shard}, {left} left to the other shards");
         }
-        let plural = |count: usize| if count == 1 { "run" } else { "runs" };
-        let mut text = format!("{runs} {}: {kept} kept, {new} new\n", plural(*runs));
-        if let Some(seconds) = seconds.filter(|_| new > 0) {
-            text += &format!("about {} with {jobs} side by side\n", duration(seconds));
+        text.push('\n');
+        let times = [
+            self.on
+                .as_ref()
+                .zip(self.cpu_seconds)
+                .map(|(on, cpu)| format!("about {} of processor time, on the cluster {on}\n", duration(cpu))),
+            self.seconds
+                .zip(self.jobs)
+                .map(|(seconds, jobs)| format!("about {} with {jobs} side by side\n", duration(seconds))),
+        ];
+        if let Some(time) = times.into_iter().flatten().next().filter(|_| *new > 0) {
+            text += &time;
             text += "(by trial of some of them, and if their links are full)\n";
         }
-        files::print(text)
+        if let Some(url) = &self.url {
+            let store = &self.store;
+            text += &format!(
+                "runs that {url} has and {store} does not are counted as new, and would be read back\n"
+            );
+        }
+        text
     }
 }
 

@@ -71,6 +71,16 @@ pub(crate) fn extensions() -> Extensions {
     embedding().map_or(Extensions::NONE, |host| lock(&host.call).extensions.clone())
 }
 
+/// An option as the caller writes it: `--store DIR` on the command line, `store="DIR"` in the program around this library.
+pub(crate) fn option(name: &str, value: &str) -> String {
+    match (embedding().is_some(), value.is_empty()) {
+        (false, true) => format!("--{name}"),
+        (false, false) => format!("--{name} {value}"),
+        (true, true) => name.to_string(),
+        (true, false) => format!("{name}=\"{value}\""),
+    }
+}
+
 /// Does the work of a thread that makes runs.
 pub(crate) fn work(mut work: impl FnMut() + Send) {
     match embedding().and_then(|host| host.around.get()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Options of the verbs that make runs: where they are made, how many side by side, where they are kept.
+//! Options of the verbs that make runs: how many side by side, where they are kept, and who makes them.
 
+use std::fmt;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,8 +10,9 @@ use clap::Args;
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
+use crate::host::{self, Host, Share};
+use crate::machine;
 use crate::store::Store;
-use crate::{host, machine};
 
 /// Options of every verb that makes runs.
 #[derive(Args, Clone)]
@@ -20,33 +23,57 @@ pub struct Means {
     /// Repeat runs that are kept
     #[arg(long)]
     fresh: bool,
-    /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL
+    /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
     ///
     /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
     /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
-    /// A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
+}
+
+/// Options of the verbs that sweep: their runs may be made elsewhere, and counted beforehand.
+#[derive(Args, Clone)]
+pub struct Sweep {
+    #[command(flatten)]
+    means: Means,
     /// Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store
     ///
     /// Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     #[arg(long, value_name = "I/N", conflicts_with_all = ["fresh", "on"])]
     shard: Option<Shard>,
-    /// Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running
+    /// Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001
     ///
-    /// The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3;
-    /// $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    /// The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies.
+    /// The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with
+    /// python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,
+    /// Say how many runs there would be, who would make them, how many are kept, and how long the others would take; run and write nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// A part of the runs, the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Which part, from 1.
-    pub number: usize,
+    number: usize,
     /// How many there are.
-    pub of: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// Whether it has the run at this place of the study, from 0. The order is the study's, so that every machine has the same one,
+    /// whatever is kept by now.
+    pub fn has(self, place: usize) -> bool {
+        place % self.of == self.number - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}/{}", self.number, self.of)
+    }
 }
 
 impl FromStr for Shard {
@@ -61,37 +88,25 @@ impl FromStr for Shard {
     }
 }
 
-/// The option of verbs that can say what they would do.
-#[derive(Args, Clone, Copy)]
-pub struct Dry {
-    /// Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
-    #[arg(long = "dry-run")]
-    pub run: bool,
-}
-
 impl Means {
+    /// Refuses a store at a URL: only a cluster keeps runs there.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.url() {
+            None => Ok(()),
+            Some(url) => Err(Failure::usage(
+                format!("the store `{url}` is not a directory"),
+                format!(
+                    "name a directory, as in `{}`; runs that are made with `{}` can be kept at a URL",
+                    host::option("store", "out/runs"),
+                    host::option("on", "ray")
+                ),
+            )),
+        }
+    }
+
     /// The runs that are kept.
     pub fn store(&self) -> Result<Store, Failure> {
-        if let Some(url) = self.url().filter(|_| self.on.is_none()) {
-            return Err(Failure::usage(
-                format!("the store `{url}` is no directory"),
-                "name a directory with --store, or have the runs made on a cluster with --on ray",
-            ));
-        }
         Store::open(self.store.as_deref())
-    }
-
-    /// These, with the runs that were just made read back.
-    pub fn going_on(&self) -> Means {
-        Means { fresh: false, ..self.clone() }
-    }
-
-    /// Refuses a cluster, for verbs whose runs are not made by the simulator alone.
-    pub fn stay_here(&self) -> Result<(), Failure> {
-        self.on.as_ref().map_or(Ok(()), |cluster| {
-            let message = format!("--on {cluster}: this verb runs on this machine");
-            Err(Failure::usage(message, "leave out --on; `knee run` and `knee reproduce` take it"))
-        })
     }
 
     /// The runs that are kept, to look into; nothing is made.
@@ -104,9 +119,53 @@ impl Means {
         self.fresh
     }
 
-    /// The URL of the store, if it is no directory.
+    /// The URL of the store, if it is not a directory.
     pub fn url(&self) -> Option<String> {
         Store::url(self.store.as_deref())
+    }
+
+    /// Runs side by side at most, if that was given.
+    pub fn limit(&self) -> Option<u16> {
+        self.jobs
+    }
+
+    /// Runs side by side.
+    pub fn workers(&self) -> usize {
+        self.jobs.map_or_else(machine::cores, usize::from)
+    }
+}
+
+impl Sweep {
+    /// Whether runs are to be counted only.
+    pub fn dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Refuses what cannot go together, before anything is made. A run that `listens` writes packets or objects, which are not kept.
+    pub fn check(&self, listens: bool) -> Result<(), Failure> {
+        if self.on.is_none() {
+            self.means.check()?;
+        }
+        let shard = self.shard.map(|shard| host::option("shard", &shard.to_string()));
+        let cluster = self.on.as_ref().map(|cluster| host::option("on", &cluster.to_string()));
+        match shard.or(cluster).filter(|_| listens) {
+            None => Ok(()),
+            Some(elsewhere) => Err(Failure::usage(
+                format!(
+                    "`{elsewhere}`: runs are read back from the store, which has neither their packets nor their objects"
+                ),
+                format!(
+                    "leave out `{}` and `{}`, or `{elsewhere}`",
+                    host::option("pcap", ""),
+                    host::option("objects", "")
+                ),
+            )),
+        }
+    }
+
+    /// These, with the runs that were just made read back.
+    pub fn going_on(&self) -> Sweep {
+        Sweep { means: Means { fresh: false, ..self.means.clone() }, ..self.clone() }
     }
 
     /// The part of the runs to be made, if it is not all of them.
@@ -119,13 +178,23 @@ impl Means {
         self.on.as_ref().filter(|_| host::embedding().is_none())
     }
 
-    /// Runs side by side at most, if that was given.
-    pub fn limit(&self) -> Option<u16> {
-        self.jobs
+    /// Whether others make some of the runs, and keep them in the same store.
+    pub fn divided(&self) -> bool {
+        self.shard.is_some() || host::embedding().map(Host::share).unwrap_or_default() != Share::All
     }
+}
 
-    /// Runs side by side.
-    pub fn workers(&self) -> usize {
-        self.jobs.map_or_else(machine::cores, usize::from)
+/// Options of a verb whose runs are made here.
+impl From<&Means> for Sweep {
+    fn from(means: &Means) -> Sweep {
+        Sweep { means: means.clone(), shard: None, on: None, dry_run: false }
+    }
+}
+
+impl Deref for Sweep {
+    type Target = Means;
+
+    fn deref(&self) -> &Means {
+        &self.means
     }
 }

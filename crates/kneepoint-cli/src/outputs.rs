@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where a verb writes, and what its files are called.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, DirEntry, File, TryLockError};
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -103,14 +103,28 @@ impl Deref for Folder {
 }
 
 impl Drop for Folder {
-    /// A study that wrote nothing leaves nothing.
+    /// A study that wrote no file leaves nothing.
     fn drop(&mut self) {
-        let alone = fs::read_dir(&self.path)
-            .is_ok_and(|mut inside| inside.all(|file| file.is_ok_and(|file| file.file_name() == MARK)));
-        if alone {
+        let inside = |entry: &DirEntry| entry.file_name() == MARK || is_hollow(entry);
+        if fs::read_dir(&self.path).is_ok_and(|entries| entries.flatten().all(|entry| inside(&entry))) {
+            prune(&self.path);
             let _ = fs::remove_file(self.path.join(MARK));
             let _ = fs::remove_dir(&self.path);
         }
+    }
+}
+
+/// Whether it is a directory without a file in it, however deep.
+fn is_hollow(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+        && fs::read_dir(entry.path()).is_ok_and(|inside| inside.flatten().all(|one| is_hollow(&one)))
+}
+
+/// Removes the directories in another that are empty, or become so. One that has got a file meanwhile stays.
+fn prune(path: &Path) {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten().filter(is_hollow) {
+        prune(&entry.path());
+        let _ = fs::remove_dir(entry.path());
     }
 }
 
@@ -119,6 +133,16 @@ pub fn directory(out: &Path, name: &str) -> Result<PathBuf, Failure> {
     let directory = out.join(name);
     files::make_directory(&directory)?;
     Ok(directory)
+}
+
+/// Writes scenarios as scenarios/NAME.toml, each with its name. Returns the directory.
+pub fn write_scenarios(scenarios: &[(String, String)], out: &Path) -> Result<PathBuf, Failure> {
+    let folder = directory(out, "scenarios")?;
+    let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    for (place, (_, text)) in scenarios.iter().enumerate() {
+        files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
+    }
+    Ok(folder)
 }
 
 /// Formats of figures. Documents link to those in SVG, which are always written.
@@ -179,6 +203,7 @@ mod tests {
         let names: Vec<_> = taken.iter().map(|folder| folder.file_name().unwrap().to_owned()).collect();
         assert_eq!(names, ["compare", "compare-2", "compare-3"]);
         fs::write(taken[1].join("report.md"), "").unwrap();
+        directory(&taken[2], "captures").unwrap();
         drop(taken);
         assert_eq!(fs::read_dir(here.path().join("out")).unwrap().count(), 1);
     }

@@ -28,7 +28,8 @@ impl Store {
         made.map_err(|error| {
             let message =
                 format!("cannot make the folder of kept runs, `{}`: {error}", store.folder.display());
-            Failure::run(message, format!("choose a writable one with --store DIR or {VARIABLE}"))
+            let option = host::option("store", "DIR");
+            Failure::run(message, format!("choose a writable one with `{option}` or ${VARIABLE}"))
         })?;
         Ok(store)
     }

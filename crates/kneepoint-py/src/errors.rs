@@ -33,6 +33,10 @@ pub fn of_failure(py: Python<'_>, failure: Failure) -> PyErr {
             }
         }
         Failure::Interrupted(message) => exception(py, "Interrupted", (message, None::<Py<PyAny>>)),
+        Failure::Left(left) => {
+            let remedy = "the last shard to finish has the result, and the same call without `shard`";
+            exception(py, "RunError", (left.text(), remedy))
+        }
         Failure::ReaderLeft | Failure::Said(_) => {
             exception(py, "RunError", ("the verb stopped without a message", None::<String>))
         }

@@ -17,7 +17,7 @@ use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 
 /// Options that are about printing, and those that every command has.
-const OF_THE_TERMINAL: [&str; 5] = ["json", "help", "version", "list", "csv"];
+const OF_THE_TERMINAL: [&str; 6] = ["json", "help", "version", "list", "csv", "dry_run"];
 
 /// The verbs with their options as JSON: names, types, defaults, documentation.
 #[pyfunction]

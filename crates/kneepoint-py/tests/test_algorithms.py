@@ -1,54 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Controllers, queue disciplines and sources of traffic in Python take part in runs as those of the library do."""
 
-import signal
 import subprocess
 import sys
-import textwrap
-import time
-import traceback
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
 import pytest
+from conftest import SCENARIO, SMALL, broken, kept
 
 import kneepoint as knee
 import kneepoint.cost
 from kneepoint.algorithms import Ack, Arrival, Cue, Decision, Departure, Ecn, Facts, Loss, Request, Site, Start, Tick
 from kneepoint.cost import Reno
-
-SMALL: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "flows": 2, "duration": "10s", "seeds": 1, "progress": False}
-
-SCENARIO = """
-name = "small"
-queue = "droptail"
-[run]
-duration = "10s"
-seeds = 2
-[topology]
-kind = "dumbbell"
-rate = "5mbit"
-rtt = "20ms"
-[tcp]
-recovery = "sack"
-[[flows]]
-name = "long"
-cc = "reno"
-count = 3
-start = "0s..1s"
-"""
-
-
-@pytest.fixture(autouse=True)
-def unregistered() -> Iterator[None]:
-    """What a test registers goes with it."""
-    before = dict(kneepoint.algorithms._REGISTERED)
-    yield
-    kneepoint.algorithms._REGISTERED.clear()
-    kneepoint.algorithms._REGISTERED.update(before)
-
 
 def metrics(result: knee.Result) -> dict[str, Any]:
     """Every table and series with every column but the time that the run took."""
@@ -56,10 +21,6 @@ def metrics(result: knee.Result) -> dict[str, Any]:
         name: {column: repr(result[name][column]) for column in result[name].columns if column != "cpu_seconds"}
         for name in result
     }
-
-
-def kept() -> int:
-    return len(list(Path("out/runs").glob("[0-9a-z]*.json")))
 
 
 # What they do.
@@ -255,118 +216,6 @@ def test_an_unknown_name_suggests_ours() -> None:
         knee.compare("reno-in-pyton", **SMALL)
 
 
-@pytest.mark.parametrize(
-    ("register", "message"),
-    [
-        (lambda: knee.controller("cubic")(Reno), "called `cubic` already"),
-        (lambda: knee.controller("pert_pi")(Reno), "called `pert_pi` already"),
-        (lambda: knee.controller("My Reno")(Reno), "lower-case letters"),
-        (lambda: knee.controller("mine", wait="soon")(Reno), "`soon` is no time, rate or data"),
-        (lambda: knee.controller("mine", part=knee.Parameter(2.0, 0.0, 1.0))(Reno), "outside the allowed range, 0 to 1"),
-        (lambda: knee.controller("mine", part=knee.Parameter(2.0, 0.0))(Reno), "a range has two ends"),
-        (lambda: knee.controller("mine", part=-3)(Reno), "write -3.0 for a number"),
-        (lambda: knee.controller("mine")(type("Mute", (), {})), "no method `on_ack`"),
-        (lambda: knee.source("flows")(type("Flows", (), {"on": print})), "failed in __init__"),
-    ],
-)
-def test_what_cannot_be_registered_says_why(register: Callable[[], Any], message: str) -> None:
-    with pytest.raises(knee.KneepointError, match=message):
-        register()
-
-
-# What goes wrong.
-
-
-def broken(body: str) -> type:
-    """Reno with a method on top, as a file would have it."""
-    text = f"from kneepoint.cost import Reno\nclass Broken(Reno):\n{textwrap.indent(textwrap.dedent(body), '    ')}"
-    names: dict[str, Any] = {"__name__": "broken"}
-    exec(compile(text, "broken.py", "exec"), names)
-    return names["Broken"]  # type: ignore[no-any-return]
-
-
-def test_an_exception_ends_the_call_with_its_traceback_and_keeps_no_run(here: Path) -> None:
-    knee.controller("broken", increase=1.0, decrease=0.5)(broken("def on_loss(self, loss):\n    return 1 / 0"))
-    with pytest.raises(knee.RunError, match="controller `broken` failed in on_loss: ZeroDivisionError") as caught:
-        knee.compare("broken", **SMALL)
-    cause = caught.value.__cause__
-    assert isinstance(cause, ZeroDivisionError)
-    assert 'File "broken.py", line 4, in on_loss' in "".join(traceback.format_exception(cause))
-    assert not Path("out/runs").exists() or kept() == 0
-    assert len(knee.compare("reno", **SMALL).rows) == 1, "the next call is not stopped"
-
-
-def test_a_verb_within_an_algorithm_is_refused(here: Path) -> None:
-    knee.controller("broken", increase=1.0, decrease=0.5)(
-        broken("def on_ack(self, ack):\n    import kneepoint\n    kneepoint.compare('reno')")
-    )
-    with pytest.raises(knee.RunError, match="UsageError: an algorithm cannot call a verb"):
-        knee.compare("broken", **SMALL)
-
-
-@pytest.mark.parametrize("value", ["float('nan')", "-1.0", "0", "'ten'", "1e9", "float('inf')"])
-def test_a_window_that_is_none_says_so(here: Path, value: str) -> None:
-    knee.controller("broken", increase=1.0, decrease=0.5)(broken(f"def on_ack(self, ack):\n    self.window = {value}"))
-    with pytest.raises(knee.RunError, match="after on_ack: window is .*; allowed is a number above 0, up to 1000000"):
-        knee.compare("broken", **SMALL)
-
-
-def test_a_wrong_decision_and_a_wrong_request_say_so(here: Path) -> None:
-    class Keep:
-        def __init__(self, facts: Facts) -> None: ...
-
-        def on_arrival(self, arrival: Arrival) -> Any:
-            return "keep"
-
-    class Late:
-        packet_bytes = 1000
-
-        def __init__(self, site: Site) -> None:
-            self.wakeup_s = site.start_s
-
-        def on(self, cue: Cue, now_s: float) -> Any:
-            self.wakeup_s = now_s - 1
-            return Request.Datagram(100)
-
-    class Full(Late):
-        def on(self, cue: Cue, now_s: float) -> Any:
-            return [Request.Write(1, 100)]
-
-    class Stuck(Late):
-        def on(self, cue: Cue, now_s: float) -> Any:
-            return Request.Datagram(100)
-
-    knee.queue("keep")(Keep)
-    with pytest.raises(knee.RunError, match="the decision is 'keep'; expected \"pass\", \"mark\", \"drop\" or None"):
-        knee.compare("reno/keep", **SMALL)
-    for make, message in ((Late, "allowed is a time from 2"), (Full, "Write of connection 1, which is not open"), (Stuck, "stays at 2 s")):
-        knee.source("mine")(make)
-        with pytest.raises(knee.RunError, match=message):
-            knee.run(SCENARIO + '[[mine]]\nstart = "2s"\n')
-
-
-STUCK = """
-import kneepoint as knee
-import kneepoint.cost
-print("begun", flush=True)
-try:
-    knee.compare("reno-in-python", rate="20mbit", flows=4, duration="20s", seeds=5000, progress=False)
-except KeyboardInterrupt as stopped:
-    print(type(stopped).__name__, len(stopped.result.rows))
-"""
-
-
-def test_an_interrupt_keeps_finished_runs(here: Path) -> None:
-    child = subprocess.Popen([sys.executable, "-c", STUCK], cwd=here, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not Path("out/runs").is_dir() or kept() < 2:
-        assert time.monotonic() < deadline and child.poll() is None
-        time.sleep(0.01)
-    child.send_signal(signal.SIGINT)
-    said, _ = child.communicate(timeout=20)
-    assert f"Interrupted {kept()}" in said, said
-
-
 # What is kept.
 
 MODULE = """
@@ -411,8 +260,10 @@ def test_runs_with_what_cannot_be_hashed_are_not_kept_and_that_is_said(here: Pat
             lines.fileno()
             super().on_loss(loss)
 
-    with pytest.warns(UserWarning, match="the controller `odd` uses `lines` .*: its runs are not kept"):
+    with pytest.warns(UserWarning, match="the controller `odd` uses `lines` .*: its runs are not kept") as warned:
         assert len(knee.compare("odd", **SMALL).rows) == 1
+        knee.Scenario(topology={"kind": "dumbbell", "rate": "5mbit"}, flows=[{"cc": "odd"}])
+    assert {one.filename for one in warned} == {__file__}, "the line that called"
     assert not Path("out/runs").exists() or kept() == 0
     with pytest.raises(knee.UsageError, match="cannot be hashed"):
         knee.sweep("compare", "odd", **{key: value for key, value in SMALL.items() if key != "progress"})

@@ -4,7 +4,7 @@
 //! Every pair meets in every buffer with every number of flows, and each controller meets itself, which shows the noise.
 //! Where both have the same number of flows one run serves both orders.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::experiment::Effort;
@@ -22,8 +22,8 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::host;
-use crate::means::{Dry, Means};
-use crate::outputs::{self, Out, Picture, numbered, write_report};
+use crate::means::Sweep;
+use crate::outputs::{Out, Picture, numbered, write_report, write_scenarios};
 use crate::{manifest, parquet};
 
 /// The controllers and the settings.
@@ -88,9 +88,7 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
-    dry: Dry,
-    #[command(flatten)]
-    means: Means,
+    sweep: Sweep,
     /// Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -102,8 +100,9 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 /// Runs every pair and reports.
 pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (study, seeds) = study(arguments)?;
-    if arguments.dry.run {
-        return Forecast::of(&study, &arguments.means, false).print(as_json);
+    arguments.sweep.check(false)?;
+    if arguments.sweep.dry_run() {
+        return Forecast::of(&study, &arguments.sweep, false).print(as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
     let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;
@@ -150,7 +149,7 @@ struct Conclusion {
 }
 
 fn conduct(study: &Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Conclusion, Failure> {
-    let conducted = conductor::conduct(study, &arguments.means, &())?;
+    let conducted = conductor::conduct(study, &arguments.sweep, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
@@ -167,15 +166,6 @@ fn conduct(study: &Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Co
             .then(|| format!("stopped: {left} runs were not finished; the same command goes on from there")),
     };
     Ok(Conclusion { answer, manifest, effort })
-}
-
-fn write_scenarios(scenarios: &[(String, String)], out: &Path) -> Result<(), Failure> {
-    let folder = outputs::directory(out, "scenarios")?;
-    let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-    for (place, (_, text)) in scenarios.iter().enumerate() {
-        files::write(&folder.join(format!("{}.toml", numbered(&names, place))), text)?;
-    }
-    Ok(())
 }
 
 /// The arguments with everything that they leave open.

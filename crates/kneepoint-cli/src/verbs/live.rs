@@ -21,7 +21,7 @@ use kneepoint_linux::live as kernel;
 use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::means::Means;
+use crate::means::{Means, Sweep};
 use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
 use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};
@@ -101,7 +101,7 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let scenario = arguments.scenario.as_deref().unwrap_or_default();
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(scenario)?;
     arguments.runs.check(&all)?;
-    arguments.means.stay_here()?;
+    arguments.means.check()?;
     interrupt::listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
         return clients(arguments, &all, client, as_json);
@@ -119,7 +119,7 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let seeds: Vec<u64> = (1..=arguments.repetitions).collect();
     let beside = all.into_iter().zip(measured).map(Case::measured);
     let study = study::Live::new(beside, seeds.clone());
-    let conducted = conductor::conduct(&study, &arguments.means, &())?;
+    let conducted = conductor::conduct(&study, &Sweep::from(&arguments.means), &())?;
     let stopped = interrupt::asked();
     if stopped {
         notes.push(format!("interrupted: {finished} runs of the kernel finished"));

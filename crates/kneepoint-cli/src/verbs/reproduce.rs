@@ -20,7 +20,7 @@ use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::host::{self, Host, Share};
 use crate::library::{self, Volume};
-use crate::means::{Dry, Means};
+use crate::means::Sweep;
 use crate::outputs::{Out, Picture, directory, write_report};
 use crate::{manifest, parquet, terminal};
 
@@ -61,9 +61,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    dry: Dry,
-    #[command(flatten)]
-    means: Means,
+    sweep: Sweep,
 }
 
 /// Reproduces.
@@ -72,10 +70,11 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.list {
         return list(&volumes, as_json);
     }
-    if arguments.dry.run {
+    arguments.sweep.check(false)?;
+    if arguments.sweep.dry_run() {
         let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
         let experiments = seeded(volumes, arguments.seeds);
-        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.means, false)
+        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.sweep, false)
             .print(as_json)?;
         if pace == Pace::Full || arguments.readings {
             tell("further seeds, other readings and their combinations are not counted");
@@ -139,13 +138,15 @@ fn reproduced(
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);
-    let single = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.means);
-    if arguments.readings && matches!(single, Err(Failure::Said(0))) {
-        // A part of the runs was asked for, which may be of either study.
-        combined(arguments)?;
-    }
-    let (outcomes, effort) = single?;
-    let joint = if arguments.readings { combined(arguments)? } else { Vec::new() };
+    let single = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.sweep);
+    // Where a part of the runs was asked for, it may be of either study.
+    let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
+    let joint = if arguments.readings && apart { combined(arguments) } else { Ok(Vec::new()) };
+    let ((outcomes, effort), joint) = match (single, joint) {
+        (Err(Failure::Left(one)), Err(Failure::Left(other))) => return Err(Failure::Left(one.and(other))),
+        (_, Err(failure)) | (Err(failure), Ok(_)) => return Err(failure),
+        (Ok(own), Ok(combinations)) => (own, combinations),
+    };
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
     let claims = report::json::lines("claims", &reproduction::json::claims(&outcomes));
     let document = reproduction::document(&outcomes, &joint, &effort, &manifest);
@@ -167,7 +168,7 @@ fn combined(arguments: &Arguments) -> Result<Vec<Reproduction>, Failure> {
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
     let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
-    conduct(study, &arguments.means).map(|(outcomes, _)| outcomes)
+    conduct(study, &arguments.sweep).map(|(outcomes, _)| outcomes)
 }
 
 /// The experiments with so many seeds, or else their own.
@@ -184,15 +185,15 @@ fn seeded(volumes: Vec<Volume>, seeds: Option<u32>) -> Vec<Experiment> {
 }
 
 /// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
-fn conduct(mut study: Reproduce, means: &Means) -> Result<(Vec<Reproduction>, Effort), Failure> {
-    let mut means = means.clone();
+fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<(Vec<Reproduction>, Effort), Failure> {
+    let mut sweep = sweep.clone();
     if study.pace == Pace::Full && matches!(host::embedding().map(Host::share), Some(Share::Only(_))) {
         // It knows no outcomes, and may be given a run of any round.
         study.doubt_all();
     }
     loop {
-        let conducted = conductor::conduct(&study, &means, &())?;
-        means = means.going_on();
+        let conducted = conductor::conduct(&study, &sweep, &())?;
+        sweep = sweep.going_on();
         let (left, effort) = (conducted.left(), conducted.records.effort());
         if left > 0 {
             return Err(Failure::Interrupted(format!(

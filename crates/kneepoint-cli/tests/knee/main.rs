@@ -5,6 +5,7 @@
 mod capturing;
 mod coexisting;
 mod comparing;
+mod dividing;
 mod documented;
 #[cfg(target_os = "linux")]
 mod emulating;

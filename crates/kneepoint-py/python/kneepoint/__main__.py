@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The driver of `knee --on`: reads a job from standard input, and has its missing runs made and kept.
 
-Standard output has a line of JSON for progress and for a failure. `crates/kneepoint-cli/src/cluster.rs` is the other side.
+Standard output has lines of JSON: one that greets, then progress, or a failure. `crates/kneepoint-cli/src/cluster.rs` is the other side.
 """
 
 from __future__ import annotations
@@ -11,17 +11,29 @@ import os
 import sys
 from typing import Any, TextIO
 
-from . import _sweep
+from . import __version__, _sweep
 from ._progress import Display, Progress
 from .errors import KneepointError, UsageError
 
 
+USAGE = """\
+`python -m kneepoint` makes the runs of `knee --on`, which starts it and gives it a job.
+help: run `knee --help`, or `import kneepoint` in Python and `help(kneepoint)`"""
+
+
 def main() -> int:
+    try:
+        job = None if sys.stdin.isatty() else json.load(sys.stdin)
+    except ValueError:
+        job = None
+    if not isinstance(job, dict) or "missing" not in job:
+        print(USAGE, file=sys.stderr)
+        return 2
     with os.fdopen(os.dup(1), "w") as out:
         # What others print must not come between the lines.
         os.dup2(2, 1)
         try:
-            drive(json.load(sys.stdin), out)
+            drive(job, out)
         except KeyboardInterrupt:
             return 130
         except KneepointError as failure:
@@ -33,6 +45,7 @@ def main() -> int:
 
 def drive(job: dict[str, Any], out: TextIO) -> None:
     """Makes the runs that neither the folder nor the store has."""
+    say(out, kneepoint=__version__)
     say(out, done=0, total=1, message="waiting for the cluster")
     kept = _sweep.opened(job["url"] or job["folder"], job["folder"])
     missing: _sweep.Runs = [(name, cost) for name, cost in job["missing"]]

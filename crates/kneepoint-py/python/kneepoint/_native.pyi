@@ -26,15 +26,22 @@ class Rows:
     def _repr_html_(self) -> str: ...
 
 class Answer:
+    """What a verb found out."""
     text: str
+    """The report as the terminal shows it."""
     html: str
+    """The report as a page."""
     json: str
+    """The outcome as `--json` prints it."""
     figures: list[tuple[str, str]]
+    """Names and SVG files of the charts."""
     unfinished: Optional[str]
+    """Why runs are missing, if some are."""
     def names(self) -> list[str]: ...
     def table(self, name: Optional[str] = None) -> Optional[Rows]: ...
 
 class Call:
+    """A verb at work."""
     def __init__(
         self,
         words: list[str],
@@ -55,6 +62,7 @@ def check(text: str, origin: str, algorithms: Sequence[object] = ...) -> int: ..
 def check_algorithms(algorithms: Sequence[object]) -> None: ...
 
 class Episode:
+    """One run of a scenario in steps. Between them the window of one transfer is set."""
     def __init__(
         self,
         text: str,
@@ -100,6 +108,7 @@ class Start:
     version: str
     """Whose version of a controller runs: "published" or "linux"."""
     rng: Rng
+    """The random numbers of the flow."""
 
 class Ack:
     """An acknowledgement arrived."""
@@ -135,9 +144,11 @@ class Loss:
     """Packets were lost: once per episode, when the host begins to repair."""
 
     now_s: float
+    """The time."""
     flight: float
     """Packets that were using the path."""
     una: int
+    """The first packet not yet acknowledged in order."""
     next: int
     """The next packet never sent so far: the episode ends when it is acknowledged."""
 
@@ -145,24 +156,29 @@ class Timeout:
     """The retransmission timer expired: nothing is known to be in flight any more."""
 
     now_s: float
+    """The time."""
     flight: float
     """Packets that were using the path."""
     reported: bool
     """Whether the loss was reported already, so that the threshold must not fall again."""
     next: int
+    """The next packet never sent so far."""
 
 class Ecn:
     """The receiver echoed a congestion mark: at most once per window of data."""
 
     now_s: float
+    """The time."""
     flight: float
     """Packets that were using the path."""
     next: int
+    """The next packet never sent so far."""
 
 class Advised:
     """The network advised the sender, as `wanted` asks."""
 
     now_s: float
+    """The time."""
     rate_packets_per_s: Optional[float]
     """The rate that the path allows."""
     change: Optional[float]
@@ -172,6 +188,7 @@ class Facts:
     """The link of a queue discipline."""
 
     rate_bps: float
+    """The rate of the link."""
     delay_s: float
     """The link's propagation delay."""
     limit_packets: Optional[int]
@@ -181,10 +198,14 @@ class Facts:
     packet_bytes: int
     """The size of a full packet on the wire."""
     rng: Rng
+    """The random numbers of the queue."""
 
 class _Waiting:
+    """A packet at a queue."""
     now_s: float
+    """The time."""
     flow: int
+    """The number of its flow in the run."""
     size_bytes: int
     """Its size on the wire."""
     ect: bool
@@ -196,6 +217,7 @@ class _Waiting:
     backlog_packets: int
     """The backlog without it."""
     backlog_bytes: int
+    """The same in bytes."""
 
 class Arrival(_Waiting):
     """A packet arrived."""
@@ -213,18 +235,23 @@ class Tick:
     """An interval has passed, or the link found the queue empty."""
 
     now_s: float
+    """The time."""
     backlog_packets: int
+    """The backlog."""
     backlog_bytes: int
+    """The same in bytes."""
 
 class Site:
     """The initial conditions of a member of a group of traffic."""
 
     start_s: float
+    """When it starts."""
     stop_s: float
     """When it stops; infinite if it does not."""
     pairs: int
     """How many pairs of hosts it may use."""
     rng: Rng
+    """The random numbers of the member."""
 
 class Cue:
     """An input of a source."""
@@ -237,6 +264,7 @@ class Cue:
 
         __match_args__ = ("connection", "bytes", "at_s")
         connection: int
+        """The number that was given to the connection."""
         bytes: int
         """Payload acknowledged since the connection was opened."""
         at_s: float
@@ -247,6 +275,7 @@ class Cue:
 
         __match_args__ = ("connection", "at_s")
         connection: int
+        """The number that was given to the connection."""
         at_s: float
         """When the client had everything."""
 
@@ -269,6 +298,6 @@ class Request:
         def __init__(self, connection: int) -> None: ...
 
     class Datagram(Request):
-        """Send a datagram of this size on the wire."""
+        """Send a datagram of this size on the wire, at most `packet_bytes`."""
 
         def __init__(self, size_bytes: int) -> None: ...

@@ -15,6 +15,7 @@ import importlib
 import logging
 import os
 import platform
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,8 @@ BATCH = 1_000_000
 AHEAD = 2
 # Kept runs, without a word on where.
 USUAL = "out/runs"
+# Where a cluster listens to clients, unless it is told otherwise.
+PORT = 10001
 
 Runs = list[tuple[str, int]]
 
@@ -43,19 +46,21 @@ def sweep(
     progress: Shown = None,
     **options: Any,
 ) -> Result:
-    """Answers `verb` with its runs made on a cluster: `on="ray"`, or `on="ray://host:port"` for one that is running.
+    """Answers `verb` with its runs made on a cluster: `on="ray"`, or `on="ray://host:port"` for one that is running, by default at
+    port 10001. The verb is one that makes many runs: "compare", "coexist", "run" or "reproduce".
 
     `store` is a directory, or a URL that fsspec knows, such as `s3://bucket/runs`. All other words are those of the verb:
     `knee.sweep("run", "my.toml", seeds=1000)`.
     """
-    if on != "ray" and not on.startswith("ray://"):
-        raise UsageError(f"on={on!r}: sweeps run on Ray", 'write on="ray", or on="ray://host:port"')
-    call = _verbs.Verb(*verb.split())
+    sweeping = [name for name, one in _verbs.vocabulary().items() if any(o["name"] == "on" for o in one["options"])]
+    if verb not in sweeping:
+        raise UsageError(f"`{verb}` does not sweep", f"expected one of {', '.join(sweeping)}")
+    call = _verbs.Verb(verb)
     fresh, jobs = bool(options.pop("fresh", False)), options.pop("jobs", None)
     spoken, text = call._spoken(words, options)
     display = Display(progress)
     kept = opened(os.fspath(store) if store is not None else os.environ.get("KNEE_STORE") or USUAL)
-    spoken = [*spoken, f"--store={kept.folder}"]
+    spoken = [*spoken, f"--store={kept.folder}", f"--on={on}"]
     try:
         if fresh:
             make(on, spoken, text, _part([*spoken, "--fresh"], text, []), kept, display, jobs)
@@ -136,13 +141,14 @@ def make(
         raise UsageError("sweeps need Ray, which is not installed", "pip install 'ray[client]' fsspec") from None
     if not ray.is_initialized():
         # Without an address a cluster of this machine is started, unless RAY_ADDRESS names one.
-        address = on if on.startswith("ray://") else None
+        address = _address(on)
         local: dict[str, Any] = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError) as failure:
             reason = str(failure).strip().splitlines()[0] if str(failure).strip() else type(failure).__name__
-            raise RunError(f"on={on!r}: no cluster: {reason}", "look at `ray status` there, and at the address") from None
+            message = f"no cluster at {address or on}: {reason}"
+            raise RunError(message, "look at `ray status` there, and at the address and the port") from None
     # A dead worker's batch goes elsewhere, however often that happens.
     remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))
     costs, batches = dict(missing), _batches(missing)
@@ -171,6 +177,13 @@ def make(
     finally:
         for reference in under_way:
             ray.cancel(reference, force=True)
+
+
+def _address(on: str) -> Optional[str]:
+    """The address of a cluster that is running, with its port."""
+    if not on.startswith("ray://"):
+        return None
+    return on if re.search(r":\d+$", on) else f"{on}:{PORT}"
 
 
 class Store:

@@ -65,10 +65,10 @@ class Verb:
         return f"<kneepoint.{self.__qualname__}: {self._described()['about']}>"
 
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result:
-        if options.get("on") is not None:
+        if options.get("on") is not None and any(one["name"] == "on" for one in self._described()["options"]):
             from ._sweep import sweep
 
-            return sweep(" ".join(self._names), *words, progress=progress, **options)
+            return sweep(*self._names, *words, progress=progress, **options)
         spoken, text = self._spoken(words, options)
         return Result(answered(spoken, text, options.get("out") is not None, progress))
 

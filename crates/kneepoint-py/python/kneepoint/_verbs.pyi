@@ -32,7 +32,6 @@ def compare(
     sample: Optional[str] = "100ms",
     out: Optional[Path] = None,
     set: Union[str, Sequence[Union[str, float]], None] = None,
-    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -67,12 +66,11 @@ def compare(
     sample: How often the state is sampled for the series; 0s for never
     out: Directory for report, summary and series [default: out/compare, or the first free of out/compare-2, …]
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
     charts: Formats of the report's charts; SVG is always written
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -96,7 +94,6 @@ def coexist(
     seed: Optional[int] = 1,
     tcp: Union[str, Sequence[Union[str, float]], Mapping[str, Any], None] = None,
     quick: Optional[bool] = False,
-    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -122,12 +119,11 @@ def coexist(
     seed: The first seed
     tcp: Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
-    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     out: Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     """
 
@@ -140,7 +136,6 @@ def run(
     seed: Optional[int] = None,
     sample: Optional[Union[str, int, float]] = None,
     set: Union[str, Sequence[Union[str, float]], None] = None,
-    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -161,12 +156,11 @@ def run(
     seed: The first seed, instead of those of the scenario
     sample: Sample the state so often, instead of as the scenario says or often enough for plots; 0s for never Where neither says it, every 100 ms, or less often in runs of more than 400 s.
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
-    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
     charts: Formats of the report's charts; SVG is always written
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
@@ -181,7 +175,6 @@ def reproduce(
     readings: Optional[bool] = False,
     seeds: Optional[int] = None,
     out: Optional[Path] = None,
-    run: Optional[bool] = False,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -197,12 +190,11 @@ def reproduce(
     readings: Also judge every combination of the readings that the experiments of a publication share, by shortened runs
     seeds: Seeds of each experiment, instead of its own
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
-    run: Say how many runs there would be, how many are kept, and how long the others would take; run and write nothing
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     """
 
 def predict(
@@ -217,8 +209,6 @@ def predict(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    shard: Optional[Union[str, int, float]] = None,
-    on: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -234,9 +224,7 @@ def predict(
     seed: The first seed, instead of those of the scenario
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     out: Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     """
 
@@ -518,8 +506,6 @@ def markov(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    shard: Optional[Union[str, int, float]] = None,
-    on: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -554,9 +540,7 @@ def markov(
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]; with --on also a URL Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A URL is one that fsspec knows, as s3://bucket/runs; out/runs then has copies.
-    shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
-    on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST:PORT` one that is running The Python package has them made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
     out: Directory for the report, its figures and markov.csv
     """
 

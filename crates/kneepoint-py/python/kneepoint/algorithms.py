@@ -26,6 +26,7 @@ second, data in bytes, windows in packets. An object is made for each flow, queu
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, Optional, Protocol, TypeVar, Union
@@ -130,7 +131,9 @@ class Source(Protocol):
 
     `[[NAME]]` is its section in a scenario. Attributes, read when it is made: `kind`, "datagrams" without it, "streams" for one
     connection a member, "sessions" for as many as it opens, "process" for the same of one member; `packet_bytes`, the greatest
-    datagram; `pressing_bps`, the rate of one that ignores congestion.
+    datagram; `pressing_bps`, the rate of one that ignores congestion. The section of "datagrams" and "streams" has `count`, how many
+    members there are, each with a pair of hosts; that of "sessions" has `sessions` and `nodes`, that of "process" `nodes`, how many
+    servers and clients make the pairs.
     """
 
     @property
@@ -173,20 +176,22 @@ _CARRIED: Optional[list[Algorithm]] = None
 
 def controller(name: str, **parameters: Any) -> Callable[[type[C]], type[C]]:
     """Gives a class the name by which schemes and scenarios choose it, and parameters with their defaults."""
-    return _register("controller", name, parameters, ("on_ack", "on_loss", "on_timeout"))
+    return _register("controller", name, parameters, "start", ("on_ack", "on_loss", "on_timeout"))
 
 
 def queue(name: str, **parameters: Any) -> Callable[[type[D]], type[D]]:
     """Gives a queue discipline its name and its parameters."""
-    return _register("queue", name, parameters, ("on_arrival",))
+    return _register("queue", name, parameters, "facts", ("on_arrival",))
 
 
 def source(name: str, **parameters: Any) -> Callable[[type[S]], type[S]]:
     """Gives a source of traffic its name, which is that of its section, and its parameters."""
-    return _register("source", name, parameters, ("on",))
+    return _register("source", name, parameters, "site", ("on",))
 
 
-def _register(kind: str, name: str, parameters: dict[str, Any], methods: tuple[str, ...]) -> Callable[[Any], Any]:
+def _register(
+    kind: str, name: str, parameters: dict[str, Any], context: str, methods: tuple[str, ...]
+) -> Callable[[Any], Any]:
     def register(make: type) -> type:
         for method in methods:
             if not callable(getattr(make, method, None)):
@@ -194,6 +199,7 @@ def _register(kind: str, name: str, parameters: dict[str, Any], methods: tuple[s
         declared = [
             Declared(key, *(one if isinstance(one, Parameter) else Parameter(one))) for key, one in parameters.items()
         ]
+        _check_init(f"the {kind} `{name}`", make, context, [one.name for one in declared])
         about = inspect.cleandoc(make.__doc__ or f"{name}: a {kind} in Python.")
         algorithm = Algorithm(kind, name, about, None, declared, make)
         # A later class of the same name, as of a cell that is run again, takes the place of the former.
@@ -203,6 +209,19 @@ def _register(kind: str, name: str, parameters: dict[str, Any], methods: tuple[s
         return make
 
     return register
+
+
+def _check_init(what: str, make: type, context: str, names: list[str]) -> None:
+    """Refuses a class that cannot be made of its context and its parameters."""
+    try:
+        inspect.signature(make).bind(None, **dict.fromkeys(names))
+    except TypeError as wrong:
+        given = ", ".join(f"`{name}`" for name in [context, *names])
+        message = f"{what} cannot be made with {given}: {wrong}"
+        raise UsageError(message, f"write `def __init__({', '.join(['self', context, *names])}):`") from None
+    except ValueError:
+        # Code that is not Python's may have no signature.
+        pass
 
 
 def known(sent: bool = False) -> list[Algorithm]:
@@ -240,5 +259,13 @@ def _version(algorithm: Algorithm, sent: bool) -> Optional[str]:
     message = f"the {algorithm.kind} `{algorithm.name}` uses {', '.join(unknown)}, whose content cannot be hashed"
     if sent:
         raise UsageError(message, "use numbers, texts, functions and classes, so that its runs can be kept")
-    warnings.warn(f"{message}: its runs are not kept", stacklevel=2)
+    warnings.warn(f"{message}: its runs are not kept", stacklevel=_callers_level())
     return None
+
+
+def _callers_level() -> int:
+    """How far up the stack from the function that asks the first line outside the package is, as `warnings.warn` counts it."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "kneepoint":
+        level, frame = level + 1, frame.f_back
+    return level

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kneepoint::rng::Rng;
+use kneepoint::units::Time;
 use kneepoint_cli::host;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 
 use super::draws::Draws;
@@ -60,12 +61,28 @@ pub enum Class {
 }
 
 impl Class {
+    const ALL: [Class; 3] = [Class::Controller, Class::Queue, Class::Source];
+
+    /// The word for it in Python and in messages.
     fn word(self) -> &'static str {
         match self {
             Class::Controller => "controller",
             Class::Queue => "queue",
             Class::Source => "source",
         }
+    }
+}
+
+impl FromPyObject<'_, '_> for Class {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Class> {
+        let given: String = object.extract()?;
+        let found = Class::ALL.into_iter().find(|class| class.word() == given);
+        found.ok_or_else(|| {
+            let words = Class::ALL.map(Class::word).join(", ");
+            PyValueError::new_err(format!("`{given}` is not a kind of algorithm; expected one of {words}"))
+        })
     }
 }
 
@@ -81,8 +98,8 @@ pub struct Definition {
 pub enum Trouble {
     /// The code raised an exception.
     Raised(PyErr),
-    /// The code answered with something that is not allowed.
-    Wrong(String),
+    /// The code answered with something that is not allowed; the remedy.
+    Wrong(String, &'static str),
 }
 
 impl From<PyErr> for Trouble {
@@ -93,6 +110,17 @@ impl From<PyErr> for Trouble {
 
 /// The outcome of a call.
 pub type Outcome<T> = Result<T, Trouble>;
+
+/// A call: the method, and the time in the run.
+#[derive(Clone, Copy, Debug)]
+pub struct At(pub &'static str, pub Time);
+
+impl fmt::Display for At {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let At(method, now) = self;
+        write!(out, "{method} at {} s", now.as_secs_f64())
+    }
+}
 
 thread_local! {
     /// Whether the code of an algorithm is at work on this thread.
@@ -135,7 +163,7 @@ impl Body {
                 let told = read(&object)?;
                 Ok(((object.unbind(), draws), told))
             };
-            make().map_err(|trouble| definition.fail(py, "__init__", trouble)).ok()
+            make().map_err(|trouble| definition.fail(py, &"__init__", trouble)).ok()
         });
         let (object, told) = made.unzip();
         (Body { definition: Arc::clone(definition), object }, told)
@@ -144,7 +172,7 @@ impl Body {
     /// Calls the object, if no call of it has failed. It can draw from `rng` meanwhile.
     pub fn call<T>(
         &mut self,
-        at: &'static str,
+        at: At,
         rng: Option<&mut Rng>,
         act: impl FnOnce(&Bound<'_, PyAny>) -> Outcome<T>,
     ) -> Option<T> {
@@ -160,7 +188,7 @@ impl Body {
                     acted
                 }
             };
-            acted.map_err(|trouble| self.definition.fail(py, at, trouble)).ok()
+            acted.map_err(|trouble| self.definition.fail(py, &at, trouble)).ok()
         });
         if answer.is_none() {
             self.object = None;
@@ -169,8 +197,8 @@ impl Body {
     }
 
     /// An object that is wrong for a reason that only several calls show.
-    pub fn refuse(&mut self, at: &'static str, wrong: String) {
-        Python::attach(|py| self.definition.fail(py, at, Trouble::Wrong(wrong)));
+    pub fn refuse(&mut self, at: At, wrong: String, remedy: &'static str) {
+        Python::attach(|py| self.definition.fail(py, &at, Trouble::Wrong(wrong, remedy)));
         self.object = None;
     }
 }
@@ -185,7 +213,7 @@ impl Clone for Body {
                     let copied = py.import("copy")?.call_method1("deepcopy", (pair,))?;
                     Ok(copied.extract::<(Py<PyAny>, Py<Draws>)>()?)
                 };
-                copy().map_err(|trouble| self.definition.fail(py, "__deepcopy__", trouble)).ok()
+                copy().map_err(|trouble| self.definition.fail(py, &"__deepcopy__", trouble)).ok()
             })
         });
         Body { definition: Arc::clone(&self.definition), object }
@@ -200,7 +228,7 @@ impl fmt::Debug for Body {
 
 impl Definition {
     /// Notes why a call failed, as the exception that the laboratory raises.
-    fn fail(&self, py: Python<'_>, at: &str, trouble: Trouble) {
+    fn fail(&self, py: Python<'_>, at: &dyn fmt::Display, trouble: Trouble) {
         let Definition { class, name, .. } = self;
         let what = format!("the {} `{name}`", class.word());
         let error = match trouble {
@@ -213,9 +241,9 @@ impl Definition {
                 error.set_cause(py, Some(cause));
                 error
             }
-            Trouble::Wrong(wrong) => {
+            Trouble::Wrong(wrong, remedy) => {
                 let message = format!("{what}, after {at}: {wrong}");
-                errors::exception(py, "RunError", (message, None::<String>))
+                errors::exception(py, "RunError", (message, remedy))
             }
         };
         self.raised.set(error);
@@ -228,7 +256,8 @@ pub fn choice<T: Copy>(object: &Bound<'_, PyAny>, attribute: &str, names: &[(&st
     let text = given.extract::<String>().unwrap_or_default();
     names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
         let names = names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        Trouble::Wrong(format!("{attribute} is {}; expected one of {names}", shown(&given)))
+        let message = format!("{attribute} is {}; expected one of {names}", shown(&given));
+        Trouble::Wrong(message, "set it as an attribute of the class, or leave it out for the first")
     })
 }
 

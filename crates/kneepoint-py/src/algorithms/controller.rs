@@ -11,7 +11,7 @@ use kneepoint::units::{PacketRate, Span};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::body::{Body, Definition, Outcome, Trouble, choice, shown};
+use super::body::{At, Body, Definition, Outcome, Trouble, choice, shown};
 use super::draws::Draws;
 use super::parameters::Parameters;
 
@@ -21,62 +21,94 @@ const MOST_PACKETS: f64 = 1e6;
 /// The initial conditions of a controller; windows are in packets.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Start {
+    /// The window of a fresh connection.
     initial_window: f64,
+    /// The slow-start threshold; infinite unless an experiment sets it.
     initial_ssthresh: f64,
+    /// How the window grows below the threshold.
     slow_start: String,
+    /// Whose version of a controller runs: "published" or "linux".
     version: String,
+    /// The random numbers of the flow.
     rng: Py<Draws>,
 }
 
 /// An acknowledgement arrived.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Ack {
+    /// The time.
     now_s: f64,
+    /// The round-trip time it measures, where it measures one.
     rtt_s: Option<f64>,
+    /// The time from sender to receiver that it measures, where it measures one; the clocks may differ by a constant.
     one_way_s: Option<f64>,
+    /// Packets newly acknowledged in order; zero for a duplicate.
     acked: u32,
+    /// Packets known so far to have arrived, in order or not.
     delivered: u64,
+    /// Packets sent again so far.
     resent: u64,
+    /// Packets that this acknowledgement says arrived marked, for `marks` that are echoed one by one.
     marked: u32,
+    /// Packets by which this acknowledgement may grow the window: zero while something else limits the sender, or losses are repaired.
     credit: f64,
+    /// Whether the sender had nothing more to send.
     limited: bool,
+    /// The first packet not yet acknowledged in order.
     una: u64,
+    /// The next packet never sent so far.
     next: u64,
+    /// Packets outstanding.
     in_flight: u32,
+    /// Whether losses are being repaired.
     recovering: bool,
 }
 
-/// Packets were lost: once per episode.
+/// Packets were lost: once per episode, when the host begins to repair.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Loss {
+    /// The time.
     now_s: f64,
+    /// Packets that were using the path.
     flight: f64,
+    /// The first packet not yet acknowledged in order.
     una: u64,
+    /// The next packet never sent so far: the episode ends when it is acknowledged.
     next: u64,
 }
 
-/// The retransmission timer expired.
+/// The retransmission timer expired: nothing is known to be in flight any more.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Timeout {
+    /// The time.
     now_s: f64,
+    /// Packets that were using the path.
     flight: f64,
+    /// Whether the loss was reported already, so that the threshold must not fall again.
     reported: bool,
+    /// The next packet never sent so far.
     next: u64,
 }
 
-/// A congestion mark was echoed: at most once per window.
+/// The receiver echoed a congestion mark: at most once per window of data.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Ecn {
+    /// The time.
     now_s: f64,
+    /// Packets that were using the path.
     flight: f64,
+    /// The next packet never sent so far.
     next: u64,
 }
 
-/// The network advised the sender.
+/// The network advised the sender, as `wanted` asks.
 #[pyclass(frozen, get_all, module = "kneepoint._native", name = "Advised")]
 struct PyAdvised {
+    /// The time.
     now_s: f64,
+    /// The rate that the path allows.
     rate_packets_per_s: Option<f64>,
+    /// Packets by which the window should change.
     change: Option<f64>,
 }
 
@@ -175,9 +207,9 @@ impl Scripted {
 
 /// Tells the object something, and reads its window and its pace.
 macro_rules! tell {
-    ($scripted:expr, $method:literal, $signal:expr, $rng:expr) => {{
+    ($scripted:expr, $method:literal, $now:expr, $signal:expr, $rng:expr) => {{
         let paces = $scripted.traits.paces;
-        let told = $scripted.body.call($method, $rng, |object| {
+        let told = $scripted.body.call(At($method, $now), $rng, |object| {
             object.call_method1(intern!(object.py(), $method), ($signal,))?;
             control(object, paces)
         });
@@ -208,7 +240,7 @@ fn positive(given: &Bound<'_, PyAny>, name: &str, most: f64, unit: &str) -> Outc
             let most = if most < f64::MAX { format!("up to {most}") } else { "finite".to_string() };
             let message =
                 format!("{name} is {}; allowed is a number above 0, {most}, in {unit}", shown(given));
-            Err(Trouble::Wrong(message))
+            Err(Trouble::Wrong(message, "keep it in the range where it is set, as with min() and max()"))
         }
     }
 }
@@ -252,17 +284,17 @@ impl Object for Scripted {
             in_flight: ack.in_flight,
             recovering: ack.recovering,
         };
-        tell!(self, "on_ack", signal, Some(rng));
+        tell!(self, "on_ack", ack.now, signal, Some(rng));
     }
     fn on_loss(&mut self, loss: &cc::Loss) {
         let signal =
             Loss { now_s: loss.now.as_secs_f64(), flight: loss.flight, una: loss.una, next: loss.next };
-        tell!(self, "on_loss", signal, None);
+        tell!(self, "on_loss", loss.now, signal, None);
     }
     fn on_timeout(&mut self, timeout: &cc::Timeout) {
         let cc::Timeout { now, flight, reported, next } = *timeout;
         let signal = Timeout { now_s: now.as_secs_f64(), flight, reported, next };
-        tell!(self, "on_timeout", signal, None);
+        tell!(self, "on_timeout", now, signal, None);
     }
     fn on_ecn(&mut self, ecn: &cc::Ecn) {
         let cc::Ecn { now, flight, next } = *ecn;
@@ -271,7 +303,7 @@ impl Object for Scripted {
             return self.on_loss(&cc::Loss { now, flight, una: next, next });
         }
         let signal = Ecn { now_s: now.as_secs_f64(), flight, next };
-        tell!(self, "on_ecn", signal, None);
+        tell!(self, "on_ecn", now, signal, None);
     }
     fn on_advice(&mut self, advised: &Advised) {
         if !self.traits.hears_advice {
@@ -282,7 +314,7 @@ impl Object for Scripted {
             Advice::Change(packets) => (None, Some(packets)),
         };
         let signal = PyAdvised { now_s: advised.now.as_secs_f64(), rate_packets_per_s, change };
-        tell!(self, "on_advice", signal, None);
+        tell!(self, "on_advice", advised.now, signal, None);
     }
     fn duplicate(&self) -> Box<dyn Object> {
         Box::new(self.clone())

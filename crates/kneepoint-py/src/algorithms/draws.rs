@@ -7,7 +7,7 @@ use kneepoint::rng::Rng;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// Random numbers of the run: the same for the same seed. They can be drawn in calls whose Rust counterparts have an `rng`.
+/// Random numbers of the run: the same for the same seed. They can be drawn in `on_ack`, `on_arrival`, `on_departure` and `on`.
 #[pyclass(frozen, name = "Rng", module = "kneepoint._native")]
 #[derive(Debug, Default)]
 pub struct Draws(Mutex<Option<Rng>>);

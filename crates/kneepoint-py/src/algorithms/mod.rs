@@ -33,7 +33,7 @@ use crate::errors;
 /// An algorithm as `kneepoint.algorithms` describes it.
 #[derive(FromPyObject)]
 pub struct Algorithm {
-    kind: String,
+    kind: Class,
     name: String,
     about: String,
     /// A hash of its code. Without one its runs are not kept.
@@ -65,21 +65,13 @@ pub fn extensions(py: Python<'_>, algorithms: Vec<Algorithm>, raised: &Arc<Raise
         let parameters = Parameters::declare(py, parameters)?;
         let (name, version) = (lasting(&name), version.as_deref().map(lasting));
         let header = lasting(&about.lines().map(|line| format!("//! {line}\n")).collect::<String>());
-        let definition = |class| Arc::new(Definition { class, name, make, raised: Arc::clone(raised) });
-        let added = match kind.as_str() {
-            "queue" => {
-                known.queue(external(definition(Class::Queue), header, parameters, version, queue::make))
+        let definition = Arc::new(Definition { class: kind, name, make, raised: Arc::clone(raised) });
+        let added = match kind {
+            Class::Controller => {
+                known.controller(external(definition, header, parameters, version, controller::make))
             }
-            "source" => {
-                known.source(external(definition(Class::Source), header, parameters, version, source::make))
-            }
-            _ => known.controller(external(
-                definition(Class::Controller),
-                header,
-                parameters,
-                version,
-                controller::make,
-            )),
+            Class::Queue => known.queue(external(definition, header, parameters, version, queue::make)),
+            Class::Source => known.source(external(definition, header, parameters, version, source::make)),
         };
         // The name of a source that could not be made is not to blame.
         raised.check()?;

@@ -11,59 +11,95 @@ use kneepoint::units::{Span, Time};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::body::{Body, Definition, Outcome, Trouble, shown};
+use super::body::{At, Body, Definition, Outcome, Trouble, shown};
 use super::draws::Draws;
 use super::parameters::Parameters;
 
-/// The link of a discipline.
+/// The link of a queue discipline.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Facts {
+    /// The rate of the link.
     rate_bps: f64,
+    /// The link's propagation delay.
     delay_s: f64,
+    /// How many packets may wait, if packets are counted.
     limit_packets: Option<u32>,
+    /// How many bytes may wait, if bytes are counted.
     limit_bytes: Option<u64>,
+    /// The size of a full packet on the wire.
     packet_bytes: u64,
+    /// The random numbers of the queue.
     rng: Py<Draws>,
 }
 
-/// A packet arrived.
-#[pyclass(frozen, get_all, module = "kneepoint._native")]
-struct Arrival {
+/// A packet at a queue.
+#[pyclass(frozen, get_all, subclass, name = "_Waiting", module = "kneepoint._native")]
+struct AtQueue {
+    /// The time.
     now_s: f64,
+    /// The number of its flow in the run.
     flow: u32,
+    /// Its size on the wire.
     size_bytes: u16,
+    /// Whether its sender understands marks.
     ect: bool,
+    /// Whether its sender answers marks in proportion: ECT(1).
     scalable: bool,
+    /// The congestion window that its sender tells queues, in packets, if it tells one.
     window: Option<f64>,
+    /// The backlog without it.
     backlog_packets: u32,
+    /// The same in bytes.
     backlog_bytes: u64,
+}
+
+impl AtQueue {
+    fn of(now: Time, packet: &Packet, backlog: Backlog) -> PyClassInitializer<AtQueue> {
+        let window = match packet.body() {
+            Content::Data { hint, .. } if hint.window > 0.0 => Some(hint.window),
+            _ => None,
+        };
+        PyClassInitializer::from(AtQueue {
+            now_s: now.as_secs_f64(),
+            flow: packet.flow,
+            size_bytes: packet.size,
+            ect: packet.flags.has(Flags::ECT),
+            scalable: packet.flags.has(Flags::SCALABLE),
+            window,
+            backlog_packets: backlog.packets,
+            backlog_bytes: backlog.bytes.0,
+        })
+    }
+}
+
+/// A packet arrived.
+#[pyclass(frozen, get_all, extends = AtQueue, module = "kneepoint._native")]
+struct Arrival {
+    /// Whether there is no room: it is dropped whatever the decision.
     full: bool,
 }
 
 /// The next packet leaves.
-#[pyclass(frozen, get_all, module = "kneepoint._native")]
+#[pyclass(frozen, get_all, extends = AtQueue, module = "kneepoint._native")]
 struct Departure {
-    now_s: f64,
-    flow: u32,
-    size_bytes: u16,
-    ect: bool,
-    scalable: bool,
-    window: Option<f64>,
-    backlog_packets: u32,
-    backlog_bytes: u64,
+    /// How long it waited.
     waited_s: f64,
 }
 
-/// An interval has passed, or the queue is empty.
+/// An interval has passed, or the link found the queue empty.
 #[pyclass(frozen, get_all, module = "kneepoint._native")]
 struct Tick {
+    /// The time.
     now_s: f64,
+    /// The backlog.
     backlog_packets: u32,
+    /// The same in bytes.
     backlog_bytes: u64,
 }
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Facts>()?;
+    module.add_class::<AtQueue>()?;
     module.add_class::<Arrival>()?;
     module.add_class::<Departure>()?;
     module.add_class::<Tick>()
@@ -103,10 +139,11 @@ fn interval(object: &Bound<'_, PyAny>) -> Outcome<Span> {
     let given = object.getattr(intern!(object.py(), "interval_s"))?;
     match given.extract::<f64>() {
         Ok(seconds) if (1e-6..=1e6).contains(&seconds) => Ok(Span::from_secs_f64(seconds)),
-        _ => Err(Trouble::Wrong(format!(
-            "interval_s is {}; allowed is 0.000001 to 1000000, in seconds",
-            shown(&given)
-        ))),
+        _ => {
+            let message =
+                format!("interval_s is {}; allowed is 0.000001 to 1000000, in seconds", shown(&given));
+            Err(Trouble::Wrong(message, "set it in __init__, as in `self.interval_s = 0.01`"))
+        }
     }
 }
 
@@ -152,16 +189,8 @@ fn decision(answer: &Bound<'_, PyAny>) -> Outcome<Decision> {
         _ => {
             let message =
                 format!("the decision is {}; expected \"pass\", \"mark\", \"drop\" or None", shown(answer));
-            Err(Trouble::Wrong(message))
+            Err(Trouble::Wrong(message, "return one of these; a method without `return` lets packets pass"))
         }
-    }
-}
-
-/// The congestion window that the sender of a packet tells queues.
-fn window(packet: &Packet) -> Option<f64> {
-    match packet.body() {
-        Content::Data { hint, .. } if hint.window > 0.0 => Some(hint.window),
-        _ => None,
     }
 }
 
@@ -186,18 +215,9 @@ impl Object for Scripted {
             return Decision::Pass;
         }
         let queue::Arrival { now, packet, backlog, full } = *arrival;
-        let signal = Arrival {
-            now_s: now.as_secs_f64(),
-            flow: packet.flow,
-            size_bytes: packet.size,
-            ect: packet.flags.has(Flags::ECT),
-            scalable: packet.flags.has(Flags::SCALABLE),
-            window: window(packet),
-            backlog_packets: backlog.packets,
-            backlog_bytes: backlog.bytes.0,
-            full,
-        };
-        let decided = self.body.call("on_arrival", Some(rng), |object| {
+        let decided = self.body.call(At("on_arrival", now), Some(rng), |object| {
+            let signal = AtQueue::of(now, packet, backlog).add_subclass(Arrival { full });
+            let signal = Bound::new(object.py(), signal)?;
             decision(&object.call_method1(intern!(object.py(), "on_arrival"), (signal,))?)
         });
         decided.unwrap_or(Decision::Pass)
@@ -213,18 +233,9 @@ impl Object for Scripted {
             return Decision::Pass;
         }
         let queue::Departure { now, packet, backlog, waited } = *departure;
-        let signal = Departure {
-            now_s: now.as_secs_f64(),
-            flow: packet.flow,
-            size_bytes: packet.size,
-            ect: packet.flags.has(Flags::ECT),
-            scalable: packet.flags.has(Flags::SCALABLE),
-            window: window(packet),
-            backlog_packets: backlog.packets,
-            backlog_bytes: backlog.bytes.0,
-            waited_s: waited.as_secs_f64(),
-        };
-        let decided = self.body.call("on_departure", Some(rng), |object| {
+        let decided = self.body.call(At("on_departure", now), Some(rng), |object| {
+            let departing = Departure { waited_s: waited.as_secs_f64() };
+            let signal = Bound::new(object.py(), AtQueue::of(now, packet, backlog).add_subclass(departing))?;
             decision(&object.call_method1(intern!(object.py(), "on_departure"), (signal,))?)
         });
         decided.unwrap_or(Decision::Pass)
@@ -232,7 +243,7 @@ impl Object for Scripted {
     fn on_idle(&mut self, now: Time) {
         if self.traits.hears_idle {
             let signal = Tick { now_s: now.as_secs_f64(), backlog_packets: 0, backlog_bytes: 0 };
-            self.body.call("on_idle", None, |object| {
+            self.body.call(At("on_idle", now), None, |object| {
                 Ok(object.call_method1(intern!(object.py(), "on_idle"), (signal,)).map(drop)?)
             });
         }
@@ -243,7 +254,7 @@ impl Object for Scripted {
             backlog_packets: backlog.packets,
             backlog_bytes: backlog.bytes.0,
         };
-        self.body.call("on_tick", None, |object| {
+        self.body.call(At("on_tick", now), None, |object| {
             Ok(object.call_method1(intern!(object.py(), "on_tick"), (signal,)).map(drop)?)
         });
     }

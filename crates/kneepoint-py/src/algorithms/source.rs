@@ -12,45 +12,81 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::body::{Body, Definition, Outcome, Trouble, choice, shown};
+use super::body::{At, Body, Definition, Outcome, Trouble, choice, shown};
 use super::draws::Draws;
 use super::lasting;
 use super::parameters::Parameters;
 
-/// The initial conditions of a member. Times without an end are infinite.
+/// The initial conditions of a member of a group of traffic.
 #[pyclass(frozen, get_all, name = "Site", module = "kneepoint._native")]
 struct Place {
+    /// When it starts.
     start_s: f64,
+    /// When it stops; infinite if it does not.
     stop_s: f64,
+    /// How many pairs of hosts it may use.
     pairs: u32,
+    /// The random numbers of the member.
     rng: Py<Draws>,
 }
 
-/// An input of a member.
+/// An input of a source.
 #[pyclass(frozen, module = "kneepoint._native")]
 enum Cue {
     /// Its timer expired.
     Time(),
     /// Everything written into a connection so far is acknowledged.
-    Delivered { connection: u32, bytes: u64, at_s: f64 },
+    Delivered {
+        /// The number that was given to the connection.
+        connection: u32,
+        /// Payload acknowledged since the connection was opened.
+        bytes: u64,
+        /// When the client had all of it.
+        at_s: f64,
+    },
     /// A connection ended.
-    Completed { connection: u32, at_s: f64 },
+    Completed {
+        /// The number that was given to the connection.
+        connection: u32,
+        /// When the client had everything.
+        at_s: f64,
+    },
 }
 
-/// A request of a member.
+/// What a source asks for.
 #[pyclass(frozen, from_py_object, module = "kneepoint._native")]
 #[derive(Clone, Debug)]
 enum Request {
-    /// Open a connection.
+    /// Open a connection: `size_bytes` on it, or what will be written until it is closed.
     #[pyo3(constructor = (connection, pair = 0, size_bytes = None))]
-    Open { connection: u32, pair: u32, size_bytes: Option<u64> },
-    /// Write into an open connection that has no size.
+    Open {
+        /// A number for the connection, which is not in use.
+        connection: u32,
+        /// Which pair of hosts, from 0 to `site.pairs` - 1.
+        pair: u32,
+        /// How much it carries; None if that is written later.
+        size_bytes: Option<u64>,
+    },
+    /// Write into an open connection that has no size. `transfer_bytes` is the size of the transfer that ends with it, if one does.
     #[pyo3(constructor = (connection, size_bytes, transfer_bytes = None))]
-    Write { connection: u32, size_bytes: u64, transfer_bytes: Option<u64> },
+    Write {
+        /// The number of the connection.
+        connection: u32,
+        /// How much is written.
+        size_bytes: u64,
+        /// The size of the transfer that ends with it, if one does.
+        transfer_bytes: Option<u64>,
+    },
     /// Close an open connection that has no size.
-    Close { connection: u32 },
-    /// Send a datagram.
-    Datagram { size_bytes: u64 },
+    Close {
+        /// The number of the connection.
+        connection: u32,
+    },
+    /// Send a datagram of this size on the wire, at most `packet_bytes`.
+    Datagram {
+        /// Its size on the wire.
+        size_bytes: u64,
+    },
 }
 
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -106,34 +142,34 @@ impl Scripted {
         }
     }
 
-    /// A request for the laboratory, if it can be granted.
-    fn request(&mut self, request: Request) -> Result<traffic::Request, String> {
+    /// A request for the laboratory, or what is wrong with it and the remedy.
+    fn request(&mut self, request: Request) -> Result<traffic::Request, (String, &'static str)> {
         let kind = self.nature.kind;
         Ok(match request {
             Request::Open { connection, pair, size_bytes } => {
                 if !kind.connects() {
-                    return Err("a source of datagrams opens no connection: set `kind`".into());
+                    let remedy = "set `kind` to \"sessions\", \"process\" or \"streams\"";
+                    return Err(("a source of datagrams opens no connection".into(), remedy));
                 }
                 if pair >= self.pairs {
-                    return Err(format!("pair {pair} of an Open; allowed is 0 to {}", self.pairs - 1));
+                    let message = format!("pair {pair} of an Open; allowed is 0 to {}", self.pairs - 1);
+                    return Err((message, "`site.pairs` says how many there are"));
                 }
                 if kind == Kind::Streams && self.opened > 0 {
-                    return Err("`kind = \"streams\"` has one connection: set `kind = \"sessions\"`".into());
+                    let remedy = "set `kind = \"sessions\"`";
+                    return Err(("a source with `kind = \"streams\"` has one connection".into(), remedy));
                 }
-                if size_bytes == Some(0) {
-                    return Err("size_bytes 0 of an Open; allowed is 1 and more, or None".into());
-                }
+                sized(size_bytes.unwrap_or(1), "Open")?;
                 if self.open.insert(connection, size_bytes.is_none()).is_some() {
-                    return Err(format!("connection {connection} is open already: number it otherwise"));
+                    let message = format!("connection {connection} is open already");
+                    return Err((message, "give it another number, or wait until it has ended"));
                 }
                 self.opened += 1;
                 traffic::Request::Open { connection, pair, size: size_bytes.map(Bytes) }
             }
             Request::Write { connection, size_bytes, transfer_bytes } => {
                 self.writable(connection, "Write")?;
-                if size_bytes == 0 {
-                    return Err("size_bytes 0 of a Write; allowed is 1 and more".into());
-                }
+                sized(size_bytes, "Write")?;
                 let (size, transfer) = (Bytes(size_bytes), transfer_bytes.map(Bytes));
                 traffic::Request::Write { connection, size, transfer }
             }
@@ -143,15 +179,17 @@ impl Scripted {
                 traffic::Request::Close { connection }
             }
             Request::Datagram { size_bytes } => {
-                if kind.connects() {
-                    return Err(
-                        "a source of connections sends no datagrams: set `kind = \"datagrams\"`".into()
-                    );
-                }
-                if !(1..=GREATEST_PACKET).contains(&size_bytes) {
+                let Some(Bytes(greatest)) = self.nature.packet.filter(|_| !kind.connects()) else {
+                    let remedy = "set `kind = \"datagrams\"`, or open a connection";
+                    return Err(("a source of connections sends no datagrams".into(), remedy));
+                };
+                if !(1..=greatest).contains(&size_bytes) {
                     let message =
-                        format!("size_bytes {size_bytes} of a Datagram; allowed is 1 to {GREATEST_PACKET}");
-                    return Err(message);
+                        format!("size_bytes {size_bytes} of a Datagram; allowed is 1 to {greatest}");
+                    return Err((
+                        message,
+                        "send less at once, or raise `packet_bytes`, the greatest datagram",
+                    ));
                 }
                 traffic::Request::Datagram { size: Bytes(size_bytes) }
             }
@@ -159,17 +197,28 @@ impl Scripted {
     }
 
     /// Ends for this reason.
-    fn refuse(&mut self, wrong: String) {
+    fn refuse(&mut self, now: Time, wrong: String, remedy: &'static str) {
         self.wakeup = Time::NEVER;
-        self.body.refuse("on", wrong);
+        self.body.refuse(At("on", now), wrong, remedy);
     }
 
-    fn writable(&self, connection: u32, what: &str) -> Result<(), String> {
+    fn writable(&self, connection: u32, what: &str) -> Result<(), (String, &'static str)> {
+        let remedy = "Open it without `size_bytes`, and Close it after the last Write";
         match self.open.get(&connection) {
             Some(true) => Ok(()),
-            Some(false) => Err(format!("{what} of connection {connection}, which has a size or is closed")),
-            None => Err(format!("{what} of connection {connection}, which is not open")),
+            Some(false) => {
+                Err((format!("{what} of connection {connection}, which has a size or is closed"), remedy))
+            }
+            None => Err((format!("{what} of connection {connection}, which is not open"), remedy)),
         }
+    }
+}
+
+/// Refuses a transfer of nothing.
+fn sized(size_bytes: u64, what: &str) -> Result<(), (String, &'static str)> {
+    match size_bytes {
+        0 => Err((format!("size_bytes 0 of {what}; allowed is 1 and more"), "ask for nothing instead")),
+        _ => Ok(()),
     }
 }
 
@@ -188,12 +237,19 @@ fn nature(object: &Bound<'_, PyAny>, name: &'static str) -> Outcome<Nature> {
         };
         match given.extract::<f64>() {
             Ok(number) if (1.0..=most).contains(&number) => Ok(Some(number as u64)),
-            _ => Err(Trouble::Wrong(format!("{attribute} is {}; allowed is 1 to {most}", shown(&given)))),
+            _ => {
+                let message = format!("{attribute} is {}; allowed is 1 to {most}", shown(&given));
+                Err(Trouble::Wrong(message, "set it as an attribute of the class, or in __init__"))
+            }
         }
     };
     let packet = number("packet_bytes", GREATEST_PACKET as f64)?.map(Bytes);
     if kind == Kind::Datagrams && packet.is_none() {
-        return Err(Trouble::Wrong("packet_bytes, the size of its greatest datagram, is missing".into()));
+        let remedy = "add it to the class, as in `packet_bytes = 1000`, or set `kind` for connections";
+        return Err(Trouble::Wrong(
+            "packet_bytes, the size of its greatest datagram, is missing".into(),
+            remedy,
+        ));
     }
     Ok(Nature { packet, pressing: number("pressing_bps", 1e15)?.map(Rate), ..nature_of(name, kind) })
 }
@@ -227,7 +283,7 @@ fn wakeup(object: &Bound<'_, PyAny>, now: Time) -> Outcome<Time> {
 fn past(given: &Bound<'_, PyAny>, now: Time) -> Outcome<Time> {
     let message =
         format!("wakeup_s is {}; allowed is a time from {} s on, or None", shown(given), seconds(now));
-    Err(Trouble::Wrong(message))
+    Err(Trouble::Wrong(message, "set it to a later time in each call of `on`, or to None"))
 }
 
 /// The requests that Python answers with: none, one or several.
@@ -240,12 +296,21 @@ fn requests(answer: &Bound<'_, PyAny>) -> Outcome<Vec<Request>> {
     }
     let each = |one: PyResult<Bound<'_, PyAny>>| {
         let one = one?;
-        one.extract::<Request>().map_err(|_| Trouble::Wrong(format!("{} is no Request", shown(&one))))
+        one.extract::<Request>().map_err(|_| {
+            Trouble::Wrong(
+                format!("{} is not a Request", shown(&one)),
+                "return one of `kneepoint.algorithms.Request`",
+            )
+        })
     };
     match answer.try_iter() {
         Ok(several) => several.map(each).collect(),
         Err(error) if error.is_instance_of::<PyTypeError>(answer.py()) => {
-            Err(Trouble::Wrong(format!("{} is no Request and no list of them", shown(answer))))
+            let message = format!("{} is neither a Request nor several of them", shown(answer));
+            Err(Trouble::Wrong(
+                message,
+                "return None, one of `kneepoint.algorithms.Request`, or a list of them",
+            ))
         }
         Err(error) => Err(error.into()),
     }
@@ -272,7 +337,7 @@ impl Object for Scripted {
                 Cue::Completed { connection, at_s: at.as_secs_f64() }
             }
         };
-        let told = self.body.call("on", Some(rng), |object| {
+        let told = self.body.call(At("on", now), Some(rng), |object| {
             let answer = object.call_method1(intern!(object.py(), "on"), (cue, now.as_secs_f64()))?;
             // A generator of requests runs while they are read, before its timer is.
             Ok((requests(&answer)?, wakeup(object, now)?))
@@ -282,13 +347,13 @@ impl Object for Scripted {
         let (last, times) = self.expired;
         self.expired = (now, if now == last { times + 1 } else { 1 });
         if self.expired.1 > MOST_AT_ONCE && wakeup == now {
-            let wrong = format!("wakeup_s stays at {} s: set it to a later time, or to None", seconds(now));
-            return self.refuse(wrong);
+            let wrong = format!("wakeup_s stays at {} s", seconds(now));
+            return self.refuse(now, wrong, "set it to a later time, or to None");
         }
         for request in asked {
             match self.request(request) {
                 Ok(request) => granted.push(request),
-                Err(wrong) => return self.refuse(wrong),
+                Err((wrong, remedy)) => return self.refuse(now, wrong, remedy),
             }
         }
     }

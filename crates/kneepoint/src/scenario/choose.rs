@@ -37,6 +37,9 @@ pub(crate) fn choose<F: Family>(
     choose_from(&unfold(node, place, faults)?, &Table::default(), place, precedence, extensions, faults)
 }
 
+/// What a table of a choice has besides the parameters of the member that it names.
+pub(super) const BESIDES: &[&str] = &["kind"];
+
 /// Reads a choice from a table with a `kind`; `None` after a fault.
 pub(crate) fn choose_in<F: Family>(
     table: &Table,
@@ -89,7 +92,7 @@ pub(crate) fn choose_from<F: Family>(
         let shape = Shape { place: &place, ..Shape::default() };
         fill(common, shape, &mut [&mut chosen.config], faults);
     }
-    let shape = Shape { place: &place, besides: &["kind"], required: (members.required)(kind.0) };
+    let shape = Shape { place: &place, besides: BESIDES, required: (members.required)(kind.0) };
     fill(table, shape, &mut [&mut chosen.config], faults);
     (faults.len() == before).then_some(chosen)
 }

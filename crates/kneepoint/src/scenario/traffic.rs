@@ -131,6 +131,17 @@ impl Given {
     }
 }
 
+/// The tables of a group besides its fields.
+fn besides(kind: Kind) -> &'static [&'static str] {
+    if kind.connects() { &["cc", "tcp"] } else { &[] }
+}
+
+/// What every section of a kind has besides the parameters of its source.
+pub(super) fn common(kind: Kind) -> Vec<&'static str> {
+    let fields = Given::of(kind).target().declared().iter().chain(Endpoints::FIELDS).map(|field| field.name);
+    fields.chain(besides(kind).iter().copied()).collect()
+}
+
 /// Reads one group; `None` after a fault.
 pub(super) fn group<'t>(
     section: &str,
@@ -144,8 +155,7 @@ pub(super) fn group<'t>(
     let before = faults.len();
     let kind = source.nature().kind;
     let (mut given, mut place) = (Given::of(kind), Endpoints::default());
-    let besides: &[&str] = if kind.connects() { &["cc", "tcp"] } else { &[] };
-    let shape = Shape { place: &label, besides, required: &[] };
+    let shape = Shape { place: &label, besides: besides(kind), required: &[] };
     fill(table, shape, &mut [given.target(), &mut place, &mut source], faults);
     let (called, start, stop) = given.common();
     named(table, called, faults);

@@ -21,8 +21,8 @@ use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::machine;
-use crate::means::Means;
-use crate::outputs::{self, Out, write_report};
+use crate::means::{Means, Sweep};
+use crate::outputs::{Out, write_report, write_scenarios};
 use parameters::Chosen;
 
 /// Arguments of `knee markov`.
@@ -96,11 +96,7 @@ pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
         }
         if !scenarios.is_empty() {
-            let folder = outputs::directory(&out, "scenarios")?;
-            let names = scenarios.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-            for (place, (_, text)) in scenarios.iter().enumerate() {
-                files::write(&folder.join(format!("{}.toml", outputs::numbered(&names, place))), text)?;
-            }
+            write_scenarios(&scenarios, &out)?;
         }
         tell(format!("report: {}", page.display()));
     }
@@ -119,6 +115,7 @@ struct Solved {
 }
 
 fn solved(arguments: &Arguments) -> Result<Solved, Failure> {
+    arguments.means.check()?;
     let question = question(arguments)?;
     let places = question
         .places()
@@ -162,7 +159,7 @@ fn simulate(
         let Invalid { name, text, faults } = *invalid;
         Failure::Scenario { origin: format!("the scenario of {name}"), text, faults }
     })?;
-    let conducted = conductor::conduct(&trials, &arguments.means, &())?;
+    let conducted = conductor::conduct(&trials, &Sweep::from(&arguments.means), &())?;
     if conducted.left() > 0 {
         let left = conducted.left();
         let message = format!("stopped: {left} runs were not finished; the same command goes on from there");

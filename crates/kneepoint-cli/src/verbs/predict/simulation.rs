@@ -15,6 +15,7 @@ use crate::conductor;
 use crate::failure::Failure;
 use crate::files;
 use crate::host;
+use crate::means::Sweep;
 
 /// The PERT paper's tagged flow, §2.2, in less time. The paper leaves the other flows' round trips open.
 const TAGGED: &str = r#"
@@ -94,7 +95,7 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
     let flows = plan.cases.iter().zip(&tagged).map(|(case, (flow, _))| (case.valid.clone(), *flow));
     let study = Predict::new(flows, &configs, arguments.hold_off, seeds)
         .map_err(|message| Failure::usage(message, "choose another flow with --flow GROUP/PLACE"))?;
-    let conducted = conductor::conduct(&study, &arguments.means, &())?;
+    let conducted = conductor::conduct(&study, &Sweep::from(&arguments.means), &())?;
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
         let message = format!(

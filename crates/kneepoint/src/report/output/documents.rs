@@ -133,13 +133,37 @@ pub(super) const ALL: &[Output] = &[
         parts: &[
             Key("runs", "Different runs that the study wants."),
             Key("kept", "Of these, those that are kept and would be read back."),
-            Key("new", "Those that would be made."),
+            Key("new", "Those that would be made, of the shard if there is one."),
+            Key("left", "Those that would be left to other shards."),
             Key(
                 "cpu_seconds",
                 "Processor time of the new ones, by trial of some of them; null if none was tried.",
             ),
-            Key("seconds", "The time that passes."),
-            Key("jobs", "Runs side by side."),
+            Key("seconds", "The time that passes; null on a cluster, and if none was tried."),
+            Key("jobs", "Runs side by side; null on a cluster without `--jobs`."),
+            Key("shard", "The shard, as `1/2`; null without `--shard`."),
+            Key("on", "The cluster that would make the new runs; null without `--on`."),
+            Key("store", "The directory in which kept runs were looked for."),
+            Key(
+                "url",
+                "The store that the directory is a copy of: what it has besides is counted as new; null without one.",
+            ),
+        ],
+    },
+    Output {
+        name: "Shard",
+        from: &[
+            "knee compare --shard I/N --json",
+            "knee run --shard I/N --json",
+            "knee coexist --shard I/N --json",
+            "knee reproduce --shard I/N --json",
+        ],
+        about: "While runs are left to other shards. The last shard prints what the verb prints without `--shard`.",
+        parts: &[
+            Key("shard", "The shard, as `1/2`."),
+            Key("runs", "Different runs that the study wants."),
+            Key("kept", "Of these, those that are kept by now."),
+            Key("left", "Those that are left to other shards."),
         ],
     },
     Output {

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The examples of docs/python.md run, and `help` shows what its pages promise."""
+
+import contextlib
+import io
+import pydoc
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kneepoint as knee
+import kneepoint.algorithms
+
+PAGE = Path(__file__).parents[3] / "docs" / "python.md"
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_examples_of_the_page_run_in_their_order(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("polars")
+    # Shorter than on the page.
+    for name, short in {"compare": {"duration": "8s", "seeds": 1}, "run": {"seeds": 1}}.items():
+        verb = getattr(knee, name)
+
+        def shortened(*words: Any, verb: Any = verb, short: Any = short, **options: Any) -> knee.Result:
+            return verb(*words, **{**options, **short})  # type: ignore[no-any-return]
+
+        monkeypatch.setattr(knee, name, shortened)
+    names: dict[str, Any] = {"__name__": "page"}
+    # Those on a cluster are tested elsewhere.
+    alone = [text for text in EXAMPLES if 'on="ray' not in text]
+    for place, text in enumerate(alone):
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, f"docs/python.md, example {place + 1}", "exec"), names)
+    assert len(alone) == len(EXAMPLES) - 1 >= 5
+    assert {"Gentle", "Cap", "Pings", "scenario", "env"} <= set(names)
+
+
+def test_help_has_a_sentence_on_each_field_of_a_signal() -> None:
+    signals = [getattr(kneepoint.algorithms, name) for name in ("Ack", "Arrival", "Departure", "Facts", "Site", "Start", "Tick")]
+    for signal in [*signals, kneepoint.algorithms.Cue.Delivered, kneepoint.algorithms.Request.Open]:
+        assert signal.__doc__, signal
+        for name, field in vars(signal).items():
+            assert name.startswith("_") or field.__doc__, f"{signal.__name__}.{name}"
+    assert "The round-trip time it measures" in pydoc.render_doc(kneepoint.algorithms.Ack)
+    assert "Whether its sender understands marks." in pydoc.render_doc(kneepoint.algorithms.Arrival)
