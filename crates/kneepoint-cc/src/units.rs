@@ -220,17 +220,26 @@ pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim_start()))
 }
 
-/// Reads a number with one of `scales`; the error names them.
+/// Reads a number with one of `scales`; the error names them, or the range.
 fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Result<u64, String> {
     let units = || scales.iter().map(|(unit, _)| *unit).collect::<Vec<_>>().join(", ");
     let wrong =
         || format!("`{text}` is not {what}: write a number and one of {}, as in `{example}`", units());
-    let (number, unit) = number_and_unit(text).ok_or_else(wrong)?;
-    let (_, scale) = scales.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
+    let positive = text.trim_start().strip_prefix('-');
+    let (number, unit) = number_and_unit(positive.unwrap_or(text)).ok_or_else(wrong)?;
+    let (unit, scale) = scales.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
     let value = libm::round(number * *scale as f64);
-    // 2^53: beyond it a double no longer counts in ones.
-    if value > 9_007_199_254_740_992.0 { Err(format!("`{text}` is too large")) } else { Ok(value as u64) }
+    if positive.is_some() || value > GREATEST as f64 {
+        return Err(format!(
+            "`{text}` is out of range: {what} is from 0{unit} to {}{unit}",
+            GREATEST / scale
+        ));
+    }
+    Ok(value as u64)
 }
+
+/// Beyond 2^53 a double no longer counts in ones.
+const GREATEST: u64 = 1 << 53;
 
 const SPANS: [(&str, u64); 5] =
     [("s", NANOS), ("ms", 1_000_000), ("us", 1_000), ("ns", 1), ("min", 60 * NANOS)];
@@ -372,9 +381,16 @@ mod tests {
         assert!("150".parse::<Rate>().unwrap_err().contains("mbit"));
         assert!("150mbps".parse::<Rate>().unwrap_err().contains("150mbit"));
         assert!("9s..3s".parse::<Interval>().unwrap_err().contains("ends before"));
-        assert!("-3s".parse::<Span>().is_err());
         assert!("1e300s".parse::<Span>().is_err());
-        assert!("99999999999999s".parse::<Span>().unwrap_err().contains("too large"));
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_told_the_range_in_its_own_unit() {
+        assert!("-3s".parse::<Span>().unwrap_err().ends_with("a time is from 0s to 9007199s"));
+        assert!("99999999999999s".parse::<Span>().unwrap_err().contains("out of range"));
+        assert!("1000000tbit".parse::<Rate>().unwrap_err().ends_with("a rate is from 0tbit to 9007tbit"));
+        let long = format!("{}mb", "9".repeat(400));
+        assert!(long.parse::<Bytes>().unwrap_err().ends_with("from 0mb to 9007199254mb"));
     }
 
     #[test]

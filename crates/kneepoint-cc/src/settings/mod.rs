@@ -36,6 +36,8 @@ pub enum Raw {
     Integer(i64),
     /// `0.35`.
     Float(f64),
+    /// A number that no setting can hold, as it is written: `1e999`.
+    Huge(String),
     /// `"60ms"`.
     Text(String),
     /// `["60ms", "120ms"]`.
@@ -45,11 +47,17 @@ pub enum Raw {
 impl Raw {
     /// Reads a value from a command line: a bool or a number if it looks like one, else text.
     pub fn guess(text: &str) -> Raw {
-        text.parse()
-            .map(Raw::Bool)
-            .or_else(|_| text.parse().map(Raw::Integer))
-            .or_else(|_| text.parse().map(Raw::Float))
-            .unwrap_or_else(|_| Raw::Text(text.to_string()))
+        let bool = || text.parse().map(Raw::Bool).ok();
+        let whole = || text.parse().map(Raw::Integer).ok();
+        bool().or_else(whole).or_else(|| Raw::float(text)).unwrap_or_else(|| Raw::Text(text.to_string()))
+    }
+
+    /// Reads a number with a fraction or an exponent; nothing if it is no number.
+    pub fn float(text: &str) -> Option<Raw> {
+        let value: f64 = text.parse().ok()?;
+        // The word for infinity has no digits.
+        let huge = value.is_infinite() && text.contains(|c: char| c.is_ascii_digit());
+        Some(if huge { Raw::Huge(text.to_string()) } else { Raw::Float(value) })
     }
 }
 
@@ -59,6 +67,7 @@ impl fmt::Display for Raw {
             Raw::Bool(value) => value.fmt(f),
             Raw::Integer(value) => value.fmt(f),
             Raw::Float(value) => value.fmt(f),
+            Raw::Huge(number) => f.write_str(number),
             Raw::Text(value) => write!(f, "\"{value}\""),
             Raw::List(values) => {
                 let values: Vec<String> = values.iter().map(Raw::to_string).collect();
@@ -213,6 +222,9 @@ impl<S: Settings> Assign for S {
 pub fn read_within<T: Setting>(raw: &Raw, range: Option<RangeInclusive<T>>) -> Result<T, Refusal> {
     let allowed =
         range.as_ref().map_or(String::new(), |range| format!("; allowed is {}", T::describe(range)));
+    if matches!(raw, Raw::Huge(_)) && range.is_some() {
+        return Err(Refusal::Value(format!("{raw} is out of range{allowed}")));
+    }
     let value = T::read(raw).map_err(|wrong| Refusal::Value(wrong + &allowed))?;
     match range {
         Some(range) if !value.within(&range) => {
@@ -350,6 +362,17 @@ mod tests {
             (Some("0.25".into()), Some("20ms".into()), None)
         );
         assert_eq!(toy.set("shore", &Raw::Float(0.1)), Err(Refusal::Unknown));
+    }
+
+    #[test]
+    fn a_number_that_no_setting_can_hold_is_out_of_range() {
+        for (field, range) in [("share", "0 to 1"), ("wait", "0s to 1s")] {
+            let Err(Refusal::Value(message)) = Toy::default().set(field, &Raw::guess("-1e999")) else {
+                panic!()
+            };
+            assert_eq!(message, format!("-1e999 is out of range; allowed is {range}"));
+        }
+        assert_eq!(Raw::guess("inf"), Raw::Float(f64::INFINITY));
     }
 
     crate::settings! {

@@ -399,7 +399,7 @@ fn scalar(raw: &Raw) -> Json {
         Raw::Bool(value) => (*value).into(),
         Raw::Integer(value) => (*value).into(),
         Raw::Float(value) => (*value).into(),
-        Raw::Text(text) => text.clone().into(),
+        Raw::Text(text) | Raw::Huge(text) => text.clone().into(),
         Raw::List(several) => several.iter().map(scalar).collect(),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) enum Value {
     Scalar(Raw),
     List(Vec<Node>),
     Table(Table),
-    /// TOML that no setting accepts: dates, and numbers out of range.
+    /// TOML that no setting accepts: dates.
     Foreign(String),
 }
 
@@ -200,17 +200,17 @@ fn table(table: &DeTable, span: Range<usize>) -> Table {
 }
 
 fn node(value: &DeValue, span: Range<usize>) -> Node {
-    let number = |text: &str, parsed: Option<Raw>| match parsed {
-        Some(raw) => Value::Scalar(raw),
-        None => Value::Foreign(text.to_string()),
-    };
+    let huge = |text: &str| Raw::Huge(text.to_string());
     let value = match value {
         DeValue::Boolean(value) => Value::Scalar(Raw::Bool(*value)),
         DeValue::String(text) => Value::Scalar(Raw::Text(text.to_string())),
         DeValue::Integer(value) => {
-            number(value.as_str(), i64::from_str_radix(value.as_str(), value.radix()).ok().map(Raw::Integer))
+            let whole = i64::from_str_radix(value.as_str(), value.radix());
+            Value::Scalar(whole.map_or_else(|_| huge(value.as_str()), Raw::Integer))
         }
-        DeValue::Float(value) => number(value.as_str(), value.as_str().parse().ok().map(Raw::Float)),
+        DeValue::Float(value) => {
+            Value::Scalar(Raw::float(value.as_str()).unwrap_or_else(|| huge(value.as_str())))
+        }
         DeValue::Datetime(date) => Value::Foreign(date.to_string()),
         DeValue::Array(values) => {
             Value::List(values.iter().map(|one| node(one.get_ref(), one.span())).collect())

@@ -188,7 +188,7 @@ mod tests {
                 "line 4, column 2 (size_kb): expected a number of kb, 1b to 1mb, found `x`",
             ),
             ("time_s\nNaN\n", "line 2, column 1 (time_s): expected a number of s, "),
-            ("time_s\n-1\n", "line 2, column 1 (time_s): `-1s` is not a time"),
+            ("time_s\n-1\n", "line 2, column 1 (time_s): `-1s` is out of range"),
             ("time_s\n101\n", "line 2, column 1 (time_s): \"101s\" is outside the allowed range, 0s to 100s"),
         ] {
             let error = read(text).unwrap_err();
