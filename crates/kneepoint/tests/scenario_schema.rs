@@ -122,7 +122,7 @@ const INEXPRESSIBLE: &[Kind] = &[
             "is outside the allowed range: times",
             "bdp` is outside the allowed range",
             "is not a whole number of packets",
-            "is too large",
+            "is out of range: a",
         ],
     },
     Kind {

@@ -14,6 +14,13 @@ pub fn declared<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> 
     names.into_iter().find(|name| same_name(name, written))
 }
 
+/// The name as it is declared; as it is written if none of those declared is meant, or the very same.
+pub fn spelled<'n>(written: &'n str, names: impl IntoIterator<Item = &'n str>) -> &'n str {
+    let mut same = names.into_iter().filter(|name| same_name(name, written));
+    let first = same.next().unwrap_or(written);
+    if same.any(|other| other == written) { written } else { first }
+}
+
 /// A regular expression (ECMA-262) of all ways to write a name, without anchors.
 pub fn pattern(name: &str) -> String {
     let mut pattern = String::from(FILLER);
@@ -46,6 +53,7 @@ mod tests {
             assert_eq!(declared(written, ["codel", "fq-codel"]), Some("fq-codel"), "{written}");
         }
         assert_eq!(declared("fq codel", ["codel", "fq-codel"]), None);
+        assert_eq!([spelled("RTO-Min", ["rto_min"]), spelled("k", ["rto_min"])], ["rto_min", "k"]);
         assert!(!same_name("pi", "pie") && !same_name("ewma-7/8", "ewma-78"));
     }
 

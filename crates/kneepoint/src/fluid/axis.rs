@@ -3,8 +3,8 @@
 
 use std::str::FromStr;
 
-use super::{Config, Knob};
-use crate::settings::{Assign, Raw, Refusal};
+use super::{Config, Knob, REGISTRY};
+use crate::settings::{Assign, Raw, Refusal, names};
 use crate::suggest::did_you_mean;
 use crate::units::{Span, number_and_unit};
 
@@ -45,6 +45,7 @@ impl FromStr for ParameterAxis {
         let (from, to) = ends.split_once("..").ok_or_else(|| wrong("it has no `..`"))?;
         let number = |end: &str| {
             number_and_unit(end)
+                .filter(|(number, _)| number.is_finite())
                 .map(|(n, unit)| (n, unit.to_string()))
                 .ok_or_else(|| wrong("its ends must be numbers"))
         };
@@ -62,7 +63,8 @@ impl FromStr for ParameterAxis {
                 }
             }
         }
-        let name = name.trim().replace('-', "_");
+        let fields = REGISTRY.iter().flat_map(|entry| entry.fields);
+        let name = names::spelled(name.trim(), fields.map(|field| field.name)).to_string();
         if !(2..=MOST).contains(&points) {
             return Err(wrong(&format!("{points} values are not between 2 and {MOST}")));
         }
@@ -136,6 +138,7 @@ mod tests {
         let log: ParameterAxis = "flows=1..100:3:log".parse().unwrap();
         assert!(log.values().zip([1.0, 10.0, 100.0]).all(|(a, b)| (a - b).abs() < 1e-12));
         assert_eq!("rtt=50..300ms".parse::<ParameterAxis>().unwrap().unit, "ms");
+        assert_eq!("Window-Delayed=0..1".parse::<ParameterAxis>().unwrap().name, "window_delayed");
     }
 
     #[test]
@@ -144,6 +147,7 @@ mod tests {
             ("rtt", "no `=`"),
             ("rtt=5ms", "no `..`"),
             ("rtt=5ms..x", "must be numbers"),
+            (&format!("rtt=5ms..{}ms", "9".repeat(400)), "must be numbers"),
             ("rtt=5pps..5ms", "different units"),
             ("rtt=9ms..5ms", "the lesser"),
             ("flows=0..5:log", "above 0"),
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn every_knob_of_every_model_can_be_turned_to_both_ends() {
-        for entry in super::super::REGISTRY {
+        for entry in REGISTRY {
             let config = Config::named(entry.name).unwrap();
             for knob in config.build().knobs() {
                 let axis = ParameterAxis::of(knob, 2).unwrap();

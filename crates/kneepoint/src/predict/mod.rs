@@ -15,8 +15,8 @@ mod transitions;
 pub use laboratory::{Judge, Laboratory, Score};
 pub use transitions::Machine;
 
-use crate::settings::names::{declared, same_name};
-use crate::settings::{Raw, Refusal, Settings};
+use crate::settings::names::{declared, same_name, spelled};
+use crate::settings::{Assign, Raw, Refusal, Settings};
 use crate::suggest::did_you_mean;
 use crate::units::{Span, Time};
 
@@ -161,26 +161,30 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
         let help = did_you_mean(name, &names);
         return Err(format!("unknown predictor `{name}`: {help}"));
     };
+    let mut set: Vec<(&str, String)> = Vec::new();
     for setting in settings.into_iter().flat_map(|list| list.split(',')) {
-        let Some((parameter, value)) = setting.split_once('=') else {
+        let Some((key, value)) = setting.split_once('=') else {
             return Err(format!(
                 "{name}: `{setting}` has no value; write settings as in `ewma:history=0.99`"
             ));
         };
-        match config.set(parameter.trim(), &Raw::guess(value.trim())) {
-            Ok(()) => {}
+        let fields = config.declared().iter().map(|field| field.name).collect::<Vec<_>>();
+        let parameter = spelled(key.trim(), fields.iter().copied());
+        if set.iter().any(|(other, _)| *other == parameter) {
+            return Err(format!("{name}: `{parameter}` is given twice: leave one of them out"));
+        }
+        match config.set(parameter, &Raw::guess(value.trim())) {
+            Ok(()) => set.push((parameter, format!("{parameter}={}", value.trim()))),
             Err(Refusal::Value(message)) => return Err(format!("{name}: {parameter}: {message}")),
             Err(Refusal::Unknown) => {
-                let entry = REGISTRY.iter().find(|entry| entry.name == config.name());
-                let fields = entry.map_or(&[][..], |known| known.fields);
-                let fields = fields.iter().map(|field| field.name).collect::<Vec<_>>();
                 let help = did_you_mean(parameter, &fields);
                 return Err(format!("{name} has no parameter `{parameter}`: {help}"));
             }
         }
     }
     config.check().map_err(|message| format!("{name}: {message}"))?;
-    Ok((format!("{name}{}", &text[written.len()..]), config))
+    let set = set.into_iter().map(|(_, setting)| setting).collect::<Vec<_>>().join(",");
+    Ok((if set.is_empty() { name.to_string() } else { format!("{name}:{set}") }, config))
 }
 
 /// Parses predictors separated by commas; an item with `=` but no `:` is a further setting of the one before.
@@ -246,6 +250,7 @@ pub(crate) mod tests {
         assert_eq!(written, "srtt-0.99:threshold=3ms");
         let Config::Ewma(params) = config else { panic!("{config:?}") };
         assert_eq!((params.history, params.threshold), (0.99, Span::from_millis(3)));
+        assert_eq!(parse("EWMA:Threshold=3ms").unwrap().0, "ewma:threshold=3ms");
         let list = parse_list("rtt,ewma:history=0.5,threshold=2ms,dual").unwrap();
         let names: Vec<&str> = list.iter().map(|(one, _)| one.as_str()).collect();
         assert_eq!(names, ["rtt", "ewma:history=0.5,threshold=2ms", "dual"]);
@@ -259,6 +264,7 @@ pub(crate) mod tests {
             ("ewma:history=2", "0 to 0.9999"),
             ("ewma:history", "has no value"),
             ("cim:short=30", "short = 30"),
+            ("ewma:history=0.5,History=0.6", "`history` is given twice"),
         ] {
             let message = parse(text).unwrap_err();
             assert!(message.contains(said), "{text}: {message}");

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::extensions::Extensions;
-pub(crate) use super::family::Family;
+pub(crate) use super::family::{Family, Members};
 use super::fault::Faults;
 use super::reader::{Shape, fill};
 use super::tree::{Key, Node, Table, Value};
@@ -34,7 +34,8 @@ pub(crate) fn choose<F: Family>(
     extensions: &Extensions,
     faults: &mut Faults,
 ) -> Option<Chosen<F>> {
-    choose_from(&unfold(node, place, faults)?, &Table::default(), place, precedence, extensions, faults)
+    let table = unfold(node, F::MEMBERS, place, faults)?;
+    choose_from(&table, &Table::default(), place, precedence, extensions, faults)
 }
 
 /// What a table of a choice has besides the parameters of the member that it names.
@@ -113,8 +114,8 @@ fn named<F: Family>(name: &str, precedence: Precedence, extensions: &Extensions)
     }
 }
 
-/// The long form of a choice: a table with a `kind`.
-pub(crate) fn unfold(node: &Node, place: &str, faults: &mut Faults) -> Option<Table> {
+/// The long form of a choice from a family: a table with a `kind`.
+pub(crate) fn unfold(node: &Node, family: Members, place: &str, faults: &mut Faults) -> Option<Table> {
     let mut table = match (&node.value, node.as_text()) {
         (Value::Table(table), _) => table.clone(),
         (_, Some(text)) => {
@@ -140,7 +141,7 @@ pub(crate) fn unfold(node: &Node, place: &str, faults: &mut Faults) -> Option<Ta
             return None;
         };
         let value = Node { span: span.clone(), swept: false, value: Value::Scalar(Raw::guess(value.trim())) };
-        table.entries.push((key(name.trim(), &span), value));
+        table.entries.push((key(family.parameter(kind, name), &span), value));
     }
     Some(table)
 }

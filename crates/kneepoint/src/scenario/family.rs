@@ -88,6 +88,19 @@ impl Members {
         self.registry.iter().map(member).chain(presets.map(named)).collect()
     }
 
+    /// The parameters of a member, or of the one that a preset stands for.
+    fn fields(&self, name: &str) -> &'static [Field] {
+        let member = self.registry.iter().find(|entry| entry.name == name);
+        let preset = || self.presets().find(|(preset, _)| preset.name == name).map(|(_, entry)| entry);
+        member.or_else(preset).map_or(&[], |entry| entry.fields)
+    }
+
+    /// A parameter of a member, `T1`, as it is declared.
+    pub(super) fn parameter<'w>(&self, member: &str, written: &'w str) -> &'w str {
+        let member = self.declared(member.trim()).unwrap_or_default();
+        names::spelled(written.trim(), self.fields(member).iter().map(|field| field.name))
+    }
+
     /// The name that is written like this, of a member or a preset.
     pub(super) fn declared(&self, written: &str) -> Option<&'static str> {
         let members = self.registry.iter().map(|entry| entry.name);

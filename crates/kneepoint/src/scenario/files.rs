@@ -3,12 +3,13 @@
 //!
 //! The core opens no files: the caller hands it their texts.
 
-use super::choose::unfold;
+use super::choose::{Family, unfold};
 use super::extensions::Extensions;
 use super::fault::Faults;
 use super::tree::{Key, Node, Table, Value};
 use crate::link::capacity;
 use crate::settings::{Assign, Auto, FilePath, Inline, Raw, Refusal, Setting, Word};
+use crate::traffic::har;
 
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
@@ -62,7 +63,8 @@ struct Reader<'r, 'f> {
 impl Reader<'_, '_> {
     /// A fault in the choice itself is found when the choice is read.
     fn capacity(&mut self, node: &mut Node) {
-        let Some(mut table) = unfold(node, "capacity", &mut Faults::default()) else { return };
+        let family = <capacity::Config as Family>::MEMBERS;
+        let Some(mut table) = unfold(node, family, "capacity", &mut Faults::default()) else { return };
         let kind = table.get("kind").and_then(Node::as_text);
         let Some(mut config) = kind.and_then(capacity::Config::named) else { return };
         if self.fields(&mut table, &mut config) {
@@ -103,6 +105,9 @@ impl Reader<'_, '_> {
         let mut text = (self.files)(file).map_err(|why| format!(": {why}"))?;
         if text.len() > LONGEST {
             return Err(format!(" is larger than {} MB", LONGEST >> 20));
+        }
+        if har::is_named(file) && !har::is_har(&text) {
+            return Err(", not a HAR file: it is not JSON: export it from a browser's developer tools".into());
         }
         // A single line would be read as a value of the scenario.
         if !text.is_empty() && !text.contains('\n') {

@@ -135,7 +135,7 @@ fn read_set(
     }
     let mut faults = Faults::default();
     let root = root(text, &mut faults).map(|mut root| {
-        set::apply(&mut root, set, text.len() + 1, &mut faults);
+        set::apply(&mut root, set, text.len() + 1, extensions, &mut faults);
         root
     });
     let root = root.filter(|_| faults.is_empty());

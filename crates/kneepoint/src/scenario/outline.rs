@@ -4,12 +4,13 @@
 //! [`schema`](super::schema) and [`example`](super::example) are written from it.
 
 use super::choose::Family;
+use super::extensions::Extensions;
 pub(super) use super::family::Member;
 use super::family::Members;
 use super::sections::{Head, Run};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
-use crate::settings::{Field, Settings};
+use crate::settings::{Field, Settings, names};
 use crate::{cc, feedback, queue, tcp};
 
 /// A list of declared fields.
@@ -32,6 +33,15 @@ pub(super) struct Section {
     pub parts: &'static [(&'static str, Part)],
     /// Whether the section itself chooses one of a family.
     pub choice: Option<&'static Members>,
+}
+
+impl Section {
+    /// Its fields, with those of the members that it may choose.
+    fn all(&self) -> impl Iterator<Item = &'static Field> {
+        let members = self.choice.map_or(&[][..], |family| family.registry);
+        let own = self.fields.iter().copied().chain(self.own);
+        own.chain(members.iter().map(|member| member.fields)).flatten()
+    }
 }
 
 /// A choice or a nested table.
@@ -165,10 +175,7 @@ pub fn paths() -> Vec<(String, String)> {
         vec![("scheme".to_string(), "The control of all groups and the queue of bottlenecks.".to_string())];
     for section in sections().filter(|section| !["node", "link"].contains(&section.name)) {
         let prefix = format!("{}.{}", section.name, if section.repeated { "*." } else { "" });
-        let members = section.choice.map(Members::all).unwrap_or_default();
-        let lists =
-            section.fields.iter().chain(&section.own).copied().chain(members.iter().map(|one| one.fields));
-        let fields = lists.flat_map(|list| list.iter()).map(|field| (field.name, sentence(field)));
+        let fields = section.all().map(|field| (field.name, sentence(field)));
         let kind = section.choice.map(|family| ("kind", format!("The name of a {}.", family.what)));
         let parts = section.parts.iter().map(|(name, _)| (*name, String::new()));
         for (name, about) in kind.into_iter().chain(parts).chain(fields) {
@@ -179,6 +186,23 @@ pub fn paths() -> Vec<(String, String)> {
         }
     }
     paths
+}
+
+/// A path to a field with its section and its field as they are declared. What stands behind these, the name of a group, and what is
+/// no path of ours stay as they are.
+pub(super) fn spelled(path: &str, extensions: &Extensions) -> String {
+    let mut steps: Vec<&str> = path.split('.').collect();
+    let head = HEAD.iter().map(|field| field.name).chain(["scheme"]);
+    steps[0] = names::spelled(steps[0], extensions.top().into_iter().chain(head));
+    if let Some(section) = sections().find(|section| section.name == steps[0]) {
+        let parts = section.parts.iter().map(|(name, _)| *name).chain(["kind"]);
+        let added = extensions.entries().flat_map(|entry| entry.fields);
+        let known = section.all().chain(added).map(|field| field.name);
+        if let Some(step) = steps.get_mut(if section.repeated { 2 } else { 1 }) {
+            *step = names::spelled(step, parts.chain(known));
+        }
+    }
+    steps.join(".")
 }
 
 /// A field's sentences on one line.

@@ -20,8 +20,14 @@ pub(crate) struct Shape<'s> {
 /// Sets the fields of `targets` from `table`; a field belongs to the first target that declares it.
 pub(crate) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign], faults: &mut Faults) {
     let before = faults.len();
-    for (key, node) in &table.entries {
+    for (at, (key, node)) in table.entries.iter().enumerate() {
         let name = key.text.as_str();
+        // TOML refuses it in a table; settings behind a name may repeat one.
+        if table.entries[..at].iter().any(|(other, _)| other.text == name) {
+            let message = format!("{}: `{name}` is given twice", shape.place);
+            faults.add_with_help(&key.span, message, "leave one of them out");
+            continue;
+        }
         if shape.besides.contains(&name) {
             continue;
         }

@@ -33,7 +33,7 @@ pub struct Scheme {
 /// Default discipline: the first of the registry.
 const QUEUE: &str = queue::REGISTRY[0].name;
 
-/// The text with every name as it is declared, and without spaces around its parts.
+/// The text with every name as it is declared, those of parameters, too, and without spaces around its parts.
 pub fn declared(text: &str) -> String {
     let families = [
         <cc::Config as Family>::MEMBERS,
@@ -41,9 +41,14 @@ pub fn declared(text: &str) -> String {
         <feedback::Config as Family>::MEMBERS,
     ];
     let part = |(part, family): (&str, Members)| {
-        let (name, settings) = part.split_at(part.find(':').unwrap_or(part.len()));
-        let name = name.trim();
-        format!("{}{}", family.declared(name).unwrap_or(name), settings.trim_end())
+        let (name, settings) = part.split_once(':').map_or((part, None), |(name, all)| (name, Some(all)));
+        let setting = |setting: &str| match setting.split_once('=') {
+            Some((parameter, value)) => format!("{}={}", family.parameter(name, parameter), value.trim()),
+            None => setting.to_string(),
+        };
+        let settings = settings.map(|all| all.split(',').map(setting).collect::<Vec<_>>().join(","));
+        let name = family.declared(name.trim()).unwrap_or(name.trim());
+        settings.map_or(name.to_string(), |settings| format!("{name}:{settings}"))
     };
     text.splitn(3, '/').zip(families).map(part).collect::<Vec<_>>().join("/")
 }
@@ -135,22 +140,23 @@ impl Scheme {
     /// The scheme as sections of a scenario: its queue, its feedback and a group of flows.
     pub fn to_toml(&self) -> String {
         let Parts { control, queue, feedback } = Parts::of(&self.name);
-        let feedback = feedback.map(|feedback| format!("feedback = {}\n", inline(feedback)));
+        let feedback =
+            feedback.map(|feedback| format!("feedback = {}\n", inline::<feedback::Config>(feedback)));
         let recovery = self.recovery.map(|recovery| format!("tcp = {{ recovery = \"{recovery}\" }}\n"));
         format!(
             "queue = {}\n{}\n[[flows]]\ncc = {}\n{}",
-            inline(queue),
+            inline::<queue::Config>(queue),
             feedback.unwrap_or_default(),
-            inline(control),
+            inline::<cc::Config>(control),
             recovery.unwrap_or_default()
         )
     }
 }
 
 /// `{ kind = "pert", t1 = "5ms" }`.
-fn inline(part: &str) -> String {
+fn inline<F: Family>(part: &str) -> String {
     let mut faults = Faults::default();
-    let table: Table = unfold(&Node::text(part, &(0..0)), "", &mut faults).unwrap_or_default();
+    let table: Table = unfold(&Node::text(part, &(0..0)), F::MEMBERS, "", &mut faults).unwrap_or_default();
     let field = |(key, node): &(super::tree::Key, Node)| {
         format!("{} = {}", key.text, node.raw().map_or(String::new(), |raw| raw.to_string()))
     };

@@ -6,6 +6,7 @@
 
 use super::extensions::Extensions;
 use super::fault::Faults;
+use super::outline::spelled;
 use super::sweep::{assign, write};
 use super::tree::{Key, Node, Table, Value, read};
 use crate::settings::Raw;
@@ -16,7 +17,14 @@ pub(super) fn joined(text: &str, set: &[String]) -> String {
 }
 
 /// Sets the fields. Their lines begin at byte `at`.
-pub(super) fn apply(root: &mut Table, set: &[String], mut at: usize, faults: &mut Faults) {
+pub(super) fn apply(
+    root: &mut Table,
+    set: &[String],
+    mut at: usize,
+    extensions: &Extensions,
+    faults: &mut Faults,
+) {
+    let mut before: Vec<(String, &str)> = Vec::new();
     for line in set {
         let span = at..at + line.len();
         at = span.end + 1;
@@ -26,7 +34,13 @@ pub(super) fn apply(root: &mut Table, set: &[String], mut at: usize, faults: &mu
             continue;
         };
         let value = self::value(value.trim(), span.end - value.trim_start().len()..span.end);
-        let path = Key { span: span.start..span.start + path.len(), text: path.trim().into() };
+        let path = Key { span: span.start..span.start + path.len(), text: spelled(path.trim(), extensions) };
+        if let Some((_, other)) = before.iter().find(|(other, _)| *other == path.text) {
+            let message = format!("`{}` is set twice, by `{other}` and `{line}`", path.text);
+            faults.add_with_help(&path.span, message, "leave one of them out; `[sweep]` runs several values");
+            continue;
+        }
+        before.push((path.text.clone(), line));
         match path.text.split_once('.') {
             // Axes and seeds are of the whole scenario: no sweep may set them.
             Some((section @ ("sweep" | "run"), field)) => {
@@ -36,7 +50,7 @@ pub(super) fn apply(root: &mut Table, set: &[String], mut at: usize, faults: &mu
                 if let Some(Value::Table(sweep)) = root.get_mut("sweep").map(|node| &mut node.value) {
                     forget("", sweep, &path.text);
                 }
-                write(root, &path, &value, &Extensions::NONE, faults);
+                write(root, &path, &value, extensions, faults);
             }
         }
     }
@@ -113,6 +127,24 @@ mod tests {
             assert_eq!(&field[span], place, "{faults:?}");
             assert!(faults[0].message.contains(message), "{faults:?}");
         }
+    }
+
+    #[test]
+    fn a_path_is_read_in_any_spelling_and_written_as_it_is_declared() {
+        let fields = ["Topology.RTT=30ms", "FLOWS.long.Count=3", "tcp.Initial-Window=4", "Queue.Kind=pie"];
+        let (plan, text) = set(&fields).unwrap();
+        assert_eq!(plan.cases.len(), 1, "nothing is swept any more");
+        assert_eq!(parse(&text), Ok(plan.clone()), "{text}");
+        for line in ["rtt = \"30ms\"", "count = 3", "initial_window = 4"] {
+            assert!(text.contains(line), "{line} is missing from {text}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_set_twice_is_refused_with_both() {
+        let faults = set(&["topology.rate=1mbit", "Topology.Rate=2mbit"]).unwrap_err();
+        let said = "`topology.rate` is set twice, by `topology.rate=1mbit` and `Topology.Rate=2mbit`";
+        assert_eq!(faults[0].message, said);
     }
 
     #[test]

@@ -250,7 +250,7 @@ fn sender(
     faults: &mut Faults,
 ) -> Option<(cc::Config, tcp::Options)> {
     let chosen = match table.get("cc") {
-        Some(node) => unfold(node, "cc", faults).and_then(|own| {
+        Some(node) => unfold(node, <cc::Config as Family>::MEMBERS, "cc", faults).and_then(|own| {
             let (common, known) = (frame.controllers, frame.extensions);
             choose_from::<cc::Config>(&own, common, "cc", Precedence::Members, known, faults)
         }),

@@ -7,16 +7,20 @@
 //! size of its content. Objects of no bytes came from a cache and are left out, and so are those of `data:` addresses.
 //! The objects of a page are those of its `pageref`, in the order of the file; those without one are a page of their own.
 
+use std::path::Path;
+
 use serde::Deserialize;
 
 use crate::units::Bytes;
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with `log`")]
 struct File {
     log: Log,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with `entries`")]
 struct Log {
     entries: Vec<Entry>,
 }
@@ -62,8 +66,13 @@ impl Answer {
     }
 }
 
+/// Whether a file has the extension of HAR.
+pub(crate) fn is_named(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("har"))
+}
+
 /// Whether a text is the contents of a HAR file, or of another of JSON.
-pub(super) fn is_har(text: &str) -> bool {
+pub(crate) fn is_har(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
 
@@ -127,6 +136,7 @@ mod tests {
         let wrong = pages("{\"log\": {}}").unwrap_err();
         assert!(wrong.starts_with("not a HAR file: missing field `entries` at line 1"), "{wrong}");
         assert!(pages("{\"log\":").unwrap_err().contains("line 1"));
+        assert!(pages("{\"log\": 1}").unwrap_err().contains("expected an object with `entries` at line 1"));
         assert!(pages("[1]").unwrap_err().starts_with("not a HAR file: "));
         assert!(pages(&file("")).unwrap_err().contains("empty cache"));
     }

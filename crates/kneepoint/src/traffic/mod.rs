@@ -11,7 +11,7 @@
 pub mod abr;
 mod csv;
 pub mod external;
-mod har;
+pub(crate) mod har;
 mod size;
 
 pub use external::External;
