@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Text for as many columns as the terminal has. What goes into a pipe or a file is left as it is: a line for each item.
 
+mod equation;
+
 use std::io::{IsTerminal, stderr, stdout};
 
 use kneepoint::report::format::text;
@@ -64,7 +66,7 @@ pub fn hanging(name: &str, words: &str, columns: Option<usize>) -> String {
     }
 }
 
-/// The documentation of an item: prose and lists in lines as long as the terminal's, equations as they are.
+/// The documentation of an item in lines as long as the terminal's: prose and lists are filled, equations are broken where they are wider.
 pub fn documentation(text: &str, columns: Option<usize>) -> String {
     // Code fences are for rustdoc.
     const FENCE: &str = "```";
@@ -77,7 +79,9 @@ pub fn documentation(text: &str, columns: Option<usize>) -> String {
         }
         match () {
             () if fence => verbatim = !verbatim,
-            () if as_it_is => shown.extend([line, "\n"]),
+            () if as_it_is => {
+                shown += &columns.map_or(format!("{line}\n"), |columns| equation::folded(line, columns));
+            }
             () => prose.extend([line.trim(), " "]),
         }
     }

@@ -34,7 +34,7 @@ pub fn explain(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         let items: Vec<_> = named.into_iter().map(explanation_json).collect();
         return files::print_json(&json!({ "items": items }));
     }
-    let text = named.iter().map(|item| explanation(item)).collect::<Vec<_>>().join("\n");
+    let text = named.iter().map(|item| explanation(item, terminal::columns())).collect::<Vec<_>>().join("\n");
     files::print(meanings(&named) + &text)
 }
 
@@ -61,17 +61,17 @@ fn explanation_json(item: &Item) -> Value {
     })
 }
 
-fn explanation(item: &Item) -> String {
-    let header = terminal::documentation(&item.header, terminal::columns());
+fn explanation(item: &Item, columns: Option<usize>) -> String {
+    let header = terminal::documentation(&item.header, columns);
     let mut text = format!("{} ({})\n\n{header}", item.name, item.kind.singular());
     if !item.fields.is_empty() {
-        text += &format!("\nParameters\n\n{}", table(item.fields));
+        text += &format!("\nParameters\n\n{}", table(item.fields, columns));
     }
     text
 }
 
 /// A table of name, default, allowed values and description.
-fn table(fields: &[Field]) -> String {
+fn table(fields: &[Field], columns: Option<usize>) -> String {
     let allowed = |field: &Field| match field.range() {
         Some(range) => range,
         None if field.choices.is_empty() => field.kind.to_string(),
@@ -83,14 +83,39 @@ fn table(fields: &[Field]) -> String {
     let heading = ["name", "default", "allowed", ""].map(str::to_string);
     let rows = std::iter::once(heading).chain(rows).collect::<Vec<_>>();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (name, default, range) = (width(0), width(1), width(2).min(32));
-    rows.iter()
-        .map(|[n, d, r, doc]| {
-            terminal::hanging(
-                &format!("  {n:<name$}  {d:<default$}  {r:<range$}  "),
-                doc,
-                terminal::columns(),
-            )
-        })
-        .collect()
+    let (name, default, range) = (width(0), width(1).min(20), width(2).min(32));
+    let row = |[n, d, r, doc]: &[String; 4]| {
+        let cells = format!("  {n:<name$}  {d:<default$}  {r:<range$}");
+        match columns {
+            // Such as a list of rates by default.
+            Some(columns) if cells.trim_end().chars().count() > columns => {
+                terminal::hanging(&format!("  {n:<name$}  "), &format!("{d}, {r}: {doc}"), Some(columns))
+            }
+            _ => terminal::hanging(&format!("{cells}  "), doc, columns),
+        }
+    };
+    rows.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_explanation_fits_a_terminal_and_says_all_that_a_pipe_gets() {
+        let letters = |text: &str| text.split_whitespace().collect::<String>();
+        for item in catalogue::items(&Kind::ALL) {
+            let shown = explanation(&item, Some(80));
+            for line in shown.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", item.name);
+            }
+            let header = terminal::documentation(&item.header, Some(80));
+            assert_eq!(
+                letters(&header),
+                letters(&terminal::documentation(&item.header, None)),
+                "{}",
+                item.name
+            );
+        }
+    }
 }

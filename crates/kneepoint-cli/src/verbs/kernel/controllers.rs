@@ -9,6 +9,7 @@ use serde_json::{Map, json};
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::terminal;
 
 /// Parameters as JSON.
 pub fn object(values: &[Value]) -> Map<String, serde_json::Value> {
@@ -84,9 +85,11 @@ pub fn list(as_json: bool) -> Result<(), Failure> {
         });
         return files::print_json(&json!({ "controllers": rows.collect::<Vec<_>>() }));
     }
+    let columns = terminal::columns();
     let line = |one: &kernel::Listed| {
         let state = if one.loaded.is_some() { "loaded" } else { "-" };
-        format!("{:<16} {state:<8} {}\n", one.controller.name, summary(one.controller.core))
+        let name = format!("{:<16} {state:<8} ", one.controller.name);
+        terminal::hanging(&name, &summary(one.controller.core), columns)
     };
     files::print(listed.iter().map(line).collect::<String>())
 }
