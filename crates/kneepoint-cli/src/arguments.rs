@@ -3,7 +3,8 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{CommandFactory, Error, Parser, Subcommand};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -48,6 +49,22 @@ pub struct Knee {
 /// Whether `--json` is among the arguments, which need not be valid; those after `--` are a program's.
 pub fn want_json(arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
+
+/// The refusal of a negative value that stands apart from its option, where it looks like options of one letter, says how to write it.
+pub fn below_zero(refusal: Error) -> Error {
+    let letters = refusal.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let is_number =
+        letters.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if refusal.kind() != ErrorKind::UnknownArgument || !is_number {
+        return refusal;
+    }
+    let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let option = words.windows(2).find(|two| two[0].starts_with("--") && two[1].starts_with(&letters));
+    let Some([option, value]) = option else { return refusal };
+    let message =
+        format!("`{value}` is not an option\n\n  tip: write a value below zero as in `{option}={value}`");
+    Knee::command().error(ErrorKind::UnknownArgument, message)
 }
 
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_REVISION"), ")");

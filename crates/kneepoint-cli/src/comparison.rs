@@ -51,10 +51,24 @@ pub struct ComparisonOptions {
     #[command(flatten)]
     sweep: Sweep,
     /// Formats of the sampled series
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "csv,parquet")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "FORMAT",
+        default_value = "csv,parquet",
+        ignore_case = true
+    )]
     series: Vec<Format>,
     /// Formats of the report's charts; SVG is always written
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT", default_value = "svg")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "FORMAT",
+        default_value = "svg",
+        ignore_case = true
+    )]
     charts: Vec<Picture>,
     /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     ///
@@ -67,7 +81,7 @@ pub struct ComparisonOptions {
     #[arg(long)]
     objects: bool,
     /// Lay a theory over the packets: the fluid model of each row that has one, with the error
-    #[arg(long, value_enum, value_name = "THEORY")]
+    #[arg(long, value_enum, value_name = "THEORY", ignore_case = true)]
     overlay: Option<Overlay>,
 }
 
@@ -198,7 +212,7 @@ impl ComparisonPlan {
         let listens = self.listens(settings);
         settings.sweep.check(listens)?;
         if settings.sweep.dry_run() {
-            return Forecast::of(&study, &settings.sweep, listens).print(as_json);
+            return Forecast::of(&study, &settings.sweep, listens)?.print(as_json);
         }
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, objects, out } = self;
         let out = out.settle()?;

@@ -12,6 +12,11 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 
+/// The name of a file without what its compression added to it.
+pub fn plain(name: &str) -> &str {
+    [".gz", ".zst", ".xz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
 /// The bytes of a file, or those that it was compressed from; at most `largest` of either.
 ///
 /// Of a compressed file that was cut off, what can be read comes out.

@@ -104,6 +104,12 @@ impl Failure {
         Failure::Run(Complaint { message, remedy: remedy.map(str::to_string) })
     }
 
+    /// Standard output cannot be written to.
+    pub fn output(error: &io::Error) -> Failure {
+        let message = format!("cannot write to standard output: {error}");
+        Failure::run(message, "check where it is redirected to")
+    }
+
     /// Prints the message to standard error, as one line of JSON if wanted, and returns the exit status.
     pub fn report(self, as_json: bool) -> ExitCode {
         let status = self.status();

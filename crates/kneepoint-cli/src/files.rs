@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use kneepoint::capture;
 use kneepoint::report::json;
 use serde::Serialize;
 
@@ -46,6 +47,13 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
         let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
         return Err(Failure::run(message, "expected a scenario: a short TOML file"));
     }
+    if capture::is_capture(&bytes) {
+        let message = format!("`{}` is a packet capture, and a scenario is expected", path.display());
+        return Err(Failure::run(
+            message,
+            "`knee predict FILE` reads captures; it takes none from standard input",
+        ));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message =
@@ -64,7 +72,10 @@ pub fn beside(scenario: &Path, named: &str) -> Result<String, String> {
     let path = scenario.parent().unwrap_or(Path::new("")).join(named);
     let mut text = String::new();
     let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
-    read.map(|_| text).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    read.map(|_| text).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => format!("`{}` is not UTF-8 text", path.display()),
+        _ => format!("cannot read `{}`: {error}", path.display()),
+    })
 }
 
 /// Whether `is` recognises the first bytes of a file; never for standard input, which stays unread.
@@ -118,6 +129,11 @@ impl Pending {
         let name = path.file_name().ok_or_else(|| {
             Failure::run(format!("cannot write `{}`: it names no file", path.display()), "name a file")
         })?;
+        if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            // A finished file would take its place.
+            let message = format!("cannot write `{}`: it is a device or a pipe", path.display());
+            return Err(Failure::run(message, "name a file that is new or may be replaced"));
+        }
         let temporary =
             path.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
         let file = File::create(&temporary).map_err(|error| Failure::io("write", path, &error))?;
@@ -168,10 +184,7 @@ pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
         .and_then(|()| stdout.flush())
         .map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderLeft,
-            _ => Failure::run(
-                format!("cannot write to standard output: {error}"),
-                "check where it is redirected to",
-            ),
+            _ => Failure::output(&error),
         })
 }
 

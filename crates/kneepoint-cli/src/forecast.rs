@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::means::Sweep;
-use crate::{files, machine};
+use crate::{files, interrupt, machine};
 
 /// CPU time spent on a run to see how fast it is.
 const TRIAL: Duration = Duration::from_millis(100);
@@ -60,7 +60,8 @@ pub struct Forecast {
 
 impl Forecast {
     /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated whatever is kept.
-    pub fn of(study: &impl Study, sweep: &Sweep, afresh: bool) -> Forecast {
+    pub fn of(study: &impl Study, sweep: &Sweep, afresh: bool) -> Result<Forecast, Failure> {
+        interrupt::listen()?;
         let store = sweep.kept();
         let mut seen = BTreeSet::new();
         let mut wanted: Vec<(String, Wanted)> =
@@ -69,7 +70,7 @@ impl Forecast {
         let runs = wanted.len();
         let again = afresh || sweep.fresh();
         let (mut ours, mut left) = (Vec::new(), 0);
-        for (place, (name, run)) in wanted.into_iter().enumerate() {
+        for (place, (name, run)) in wanted.into_iter().enumerate().take_while(|_| !interrupt::asked()) {
             if !again && store.get(&name).is_some() {
                 continue;
             }
@@ -83,6 +84,9 @@ impl Forecast {
         let new: Vec<Wanted> = ours.into_iter().map(|(_, run)| run).collect();
         let packets: Vec<f64> = new.iter().filter_map(|run| Some(carried(simulated(run)?))).collect();
         let per_packet = per_packet(&new);
+        if interrupt::asked() {
+            return Err(Failure::Interrupted("stopped: nothing was run, and nothing was written".into()));
+        }
         let cpu_seconds = per_packet.map(|each| each * packets.iter().sum::<f64>());
         let longest = packets.iter().copied().fold(0.0, f64::max);
         let on = sweep.cluster().map(ToString::to_string);
@@ -93,7 +97,7 @@ impl Forecast {
         let here = jobs.filter(|_| on.is_none());
         let times = cpu_seconds.zip(per_packet).zip(here);
         let seconds = times.map(|((cpu, each), abreast)| (cpu / abreast as f64).max(each * longest));
-        Forecast {
+        Ok(Forecast {
             runs,
             kept: runs - new.len() - left,
             new: new.len(),
@@ -105,7 +109,7 @@ impl Forecast {
             on,
             store: store.folder().display().to_string(),
             url: sweep.url(),
-        }
+        })
     }
 
     /// Prints it.
@@ -174,7 +178,7 @@ fn trial(run: &Wanted) -> Option<(u64, f64)> {
     let (end, began) = (packets.valid.schedule().duration, machine::thread_cpu_time());
     let spent = || machine::thread_cpu_time().saturating_sub(began);
     let mut simulation = Simulation::new(&packets.valid, run.seed, packets.watch(run.seed));
-    while simulation.now() < end && spent() < TRIAL {
+    while simulation.now() < end && spent() < TRIAL && !interrupt::asked() {
         simulation.advance(end.min(simulation.now() + SLICE));
     }
     let seconds = spent().as_secs_f64();

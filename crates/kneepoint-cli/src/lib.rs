@@ -23,6 +23,7 @@
 //! | [`forecast`] | what a study would cost |
 //! | [`library`] | the published experiments |
 //! | [`completion`] | what shells suggest |
+//! | [`values`] | values of arguments: names of a list, numbers |
 //! | [`answer`] | what a verb found out: a document, JSON, and rows |
 //! | [`captures`] | packets of a link as pcapng |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
@@ -53,9 +54,11 @@ mod parquet;
 mod png;
 mod store;
 mod terminal;
+mod values;
 mod verbs;
 mod workload;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -68,14 +71,19 @@ pub fn main() -> ExitCode {
     // A shell that asks for suggestions sets a variable.
     CompleteEnv::with_factory(Knee::command).complete();
     let as_json = arguments::want_json(std::env::args_os());
-    match Knee::try_parse() {
+    match Knee::try_parse().map_err(arguments::below_zero) {
         Ok(knee) => knee.act().map_or_else(|failure| failure.report(as_json), |()| ExitCode::SUCCESS),
         Err(usage) if as_json && usage.use_stderr() => failure::Failure::from(&usage).report(as_json),
         Err(usage) => {
             match terminal::refusal(&usage.render().to_string()).filter(|_| usage.use_stderr()) {
                 Some(text) => files::tell(text.trim_end()),
-                // A closed pipe while printing help is not an error.
-                None => drop(usage.print()),
+                None => match usage.print() {
+                    Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                        return failure::Failure::output(&error).report(as_json);
+                    }
+                    // A closed pipe while printing help is not an error.
+                    _ => {}
+                },
             }
             ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
         }

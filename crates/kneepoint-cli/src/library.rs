@@ -78,6 +78,22 @@ pub fn find(names: &[String], pace: Pace, scope: Scope) -> Result<Vec<Volume>, F
     Ok(once)
 }
 
+/// Whether a text is an experiment, and not a scenario alone.
+pub fn is_experiment(text: &str) -> bool {
+    // A remark may stand behind it, and blanks within it.
+    text.lines().any(|line| line.split_whitespace().collect::<String>().starts_with("[experiment]"))
+}
+
+/// Reads a scenario for a verb that runs no experiments.
+pub fn scenario(path: &Path) -> Result<String, Failure> {
+    let text = files::read_text(path)?;
+    if is_experiment(&text) {
+        let message = format!("`{}` is an experiment, and a scenario is expected", path.display());
+        return Err(Failure::usage(message, "`knee reproduce FILE` runs an experiment"));
+    }
+    Ok(text)
+}
+
 fn carried(pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
     let is_publication = |path: &str| Path::new(path).file_name().is_some_and(|name| name == PUBLICATION);
     let (publications, figures): (Vec<_>, Vec<_>) =

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use kneepoint::settings::Raw;
 use kneepoint::study::dumbbell::Sessions;
@@ -12,12 +11,13 @@ use kneepoint::traffic::browser::Http;
 
 use crate::failure::Failure;
 use crate::files;
+use crate::values::OneOf;
 
 /// Options of the traffic.
 #[derive(Args)]
 pub struct Workload {
     /// The traffic, and the default of what is compared on which bottleneck
-    #[arg(long, value_enum, default_value_t = Kind::Bulk)]
+    #[arg(long, value_enum, default_value_t = Kind::Bulk, ignore_case = true)]
     workload: Kind,
     /// Web sessions beside the long transfers [with --workload web: 100]
     #[arg(
@@ -35,7 +35,7 @@ pub struct Workload {
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// How the objects of a page use connections
-    #[arg(long, default_value = "http/2", requires = "page", ignore_case = true, value_parser = PossibleValuesParser::new(Http::ALL.iter().map(|http| http.name())))]
+    #[arg(long, default_value = "http/2", requires = "page", value_parser = OneOf::of(Http::ALL.iter().map(|http| http.name())))]
     protocol: String,
 }
 
@@ -140,7 +140,7 @@ impl Workload {
             let field = if self.page.is_some() { "pages_file" } else { "sizes_file" };
             chosen.fields.insert(0, (field, text(&name(file))));
             let content = files::beside(file, &name(file)).map_err(|why| {
-                Failure::run(why, "check the path; a HAR file is exported from the network panel of a browser's developer tools")
+                Failure::run(why, "give a CSV file, or a HAR file as the network panel of a browser's developer tools exports it")
             })?;
             chosen.files.insert(name(file), content);
         }

@@ -56,7 +56,7 @@ pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
     let text = files::read_text(path)?;
     let origin = path.display().to_string();
-    if text.lines().any(|line| line.trim() == "[experiment]") {
+    if library::is_experiment(&text) {
         return Ok(match library::find(std::slice::from_ref(&origin), Pace::Full, Scope::Single) {
             Ok(found) => (figure(&origin, &found), None),
             Err(Failure::Scenario { origin: file, text: read, faults }) => refused(file, read, faults),

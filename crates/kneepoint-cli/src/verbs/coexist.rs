@@ -24,6 +24,7 @@ use crate::forecast::Forecast;
 use crate::host;
 use crate::means::Sweep;
 use crate::outputs::{Out, Picture, numbered, write_report, write_scenarios};
+use crate::values::number;
 use crate::{manifest, parquet};
 
 /// The controllers and the settings.
@@ -58,13 +59,13 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "N,…", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     flows: Vec<u32>,
     /// Which part of the flows is the row's
-    #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.5, value_name = "PART", allow_negative_numbers = true, value_parser = number)]
     mix: f64,
     /// Queue of the bottleneck
     #[arg(long, default_value = "droptail", add = completion::queue())]
     queue: String,
     /// Which part of a fair share is enough, to take and to leave
-    #[arg(long, default_value_t = 0.8, value_name = "PART", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.8, value_name = "PART", allow_negative_numbers = true, value_parser = number)]
     enough: f64,
     /// Length of a run in simulated time [default: 200s, or 40s with --quick]
     #[arg(long, value_name = "TIME")]
@@ -102,7 +103,7 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (study, seeds) = study(arguments)?;
     arguments.sweep.check(false)?;
     if arguments.sweep.dry_run() {
-        return Forecast::of(&study, &arguments.sweep, false).print(as_json);
+        return Forecast::of(&study, &arguments.sweep, false)?.print(as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
     let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
+use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
 use kneepoint::spec::Valid;
 use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
@@ -256,8 +257,11 @@ pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, F
 
 /// Options of TCP as they are written, each checked as a scenario would.
 pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Failure> {
+    let known = tcp::Options::fields().iter().map(|field| field.name).collect::<Vec<_>>();
     let pair = |text: &String| match text.split_once('=') {
-        Some((name, value)) => Ok((name.to_string(), value.to_string())),
+        Some((name, value)) => {
+            Ok((spelled(name.trim(), known.iter().copied()).to_string(), value.trim().to_string()))
+        }
         // A host by its name alone.
         None if Host::named(text).is_some() => Ok(("preset".to_string(), text.clone())),
         None => {
@@ -269,6 +273,14 @@ pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Fail
         }
     };
     let pairs = written.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+    for (place, (name, value)) in pairs.iter().enumerate() {
+        if let Some((_, other)) = pairs[..place].iter().find(|(other, _)| other == name) {
+            return Err(Failure::usage(
+                format!("--tcp {name} is given twice, as `{other}` and as `{value}`"),
+                "leave one of them out",
+            ));
+        }
+    }
     let host = pairs.iter().find(|(name, _)| name == "preset").and_then(|(_, value)| Host::named(value));
     let mut options = tcp::Options::of(host.unwrap_or(Host::Paper));
     let read = |(name, value): &(String, String)| {
@@ -279,13 +291,10 @@ pub(super) fn tcp_options(written: &[String]) -> Result<Vec<(String, Raw)>, Fail
                 format!("--tcp {name}: {message}"),
                 "`knee explain tcp` shows every option with its range",
             )),
-            Err(Refusal::Unknown) => {
-                let names = tcp::Options::fields().iter().map(|field| field.name).collect::<Vec<_>>();
-                Err(Failure::usage(
-                    format!("--tcp: unknown option `{name}`"),
-                    format!("{}; `knee explain tcp` shows every option", did_you_mean(name, &names)),
-                ))
-            }
+            Err(Refusal::Unknown) => Err(Failure::usage(
+                format!("--tcp: unknown option `{name}`"),
+                format!("{}; `knee explain tcp` shows every option", did_you_mean(name, &known)),
+            )),
         }
     };
     let read = pairs.iter().map(read).collect::<Result<Vec<_>, _>>()?;

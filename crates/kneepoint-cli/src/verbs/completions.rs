@@ -12,7 +12,7 @@ use crate::files;
 #[derive(Args)]
 pub struct Arguments {
     /// The shell
-    #[arg(value_enum)]
+    #[arg(value_enum, ignore_case = true)]
     shell: Shell,
 }
 

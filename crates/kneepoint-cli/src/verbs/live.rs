@@ -53,7 +53,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repetitions: u64,
     /// Run these programs instead of plain sockets, and print what they say of themselves beside the meter
-    #[arg(long, value_enum, value_name = "PROGRAM")]
+    #[arg(long, value_enum, value_name = "PROGRAM", ignore_case = true)]
     client: Option<Client>,
     #[command(flatten)]
     runs: Runs,

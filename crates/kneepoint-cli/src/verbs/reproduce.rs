@@ -22,7 +22,7 @@ use crate::host::{self, Host, Share};
 use crate::library::{self, Volume};
 use crate::means::Sweep;
 use crate::outputs::{Out, Picture, directory, write_report};
-use crate::{manifest, parquet, terminal};
+use crate::{interrupt, manifest, parquet, terminal};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -66,6 +66,10 @@ pub struct Arguments {
 
 /// Reproduces.
 pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    if !arguments.list {
+        // Reading all experiments takes a moment.
+        interrupt::listen()?;
+    }
     let (volumes, pace, scope) = volumes(arguments)?;
     if arguments.list {
         return list(&volumes, as_json);
@@ -74,7 +78,7 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.sweep.dry_run() {
         let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
         let experiments = seeded(volumes, arguments.seeds);
-        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.sweep, false)
+        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.sweep, false)?
             .print(as_json)?;
         if pace == Pace::Full || arguments.readings {
             tell("further seeds, other readings and their combinations are not counted");
@@ -104,6 +108,10 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 /// Reproduces, and leaves no report behind. A list is the experiments and no runs.
 pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+    if !arguments.list {
+        // Reading all experiments takes a moment.
+        interrupt::listen()?;
+    }
     let (volumes, pace, scope) = volumes(arguments)?;
     if arguments.list {
         return Err(Failure::usage(

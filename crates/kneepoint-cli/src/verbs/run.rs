@@ -15,6 +15,7 @@ use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
 use crate::files;
 use crate::host;
+use crate::library;
 use crate::outputs::{self, Out};
 
 /// What a scenario without a name is called.
@@ -65,7 +66,7 @@ pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
 }
 
 fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
-    let text = files::read_text(&arguments.file)?;
+    let text = library::scenario(&arguments.file)?;
     let origin = arguments.file.display().to_string();
     let named = RefCell::new(BTreeMap::new());
     let open = |name: &str| {

@@ -335,8 +335,10 @@ fn a_page_from_a_har_file_says_which_queue_loads_it_first() {
 fn files_of_web_objects_that_are_wrong_are_refused_before_a_run() {
     let here = tempfile::tempdir().unwrap();
     std::fs::write(here.path().join("bad.har"), "{\"log\": {").unwrap();
+    std::fs::write(here.path().join("junk.HAR"), "size_kb\n30\n").unwrap();
     for (arguments, said) in [
         (&["--workload", "web", "--page", "bad.har"][..], "`bad.har`, not a HAR file: EOF while parsing"),
+        (&["--workload", "web", "--page", "junk.HAR"], "`junk.HAR`, not a HAR file: it is not JSON"),
         (&["--workload", "web", "--sizes", "none.csv"][..], "cannot read `none.csv`"),
         (&["--page", "bad.har"][..], "add --workload web"),
     ] {

@@ -80,6 +80,12 @@ fn a_name_is_read_in_any_case_with_hyphens_or_underscores_and_written_as_it_is_d
     assert_eq!(ran["schemes"][0]["groups"][0]["group"], "cubic");
     let output = knee(here.path(), &["reproduce", "PERT.Fig6", "--list"]);
     assert!(stdout(&output).starts_with("pert.fig6 "), "{}", stderr(&output));
+    let run = |arguments: &[&str]| stdout(&knee(here.path(), arguments));
+    assert_eq!(run(&["fluid", "run", "PERT_PI", "--json"]), run(&["fluid", "run", "pert-pi", "--json"]));
+    assert_eq!(
+        run(&["fluid", "boundary", "Pert", "--along", "RTT=100ms..200ms", "--json"]),
+        run(&["fluid", "boundary", "pert", "--along", "rtt=100ms..200ms", "--json"])
+    );
 }
 
 #[test]
@@ -122,6 +128,39 @@ fn a_wrong_setting_is_refused_as_in_a_file_and_nothing_is_written() {
     }
     assert_refuses(&compare(here.path(), &["reno/red", "--set", "queue=pie"]), 2, &["`pie`", "`reno/red`"]);
     assert_eq!(names(here.path()), ["my.toml"]);
+}
+
+#[test]
+fn names_of_fields_are_read_in_any_spelling_on_the_command_line() {
+    let here = tempfile::tempdir().unwrap();
+    let written = ["pert:T1=3ms/RED:ECN=true", "--tcp", "RTO-Min=1s", "--set", "Topology.RTT=70ms"];
+    let output = compare(here.path(), &[&written[..], &["--out", "out"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let folder = here.path().join("out/scenarios");
+    let scenario = std::fs::read_to_string(folder.join(&names(&folder)[0])).unwrap();
+    for field in ["t1 = \"3ms\"", "ecn = true", "rto_min = \"1s\"", "rtt = \"70ms\""] {
+        assert!(scenario.contains(field), "`{field}` is missing from:\n{scenario}");
+    }
+}
+
+#[test]
+fn what_is_given_twice_is_refused_with_both() {
+    let here = tempfile::tempdir().unwrap();
+    for (twice, sayings) in [
+        (
+            &["pert", "--set", "run.seed=1", "--set", "Run.Seed=2"][..],
+            &["set twice", "`run.seed=1` and `Run.Seed=2`"][..],
+        ),
+        (&["pert", "--tcp", "rto_min=1s,RTO_Min=2s"], &["--tcp rto_min is given twice, as `1s` and as `2s`"]),
+        (
+            &["pert", "--tcp", "linux", "--tcp", "paper"],
+            &["--tcp preset is given twice, as `linux` and as `paper`"],
+        ),
+        (&["pert:t1=3ms,t1=4ms"], &["`t1` is given twice"]),
+    ] {
+        assert_refuses(&compare(here.path(), twice), 2, sayings);
+    }
+    assert!(names(here.path()).is_empty());
 }
 
 #[test]

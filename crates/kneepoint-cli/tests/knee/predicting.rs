@@ -98,3 +98,35 @@ fn what_cannot_be_watched_is_refused_with_what_can() {
         assert_refuses(&knee(here.path(), arguments), status, sayings);
     }
 }
+
+#[test]
+fn a_bad_capture_is_told_as_one() {
+    let here = tempfile::tempdir().unwrap();
+    // A pcap file that ends with its header is one, of no packets.
+    let header =
+        [&0xa1b2_c3d4_u32.to_le_bytes()[..], &[2, 0, 4, 0], &[0; 8], &[255, 255, 0, 0, 1, 0, 0, 0]].concat();
+    let files: [(&str, &[u8]); 5] = [
+        ("empty.pcap", b""),
+        ("random.PCAPNG", b"\x12\xfe\x00\x9cnoise"),
+        ("text.pcap.gz", b"name = 'a scenario'"),
+        ("none.pcap", &header),
+        ("header.bin", &header[..10]),
+    ];
+    for (name, bytes) in files {
+        std::fs::write(here.path().join(name), bytes).unwrap();
+    }
+    for (name, saying) in [
+        ("empty.pcap", "`empty.pcap` is an empty file"),
+        ("random.PCAPNG", "`random.PCAPNG` is not a capture: neither pcap nor pcapng"),
+        ("text.pcap.gz", "`text.pcap.gz` is not a capture"),
+        ("none.pcap", "the capture has no packets"),
+        ("header.bin", "`header.bin` at byte 0"),
+    ] {
+        assert_refuses(&knee(here.path(), &["predict", name]), 1, &[saying, "help: "]);
+    }
+    for verb in [["predict", "-"], ["run", "-"]] {
+        let piped = knee_reading(here.path(), &verb, &header);
+        assert_refuses(&piped, 1, &["`-` is a packet capture", "`knee predict FILE`"]);
+    }
+    assert_eq!(names(here.path()).len(), 5, "nothing is written");
+}

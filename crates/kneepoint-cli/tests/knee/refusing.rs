@@ -45,6 +45,17 @@ fn arguments_name_the_value_and_the_allowed_form() {
         (&["compare", "--rate", "150mbps"], &["bits or bytes", "150mbit"]),
         (&["compare", "--flows", "0"], &["--flows", "1..=100000"]),
         (&["compare", "--measure", "9s..3s"], &["--measure", "ends before it begins"]),
+        (&["compare", "--rtt", "99999999999999999999s"], &["--rtt", "out of range", "from 0s to 9007199s"]),
+        (&["compare", "--duration", "-5s"], &["`-5s`", "--duration=-5s"]),
+        (&["compare", "--duration=-5s"], &["out of range", "from 0s"]),
+        (&["compare", "--set", "topology.rtt=1e999"], &["1e999 is out of range", "1us to 1000s"]),
+        (&["compare", "--tcp", "rto_min=1e999"], &["1e999 is out of range", "1ms to 60s"]),
+        (&["fluid", "run", "pert", "--rtt", "1e999"], &["1e999 is out of range", "10us to 100s"]),
+        (&["fluid", "run", "prt"], &["prt", "tcp-red"]),
+        (&["fluid", "run", "pert", "--start", "a,1,1"], &["'a'", "expected a finite number"]),
+        (&["fluid", "run", "pert", "--end", "0s"], &["--end 0s: it must be above 0s"]),
+        (&["coexist", "--mix", "half"], &["'half'", "expected a finite number"]),
+        (&["predict", "--hold-off", "1e999"], &["--hold-off", "a number from 0 to 1000"]),
         (&["compare", "--buffer", "lots"], &["lots", "750pkt"]),
         (&["compare", "--tcp", "payload"], &["payload", "--tcp rto_min=1s"]),
         (&["compare", "--tcp", "payloud=1kb"], &["payloud", "did you mean `payload`"]),
@@ -99,6 +110,41 @@ fn files_that_cannot_be_read_get_a_remedy() {
         assert_refuses(&knee(here.path(), &[verb, "latin1.toml"]), 1, &["not UTF-8", "byte 12"]);
         assert_refuses(&knee(here.path(), &[verb, "/dev/zero"]), 1, &["larger than"]);
     }
+}
+
+#[test]
+fn an_experiment_is_not_taken_for_a_scenario() {
+    let here = tempfile::tempdir().unwrap();
+    std::fs::write(here.path().join("figure.toml"), "[ experiment ] # of mine\nid = \"a\"\n").unwrap();
+    for verb in ["run", "predict"] {
+        assert_refuses(
+            &knee(here.path(), &[verb, "figure.toml"]),
+            2,
+            &["`figure.toml` is an experiment", "knee reproduce FILE"],
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_at_standard_output_is_an_error_of_every_verb() {
+    for arguments in
+        [&["--help"][..], &["compare", "--help"], &["--version"], &["list"], &["fluid", "run", "pert"]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command(arguments).stdout(full).output().unwrap();
+        assert_refuses(&output, 1, &["cannot write to standard output", "help: "]);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_device_is_never_replaced_by_a_file() {
+    let here = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/null", here.path().join("link")).unwrap();
+    let output = knee(here.path(), &["init", "link", "--force"]);
+    assert_refuses(&output, 1, &["cannot write `link`: it is a device or a pipe", "help: "]);
+    assert!(here.path().join("link").is_symlink());
 }
 
 #[test]

@@ -95,6 +95,36 @@ fn an_interrupt_before_the_first_run_ends_says_so() {
     assert!(!here.path().join("out/report.html").exists());
 }
 
+/// Whether a process has a handler for Ctrl-C.
+#[cfg(target_os = "linux")]
+fn listens(child: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    caught & (1 << (rustix::process::Signal::INT.as_raw() - 1)) != 0
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_of_a_reproduction_or_a_forecast_is_told_from_the_beginning() {
+    for dry in [&[][..], &["--dry-run"]] {
+        let here = tempfile::tempdir().unwrap();
+        let words = [&["reproduce", "pert", "--json", "--jobs", "1"], dry].concat();
+        let mut command = command(&words);
+        let child = command.current_dir(here.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("knee starts");
+        until("the handler", || listens(&child));
+        interrupt(&child);
+        let output = child.wait_with_output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(130), "{words:?}: {said}");
+        let last: Value = serde_json::from_str(said.lines().last().unwrap_or_default()).expect(&said);
+        assert_eq!(last["status"], 130, "{said}");
+        assert!(last["message"].as_str().unwrap().starts_with("stopped"), "{said}");
+        assert!(output.stdout.is_empty(), "{}", stdout(&output));
+    }
+}
+
 /// A scenario for the verbs that read one, with thirty seeds.
 const SCENARIO: &str = "name = 'small'\n[run]\nduration = '20s'\nmeasure = '5s..20s'\nseeds = 30\n[topology]\n\
                         kind = 'dumbbell'\nrate = '20mbit'\nrtt = '40ms'\n[[flows]]\nname = 'long'\ncount = 4\n\

@@ -11,6 +11,7 @@ use super::parameters::Chosen;
 use super::{axis, print, refused};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::values::within;
 
 /// Arguments of `knee fluid design`.
 #[derive(Args)]
@@ -29,22 +30,14 @@ pub struct Arguments {
     #[arg(long, value_name = "AXIS", value_parser = axis)]
     vary: Vec<ParameterAxis>,
     /// Minimum phase margin
-    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = margin(0.0, 180.0))]
+    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, value_parser = within(0.0..=180.0))]
     phase_margin: f64,
     /// Minimum gain margin, as a ratio
-    #[arg(long, value_name = "RATIO", default_value_t = 1.0, value_parser = margin(1.0, 1e6))]
+    #[arg(long, value_name = "RATIO", default_value_t = 1.0, value_parser = within(1.0..=1e6))]
     gain_margin: f64,
     /// Minimum damping ratio of the rightmost mode; 1 means no oscillation
-    #[arg(long, value_name = "RATIO", default_value_t = 0.0, value_parser = margin(0.0, 1.0))]
+    #[arg(long, value_name = "RATIO", default_value_t = 0.0, value_parser = within(0.0..=1.0))]
     damping: f64,
-}
-
-/// Parses a number within a range.
-fn margin(least: f64, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone {
-    move |text| match text.parse() {
-        Ok(value) if (least..=most).contains(&value) => Ok(value),
-        _ => Err(format!("allowed is a number from {least} to {most}")),
-    }
 }
 
 /// Computes and prints the designs.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A model and its parameters as arguments: one option per parameter declared by any model.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kneepoint::fluid::{Config, REGISTRY};
 use kneepoint::settings::{Field, Raw, Refusal};
@@ -9,6 +8,7 @@ use kneepoint::study::fluid::{GivenModel, Named};
 use kneepoint::suggest::did_you_mean;
 
 use crate::failure::Failure;
+use crate::values::OneOf;
 
 /// The chosen model and the parameters given.
 pub struct Chosen {
@@ -39,11 +39,10 @@ fn help(models: &[(&str, &Field)]) -> String {
 
 impl Args for Chosen {
     fn augment_args(command: Command) -> Command {
-        let names = REGISTRY.iter().map(|entry| entry.name).collect::<Vec<_>>();
         let model = Arg::new("model")
             .value_name("MODEL")
             .required(true)
-            .value_parser(PossibleValuesParser::new(names))
+            .value_parser(OneOf::of(REGISTRY.iter().map(|entry| entry.name)))
             .help("A model listed by `knee list models`");
         let option = |(name, models): (&'static str, Vec<(&'static str, &'static Field)>)| {
             Arg::new(name)

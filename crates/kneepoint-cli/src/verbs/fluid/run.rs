@@ -15,6 +15,7 @@ use crate::answer::{self, Answer};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::outputs::{Out, write_report};
+use crate::values::number;
 
 /// Arguments of `knee fluid run`.
 #[derive(Args)]
@@ -31,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "20s")]
     end: Span,
     /// The three states up to time 0, as in 1,1,1 [default: the model's]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_negative_numbers = true, value_parser = number)]
     start: Vec<f64>,
     /// Output interval [default: 400 points]
     #[arg(long, value_name = "TIME")]
@@ -74,7 +75,7 @@ fn solution(arguments: &Arguments) -> Result<Solution, Failure> {
     let subject = arguments.chosen.subject()?;
     let start = match arguments.start[..] {
         [] => None,
-        [a, b, c] if [a, b, c].iter().all(|value| value.is_finite()) => Some([a, b, c]),
+        [a, b, c] => Some([a, b, c]),
         _ => {
             let states = subject.config.build().states().join(", ");
             let remedy = format!("give {states}, as in `--start 1,1,1`");
@@ -82,8 +83,16 @@ fn solution(arguments: &Arguments) -> Result<Solution, Failure> {
         }
     };
     let end = arguments.end;
+    for (option, span) in [("--end", Some(end)), ("--every", arguments.every)] {
+        if span == Some(Span::ZERO) {
+            return Err(Failure::usage(
+                format!("{option} 0s: it must be above 0s"),
+                format!("write it as in `{option} 10ms`"),
+            ));
+        }
+    }
     let every = arguments.every.unwrap_or(Span((end.0 / ROWS).max(1)));
-    if every == Span::ZERO || end.0 / every.0 > MOST_ROWS {
+    if end.0 / every.0 > MOST_ROWS {
         let message = format!("--every {every}: {end} would take more than {MOST_ROWS} points");
         return Err(Failure::usage(message, "choose a longer interval, as in `--every 10ms`"));
     }

@@ -46,8 +46,11 @@ impl Case {
 pub fn cases(named: &str, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
     let path = Path::new(named);
     let is_file = path.extension().is_some_and(|end| end == "toml") || named == "-";
-    let mut cases =
-        if is_file && !is_experiment(path)? { of_scenario(path)? } else { of_experiment(named, pace)? };
+    let mut cases = if is_file && !library::is_experiment(&files::read_text(path)?) {
+        of_scenario(path)?
+    } else {
+        of_experiment(named, pace)?
+    };
     cases.all.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     if cases.all.is_empty() {
         return Err(Failure::usage("no case is left to run", "choose others with `--only`, or leave it out"));
@@ -65,11 +68,6 @@ pub fn cases(named: &str, pace: Pace, only: Option<&str>) -> Result<Cases, Failu
         }
     }
     Ok(cases)
-}
-
-/// Whether a file has a section `[experiment]`.
-fn is_experiment(path: &Path) -> Result<bool, Failure> {
-    Ok(files::read_text(path)?.lines().any(|line| line.trim() == "[experiment]"))
 }
 
 fn of_scenario(path: &Path) -> Result<Cases, Failure> {

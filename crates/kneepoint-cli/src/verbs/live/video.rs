@@ -54,7 +54,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "length")]
     clip: Option<PathBuf>,
     /// Who plays it: `skip` skips what is late, `pause` stops until its cache is filled again, and mpv
-    #[arg(long, value_enum, default_value = "skip", value_delimiter = ',')]
+    #[arg(long, value_enum, default_value = "skip", value_delimiter = ',', ignore_case = true)]
     player: Vec<Watching>,
     /// What the player has ahead when playback starts or resumes
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = caching)]

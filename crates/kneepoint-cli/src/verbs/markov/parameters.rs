@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The parameters and the readings of the analysis as arguments: one option for each that is declared.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kneepoint::markov::{PRESETS, Params, Preset, Readings};
 use kneepoint::settings::{Field, Raw, Refusal, Settings};
 
 use crate::failure::Failure;
+use crate::values::OneOf;
 
 /// The preset of readings, and the parameters given.
 pub struct Chosen {
@@ -40,7 +40,7 @@ impl Args for Chosen {
         let presets = Arg::new("readings")
             .long("readings")
             .value_name("PRESET")
-            .value_parser(PossibleValuesParser::new(PRESETS.iter().map(|preset| preset.name)))
+            .value_parser(OneOf::of(PRESETS.iter().map(|preset| preset.name)))
             .default_value(PRESETS[0].name)
             .help("Readings of the paper, all at once; single ones on top of it")
             .help_heading("Readings of the paper");

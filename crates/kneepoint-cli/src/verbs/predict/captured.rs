@@ -23,9 +23,14 @@ const SHIFTS: u64 = 20;
 /// Flows with fewer round trips have nothing for a predictor to watch.
 const LEAST_SAMPLES: usize = 100;
 
-/// Whether a file is a capture.
+/// Endings of the names of captures, compressed or not.
+const ENDINGS: [&str; 3] = [".pcap", ".pcapng", ".cap"];
+
+/// Whether a file is a capture, by its name or by its first bytes.
 pub(super) fn is_capture(path: &Path) -> Result<bool, Failure> {
-    compressed::begins(path, capture::is_capture)
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let plain = compressed::plain(&name);
+    Ok(ENDINGS.iter().any(|ending| plain.ends_with(ending)) || compressed::begins(path, capture::is_capture)?)
 }
 
 /// The files of one path, and what there is to say of them.
@@ -38,7 +43,17 @@ struct Files {
 fn open(arguments: &Arguments) -> Result<Files, Failure> {
     let (mut capture, mut notes) = (Capture::default(), Vec::new());
     for path in &arguments.files {
-        let cut = capture.read(&compressed::read(path, LARGEST)?).map_err(|fault| {
+        let bytes = compressed::read(path, LARGEST)?;
+        if bytes.is_empty() {
+            let message =
+                format!("`{}` is an empty file: it has not even the header of a capture", path.display());
+            return Err(Failure::run(message, "capture again, and let tcpdump end before its file is read"));
+        }
+        if !capture::is_capture(&bytes) {
+            let message = format!("`{}` is not a capture: neither pcap nor pcapng", path.display());
+            return Err(Failure::run(message, "give one of these, as `editcap` or `tcpdump -w` writes it"));
+        }
+        let cut = capture.read(&bytes).map_err(|fault| {
             let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
             Failure::run(format!("`{}` {fault}", path.display()), remedy)
         })?;
@@ -164,7 +179,10 @@ fn shown((from, to): Direction) -> String {
 fn direction(capture: &Capture, asked: Option<&str>) -> Result<Direction, Failure> {
     let senders = capture.senders();
     let Some(&(busiest, _)) = senders.first() else {
-        let message = format!("the capture has no TCP data, only {} other packets", capture.others());
+        let message = match capture.others() {
+            0 => "the capture has no packets".to_string(),
+            others => format!("the capture has no TCP data, only {others} other packets"),
+        };
         return Err(Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet"));
     };
     let Some(asked) = asked else { return Ok(busiest) };

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::means::Means;
 use crate::outputs::{Out, write_report};
+use crate::values::within;
 
 /// What to watch.
 #[derive(Args)]
@@ -55,7 +56,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME,…", add = completion::predictors())]
     predictors: Option<String>,
     /// Round trips from the last loss of an episode to its end
-    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = within(0.0..=1000.0))]
     hold_off: f64,
     /// How many seeds, instead of those of the scenario
     #[arg(long, value_name = "N", value_parser = scenario::seeds)]
@@ -114,10 +115,6 @@ fn answered(predictions: &Predictions) -> Answer {
 
 /// What the predictors said; nothing if only the flows of a capture are to be listed.
 fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
-    if !(0.0..=1000.0).contains(&arguments.hold_off) {
-        let message = format!("--hold-off {} is outside the allowed range, 0 to 1000", arguments.hold_off);
-        return Err(Failure::usage(message, "write round trips, as in `--hold-off 1`"));
-    }
     let captures = arguments.files.iter().map(|file| captured::is_capture(file));
     Ok(Some(match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
         all if (arguments.flows || arguments.all) && (all.is_empty() || all.contains(&false)) => {

@@ -13,8 +13,8 @@ use kneepoint::trace::FlowId;
 use super::Arguments;
 use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
 use crate::host;
+use crate::library;
 use crate::means::Sweep;
 
 /// The PERT paper's tagged flow, §2.2, in less time. The paper leaves the other flows' round trips open.
@@ -80,7 +80,7 @@ const ABOUT_TAGGED: &str = "This is the setting of the PERT paper's Figures 2 to
 /// Runs every case of the scenario with every seed.
 pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Predictions, Failure> {
     let (origin, text) = match file {
-        Some(file) => (file.display().to_string(), files::read_text(file)?),
+        Some(file) => (file.display().to_string(), library::scenario(file)?),
         None => ("the tagged flow".to_string(), TAGGED.to_string()),
     };
     let plan = match host::extensions().parse(&text) {
@@ -127,7 +127,10 @@ fn seeds(arguments: &Arguments, plan: &Plan) -> Vec<u64> {
 pub(in crate::verbs) fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(FlowId, String), Failure> {
     let listed = || valid.groups().iter().filter(|group| group.kind().listed());
     let groups = || {
-        let group = listed().map(|group| format!("{}/0 to {}", group.name, group.members.len() - 1));
+        let group = listed().map(|group| match group.members.len() {
+            1 => format!("{}/0", group.name),
+            several => format!("{}/0 to {}", group.name, several - 1),
+        });
         group.collect::<Vec<_>>().join(", ")
     };
     let Some(asked) = asked else {

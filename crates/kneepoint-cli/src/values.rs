@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Values of arguments: names of a list, in any way of writing them, and numbers.
+
+use std::ffi::OsStr;
+use std::ops::RangeInclusive;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+use kneepoint::settings::names::declared;
+
+/// Parses a finite number.
+pub fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "expected a finite number, as in `0.5`".to_string())
+}
+
+/// Parses a number of a range.
+pub fn within(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| match text.parse() {
+        Ok(value) if range.contains(&value) => Ok(value),
+        _ => Err(format!("allowed is a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// Parses one of these names; the value is the name as it is declared.
+#[derive(Clone)]
+pub struct OneOf(Vec<&'static str>);
+
+impl OneOf {
+    /// One of these.
+    pub fn of(names: impl IntoIterator<Item = &'static str>) -> OneOf {
+        OneOf(names.into_iter().collect())
+    }
+}
+
+impl TypedValueParser for OneOf {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
+        let name = value.to_str().and_then(|written| declared(written, self.0.iter().copied()));
+        // A name that is not in the list is refused with the list.
+        let list = PossibleValuesParser::new(self.0.iter().copied());
+        list.parse_ref(command, argument, name.map_or(value, OsStr::new))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|name| PossibleValue::new(*name))))
+    }
+}
