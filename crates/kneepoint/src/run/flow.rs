@@ -225,6 +225,13 @@ impl Flow {
         }
     }
 
+    /// Whether the receiver has all data, this packet included.
+    #[inline]
+    pub(super) fn has_all(&self, packet: &Packet) -> bool {
+        let next = self.receiver.next();
+        packet.seq < next && Some(next) == self.sender.total()
+    }
+
     #[inline]
     pub(super) fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
         let Reply { seq, sent, sack, explicit, flags, lag } = reply;

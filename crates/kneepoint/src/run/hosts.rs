@@ -239,20 +239,19 @@ impl Hosts {
         watch: &mut O,
     ) {
         let flow = &mut self.flows[packet.flow as usize];
-        if flow.epoch != packet.epoch {
-            return self.receive_other((packet, at), now, network, events, watch);
+        if flow.epoch == packet.epoch
+            && let Some(reply) = flow.receiver.on_next(packet, at)
+        {
+            watch.on(at, &Event::Delivered { packet });
+            if flow.receiver.next() >= flow.awaited {
+                flow.reached(at);
+            }
+            return self.reply(packet.flow, reply, at, network, events, watch);
         }
-        let Some(reply) = flow.receiver.on_next(packet, at) else {
-            return self.receive_other((packet, at), now, network, events, watch);
-        };
-        watch.on(at, &Event::Delivered { packet });
-        if flow.receiver.next() >= flow.awaited {
-            flow.reached(at);
-        }
-        self.reply(packet.flow, reply, at, network, events, watch);
+        self.receive_other((packet, at), now, network, events, watch);
     }
 
-    /// Something else arrives than simply the next of a receiver that answers at once.
+    /// Something else than simply the next arrives, or is answered later.
     ///
     /// What a receiver lacks may be taken ahead of its time, for no transfer ends before that arrives. What it has already may
     /// outlive the transfer, and find that its slot serves another. So that waits, and what is behind it, too.
@@ -267,25 +266,39 @@ impl Hosts {
     ) {
         let flow = &self.flows[packet.flow as usize];
         let heard = flow.epoch == packet.epoch && !packet.flags.has(Flags::DATAGRAM);
-        let wanted = flow.receiver.next();
-        if heard && at > now && packet.seq < wanted && Some(wanted) == flow.sender.total() {
+        if at > now && heard && flow.has_all(packet) {
             return network.hold(packet, at, events);
         }
         watch.on(at, &Event::Delivered { packet });
         if heard {
             self.receive_fully(packet, at, network, events, watch);
         }
-        if at == now {
-            for (next, arrival) in network.release(packet, events) {
-                match network.waits(&next) {
-                    true => network.hold(&next, arrival, events),
-                    false => self.receive((&next, arrival), now, network, events, watch),
-                }
+        if at == now && network.reaches(packet) {
+            self.resume(packet, now, network, events, watch);
+        }
+    }
+
+    /// A packet that was held has arrived: those behind it are taken ahead of their time again.
+    #[cold]
+    #[inline(never)]
+    fn resume<O: Observer>(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        network: &mut Links,
+        events: &mut EventQueue,
+        watch: &mut O,
+    ) {
+        for (next, arrival) in network.release(packet, events) {
+            match network.waits(&next) {
+                true => network.hold(&next, arrival, events),
+                false => self.receive((&next, arrival), now, network, events, watch),
             }
         }
     }
 
-    /// Data arrives that is not simply the next, or is answered later.
+    /// The receiver takes data, and answers it now or later.
+    #[inline(always)]
     fn receive_fully<O: Observer>(
         &mut self,
         packet: &Packet,

@@ -51,6 +51,12 @@ impl Links {
 
 /// Packets that wait for their arrival where others are taken ahead of it.
 impl Links {
+    /// Whether a packet is on a last link whose receivers answer ahead of its end.
+    #[inline]
+    pub fn reaches(&self, packet: &Packet) -> bool {
+        self.hops[packet.hop as usize].step == Step::Reach
+    }
+
     /// Leaves a packet that was to be taken ahead of its time on its last link until it arrives.
     pub fn hold(&mut self, packet: &Packet, arrival: Time, events: &mut EventQueue) {
         let link = self.hops[packet.hop as usize].link as usize;
@@ -61,17 +67,14 @@ impl Links {
 
     /// Takes what waits behind a packet that was held until now: packets and their arrivals.
     pub fn release(&mut self, packet: &Packet, events: &mut EventQueue) -> Vec<Reached> {
-        let hop = self.hops[packet.hop as usize];
-        if hop.step != Step::Reach {
-            return Vec::new();
-        }
-        events.schedule(self.arrival(hop.link as usize), Time::NEVER);
-        self.pool.clear(&mut self.links[hop.link as usize].flight)
+        let link = self.hops[packet.hop as usize].link as usize;
+        events.schedule(self.arrival(link), Time::NEVER);
+        self.pool.clear(&mut self.links[link].flight)
     }
 
     /// Whether a packet on its last link has to wait for its arrival, perhaps because another one does.
     pub fn waits(&self, packet: &Packet) -> bool {
-        let hop = self.hops[packet.hop as usize];
-        hop.step != Step::Reach || !self.links[hop.link as usize].flight.is_empty()
+        let link = self.hops[packet.hop as usize].link as usize;
+        !(self.reaches(packet) && self.links[link].flight.is_empty())
     }
 }
