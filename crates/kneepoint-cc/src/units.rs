@@ -225,11 +225,11 @@ fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Resu
     let units = || scales.iter().map(|(unit, _)| *unit).collect::<Vec<_>>().join(", ");
     let wrong =
         || format!("`{text}` is not {what}: write a number and one of {}, as in `{example}`", units());
-    let positive = text.trim_start().strip_prefix('-');
-    let (number, unit) = number_and_unit(positive.unwrap_or(text)).ok_or_else(wrong)?;
+    let negated = text.trim_start().strip_prefix('-');
+    let (number, unit) = number_and_unit(negated.unwrap_or(text)).ok_or_else(wrong)?;
     let (unit, scale) = scales.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
     let value = libm::round(number * *scale as f64);
-    if positive.is_some() || value > GREATEST as f64 {
+    if negated.is_some() && value > 0.0 || value > GREATEST as f64 {
         return Err(format!(
             "`{text}` is out of range: {what} is from 0{unit} to {}{unit}",
             GREATEST / scale

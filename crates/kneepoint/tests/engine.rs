@@ -16,7 +16,7 @@ use dumbbell::{
 use kneepoint::link::loss;
 use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::measure::Meter;
-use kneepoint::packet::Flags;
+use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Fate, Limit};
 use kneepoint::run::{self, Simulation};
 use kneepoint::spec::Valid;
@@ -24,13 +24,18 @@ use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::traffic::{Config, cbr, web};
 use kneepoint::units::{Bytes, Rate, Span, Time};
-use ledger::{Ledger, LinkBook};
+use ledger::{Ended, Ledger, LinkBook};
 
 fn run(valid: &Valid, seed: u64) -> Ledger {
+    counted(valid, seed).0
+}
+
+/// A run, and its events.
+fn counted(valid: &Valid, seed: u64) -> (Ledger, u64) {
     let (ledger, outcome) = run::run(valid, seed, Ledger::default());
     ledger.audit(valid);
     assert!(outcome.events > 0);
-    ledger
+    (ledger, outcome.events)
 }
 
 /// Reno both ways, short transfers, datagrams, marks and noisy hosts: something of everything.
@@ -215,6 +220,15 @@ fn outside(ledger: &Ledger, links: &[u32]) -> impl PartialEq + std::fmt::Debug +
     (ledger.acked.clone(), queues.collect::<Vec<_>>(), ledger.repairs.clone(), ledger.completed.clone())
 }
 
+/// Packets of data that arrive after the end of their transfer.
+fn outliving(ledger: &Ledger) -> usize {
+    let outlives = |(at, packet): &&(Time, Packet)| {
+        let ends = |end: &Ended| end.flow == packet.flow && packet.sent < end.at && end.at < *at;
+        !packet.flags.has(Flags::ACK) && ledger.completed.iter().any(ends)
+    };
+    ledger.delivered.iter().filter(outlives).count()
+}
+
 /// A host that both sends and receives, reached over two links of different lengths: 3 and 4 share it.
 fn crossroads(queue: &kneepoint::queue::Config) -> Valid {
     let fast = Some(Rate::from_mbit(100));
@@ -239,19 +253,19 @@ fn crossroads(queue: &kneepoint::queue::Config) -> Valid {
     valid
 }
 
-/// Short transfers from each of three noisy hosts to each of three others. Timers begin far below the round trip, so that copies
-/// are on their way when a transfer is done.
-fn village(queue: &kneepoint::queue::Config) -> Valid {
+/// Short transfers from each of three noisy hosts to each of three others, the first of all slots at one instant. Timers begin far
+/// below the round trip, so that copies are on their way when a transfer is done.
+fn village(queue: &kneepoint::queue::Config, jitter: Span) -> Valid {
     let params =
         web::Params { model: web::Model::Slots, gap: Span::from_millis(1), ..web::Params::default() };
     let hosts = |first: u32| (0..3).map(move |host| NodeId(first + 2 * host));
     let pairs = hosts(2).flat_map(|from| hosts(3).map(move |to| (from, to))).collect();
     let mut valid = full(queue, 3);
     edit(&mut valid, |parts| {
-        parts.groups = vec![sources(Config::Web(params), pairs, 15, interval(0.0, 1.0))]
+        parts.groups = vec![sources(Config::Web(params), pairs, 15, interval(0.0, 0.0))]
     });
     tcp(&mut valid, 0, |options| {
-        let (jitter, rto_initial) = (Span::from_millis(1), Span::from_millis(1));
+        let rto_initial = Span::from_millis(1);
         *options = Options { handshake: true, jitter, rto_initial, ..Options::default() };
     });
     valid
@@ -259,6 +273,7 @@ fn village(queue: &kneepoint::queue::Config) -> Valid {
 
 #[test]
 fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
+    let mut late = 0;
     for queue in disciplines() {
         for (name, valid, links) in [
             ("minimal", minimal(&queue, 5), vec![0]),
@@ -266,15 +281,21 @@ fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
             ("busy minimal", busy(minimal(&queue, 3)), vec![0]),
             ("busy", busy(full(&queue, 3)), vec![0, 1]),
             ("crossroads", crossroads(&queue), vec![0, 1]),
-            ("village", village(&queue), vec![0, 1]),
+            ("village", village(&queue, Span::from_millis(1)), vec![0, 1]),
+            ("calm village", village(&queue, Span(1)), vec![0, 1]),
         ] {
-            let fused = run(&valid, 6);
+            let (fused, events) = counted(&valid, 6);
             let mut apart = valid.clone();
             edit(&mut apart, |parts| parts.network.links.iter_mut().for_each(|link| link.measured = true));
-            let apart = run(&apart, 6);
+            let (apart, more) = counted(&apart, 6);
             assert!(outside(&fused, &links) == outside(&apart, &links), "{name}, {}", queue.name());
+            if name.ends_with("village") {
+                assert!(events * 3 < more * 2, "{name}, {}: {events} events of {more}", queue.name());
+                late += outliving(&fused);
+            }
         }
     }
+    assert!(late > 10, "{late} packets arrived after the end of their transfer");
 }
 
 #[test]

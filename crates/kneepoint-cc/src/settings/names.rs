@@ -14,7 +14,7 @@ pub fn declared<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> 
     names.into_iter().find(|name| same_name(name, written))
 }
 
-/// The name as it is declared; as it is written if none of those declared is meant, or the very same.
+/// The declared spelling of a name. A name that is declared exactly as written, or not declared at all, stays as it is.
 pub fn spelled<'n>(written: &'n str, names: impl IntoIterator<Item = &'n str>) -> &'n str {
     let mut same = names.into_iter().filter(|name| same_name(name, written));
     let first = same.next().unwrap_or(written);

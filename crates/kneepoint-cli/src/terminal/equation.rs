@@ -24,18 +24,19 @@ pub fn folded(line: &str, columns: usize) -> String {
     let (mut lines, mut last) = (String::new(), String::new());
     for (column, cell) in cells {
         let (first, behind) = (last.is_empty(), width(&last) + 2);
-        let begin = match () {
-            () if first => indent,
+        let fitting = match () {
+            () if first => Some(indent),
             // A column of its own, and not the next of a sequence.
-            () if behind < column && column + width(cell).min(LEAST) <= columns => column,
-            () if behind.max(column) + width(cell) <= columns => behind.max(column),
-            () if behind + width(cell) <= columns => behind,
-            () => below,
+            () if behind < column && column + width(cell).min(LEAST) <= columns => Some(column),
+            () if behind.max(column) + width(cell) <= columns => Some(behind.max(column)),
+            () if behind + width(cell) <= columns => Some(behind),
+            () => None,
         };
-        if begin == below && !first {
+        if fitting.is_none() {
             lines += &format!("{last}\n");
             last.clear();
         }
+        let begin = fitting.unwrap_or(below);
         // What begins far to the right is no equation.
         let rest = if first && indent < LEAST { below } else { begin };
         last += &" ".repeat(begin - width(&last));

@@ -61,7 +61,7 @@ impl Wheel {
         }
     }
 
-    /// The first occupied slot, where none is before `slot`.
+    /// The first occupied slot, where no earlier slot of the same word is occupied.
     #[inline(always)]
     pub(super) fn first_from(&self, slot: u64) -> Option<u64> {
         let mut word = slot as usize / 64;
@@ -73,7 +73,7 @@ impl Wheel {
         Some(lowest(word, bits))
     }
 
-    /// The entity at the head of the first occupied slot, where none is before `slot`, if both share a word.
+    /// The entity at the head of the first occupied slot, where no earlier one is occupied, if both share a word.
     #[inline(always)]
     pub(super) fn first_near(&self, slot: u64) -> Option<Entity> {
         let word = (slot % SLOTS) as usize / 64;

@@ -225,11 +225,10 @@ impl Flow {
         }
     }
 
-    /// Whether the receiver has all data, this packet included.
+    /// Whether the receiver has all data that was written, so that the transfer may end before another packet of it arrives.
     #[inline]
-    pub(super) fn has_all(&self, packet: &Packet) -> bool {
-        let next = self.receiver.next();
-        packet.seq < next && Some(next) == self.sender.total()
+    pub(super) fn has_all(&self) -> bool {
+        Some(self.receiver.next()) == self.sender.total()
     }
 
     #[inline]

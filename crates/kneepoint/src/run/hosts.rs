@@ -251,10 +251,11 @@ impl Hosts {
         self.receive_other((packet, at), now, network, events, watch);
     }
 
-    /// Something else than simply the next arrives, or is answered later.
+    /// Any other packet: out of order, a duplicate, marked, or for a receiver that delays acknowledgements.
     ///
-    /// What a receiver lacks may be taken ahead of its time, for no transfer ends before that arrives. What it has already may
-    /// outlive the transfer, and find that its slot serves another. So that waits, and what is behind it, too.
+    /// A segment that the receiver lacks may be taken ahead of its time, because the transfer cannot end before it arrives. A
+    /// duplicate may arrive after its transfer has ended and its slot serves another: it and all packets behind it wait for their
+    /// arrival.
     #[inline(never)]
     fn receive_other<O: Observer>(
         &mut self,
@@ -266,7 +267,7 @@ impl Hosts {
     ) {
         let flow = &self.flows[packet.flow as usize];
         let heard = flow.epoch == packet.epoch && !packet.flags.has(Flags::DATAGRAM);
-        if at > now && heard && flow.has_all(packet) {
+        if at > now && heard && flow.has_all() {
             return network.hold(packet, at, events);
         }
         watch.on(at, &Event::Delivered { packet });

@@ -206,7 +206,7 @@ fn node(value: &DeValue, span: Range<usize>) -> Node {
         DeValue::String(text) => Value::Scalar(Raw::Text(text.to_string())),
         DeValue::Integer(value) => {
             let whole = i64::from_str_radix(value.as_str(), value.radix());
-            Value::Scalar(whole.map_or_else(|_| huge(value.as_str()), Raw::Integer))
+            Value::Scalar(whole.map_or_else(|_| huge(&value.to_string()), Raw::Integer))
         }
         DeValue::Float(value) => {
             Value::Scalar(Raw::float(value.as_str()).unwrap_or_else(|| huge(value.as_str())))

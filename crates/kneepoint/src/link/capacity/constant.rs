@@ -42,9 +42,7 @@ impl Constant {
             last: Duration { size: 0, nanos: 0, fraction: 0 },
         }
     }
-}
 
-impl Constant {
     /// Whether it sends at once.
     pub fn instant(&self) -> bool {
         self.rate == 0

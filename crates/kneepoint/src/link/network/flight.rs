@@ -90,7 +90,7 @@ impl Pool {
         self.places.len() as u32 - 1
     }
 
-    /// Puts a packet on a line behind all that are not to come after it. Whether it is the first there.
+    /// Inserts a packet before the first one for which `comes_after` is true, else at the end. Whether it is the first there.
     pub fn insert(
         &mut self,
         flight: &mut Flight,

@@ -12,16 +12,17 @@ use crate::units::Time;
 
 /// Links that put their packets in order as they come.
 impl Links {
-    /// Puts a packet in front of the next link, where its turn comes at `at`. At one instant links come in their order.
+    /// Puts a packet in front of the next link, where its turn comes at `turn`. Of several turns at one instant, those of packets
+    /// that noise held back come first, in the order of their links.
     #[inline(never)]
-    pub(super) fn merge(&mut self, packet: &Packet, at: Time, events: &mut EventQueue) {
+    pub(super) fn merge(&mut self, packet: &Packet, turn: Time, events: &mut EventQueue) {
         let hops = &self.hops;
-        let order = |turn: Time, one: &Packet| (turn, hops[one.hop as usize].link);
-        let own = order(at, packet);
+        let own = if turn > packet.sent { hops[packet.hop as usize].link } else { u32::MAX };
         let next = hops[packet.hop as usize + 1].link as usize;
         let link = &mut self.links[next];
-        if self.pool.insert(&mut link.flight, at, packet, |turn, other| order(turn, other) > own) {
-            let end = link.foresee(at, packet.size);
+        let behind = |other: Time, one: &Packet| (other, hops[one.hop as usize].link) > (turn, own);
+        if self.pool.insert(&mut link.flight, turn, packet, behind) {
+            let end = link.foresee(turn, packet.size);
             events.schedule(self.arrival(next), end);
         }
     }

@@ -80,14 +80,15 @@ impl Links {
         }
     }
 
-    /// Finds the links that put their packets in order as they come: only noise is in front of them, so few packets wait there,
-    /// and no path ends with them.
+    /// Finds the links that put their packets in order as they come: only the noise of hosts is in front of them, so few packets
+    /// wait there, and no path ends with them.
     fn find_merges(&mut self, feeders: &[Feeder]) {
         let mut shared: Vec<_> = feeders.iter().map(|feeder| *feeder == Feeder::Several).collect();
-        let mut noise = false;
+        let (mut begins, mut noise) = (true, false);
         for hop in &self.hops {
             shared[hop.link as usize] &= noise && hop.step == Step::Join;
-            noise = hop.step == Step::Join && self.links[hop.link as usize].only_noise();
+            noise = begins && hop.step == Step::Join && self.links[hop.link as usize].only_noise();
+            begins = hop.step == Step::Arrive;
         }
         for (link, merges) in self.links.iter_mut().zip(shared) {
             link.merges = merges && link.ahead() && link.plain();
