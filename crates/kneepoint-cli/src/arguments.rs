@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ErrorKind};
-use clap::{CommandFactory, Error, Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory, Error, Parser, Subcommand};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
@@ -60,11 +60,19 @@ pub fn below_zero(refusal: Error) -> Error {
         return refusal;
     }
     let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let option = words.windows(2).find(|two| two[0].starts_with("--") && two[1].starts_with(&letters));
+    let command = Knee::command();
+    let takes = |word: &str| word.strip_prefix("--").is_some_and(|long| takes_value(&command, long));
+    let option = words.windows(2).find(|two| takes(&two[0]) && two[1].starts_with(&letters));
     let Some([option, value]) = option else { return refusal };
     let message =
         format!("`{value}` is not an option\n\n  tip: write a value below zero as in `{option}={value}`");
     Knee::command().error(ErrorKind::UnknownArgument, message)
+}
+
+/// Whether a command, or one below it, has an option of this name that takes a value.
+fn takes_value(command: &Command, long: &str) -> bool {
+    let takes = |one: &Arg| one.get_long() == Some(long) && one.get_action().takes_values();
+    command.get_arguments().any(takes) || command.get_subcommands().any(|below| takes_value(below, long))
 }
 
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_REVISION"), ")");

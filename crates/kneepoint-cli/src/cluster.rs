@@ -104,16 +104,16 @@ impl Cluster {
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let order = Order { on: &self.0, words: words.collect(), input: files::input(), job };
         let mut child = start(&python, &order)?;
-        let Followed { version, last } = follow(&mut child, bar);
+        let followed = follow(&mut child, bar);
         let ended = child.wait().map_err(|error| Failure::io("wait for", &python, &error))?;
         if interrupt::asked() {
             return Ok(());
         }
-        if version.as_deref() != Some(env!("CARGO_PKG_VERSION")) {
-            let (message, remedy) = stranger(&python, version);
+        if !followed.knows_us() {
+            let (message, remedy) = stranger(&python, followed.version);
             return Err(Failure::run(format!("--on {self}: {message}"), remedy));
         }
-        match last {
+        match followed.last {
             Some(Line::Failure { status, message, remedy }) => {
                 let remedy = remedy.unwrap_or_else(|| "finished runs are kept; run it again".into());
                 Err(if status == 2 { Failure::usage(message, remedy) } else { Failure::run(message, remedy) })
@@ -136,11 +136,9 @@ fn python() -> PathBuf {
 
 /// Prints what an interpreter finds under the name of the package.
 const PROBE: &str = "\
-try:
-    import kneepoint
-    print('Python has', kneepoint.__file__)
-except ImportError:
-    print('Python has none')";
+import importlib.util
+found = importlib.util.find_spec('kneepoint')
+print('Python has', found.origin if found else 'none')";
 
 /// What is wrong with a program that does not answer as this version of the package, and the remedy.
 fn stranger(python: &Path, version: Option<String>) -> (String, String) {
@@ -158,9 +156,10 @@ fn stranger(python: &Path, version: Option<String>) -> (String, String) {
             format!("name one that has the package with {VARIABLE}, as in {VARIABLE}=/usr/bin/python3"),
         ),
         Some("none") => (format!("`{named}` does not have the package kneepoint"), wheel),
-        Some(file) => {
-            (format!("`{named}` has another package called kneepoint, or another version: {file}"), wheel)
-        }
+        Some(file) => (
+            format!("`{named}` has a package called kneepoint that does not answer as this version: {file}"),
+            wheel,
+        ),
     }
 }
 
@@ -190,6 +189,13 @@ struct Followed {
     last: Option<Line>,
 }
 
+impl Followed {
+    /// Whether it greeted with this version.
+    fn knows_us(&self) -> bool {
+        self.version.as_deref() == Some(env!("CARGO_PKG_VERSION"))
+    }
+}
+
 /// Shows the progress until Python has nothing more to say, and passes Ctrl-C on.
 fn follow(child: &mut Child, bar: &ProgressBar) -> Followed {
     let lines = lines(child);
@@ -197,11 +203,12 @@ fn follow(child: &mut Child, bar: &ProgressBar) -> Followed {
     loop {
         if interrupt::asked() && !stopping {
             stopping = true;
-            // It may have ended by itself.
-            let _ = kill_process(Pid::from_child(child), Signal::INT);
+            stop(child);
         }
         match lines.recv_timeout(TICK) {
             Ok(Line::Greeting { kneepoint }) => followed.version = Some(kneepoint),
+            // A stranger would do work whose results nobody takes.
+            Ok(_) if !followed.knows_us() => stop(child),
             Ok(line) => {
                 if let Line::Progress { done, total, message } = &line {
                     bar.set_length(*total);
@@ -214,6 +221,11 @@ fn follow(child: &mut Child, bar: &ProgressBar) -> Followed {
             Err(RecvTimeoutError::Disconnected) => return followed,
         }
     }
+}
+
+/// Interrupts Python, which may have ended by itself.
+fn stop(child: &Child) {
+    let _ = kill_process(Pid::from_child(child), Signal::INT);
 }
 
 /// What Python says, read on a thread of its own.

@@ -95,6 +95,14 @@ pub fn conduct<S: Study>(
         places.entry(name).or_default().push(place);
     }
     let planned = places.len();
+    if let Some(elsewhere) = sweep.elsewhere()
+        && !wanted.iter().all(Wanted::lasts)
+    {
+        return Err(Failure::usage(
+            format!("`{elsewhere}`: an algorithm of this study has no version, so its runs are not kept"),
+            format!("leave out `{elsewhere}`"),
+        ));
+    }
     // The files of a shard's runs are written by the shard that reports.
     let shard = sweep.shard();
     let attend = |name: &str, record: &mut Record| -> Result<(), Failure> {
@@ -175,18 +183,15 @@ pub fn conduct<S: Study>(
         return Err(failure);
     }
     let records = std::mem::take(&mut *lock(&records));
-    let (kept, left) = (records.len(), planned - records.len());
-    if left > 0 && sweep.divided() && !campaign.stopped() {
-        return Err(shard.map_or(Failure::Said(0), |part| {
-            Failure::Left(Left { shard: part.to_string(), runs: planned, kept, left })
-        }));
+    let ended = !campaign.stopped();
+    if let Some(part) = shard.filter(|_| ended) {
+        // Each shard keeps its own runs before it looks for those of the others, so the last one finds all.
+        let kept = places.keys().filter(|name| store.has(name)).count();
+        let left = Left { shard: part.to_string(), runs: planned, kept, left: planned - kept };
+        return if kept < planned { Err(Failure::Left(left)) } else { conduct(study, &sweep.whole(), aside) };
     }
-    if shard.is_some() {
-        for (place, name) in names.iter().enumerate() {
-            if let Some(record) = store.get(name) {
-                aside.known(place, &record)?;
-            }
-        }
+    if ended && sweep.divided() && records.len() < planned {
+        return Err(Failure::Said(0));
     }
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
 }

@@ -54,10 +54,9 @@ pub struct Left {
 }
 
 impl Left {
-    /// Those of two studies.
-    pub fn and(self, other: Left) -> Left {
-        let Left { runs, kept, left, .. } = other;
-        Left { runs: self.runs + runs, kept: self.kept + kept, left: self.left + left, ..self }
+    /// With the runs of a second study.
+    pub fn and(self, kept: usize, left: usize) -> Left {
+        Left { runs: self.runs + kept + left, kept: self.kept + kept, left: self.left + left, ..self }
     }
 
     /// The same in a sentence.

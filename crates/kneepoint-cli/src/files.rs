@@ -48,11 +48,9 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
         return Err(Failure::run(message, "expected a scenario: a short TOML file"));
     }
     if capture::is_capture(&bytes) {
-        let message = format!("`{}` is a packet capture, and a scenario is expected", path.display());
-        return Err(Failure::run(
-            message,
-            "`knee predict FILE` reads captures; it takes none from standard input",
-        ));
+        let message = format!("`{}` is a packet capture, not text", path.display());
+        let but = if path == Path::new("-") { ", but none from standard input" } else { "" };
+        return Err(Failure::run(message, format!("`knee predict FILE` reads captures{but}")));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -54,7 +54,7 @@ pub struct Forecast {
     on: Option<String>,
     /// The directory in which kept runs were looked for.
     store: String,
-    /// The store that the directory is a copy of, into which nobody looked.
+    /// The URL that the directory mirrors; its contents were not listed.
     url: Option<String>,
 }
 

@@ -146,9 +146,7 @@ impl Sweep {
         if self.on.is_none() {
             self.means.check()?;
         }
-        let shard = self.shard.map(|shard| host::option("shard", &shard.to_string()));
-        let cluster = self.on.as_ref().map(|cluster| host::option("on", &cluster.to_string()));
-        match shard.or(cluster).filter(|_| listens) {
+        match self.elsewhere().filter(|_| listens) {
             None => Ok(()),
             Some(elsewhere) => Err(Failure::usage(
                 format!(
@@ -163,9 +161,16 @@ impl Sweep {
         }
     }
 
-    /// These, with the runs that were just made read back.
-    pub fn going_on(&self) -> Sweep {
-        Sweep { means: Means { fresh: false, ..self.means.clone() }, ..self.clone() }
+    /// The option by which others make runs, as the caller writes it.
+    pub fn elsewhere(&self) -> Option<String> {
+        let shard = self.shard.map(|shard| host::option("shard", &shard.to_string()));
+        let cluster = || self.on.as_ref().map(|cluster| host::option("on", &cluster.to_string()));
+        shard.or_else(cluster)
+    }
+
+    /// These, with the runs that were just made read back, and no shard.
+    pub fn whole(&self) -> Sweep {
+        Sweep { means: Means { fresh: false, ..self.means.clone() }, shard: None, ..self.clone() }
     }
 
     /// The part of the runs to be made, if it is not all of them.

@@ -64,6 +64,11 @@ impl Store {
         self.folder.join(format!("{name}.json"))
     }
 
+    /// Whether there is a file of a run.
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
     /// A kept run. A file that cannot be read counts as none: the run is simulated again and the file replaced.
     pub fn get(&self, name: &str) -> Option<Record> {
         let path = self.path(name);

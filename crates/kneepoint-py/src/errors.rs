@@ -34,7 +34,7 @@ pub fn of_failure(py: Python<'_>, failure: Failure) -> PyErr {
         }
         Failure::Interrupted(message) => exception(py, "Interrupted", (message, None::<Py<PyAny>>)),
         Failure::Left(left) => {
-            let remedy = "the last shard to finish has the result, and the same call without `shard`";
+            let remedy = "call it again without `shard` when the other shards are done";
             exception(py, "RunError", (left.text(), remedy))
         }
         Failure::ReaderLeft | Failure::Said(_) => {

@@ -12,6 +12,7 @@ import pytest
 
 import kneepoint as knee
 import kneepoint.algorithms
+from kneepoint.algorithms import Cue, Request
 
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -39,10 +40,13 @@ def test_the_examples_of_the_page_run_in_their_order(here: Path, monkeypatch: py
 
 
 def test_help_has_a_sentence_on_each_field_of_a_signal() -> None:
-    signals = [getattr(kneepoint.algorithms, name) for name in ("Ack", "Arrival", "Departure", "Facts", "Site", "Start", "Tick")]
-    for signal in [*signals, kneepoint.algorithms.Cue.Delivered, kneepoint.algorithms.Request.Open]:
+    named = [getattr(kneepoint.algorithms, name) for name in kneepoint.algorithms.__all__]
+    signals = [one for one in named if isinstance(one, type) and one.__module__ == "kneepoint._native"]
+    variants = [one for family in (Cue, Request) for one in vars(family).values() if isinstance(one, type)]
+    assert {"Ack", "Departure", "Loss"} <= {signal.__name__ for signal in signals} and len(variants) == 7
+    for signal in [*signals, *variants]:
         assert signal.__doc__, signal
-        for name, field in vars(signal).items():
+        for name, field in [item for one in signal.__mro__[:-1] for item in vars(one).items()]:
             assert name.startswith("_") or field.__doc__, f"{signal.__name__}.{name}"
     assert "The round-trip time it measures" in pydoc.render_doc(kneepoint.algorithms.Ack)
     assert "Whether its sender understands marks." in pydoc.render_doc(kneepoint.algorithms.Arrival)

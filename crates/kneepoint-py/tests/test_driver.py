@@ -17,6 +17,15 @@ import kneepoint._sweep
 WORDS = ["compare", "reno", "--rate", "5mbit", "--flows", "2", "--duration", "4s", "--seeds", "1"]
 
 
+# A package that works for an hour after its first line.
+STRANGER = """
+import time
+print('{}', flush=True)
+print('{{"done": 1, "total": 2, "message": ""}}', flush=True)
+time.sleep(3600)
+"""
+
+
 def test_the_module_without_a_job_says_what_it_is_for(here: Path) -> None:
     for given in ("", "{}", "[1]", "text"):
         done = subprocess.run(
@@ -29,8 +38,9 @@ def test_the_module_without_a_job_says_what_it_is_for(here: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"__init__.py": ""}, "another package called kneepoint, or another version: "),
-        ({"__init__.py": "", "__main__.py": "print('{\"kneepoint\": \"9.9.9\"}')"}, "has version 9.9.9 of the package"),
+        ({"__init__.py": ""}, "a package called kneepoint that does not answer as this version: "),
+        ({"__init__.py": "raise ImportError"}, "a package called kneepoint that does not answer as this version: "),
+        ({"__init__.py": "", "__main__.py": STRANGER.format('{"kneepoint": "9.9.9"}')}, "has version 9.9.9 of the package"),
     ],
 )
 def test_another_package_of_this_name_is_noticed(here: Path, files: dict[str, str], message: str) -> None:
@@ -62,6 +72,7 @@ def test_what_cannot_be_swept_is_refused_before_ray_is_asked(here: Path, monkeyp
     assert not Path("report").exists()
     with pytest.raises(knee.UsageError, match="10001"):
         knee.compare("reno", **SMALL, on="slurm")
+    assert not Path("out").exists()
     with pytest.raises(knee.UsageError, match="expected one of compare, coexist, run, reproduce"):
         knee.sweep("markov")
     with pytest.raises(knee.UsageError, match="--on"):

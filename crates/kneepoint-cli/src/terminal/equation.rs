@@ -106,6 +106,12 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_at_the_column_of_those_below_stays_on_its_line() {
+        let shown = "m   = argmax of what a segment\n    is worth\n";
+        assert_eq!(folded("m   = argmax of what a segment is worth", 30), shown);
+    }
+
+    #[test]
     fn a_remark_without_room_goes_below_the_equation() {
         let shown = "  K > C·RTT / 7\n      equation (13): no N empties it\n";
         assert_eq!(folded("  K > C·RTT / 7            equation (13): no N empties it", 40), shown);

@@ -109,13 +109,15 @@ mod tests {
             for line in shown.lines() {
                 assert!(line.chars().count() <= 80, "{}: {line}", item.name);
             }
+            let whole = terminal::documentation(&item.header, None);
             let header = terminal::documentation(&item.header, Some(80));
-            assert_eq!(
-                letters(&header),
-                letters(&terminal::documentation(&item.header, None)),
-                "{}",
-                item.name
-            );
+            assert_eq!(letters(&header), letters(&whole), "{}", item.name);
+            let shown = letters(&shown);
+            for field in item.fields {
+                for part in [field.name, &field.default(), field.doc] {
+                    assert!(shown.contains(&letters(part)), "{}: {part} of {}", item.name, field.name);
+                }
+            }
         }
     }
 }

@@ -66,10 +66,6 @@ pub struct Arguments {
 
 /// Reproduces.
 pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    if !arguments.list {
-        // Reading all experiments takes a moment.
-        interrupt::listen()?;
-    }
     let (volumes, pace, scope) = volumes(arguments)?;
     if arguments.list {
         return list(&volumes, as_json);
@@ -108,10 +104,6 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 /// Reproduces, and leaves no report behind. A list is the experiments and no runs.
 pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    if !arguments.list {
-        // Reading all experiments takes a moment.
-        interrupt::listen()?;
-    }
     let (volumes, pace, scope) = volumes(arguments)?;
     if arguments.list {
         return Err(Failure::usage(
@@ -123,6 +115,10 @@ pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
 }
 
 fn volumes(arguments: &Arguments) -> Result<(Vec<Volume>, Pace, Scope), Failure> {
+    if !arguments.list {
+        // Reading all experiments takes a moment.
+        interrupt::listen()?;
+    }
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
     let scope =
         if arguments.alternatives.unwrap_or(pace == Pace::Full) { Scope::Single } else { Scope::Taken };
@@ -149,11 +145,16 @@ fn reproduced(
     let single = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.sweep);
     // Where a part of the runs was asked for, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
-    let joint = if arguments.readings && apart { combined(arguments) } else { Ok(Vec::new()) };
-    let ((outcomes, effort), joint) = match (single, joint) {
-        (Err(Failure::Left(one)), Err(Failure::Left(other))) => return Err(Failure::Left(one.and(other))),
-        (_, Err(failure)) | (Err(failure), Ok(_)) => return Err(failure),
+    let joint = if arguments.readings && apart { combined(arguments) } else { Ok(Judged::default()) };
+    let (Judged { outcomes, effort, .. }, Judged { outcomes: joint, .. }) = match (single, joint) {
         (Ok(own), Ok(combinations)) => (own, combinations),
+        (Err(Failure::Left(one)), Err(Failure::Left(other))) => {
+            return Err(Failure::Left(one.and(other.kept, other.left)));
+        }
+        (Err(Failure::Left(left)), Ok(done)) | (Ok(done), Err(Failure::Left(left))) => {
+            return Err(Failure::Left(left.and(done.planned, 0)));
+        }
+        (_, Err(failure)) | (Err(failure), Ok(_)) => return Err(failure),
     };
     let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
     let claims = report::json::lines("claims", &reproduction::json::claims(&outcomes));
@@ -170,13 +171,13 @@ fn reproduced(
 const COMBINED_SEEDS: u32 = 2;
 
 /// The outcomes of shortened runs under every combination of the readings that experiments share.
-fn combined(arguments: &Arguments) -> Result<Vec<Reproduction>, Failure> {
+fn combined(arguments: &Arguments) -> Result<Judged, Failure> {
     tell("every combination of the shared readings, in shortened runs");
     let mut volumes = library::find(&arguments.names, Pace::Quick, Scope::Joint)?;
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
     let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
-    conduct(study, &arguments.sweep).map(|(outcomes, _)| outcomes)
+    conduct(study, &arguments.sweep)
 }
 
 /// The experiments with so many seeds, or else their own.
@@ -192,8 +193,17 @@ fn seeded(volumes: Vec<Volume>, seeds: Option<u32>) -> Vec<Experiment> {
     volumes.into_iter().map(one).collect()
 }
 
+/// The experiments of a study, judged.
+#[derive(Default)]
+struct Judged {
+    outcomes: Vec<Reproduction>,
+    effort: Effort,
+    /// How many different runs the study wanted.
+    planned: usize,
+}
+
 /// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
-fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<(Vec<Reproduction>, Effort), Failure> {
+fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<Judged, Failure> {
     let mut sweep = sweep.clone();
     if study.pace == Pace::Full && matches!(host::embedding().map(Host::share), Some(Share::Only(_))) {
         // It knows no outcomes, and may be given a run of any round.
@@ -201,8 +211,9 @@ fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<(Vec<Reproduction>, Ef
     }
     loop {
         let conducted = conductor::conduct(&study, &sweep, &())?;
-        sweep = sweep.going_on();
-        let (left, effort) = (conducted.left(), conducted.records.effort());
+        // What follows from the outcomes is for the shard that knows them: the others have ended.
+        sweep = sweep.whole();
+        let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
         if left > 0 {
             return Err(Failure::Interrupted(format!(
                 "stopped: {left} runs were not finished; {} are kept\n\
@@ -212,7 +223,7 @@ fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<(Vec<Reproduction>, Ef
         }
         let outcomes = conducted.outcome;
         if study.pace == Pace::Quick || !study.again(&outcomes) {
-            return Ok((outcomes, effort));
+            return Ok(Judged { outcomes, effort, planned });
         }
         tell(
             "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise",

@@ -36,6 +36,34 @@ fn a_shard_says_what_it_leaves_and_the_last_one_reports() {
 }
 
 #[test]
+fn one_of_shards_that_run_at_the_same_time_reports() {
+    let here = tempfile::tempdir().unwrap();
+    let start = |part: &str| {
+        let mut command = command(&[&STUDY[..], &["--shard", part, "--json", "--out", &part[..1]]].concat());
+        command.current_dir(here.path()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let both = ["1/2", "2/2"].map(start).map(|shard| json(&shard.wait_with_output().unwrap()));
+    let reports = both.iter().filter(|told| told["schemes"].is_array()).count();
+    assert!(reports > 0, "{both:?}");
+    assert_eq!(names(here.path()).len(), 1 + reports, "{:?}", names(here.path()));
+}
+
+#[test]
+fn shards_of_a_reproduction_with_readings_count_both_studies() {
+    let here = tempfile::tempdir().unwrap();
+    let shard = |part: &str| {
+        let words =
+            ["reproduce", "pert.fig6", "--quick", "--readings", "--seeds", "1", "--json", "--shard", part];
+        json(&knee(here.path(), &words))
+    };
+    let first = shard("1/2");
+    let count = |told: &Value, key: &str| told[key].as_u64().unwrap();
+    assert_eq!(count(&first, "kept") + count(&first, "left"), count(&first, "runs"));
+    assert!(shard("2/2")["claims"].is_array());
+    assert_eq!(shard("1/2"), shard("2/2"), "all is kept");
+}
+
+#[test]
 fn a_dry_run_says_which_runs_are_a_shards_and_where_the_others_are_made() {
     let here = tempfile::tempdir().unwrap();
     let forecast = |more: &[&str]| json(&study(here.path(), &[more, &["--dry-run", "--json"]].concat()));

@@ -156,7 +156,7 @@ fn what_is_given_twice_is_refused_with_both() {
             &["pert", "--tcp", "linux", "--tcp", "paper"],
             &["--tcp preset is given twice, as `linux` and as `paper`"],
         ),
-        (&["pert:t1=3ms,t1=4ms"], &["`t1` is given twice"]),
+        (&["pert:t1=3ms,t1=4ms"], &["`t1` is given twice, as `3ms` and as `4ms`"]),
     ] {
         assert_refuses(&compare(here.path(), twice), 2, sayings);
     }

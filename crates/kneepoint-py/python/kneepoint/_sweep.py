@@ -190,8 +190,8 @@ class Store:
     """Kept runs in a directory of this machine."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        # The verb makes it.
         self.folder = Path(folder).absolute()
-        self.folder.mkdir(parents=True, exist_ok=True)
 
     def fetch(self, missing: Runs) -> Runs:
         """Copies runs that are elsewhere to the directory, and returns the others."""

@@ -217,7 +217,9 @@ impl Scripted {
 /// Refuses a transfer of nothing.
 fn sized(size_bytes: u64, what: &str) -> Result<(), (String, &'static str)> {
     match size_bytes {
-        0 => Err((format!("size_bytes 0 of {what}; allowed is 1 and more"), "ask for nothing instead")),
+        0 => {
+            Err((format!("size_bytes 0 of {what}; allowed is 1 and more"), "give a size of at least 1 byte"))
+        }
         _ => Ok(()),
     }
 }

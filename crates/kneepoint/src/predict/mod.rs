@@ -170,8 +170,11 @@ pub fn parse(text: &str) -> Result<(String, Config), String> {
         };
         let fields = config.declared().iter().map(|field| field.name).collect::<Vec<_>>();
         let parameter = spelled(key.trim(), fields.iter().copied());
-        if set.iter().any(|(other, _)| *other == parameter) {
-            return Err(format!("{name}: `{parameter}` is given twice: leave one of them out"));
+        if let Some((_, first)) = set.iter().find(|(other, _)| *other == parameter) {
+            let second = value.trim();
+            return Err(format!(
+                "{name}: `{parameter}` is given twice, by `{first}` and as `{second}`: leave one of them out"
+            ));
         }
         match config.set(parameter, &Raw::guess(value.trim())) {
             Ok(()) => set.push((parameter, format!("{parameter}={}", value.trim()))),

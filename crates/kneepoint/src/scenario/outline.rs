@@ -10,7 +10,7 @@ use super::family::Members;
 use super::sections::{Head, Run};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
-use crate::settings::{Field, Settings, names};
+use crate::settings::{Entry, Field, Settings, names};
 use crate::{cc, feedback, queue, tcp};
 
 /// A list of declared fields.
@@ -59,6 +59,15 @@ impl Part {
     pub const FEEDBACK: Part = Part::One(&<feedback::Config as Family>::MEMBERS);
     pub const LOSS: Part = Part::One(&<loss::Config as Family>::MEMBERS);
     pub const CAPACITY: Part = Part::One(&<capacity::Config as Family>::MEMBERS);
+
+    /// The fields that its table may have.
+    fn fields(self) -> impl Iterator<Item = &'static Field> {
+        let (options, members): (&[Field], &[Entry]) = match self {
+            Part::One(family) => (&[], family.registry),
+            Part::Options => (tcp::Options::FIELDS, &[]),
+        };
+        options.iter().chain(members.iter().flat_map(|member| member.fields))
+    }
 }
 
 impl Member {
@@ -188,8 +197,8 @@ pub fn paths() -> Vec<(String, String)> {
     paths
 }
 
-/// A path to a field with its section and its field as they are declared. What stands behind these, the name of a group, and what is
-/// no path of ours stay as they are.
+/// A path to a field with its section and its fields as they are declared. The name of a group, what other crates declare, and what
+/// is no path of ours stay as they are.
 pub(super) fn spelled(path: &str, extensions: &Extensions) -> String {
     let mut steps: Vec<&str> = path.split('.').collect();
     let head = HEAD.iter().map(|field| field.name).chain(["scheme"]);
@@ -198,8 +207,13 @@ pub(super) fn spelled(path: &str, extensions: &Extensions) -> String {
         let parts = section.parts.iter().map(|(name, _)| *name).chain(["kind"]);
         let added = extensions.entries().flat_map(|entry| entry.fields);
         let known = section.all().chain(added).map(|field| field.name);
-        if let Some(step) = steps.get_mut(if section.repeated { 2 } else { 1 }) {
+        let place = if section.repeated { 2 } else { 1 };
+        if let Some(step) = steps.get_mut(place) {
             *step = names::spelled(step, parts.chain(known));
+        }
+        let part = section.parts.iter().find(|(name, _)| steps.get(place) == Some(name));
+        if let (Some((_, part)), Some(step)) = (part, steps.get_mut(place + 1)) {
+            *step = names::spelled(step, part.fields().map(|field| field.name).chain(["kind"]));
         }
     }
     steps.join(".")

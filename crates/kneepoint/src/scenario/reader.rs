@@ -23,8 +23,9 @@ pub(crate) fn fill(table: &Table, shape: Shape, targets: &mut [&mut dyn Assign],
     for (at, (key, node)) in table.entries.iter().enumerate() {
         let name = key.text.as_str();
         // TOML refuses it in a table; settings behind a name may repeat one.
-        if table.entries[..at].iter().any(|(other, _)| other.text == name) {
-            let message = format!("{}: `{name}` is given twice", shape.place);
+        if let Some((_, first)) = table.entries[..at].iter().find(|(other, _)| other.text == name) {
+            let (first, second) = (first.show(), node.show());
+            let message = format!("{}: `{name}` is given twice, as `{first}` and as `{second}`", shape.place);
             faults.add_with_help(&key.span, message, "leave one of them out");
             continue;
         }

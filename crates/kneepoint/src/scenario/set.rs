@@ -131,11 +131,20 @@ mod tests {
 
     #[test]
     fn a_path_is_read_in_any_spelling_and_written_as_it_is_declared() {
-        let fields = ["Topology.RTT=30ms", "FLOWS.long.Count=3", "tcp.Initial-Window=4", "Queue.Kind=pie"];
+        let fields = [
+            "Topology.RTT=30ms",
+            "FLOWS.long.Count=3",
+            "tcp.Initial-Window=4",
+            "Queue.Kind=pie",
+            "flows.long.TCP.RTO-Min=1s",
+            "flows.long.CC.kind=pert",
+            "flows.long.cc.T1=3ms",
+        ];
         let (plan, text) = set(&fields).unwrap();
         assert_eq!(plan.cases.len(), 1, "nothing is swept any more");
         assert_eq!(parse(&text), Ok(plan.clone()), "{text}");
-        for line in ["rtt = \"30ms\"", "count = 3", "initial_window = 4"] {
+        for line in ["rtt = \"30ms\"", "count = 3", "initial_window = 4", "rto_min = \"1s\"", "t1 = \"3ms\""]
+        {
             assert!(text.contains(line), "{line} is missing from {text}");
         }
     }

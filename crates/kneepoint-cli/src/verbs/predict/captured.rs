@@ -181,6 +181,7 @@ fn direction(capture: &Capture, asked: Option<&str>) -> Result<Direction, Failur
     let Some(&(busiest, _)) = senders.first() else {
         let message = match capture.others() {
             0 => "the capture has no packets".to_string(),
+            1 => "the capture has no TCP data, only one other packet".to_string(),
             others => format!("the capture has no TCP data, only {others} other packets"),
         };
         return Err(Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet"));

@@ -146,7 +146,7 @@ pub(super) const ALL: &[Output] = &[
             Key("store", "The directory in which kept runs were looked for."),
             Key(
                 "url",
-                "The store that the directory is a copy of: what it has besides is counted as new; null without one.",
+                "The remote store that the directory mirrors; runs that only it has are counted as new. Null without one.",
             ),
         ],
     },
@@ -158,10 +158,10 @@ pub(super) const ALL: &[Output] = &[
             "knee coexist --shard I/N --json",
             "knee reproduce --shard I/N --json",
         ],
-        about: "While runs are left to other shards. The last shard prints what the verb prints without `--shard`.",
+        about: "While runs are left to other shards. The last shard prints what the verb prints without `--shard`; further seeds and other readings, which `knee reproduce` wants once it has seen the first outcomes, are made by that shard alone.",
         parts: &[
             Key("shard", "The shard, as `1/2`."),
-            Key("runs", "Different runs that the study wants."),
+            Key("runs", "Different runs that the study wants, or with `--readings` both studies."),
             Key("kept", "Of these, those that are kept by now."),
             Key("left", "Those that are left to other shards."),
         ],
