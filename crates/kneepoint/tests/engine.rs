@@ -18,11 +18,13 @@ use kneepoint::link::{LinkSpec, NodeId};
 use kneepoint::measure::Meter;
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Fate, Limit};
+use kneepoint::rng::Rng;
 use kneepoint::run::{self, Simulation};
+use kneepoint::settings;
 use kneepoint::spec::Valid;
 use kneepoint::tcp::Options;
 use kneepoint::trace::{Event, Observer};
-use kneepoint::traffic::{Config, cbr, web};
+use kneepoint::traffic::{self, Config, Cue, Kind, Nature, Request, Site, Source, Streams, cbr, web};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use ledger::{Ended, Ledger, LinkBook};
 
@@ -271,6 +273,65 @@ fn village(queue: &kneepoint::queue::Config, jitter: Span) -> Valid {
     valid
 }
 
+/// Opens connections, and closes each with nothing written, while its first packet is on its way.
+#[derive(Clone, Debug)]
+struct Shy {
+    open: bool,
+    wakeup: Time,
+}
+
+settings! {
+    /// No parameters.
+    pub struct ShyParams {}
+}
+
+impl Source for Shy {
+    type Params = ShyParams;
+
+    fn new(_: ShyParams, site: Site) -> Shy {
+        Shy { open: false, wakeup: site.start }
+    }
+
+    fn nature(&self) -> Nature {
+        Nature {
+            section: "shy",
+            kind: Kind::Sessions,
+            streams: Streams { starts: "start-shy", shared: false, draws: "shy" },
+            packet: None,
+            pressing: None,
+            live: None,
+        }
+    }
+
+    fn on(&mut self, cue: Cue, now: Time, _: &mut Rng, requests: &mut Vec<Request>) {
+        if cue != Cue::Time {
+            return;
+        }
+        requests.push(match self.open {
+            true => Request::Close { connection: 0 },
+            false => Request::Open { connection: 0, pair: 0, size: None },
+        });
+        self.open = !self.open;
+        self.wakeup = now + Span::from_micros(700);
+    }
+
+    fn next_wakeup(&self) -> Time {
+        self.wakeup
+    }
+}
+
+/// Connections of [`Shy`] beside long flows.
+fn shy(queue: &kneepoint::queue::Config) -> Valid {
+    let mut valid = full(queue, 3);
+    edit(&mut valid, |parts| {
+        let pair = parts.groups[0].pairs[0];
+        let source = traffic::external::of::<Shy>("shy", "").into();
+        parts.groups.push(sources(source, vec![pair], 1, interval(1.0, 1.0)));
+    });
+    tcp(&mut valid, 1, |options| *options = Options { handshake: true, ..Options::default() });
+    valid
+}
+
 #[test]
 fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
     let mut late = 0;
@@ -283,6 +344,7 @@ fn packets_that_pass_through_a_link_arrive_when_they_would_have() {
             ("crossroads", crossroads(&queue), vec![0, 1]),
             ("village", village(&queue, Span::from_millis(1)), vec![0, 1]),
             ("calm village", village(&queue, Span(1)), vec![0, 1]),
+            ("shy", shy(&queue), vec![0, 1]),
         ] {
             let (fused, events) = counted(&valid, 6);
             let mut apart = valid.clone();

@@ -99,22 +99,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_fits_stays_and_a_remark_goes_on_below_itself() {
-        assert_eq!(folded("a = b      every round", 40), "a = b      every round\n");
-        let shown = "W += α / W        per acknowledgement,\n                  in congestion avoidance\n";
-        assert_eq!(folded("W += α / W        per acknowledgement, in congestion avoidance", 42), shown);
-    }
-
-    #[test]
-    fn a_cell_at_the_column_of_those_below_stays_on_its_line() {
-        let shown = "m   = argmax of what a segment\n    is worth\n";
-        assert_eq!(folded("m   = argmax of what a segment is worth", 30), shown);
-    }
-
-    #[test]
-    fn a_remark_without_room_goes_below_the_equation() {
-        let shown = "  K > C·RTT / 7\n      equation (13): no N empties it\n";
-        assert_eq!(folded("  K > C·RTT / 7            equation (13): no N empties it", 40), shown);
+    fn a_cell_without_room_goes_on_below_its_own_beginning_or_below_the_equation() {
+        for (line, columns, shown) in [
+            ("a = b      every round", 40, "a = b      every round\n"),
+            (
+                "W += α / W        per acknowledgement, in congestion avoidance",
+                42,
+                "W += α / W        per acknowledgement,\n                  in congestion avoidance\n",
+            ),
+            (
+                "  K > C·RTT / 7            equation (13): no N empties it",
+                40,
+                "  K > C·RTT / 7\n      equation (13): no N empties it\n",
+            ),
+            // The column of those below is a column as any other.
+            ("m   = argmax of what a segment is worth", 30, "m   = argmax of what a segment\n    is worth\n"),
+        ] {
+            assert_eq!(folded(line, columns), shown);
+        }
     }
 
     #[test]
