@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use kneepoint::report::output::Output;
+use kneepoint::report::output::{Definition, Output};
 use kneepoint::report::{Manifest, SCHEMA_VERSION, csv};
 use kneepoint::table::{Cell, Records, Table};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -16,7 +16,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files::{self, Pending};
@@ -59,18 +59,18 @@ pub struct Origin<'a> {
 
 impl Origin<'_> {
     fn metadata(&self, columns: &[String]) -> Vec<KeyValue> {
-        let defined = |name: &String| {
-            let one = self.output.column(name)?;
-            Some((name.clone(), json!({"unit": one.unit, "definition": one.about})))
-        };
-        let columns: Map<String, Value> = columns.iter().filter_map(defined).collect();
+        let defined = columns.iter().zip(self.output.columns(columns));
+        let defined = defined.filter_map(|(name, definition)| {
+            let Definition { unit, about, .. } = definition?;
+            Some((name.clone(), json!({"unit": unit, "definition": about})))
+        });
         // Equal runs make equal files: without what differs between calls and machines.
         let (host, kernel, created, command, notes) = (None, None, None, None, Vec::new());
         let same = Manifest { host, kernel, created, command, notes, ..self.manifest.clone() };
         [
             ("schema_version", SCHEMA_VERSION.to_string()),
             ("about", self.output.about.to_string()),
-            ("columns", Value::Object(columns).to_string()),
+            ("columns", Value::Object(defined.collect()).to_string()),
             ("manifest", json!(same).to_string()),
         ]
         .map(|(key, value)| KeyValue::new(key.to_string(), value))

@@ -218,7 +218,9 @@ impl<O: Observer> Emulator<O> {
                 self.take_sample(at);
                 continue;
             }
-            if let Some((packet, at)) = self.links.on_event(entity, at, &mut self.events, &mut self.watch) {
+            let mut packet = Packet::default();
+            if let Some(at) = self.links.on_event(entity, &mut packet, at, &mut self.events, &mut self.watch)
+            {
                 self.leave(&packet, at, &mut hand);
             }
             self.release();

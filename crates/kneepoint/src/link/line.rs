@@ -20,7 +20,8 @@ struct Noise {
     jitter: Span,
     /// Delays to come, the next last.
     steps: Vec<Timed<Span>>,
-    loss: loss::Any,
+    /// What loses packets, if anything does.
+    loss: Option<loss::Any>,
     last: Time,
     rng: Rng,
 }
@@ -28,7 +29,8 @@ struct Noise {
 impl Line {
     /// A line of this delay, plus up to `jitter` at random, and this loss. The delay is that of a step from its instant on.
     pub fn new(delay: Span, jitter: Span, steps: &[Timed<Span>], loss: loss::Any, rng: Rng) -> Line {
-        let noisy = jitter > Span::ZERO || !steps.is_empty() || !loss.lossless();
+        let loss = (!loss.lossless()).then_some(loss);
+        let noisy = jitter > Span::ZERO || !steps.is_empty() || loss.is_some();
         let steps = || steps.iter().rev().copied().collect();
         let noise = || Box::new(Noise { jitter, steps: steps(), loss, last: Time::ZERO, rng });
         Line { delay, noise: noisy.then(noise) }
@@ -41,7 +43,7 @@ impl Line {
 
     /// Whether all it does is to delay packets at random.
     pub fn only_noise(&self) -> bool {
-        let plain = |noise: &Noise| noise.steps.is_empty() && noise.loss.lossless();
+        let plain = |noise: &Noise| noise.steps.is_empty() && noise.loss.is_none();
         self.delay == Span::ZERO && self.noise.as_deref().is_some_and(plain)
     }
 
@@ -65,7 +67,9 @@ impl Noise {
         while let Some(step) = self.steps.pop_if(|step| step.at.after_start() <= end) {
             *delay = step.value;
         }
-        if self.loss.loses(end, Bytes(u64::from(size)), &mut self.rng) {
+        if let Some(loss) = &mut self.loss
+            && loss.loses(end, Bytes(u64::from(size)), &mut self.rng)
+        {
             return None;
         }
         let late = if self.jitter == Span::ZERO { Span::ZERO } else { Span(self.rng.below(self.jitter.0)) };

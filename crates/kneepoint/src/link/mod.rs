@@ -28,10 +28,10 @@
 //! assert!(links.carry(&mut packet, Time::ZERO, &mut events, &mut ()).is_none());
 //! let mut reached = Vec::new();
 //! while let Some((now, entity)) = events.pop(Time::NEVER) {
-//!     reached.extend(links.on_event(entity, now, &mut events, &mut ()));
+//!     reached.extend(links.on_event(entity, &mut packet, now, &mut events, &mut ()));
 //! }
 //! // 1 ms to transmit and 5 ms to travel, then 2 ms and 10 ms.
-//! assert_eq!(reached[0].1, Time::ZERO + Span::from_millis(1 + 5 + 2 + 10));
+//! assert_eq!(reached[0], Time::ZERO + Span::from_millis(1 + 5 + 2 + 10));
 //! ```
 
 pub mod capacity;
@@ -43,7 +43,7 @@ mod spec;
 mod tail;
 
 pub use line::Line;
-pub use network::{Links, Reached};
+pub use network::Links;
 pub use routes::Routes;
 pub use spec::{LinkSpec, Network, NodeId};
 pub use tail::Tail;

@@ -79,10 +79,17 @@ impl Mixture {
     /// An event of a packet of `group`, which met `backlog` if it arrives.
     #[inline]
     pub(super) fn on(&mut self, group: usize, at: Time, backlog: Backlog, event: &Event) {
+        let Some(group) = self.groups.get_mut(group) else { return };
         match event {
-            Event::Arrival { packet, fate, .. } => self.arrival(group, at, backlog, packet, *fate),
-            Event::Fate { packet, fate, .. } => self.fate(group, at, packet, *fate),
-            Event::Service { packet, waited, .. } => self.service(group, at, packet.size, *waited),
+            Event::Arrival { packet, fate, .. } => {
+                group.arrives(packet);
+                match fate {
+                    Fate::Dropped(reason) => group.loses(at, packet, *reason),
+                    _ => group.accepts(self.limit, backlog),
+                }
+            }
+            Event::Fate { packet, fate: Fate::Dropped(reason), .. } => group.loses(at, packet, *reason),
+            Event::Service { packet, waited, .. } => group.serves(at, packet.size, *waited),
             _ => {}
         }
     }
@@ -90,60 +97,11 @@ impl Mixture {
     /// A packet of `group` meets `backlog` and passes the queue inside the window.
     #[inline(never)]
     pub(super) fn passed(&mut self, group: usize, at: Time, backlog: Backlog, passage: &Passage) {
+        let Some(group) = self.groups.get_mut(group) else { return };
         let Passage { packet, waited, .. } = *passage;
-        self.arrival(group, at, backlog, packet, Fate::Passed);
-        self.service(group, at + waited, packet.size, waited);
-    }
-
-    /// A packet of a group met this backlog.
-    #[inline]
-    fn arrival(&mut self, group: usize, at: Time, backlog: Backlog, packet: &Packet, fate: Fate) {
-        let dropped = matches!(fate, Fate::Dropped(_));
-        if dropped {
-            self.fate(group, at, packet, fate);
-        }
-        let Some(group) = self.groups.get_mut(group) else { return };
-        group.arrivals += 1;
-        if packet.flags.has(Flags::RETRANSMITTED) {
-            group.resent_bytes += u64::from(packet.size);
-        }
-        if let Some(window) = window(packet) {
-            group.windows.0 += 1;
-            group.windows.1 += window;
-        }
-        if dropped {
-            return;
-        }
-        match self.limit {
-            Limit::Packets(limit) => group.positions.count(u64::from(backlog.packets), u64::from(limit)),
-            Limit::Bytes(limit) => group.positions.count(backlog.bytes.0, limit.0),
-            Limit::Unlimited => {}
-        }
-    }
-
-    /// An accepted packet of a group met its fate.
-    #[inline]
-    fn fate(&mut self, group: usize, at: Time, packet: &Packet, fate: Fate) {
-        let Fate::Dropped(reason) = fate else { return };
-        if reason == Reason::Channel {
-            return;
-        }
-        let Some(group) = self.groups.get_mut(group) else { return };
-        group.drops += 1;
-        group.dropped.count(at, 1);
-        if let Some(window) = window(packet) {
-            group.drop_windows.add((1e3 * window) as u64);
-        }
-    }
-
-    /// A packet of a group begins its transmission.
-    #[inline]
-    fn service(&mut self, group: usize, at: Time, size: u16, waited: Span) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.served_bytes += u64::from(size);
-            group.served.count(at, u64::from(size));
-            group.waited.record(waited);
-        }
+        group.arrives(packet);
+        group.accepts(self.limit, backlog);
+        group.serves(at + waited, packet.size, waited);
     }
 
     /// The share of each group.
@@ -163,6 +121,49 @@ fn window(packet: &Packet) -> Option<f64> {
 }
 
 impl Group {
+    /// A packet arrives, to be accepted or dropped.
+    #[inline(always)]
+    fn arrives(&mut self, packet: &Packet) {
+        self.arrivals += 1;
+        if packet.flags.has(Flags::RETRANSMITTED) {
+            self.resent_bytes += u64::from(packet.size);
+        }
+        if let Some(window) = window(packet) {
+            self.windows.0 += 1;
+            self.windows.1 += window;
+        }
+    }
+
+    /// The packet that arrived joins a queue with this backlog.
+    #[inline(always)]
+    fn accepts(&mut self, limit: Limit, backlog: Backlog) {
+        match limit {
+            Limit::Packets(limit) => self.positions.count(u64::from(backlog.packets), u64::from(limit)),
+            Limit::Bytes(limit) => self.positions.count(backlog.bytes.0, limit.0),
+            Limit::Unlimited => {}
+        }
+    }
+
+    /// A packet is dropped, by the queue or by the channel, whose losses do not count.
+    fn loses(&mut self, at: Time, packet: &Packet, reason: Reason) {
+        if reason == Reason::Channel {
+            return;
+        }
+        self.drops += 1;
+        self.dropped.count(at, 1);
+        if let Some(window) = window(packet) {
+            self.drop_windows.add((1e3 * window) as u64);
+        }
+    }
+
+    /// A packet begins its transmission.
+    #[inline(always)]
+    fn serves(&mut self, at: Time, size: u16, waited: Span) {
+        self.served_bytes += u64::from(size);
+        self.served.count(at, u64::from(size));
+        self.waited.record(waited);
+    }
+
     fn finish(self, all: u64, limit: Limit, window: Interval) -> Share {
         let position = match limit {
             Limit::Packets(limit) => self.positions.finish(f64::from(limit)),

@@ -263,7 +263,7 @@ impl Engine<'_> {
         let mut packet = Packet::data(flow.0, 0, size.0 as u16, Flags::DATAGRAM, now);
         (packet.hop, packet.id) = (hop, id);
         if let Some(at) = self.network.carry(&mut packet, now, &mut self.events, watch) {
-            self.hosts.deliver((packet, at), now, &mut self.network, &mut self.events, watch);
+            self.hosts.deliver((&packet, at), now, &mut self.network, &mut self.events, watch);
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::flow::{Flow, News, Task};
 use super::oracle::Oracle;
 use crate::event::{Entity, EventQueue};
-use crate::link::{Links, Reached};
+use crate::link::Links;
 use crate::packet::{Explicit, Flags, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Reply, Woken};
@@ -147,17 +147,17 @@ impl Hosts {
     #[inline(always)]
     pub fn deliver<O: Observer>(
         &mut self,
-        (packet, at): Reached,
+        (packet, at): (&Packet, Time),
         now: Time,
         network: &mut Links,
         events: &mut EventQueue,
         watch: &mut O,
     ) -> Option<News> {
         if packet.flags.has(Flags::ACK) {
-            watch.on(at, &Event::Delivered { packet: &packet });
-            return self.hear(&packet, at, network, events, watch);
+            watch.on(at, &Event::Delivered { packet });
+            return self.hear(packet, at, network, events, watch);
         }
-        self.receive((&packet, at), now, network, events, watch);
+        self.receive((packet, at), now, network, events, watch);
         None
     }
 

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Entity, EventQueue};
 use crate::link::{LinkSpec, Links, NodeId, Routes};
+use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::rng::Rng;
 use crate::spec::{Roster, Valid};
@@ -80,6 +81,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub fn advance(&mut self, until: Time) {
         let until = until.min(self.state.valid.schedule().duration);
         let clock = self.watch.clock();
+        // Written by each event that brings a packet to its host, so that it is not copied on its way.
+        let mut packet = Packet::default();
         while let Some((now, entity)) = self.state.events.pop(until) {
             self.state.now = now;
             self.state.handled += 1;
@@ -90,7 +93,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.state.network.settle(now, &mut self.watch);
                 self.watch.advance(now);
             }
-            self.state.handle(entity, now, &mut self.watch);
+            self.state.handle(entity, &mut packet, now, &mut self.watch);
         }
         self.state.now = self.state.now.max(until);
     }
@@ -197,11 +200,11 @@ impl<'a> Engine<'a> {
 /// Running.
 impl Engine<'_> {
     #[inline(always)]
-    fn handle<O: Observer>(&mut self, entity: Entity, now: Time, watch: &mut O) {
+    fn handle<O: Observer>(&mut self, entity: Entity, packet: &mut Packet, now: Time, watch: &mut O) {
         if entity < self.base {
-            if let Some(reached) = self.network.on_event(entity, now, &mut self.events, watch)
+            if let Some(at) = self.network.on_event(entity, packet, now, &mut self.events, watch)
                 && let Some(news) =
-                    self.hosts.deliver(reached, now, &mut self.network, &mut self.events, watch)
+                    self.hosts.deliver((packet, at), now, &mut self.network, &mut self.events, watch)
             {
                 self.tell(news, now, watch);
             }

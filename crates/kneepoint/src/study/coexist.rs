@@ -191,8 +191,7 @@ impl Study for Coexist {
             let Some((_, work)) = self.encounters.iter().find(|(at, _)| *at == square) else {
                 return Vec::new();
             };
-            let records = seeds.iter().filter_map(|seed| records.get(work, *seed));
-            records.filter_map(|record| meeting(&record.rows)).collect()
+            records.of(work, seeds).filter_map(|record| meeting(&record.rows)).collect()
         };
         let encounter = |square: Square| Encounter {
             flows: self.question.sides(flows[square.flows]),

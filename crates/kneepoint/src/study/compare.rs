@@ -68,7 +68,7 @@ impl Study for Compare {
     fn outcome(&self, records: &Records) -> Vec<Compared> {
         let case = |case: &Case| {
             let Work::Packets(packets) = &case.work else { return None };
-            let runs = self.seeds.iter().filter_map(|seed| records.get(&case.work, *seed)).cloned();
+            let runs = records.of(&case.work, &self.seeds).cloned();
             Some(Compared { name: case.name.clone(), valid: packets.valid.clone(), runs: runs.collect() })
         };
         self.cases.iter().filter_map(case).collect()

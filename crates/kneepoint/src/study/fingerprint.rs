@@ -50,14 +50,14 @@ pub fn names(runs: &[Wanted]) -> Vec<String> {
 }
 
 /// The name of a work, but for the seed.
-struct Named {
+pub(super) struct Named {
     begun: hash::Begun,
     prints: Vec<&'static str>,
     external: Vec<String>,
 }
 
 impl Named {
-    fn of(work: &Work) -> Named {
+    pub(super) fn of(work: &Work) -> Named {
         let prints: Vec<&str> = match work {
             Work::Packets(packets) => {
                 let mut used = used(&packets.valid);
@@ -72,7 +72,7 @@ impl Named {
         Named { begun: hash::Begun::with([ENGINE, &work.identity()]), prints, external }
     }
 
-    fn with(&self, seed: u64) -> String {
+    pub(super) fn with(&self, seed: u64) -> String {
         let external = self.external.iter().map(String::as_str);
         self.begun.and([&*seed.to_string()].into_iter().chain(self.prints.iter().copied()).chain(external))
     }

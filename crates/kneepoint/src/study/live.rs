@@ -117,7 +117,7 @@ impl Study for Live {
         let beside = |(case, work): &(Case, Work)| {
             let (measured, spoiled) =
                 case.measured.iter().cloned().partition(|one| one.machine.spoiled.is_none());
-            let predicted = self.seeds.iter().filter_map(|seed| records.get(work, *seed)).cloned();
+            let predicted = records.of(work, &self.seeds).cloned();
             let Case { name, labels, valid, .. } = case.clone();
             Beside { name, labels, valid, measured, spoiled, predicted: predicted.collect() }
         };

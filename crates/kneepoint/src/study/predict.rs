@@ -49,7 +49,7 @@ impl Study for Predict {
 
     fn outcome(&self, records: &Records) -> Vec<Vec<Judged>> {
         let judged = |record: &Record| (record.seed, scores(&record.rows, BINS));
-        let case = |work| self.seeds.iter().filter_map(|seed| records.get(work, *seed)).map(judged).collect();
+        let case = |work| records.of(work, &self.seeds).map(judged).collect();
         self.works.iter().map(case).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint;
+use super::fingerprint::{self, Named};
 use crate::experiment::work::over_time;
 use crate::experiment::{Effort, Work, Yield};
 use crate::run::Outcome;
@@ -91,6 +91,13 @@ impl Records {
     /// What a run yielded.
     pub fn get(&self, work: &Work, seed: u64) -> Option<&Record> {
         self.0.get(&fingerprint::name(work, seed))
+    }
+
+    /// The known runs of a work, in the order of the seeds. Finding the name of a work takes longer than finding a run, so it is done
+    /// once for all seeds.
+    pub fn of<'r>(&'r self, work: &Work, seeds: &'r [u64]) -> impl Iterator<Item = &'r Record> + use<'r> {
+        let named = Named::of(work);
+        seeds.iter().filter_map(move |seed| self.0.get(&named.with(*seed)))
     }
 
     /// How many runs are known.

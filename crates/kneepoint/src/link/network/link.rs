@@ -33,6 +33,19 @@ pub(super) struct Ruled {
     pub(super) rng: Rng,
 }
 
+/// Where a link ends, which tells what the event of its line means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// At hosts: the first packet arrives.
+    Hosts,
+    /// At other links: the first packet goes on.
+    Links,
+    /// At both.
+    Both,
+    /// At other links, and its line holds what comes in front of this link, in order, instead of what left it.
+    Merged,
+}
+
 /// A link at work; two cache lines, for a thousand flows have four thousand of them.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
@@ -42,8 +55,9 @@ pub(super) struct Link {
     pub(super) capacity: Option<u32>,
     pub(super) line: Line,
     pub(super) flight: Flight,
-    /// Whether `flight` holds what comes in front of this link, in order, and not what left it.
-    pub(super) merges: bool,
+    pub(super) end: End,
+    /// Whether the end of a crossing follows from its beginning, with nothing to watch.
+    pub(super) plain: bool,
     pub(super) measured: bool,
     pub(super) served: u64,
 }
@@ -56,19 +70,16 @@ impl Link {
 
     /// Whether it holds packets back at random and does nothing else.
     pub(super) fn only_noise(&self) -> bool {
-        self.free() && self.transmitter.instant() && self.line.only_noise()
+        matches!(self.queue, Queue::Free) && self.transmitter.instant() && self.line.only_noise()
     }
 
-    /// Whether the end of a crossing follows from its beginning, with nothing to watch.
-    pub(super) fn plain(&self) -> bool {
-        self.free() && self.line.plain()
+    /// When a packet that comes at `at` reaches the other end of a plain link.
+    #[inline(always)]
+    pub(super) fn cross(&mut self, at: Time, size: u16) -> Time {
+        self.line.end(self.transmitter.send(at, size).1)
     }
 
-    fn free(&self) -> bool {
-        matches!(self.queue, Queue::Free)
-    }
-
-    /// When a packet that comes next, at `at`, reaches the other end of a plain link.
+    /// [`cross`](Link::cross), for a packet that will come next.
     pub(super) fn foresee(&self, at: Time, size: u16) -> Time {
         self.line.end(self.transmitter.clone().send(at, size).1)
     }
@@ -89,19 +100,21 @@ impl Link {
                 rng: Rng::stream(seed, "queue", index),
             })),
         };
+        let line = Line::new(
+            spec.delay,
+            spec.jitter,
+            &spec.delay_steps,
+            spec.loss.build(),
+            Rng::stream(seed, "line", index),
+        );
         Link {
+            plain: matches!(queue, Queue::Free) && line.plain(),
             queue,
             transmitter: Constant::at(spec.rate),
             capacity,
-            line: Line::new(
-                spec.delay,
-                spec.jitter,
-                &spec.delay_steps,
-                spec.loss.build(),
-                Rng::stream(seed, "line", index),
-            ),
+            line,
             flight: Flight::EMPTY,
-            merges: false,
+            end: End::Both,
             measured: spec.measured,
             served: 0,
         }

@@ -23,7 +23,7 @@ use crate::queue::{Backlog, Fate, Reason};
 use crate::trace::{Event, LinkId, Observer};
 use crate::units::{Bytes, Time};
 use flight::Pool;
-use link::{Link, Queue};
+use link::{End, Link, Queue};
 use paths::{Hop, Step};
 
 /// All links, and the table of hops through which packets find their way.
@@ -39,9 +39,6 @@ pub struct Links {
     /// The last hop of each path whose receiver answers every packet, and the first hop of the way back.
     answered: Vec<(u32, u32)>,
 }
-
-/// A packet at the host at the end of its path, and when it arrives there.
-pub type Reached = (Packet, Time);
 
 /// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
 ///
@@ -115,16 +112,21 @@ impl Links {
         loop {
             let hop = self.hops[packet.hop as usize];
             let link = &mut self.links[hop.link as usize];
-            let id = LinkId(hop.link);
-            let end = match &mut link.queue {
-                Queue::Free => link.transmitter.send(at, packet.size).1,
-                Queue::Tail(_) => link.pass_tail(id, packet, at, watch)?,
-                Queue::Ruled(_) => return self.enqueue(hop.link as usize, packet, at, events, watch),
-            };
-            let Some(arrival) = link.line.carry(end, packet.size) else {
-                let fate = Fate::Dropped(Reason::Channel);
-                watch.on(at, &Event::Fate { link: id, packet, fate });
-                return None;
+            let arrival = if link.plain {
+                link.cross(at, packet.size)
+            } else {
+                let id = LinkId(hop.link);
+                let end = match &mut link.queue {
+                    Queue::Free => link.transmitter.send(at, packet.size).1,
+                    Queue::Tail(_) => link.pass_tail(id, packet, at, watch)?,
+                    Queue::Ruled(_) => return self.enqueue(hop.link as usize, packet, at, events, watch),
+                };
+                let Some(arrival) = link.line.carry(end, packet.size) else {
+                    let fate = Fate::Dropped(Reason::Channel);
+                    watch.on(at, &Event::Fate { link: id, packet, fate });
+                    return None;
+                };
+                arrival
             };
             // Not a match, which would jump by a table and be foreseen less often.
             if hop.step == Step::Through {
@@ -152,24 +154,23 @@ impl Links {
         }
     }
 
-    /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host.
+    /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host: when it arrives there, and
+    /// `packet` is then that packet.
     #[inline(always)]
     pub fn on_event<O: Observer>(
         &mut self,
         entity: Entity,
+        packet: &mut Packet,
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Reached> {
+    ) -> Option<Time> {
         let links = self.links.len();
         match entity as usize {
             link if link.wrapping_sub(links) < links => {
-                return self.arrive(link - links, entity, now, events, watch);
+                return self.arrive((link - links, entity), packet, now, events, watch);
             }
-            link if link < links => {
-                let mut packet = Packet::default();
-                return self.transmit(link, &mut packet, now, events, watch).map(|at| (packet, at));
-            }
+            link if link < links => return self.transmit(link, packet, now, events, watch),
             link => {
                 let link = link - 2 * links;
                 if let Queue::Ruled(ruled) = &mut self.links[link].queue {
@@ -223,24 +224,26 @@ impl Links {
     #[inline(always)]
     fn arrive<O: Observer>(
         &mut self,
-        link: usize,
-        entity: Entity,
+        (link, entity): (usize, Entity),
+        packet: &mut Packet,
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Reached> {
-        if self.links[link].merges {
-            return self.leave(link, entity, now, events, watch);
+    ) -> Option<Time> {
+        let end = self.links[link].end;
+        if end == End::Merged {
+            return self.leave((link, entity), packet, now, events, watch);
         }
-        let (mut packet, next) = self.pool.pop(&mut self.links[link].flight)?;
+        let next;
+        (*packet, next) = self.pool.pop(&mut self.links[link].flight)?;
         if let Some(next) = next {
             events.begin(entity, next);
         }
-        if matches!(self.hops[packet.hop as usize].step, Step::Arrive | Step::Reach) {
-            return Some((packet, now));
+        if end == End::Hosts || end == End::Both && self.hops[packet.hop as usize].step.ends() {
+            return Some(now);
         }
         packet.hop += 1;
-        self.carry(&mut packet, now, events, watch).map(|at| (packet, at))
+        self.carry(packet, now, events, watch)
     }
 
     /// A packet joins a queue that a discipline rules.

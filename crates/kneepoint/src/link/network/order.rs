@@ -2,8 +2,8 @@
 //! Packets that keep their order without an event for each: in front of a link that noisy hosts share, and on the last
 //! link to a host that is ahead of its time.
 
+use super::Links;
 use super::paths::Step;
-use super::{Links, Reached};
 use crate::event::{Entity, EventQueue};
 use crate::link::capacity::Capacity;
 use crate::packet::Packet;
@@ -31,22 +31,22 @@ impl Links {
     #[inline(never)]
     pub(super) fn leave<O: Observer>(
         &mut self,
-        link: usize,
-        entity: Entity,
+        (link, entity): (usize, Entity),
+        packet: &mut Packet,
         now: Time,
         events: &mut EventQueue,
         watch: &mut O,
-    ) -> Option<Reached> {
+    ) -> Option<Time> {
         let link = &mut self.links[link];
         let (began, _) = self.pool.first(link.flight)?;
-        let (mut packet, _) = self.pool.pop(&mut link.flight)?;
+        (*packet, _) = self.pool.pop(&mut link.flight)?;
         link.transmitter.send(began, packet.size);
         if let Some((turn, next)) = self.pool.first(link.flight) {
             events.begin(entity, link.foresee(turn, next.size));
         }
         // Over the hop of its noise, and over this link.
         packet.hop += 2;
-        self.carry(&mut packet, now, events, watch).map(|at| (packet, at))
+        self.carry(packet, now, events, watch)
     }
 }
 
@@ -67,7 +67,7 @@ impl Links {
     }
 
     /// Takes what waits behind a packet that was held until now: packets and their arrivals.
-    pub fn release(&mut self, packet: &Packet, events: &mut EventQueue) -> Vec<Reached> {
+    pub fn release(&mut self, packet: &Packet, events: &mut EventQueue) -> Vec<(Packet, Time)> {
         let link = self.hops[packet.hop as usize].link as usize;
         events.schedule(self.arrival(link), Time::NEVER);
         self.pool.clear(&mut self.links[link].flight)

@@ -2,6 +2,7 @@
 //! The table of hops through which packets find their way, and what may be taken ahead of its time.
 
 use super::Links;
+use super::link::End;
 
 /// What follows when a packet has crossed a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,14 @@ pub enum Step {
     Join,
     /// It passes into the next link, which nothing else feeds.
     Through,
+}
+
+impl Step {
+    /// Whether the path ends there.
+    #[inline]
+    pub fn ends(self) -> bool {
+        matches!(self, Step::Arrive | Step::Reach)
+    }
 }
 
 /// One hop of a path.
@@ -58,6 +67,7 @@ impl Links {
     /// Lets packets pass through where one link is all that feeds another. Call when all paths are there.
     pub fn fuse(&mut self) {
         let feeders = self.feeders();
+        self.find_ends();
         self.find_merges(&feeders);
         for place in 1..self.hops.len() {
             let next = self.hops[place].link as usize;
@@ -65,7 +75,7 @@ impl Links {
             if hop.step != Step::Join {
                 continue;
             }
-            if self.links[next].merges {
+            if self.links[next].end == End::Merged {
                 hop.step = Step::Merge;
             } else if self.links[next].ahead() && feeders[next] == Feeder::Link(hop.link) {
                 hop.step = Step::Through;
@@ -80,6 +90,22 @@ impl Links {
         }
     }
 
+    /// Finds where each link ends.
+    fn find_ends(&mut self) {
+        // Whether packets go on from it, and whether they arrive.
+        let mut seen = vec![[false; 2]; self.links.len()];
+        for hop in &self.hops {
+            seen[hop.link as usize][usize::from(hop.step.ends())] = true;
+        }
+        for (link, seen_there) in self.links.iter_mut().zip(seen) {
+            link.end = match seen_there {
+                [true, true] => End::Both,
+                [false, true] => End::Hosts,
+                [_, false] => End::Links,
+            };
+        }
+    }
+
     /// Finds the links that put their packets in order as they come: only the noise of hosts is in front of them, so few packets
     /// wait there, and no path ends with them.
     fn find_merges(&mut self, feeders: &[Feeder]) {
@@ -90,8 +116,10 @@ impl Links {
             noise = begins && hop.step == Step::Join && self.links[hop.link as usize].only_noise();
             begins = hop.step == Step::Arrive;
         }
-        for (link, merges) in self.links.iter_mut().zip(shared) {
-            link.merges = merges && link.ahead() && link.plain();
+        for (link, is_shared) in self.links.iter_mut().zip(shared) {
+            if is_shared && link.ahead() && link.plain {
+                link.end = End::Merged;
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use super::*;
 use crate::measure::distribution::Statistic;
 use crate::packet::Hint;
+use crate::trace::LinkId;
 use crate::units::Bytes;
 
 fn at(millis: u64) -> Time {
@@ -23,7 +24,14 @@ fn waiting(packets: u32) -> Backlog {
 fn arrive(mixture: &mut Mixture, group: usize, backlog: Backlog, window: f64, fate: Fate) {
     let hint = Hint { window, ..Hint::default() };
     let packet = Packet::data(0, 0, 1000, Flags::default(), Time::ZERO).with_hint(hint);
-    mixture.arrival(group, at(10_000), backlog, &packet, fate);
+    mixture.on(group, at(10_000), backlog, &Event::Arrival { link: LinkId(0), packet: &packet, fate });
+}
+
+/// A packet of this size begins its transmission.
+fn serve(mixture: &mut Mixture, group: usize, at: Time, size: u16) {
+    let packet = Packet::data(0, 0, size, Flags::default(), Time::ZERO);
+    let service = Event::Service { link: LinkId(0), packet: &packet, waited: Span::ZERO };
+    mixture.on(group, at, waiting(0), &service);
 }
 
 #[test]
@@ -32,9 +40,11 @@ fn shares_add_up_to_one_and_the_channel_is_no_fault_of_the_queue() {
     arrive(&mut mixture, 0, waiting(0), 0.0, Fate::Passed);
     arrive(&mut mixture, 0, waiting(10), 0.0, Fate::Dropped(Reason::Overflow));
     arrive(&mut mixture, 1, waiting(1), 0.0, Fate::Marked);
-    mixture.fate(1, at(10_000), &Packet::default(), Fate::Dropped(Reason::Channel));
-    mixture.service(0, at(10_000), 1000, Span::ZERO);
-    mixture.service(1, at(10_100), 3000, Span::ZERO);
+    let lost = Fate::Dropped(Reason::Channel);
+    let lost = Event::Fate { link: LinkId(0), packet: &Packet::default(), fate: lost };
+    mixture.on(1, at(10_000), waiting(0), &lost);
+    serve(&mut mixture, 0, at(10_000), 1000);
+    serve(&mut mixture, 1, at(10_100), 3000);
     let shares = mixture.finish();
     assert_eq!(shares.iter().map(|share| share.share).collect::<Vec<_>>(), [0.25, 0.75]);
     assert_eq!(
@@ -46,11 +56,11 @@ fn shares_add_up_to_one_and_the_channel_is_no_fault_of_the_queue() {
 #[test]
 fn three_whole_seconds_of_1_0_and_2_kilobytes_have_a_variance_of_a_megabyte_squared() {
     let mut mixture = two(Limit::Unlimited);
-    mixture.service(0, at(10_000), 400, Span::ZERO);
-    mixture.service(0, at(10_999), 600, Span::ZERO);
-    mixture.service(0, at(12_000), 2000, Span::ZERO);
+    serve(&mut mixture, 0, at(10_000), 400);
+    serve(&mut mixture, 0, at(10_999), 600);
+    serve(&mut mixture, 0, at(12_000), 2000);
     // Half a second at the end is none.
-    mixture.service(0, at(13_000), 9000, Span::ZERO);
+    serve(&mut mixture, 0, at(13_000), 9000);
     let shares = mixture.finish();
     // Mean 1000 bytes, variance 1000² bytes², 8 bits a byte.
     assert_eq!(shares[0].throughput_variance_to_mean_bps, 8000.0);

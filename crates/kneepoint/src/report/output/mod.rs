@@ -82,9 +82,18 @@ impl Output {
 
     /// The definition of a column.
     pub fn column(&self, name: &str) -> Option<Definition> {
-        let found = self.definitions().into_iter().find(|definition| definition.fits(&[name]));
-        // A pattern such as `<variable>[<group>]` leaves the unit to the name.
-        found.map(|definition| Definition { unit: unit(name), ..definition })
+        self.columns(&[name]).pop().flatten()
+    }
+
+    /// The definitions of columns.
+    pub fn columns(&self, names: &[impl AsRef<str>]) -> Vec<Option<Definition>> {
+        let definitions = self.definitions();
+        let column = |name: &str| {
+            let found = definitions.iter().find(|definition| definition.fits(&[name]))?;
+            // A pattern such as `<variable>[<group>]` leaves the unit to the name.
+            Some(Definition { unit: unit(name), ..found.clone() })
+        };
+        names.iter().map(|name| column(name.as_ref())).collect()
     }
 }
 

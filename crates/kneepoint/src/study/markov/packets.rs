@@ -106,8 +106,8 @@ impl Study for Trials {
     /// What was observed at each place; none before the first of its runs has finished.
     fn outcome(&self, records: &Records) -> Vec<Option<Sampled>> {
         let observed = |(work, payload): &(Work, f64)| {
-            let records = self.seeds.iter().filter_map(|seed| records.get(work, *seed));
-            let all: Vec<[f64; 3]> = records.map(|record| observed(&record.rows, *payload)).collect();
+            let all: Vec<[f64; 3]> =
+                records.of(work, &self.seeds).map(|record| observed(&record.rows, *payload)).collect();
             let estimate = |place: usize| Estimate::of(&all.iter().map(|one| one[place]).collect::<Vec<_>>());
             (!all.is_empty()).then(|| Sampled {
                 throughput: estimate(0),

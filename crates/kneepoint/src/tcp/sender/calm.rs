@@ -54,7 +54,7 @@ impl Sender {
         let rtt = self.measure(packet, now);
         // Before this acknowledgement takes its packets out: afterwards no window looks full.
         let limited = f64::from(self.next - self.una) + 1.0 <= self.control.window && !self.is_paced();
-        let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
+        let acked = self.bytes_between(self.una, packet.seq);
         self.una = packet.seq;
         self.delivered = self.delivered.max(self.una);
         self.timer = if self.una == self.high { Time::NEVER } else { now + self.rtt.timeout() };
@@ -76,9 +76,9 @@ impl Sender {
             recovering: false,
         };
         self.control = self.controller.hear(&signal, rng);
-        let done = self.finish_if_done();
-        let drained = self.una >= self.total && !done;
-        Heard { acked, rtt, one_way, repair: false, done, drained }
+        let all = self.una >= self.total;
+        let done = all && self.finish_if_done();
+        Heard { acked, rtt, one_way, repair: false, done, drained: all && !done }
     }
 
     #[inline(always)]

@@ -136,13 +136,19 @@ impl Sender {
         }
     }
 
+    /// The bytes of the segments from `first` to the one before `end`.
+    #[inline]
+    pub(super) fn bytes_between(&self, first: u32, end: u32) -> Bytes {
+        let full = Bytes(u64::from(end - first) * self.options.payload.0);
+        match &self.data {
+            Data::Full => full,
+            Data::Sized(_) if end != self.total => full,
+            Data::Sized(_) | Data::Written(_) => self.bytes_below(end) - self.bytes_below(first),
+        }
+    }
+
     #[inline]
     pub(super) fn wire_size(&self, seq: u32) -> u16 {
-        let payload = match &self.data {
-            Data::Full => self.options.payload,
-            Data::Sized(_) if seq + 1 != self.total => self.options.payload,
-            Data::Sized(_) | Data::Written(_) => self.bytes_below(seq + 1) - self.bytes_below(seq),
-        };
-        (self.options.header + payload).0 as u16
+        (self.options.header + self.bytes_between(seq, seq + 1)).0 as u16
     }
 }

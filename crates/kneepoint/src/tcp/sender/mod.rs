@@ -311,7 +311,7 @@ impl Sender {
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
         let limited = !self.window_is_full() && !self.is_paced();
         let grows = !(recovering || echoed || limited && self.options.window_validation);
-        let acked = self.bytes_below(packet.seq) - self.bytes_below(self.una);
+        let acked = self.bytes_between(self.una, packet.seq);
         if newly > 0 {
             self.advance(packet.seq, newly, now);
         }
