@@ -32,8 +32,8 @@ environment() {
     || skip "built" "pip could not install $*" "$(tail -3 target/pip.log)"
 }
 
-# build PROFILE FOLDER WHEELS: the program into the package's data, and the wheel. The library is selected beside the program, as cargo
-# chooses the features of what they share by what is selected: the program alone would have crates of its own, the laboratory among them.
+# build PROFILE FOLDER WHEELS: the program into the package's data, and the wheel. Both packages are selected, so that cargo chooses the
+# features that maturin's build has, and what they share is compiled once.
 build() {
   $CARGO build --profile "$1" --locked -p kneepoint-cli -p kneepoint-py --bin knee
   mkdir -p $PACKAGE/data/scripts

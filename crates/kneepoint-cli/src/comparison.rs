@@ -27,7 +27,7 @@ use kneepoint::scenario::Fault;
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::study::{Record, Study, Wanted};
-use kneepoint::table::Labels;
+use kneepoint::table::{Labels, Records};
 use kneepoint::units::{Interval, Span};
 
 use crate::answer::{self, Answer, Series};
@@ -141,15 +141,15 @@ impl ComparisonOptions {
         }
         schemes.retain(|scheme| !scheme.runs.is_empty());
         let comparison = Comparison { title, schemes, manifest };
-        let part = |(name, subject)| answer::named(name, report::tables::subjects(&comparison, subject));
-        let runs = answer::named("runs", report::tables::runs(&comparison));
-        let summary = answer::named("summary", report::tables::schemes(&comparison));
-        // Without a completed transfer, for one, there are no classes.
-        let parts = report::PARTS.map(part).into_iter().filter(|(_, table)| !table.rows.is_empty());
+        // Each takes some tenths of a second for thousands of runs, and the other cores are idle by now.
+        let (json, (document, tables)) = rayon::join(
+            || report::json::render(&comparison),
+            || rayon::join(|| report::comparison::document(&comparison), || tables(&comparison)),
+        );
         Ok(Answer {
-            tables: [runs, summary].into_iter().chain(parts).collect(),
-            json: report::json::render(&comparison),
-            document: report::comparison::document(&comparison),
+            tables,
+            json,
+            document,
             series: Series::default(),
             unfinished: (done < planned).then(|| {
                 format!(
@@ -158,6 +158,16 @@ impl ComparisonOptions {
             }),
         })
     }
+}
+
+/// The rows of a comparison under the names that their files have.
+fn tables(comparison: &Comparison) -> Vec<(String, Records)> {
+    let part = |(name, subject)| answer::named(name, report::tables::subjects(comparison, subject));
+    let runs = answer::named("runs", report::tables::runs(comparison));
+    let summary = answer::named("summary", report::tables::schemes(comparison));
+    // Without a completed transfer, for one, there are no classes.
+    let parts = report::PARTS.map(part).into_iter().filter(|(_, table)| !table.rows.is_empty());
+    [runs, summary].into_iter().chain(parts).collect()
 }
 
 /// Theories to lay over packets.

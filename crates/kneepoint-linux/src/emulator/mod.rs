@@ -209,6 +209,7 @@ impl<O: Observer> Emulator<O> {
     /// Everything that happens until `now`. Frames that reach a host are handed over with the time at which they do.
     pub fn advance(&mut self, now: Time, mut hand: impl FnMut(Side, &[u8], Time)) {
         let clock = self.watch.clock();
+        let mut packet = Packet::default();
         while let Some((at, entity)) = self.events.pop(now) {
             if clock {
                 self.links.settle(at, &mut self.watch);
@@ -218,7 +219,6 @@ impl<O: Observer> Emulator<O> {
                 self.take_sample(at);
                 continue;
             }
-            let mut packet = Packet::default();
             if let Some(at) = self.links.on_event(entity, &mut packet, at, &mut self.events, &mut self.watch)
             {
                 self.leave(&packet, at, &mut hand);

@@ -20,7 +20,7 @@ struct Noise {
     jitter: Span,
     /// Delays to come, the next last.
     steps: Vec<Timed<Span>>,
-    /// What loses packets, if anything does.
+    /// The loss model; none if the line is lossless.
     loss: Option<loss::Any>,
     last: Time,
     rng: Rng,

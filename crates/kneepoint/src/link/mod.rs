@@ -2,7 +2,8 @@
 //! Links: a queue before a transmitter before a line that delays, jitters and loses; and networks of them, at work.
 //!
 //! [`Links`] carries packets without a run, a clock or I/O: the caller keeps the event queue and says what time it is. A packet that
-//! is handed in crosses the links of its path; it is handed back when it reaches the end, with the time of its arrival.
+//! is handed in crosses the links of its path; when it reaches the end, it is written where the caller wants it, and the answer is the
+//! time of its arrival.
 //!
 //! ```
 //! use kneepoint::event::EventQueue;

@@ -15,8 +15,8 @@ pub struct Tail {
     starts: Starts,
 }
 
-/// When the transmissions of waiting packets begin, and the packets' sizes. A ring of a power of two of places, which takes
-/// half the instructions of one of any length; the backlog tells how many packets wait.
+/// When the transmissions of waiting packets begin, and the packets' sizes: a ring whose capacity is a power of two, so that an
+/// index is masked instead of compared. Its length is that of the backlog.
 #[derive(Clone, Debug)]
 struct Starts {
     places: Vec<(Time, u16)>,
@@ -29,7 +29,7 @@ impl Starts {
         Starts { places: vec![(Time::NEVER, 0); 16], first: 0 }
     }
 
-    /// The place of the packet that waits behind so many others.
+    /// The index of the packet that waits behind so many others.
     #[inline]
     fn place(&self, others: u32) -> usize {
         self.first.wrapping_add(others as usize) & (self.places.len() - 1)
@@ -41,7 +41,7 @@ impl Starts {
         self.places[self.place(others)]
     }
 
-    /// Twice the places.
+    /// Doubles the capacity.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -124,7 +124,7 @@ mod tests {
                 assert_eq!(model.pop_front().map(|(due, _)| due), Some(start));
             }
             assert!(model.front().is_none_or(|(due, _)| *due > Time(now)));
-            // Bursts, so that the ring grows while its first packet is anywhere in it.
+            // Bursts, so that the ring grows while its first packet is not at its first place.
             for _ in 0..rng.below(3) * u64::from(round % 1000 < 400 + round / 50) {
                 free = free.max(now) + 1 + rng.below(20);
                 let size = 1 + rng.below(1500) as u16;

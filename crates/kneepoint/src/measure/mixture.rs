@@ -144,7 +144,7 @@ impl Group {
         }
     }
 
-    /// A packet is dropped, by the queue or by the channel, whose losses do not count.
+    /// Counts a packet that the queue dropped. Losses of the channel do not count.
     fn loses(&mut self, at: Time, packet: &Packet, reason: Reason) {
         if reason == Reason::Channel {
             return;

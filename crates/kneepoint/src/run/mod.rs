@@ -81,7 +81,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub fn advance(&mut self, until: Time) {
         let until = until.min(self.state.valid.schedule().duration);
         let clock = self.watch.clock();
-        // Written by each event that brings a packet to its host, so that it is not copied on its way.
+        // One for all events, so that a packet is not copied on its way to its host.
         let mut packet = Packet::default();
         while let Some((now, entity)) = self.state.events.pop(until) {
             self.state.now = now;

@@ -88,16 +88,16 @@ impl Records {
         self.0.contains_key(name)
     }
 
-    /// What a run yielded.
-    pub fn get(&self, work: &Work, seed: u64) -> Option<&Record> {
-        self.0.get(&fingerprint::name(work, seed))
+    /// The known runs of a work, by seed. Hashing a work takes longer than finding a run, so it is done once for all seeds.
+    pub fn by_seed<'r>(&'r self, work: &Work) -> impl Fn(u64) -> Option<&'r Record> + use<'r> {
+        let named = Named::of(work);
+        move |seed| self.0.get(&named.with(seed))
     }
 
-    /// The known runs of a work, in the order of the seeds. Finding the name of a work takes longer than finding a run, so it is done
-    /// once for all seeds.
+    /// The known runs of a work, in the order of the seeds.
     pub fn of<'r>(&'r self, work: &Work, seeds: &'r [u64]) -> impl Iterator<Item = &'r Record> + use<'r> {
-        let named = Named::of(work);
-        seeds.iter().filter_map(move |seed| self.0.get(&named.with(*seed)))
+        let run = self.by_seed(work);
+        seeds.iter().filter_map(move |seed| run(*seed))
     }
 
     /// How many runs are known.

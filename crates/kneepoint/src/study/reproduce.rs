@@ -95,11 +95,12 @@ impl Study for Reproduce {
 
     fn outcome(&self, records: &Records) -> Vec<Reproduction> {
         let frame = |variant: &Variant, experiment: &Experiment| {
-            let every = seeds(experiment, variant)
-                .flat_map(|seed| variant.points.iter().map(move |point| (seed, point)));
-            let runs = every.filter_map(|(seed, point)| {
-                let record = records.get(&point.work, seed)?;
-                Some((point.labels.as_slice(), seed, record.rows_over_time()))
+            let points: Vec<_> =
+                variant.points.iter().map(|point| (&point.labels, records.by_seed(&point.work))).collect();
+            let every =
+                seeds(experiment, variant).flat_map(|seed| points.iter().map(move |point| (seed, point)));
+            let runs = every.filter_map(|(seed, (labels, run))| {
+                Some((labels.as_slice(), seed, run(seed)?.rows_over_time()))
             });
             bins::frame(experiment.bins.as_ref(), runs)
         };

@@ -2,7 +2,7 @@
 //! The cost of a packet: processor time, instructions, events and memory, compared with ns-2.
 //!
 //! Every run has its own process, so that its peak memory can be read. Runs of ns-2 alternate with ours, so that both
-//! meet the same load on the machine.
+//! meet the same load on the machine, and a ratio is the median over the rounds, as the machine's speed changes between them.
 
 pub mod acks;
 mod case;
@@ -88,7 +88,7 @@ pub struct Figures {
     pub goal_ns: Option<f64>,
     /// User time of ns-2 per packet, the minimum of all runs.
     pub ns2_ns_per_packet_min: Option<f64>,
-    /// ns-2's time over ours.
+    /// ns-2's time over ours, the median over the rounds.
     pub ns2_over_ours: Option<f64>,
     /// The build with profile guidance.
     pub guided: Option<Guided>,
@@ -101,7 +101,9 @@ pub struct Guided {
     pub ns_per_packet_min: f64,
     /// Instructions per packet.
     pub instructions_per_packet: Option<f64>,
-    /// ns-2's time over that build's.
+    /// Its time over that of the plain build, the median over the rounds.
+    pub over_plain: f64,
+    /// ns-2's time over that build's, the median over the rounds.
     pub ns2_over_guided: Option<f64>,
 }
 
@@ -190,29 +192,45 @@ struct Timed {
 }
 
 impl Timed {
-    fn figures(mut self, (instructions_per_packet, counted): (Option<f64>, Option<f64>)) -> Figures {
-        self.ours.sort_by(|a, b| a.ns_per_packet().total_cmp(&b.ns_per_packet()));
-        let least = self.ours[0];
-        let theirs = self.theirs.iter().copied().min_by(f64::total_cmp);
+    fn figures(self, (instructions_per_packet, counted): (Option<f64>, Option<f64>)) -> Figures {
+        let ours: Vec<f64> = self.ours.iter().map(Timing::ns_per_packet).collect();
+        let any = self.ours[0];
         let peak = self.ours.iter().map(|timing| timing.peak_kib).max().unwrap_or(0);
         Figures {
             case: self.case.name,
-            packets: least.packets,
-            ns_per_packet_min: least.ns_per_packet(),
-            ns_per_packet_median: self.ours[self.ours.len() / 2].ns_per_packet(),
+            packets: any.packets,
+            ns_per_packet_min: least(&ours).unwrap_or(f64::NAN),
+            ns_per_packet_median: median(&ours).unwrap_or(f64::NAN),
             instructions_per_packet,
-            events_per_packet: least.events as f64 / least.packets as f64,
+            events_per_packet: any.events as f64 / any.packets as f64,
             peak_mib: peak as f64 / 1024.0,
             goal_ns: self.case.goal,
-            ns2_ns_per_packet_min: theirs,
-            ns2_over_ours: theirs.map(|theirs| theirs / least.ns_per_packet()),
-            guided: self.guided.iter().copied().min_by(f64::total_cmp).map(|ours| Guided {
-                ns_per_packet_min: ours,
+            ns2_ns_per_packet_min: least(&self.theirs),
+            ns2_over_ours: ratio(&self.theirs, &ours),
+            guided: least(&self.guided).map(|guided| Guided {
+                ns_per_packet_min: guided,
                 instructions_per_packet: counted,
-                ns2_over_guided: theirs.map(|theirs| theirs / ours),
+                over_plain: ratio(&self.guided, &ours).unwrap_or(f64::NAN),
+                ns2_over_guided: ratio(&self.theirs, &self.guided),
             }),
         }
     }
+}
+
+fn least(times: &[f64]) -> Option<f64> {
+    times.iter().copied().min_by(f64::total_cmp)
+}
+
+fn median(numbers: &[f64]) -> Option<f64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (upper, lower) = (sorted.len() / 2, sorted.len().checked_sub(1)? / 2);
+    Some((sorted[lower] + sorted[upper]) / 2.0)
+}
+
+/// The median over the rounds of the ratio of two runs of a round.
+fn ratio(over: &[f64], under: &[f64]) -> Option<f64> {
+    median(&over.iter().zip(under).map(|(over, under)| over / under).collect::<Vec<_>>())
 }
 
 /// This program.

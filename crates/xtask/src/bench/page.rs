@@ -25,7 +25,7 @@ pub fn guided(figures: &[Figures]) -> String {
                 "| {} | {:.0} | {:.2} | {} | {} |\n",
                 one.case,
                 guided.ns_per_packet_min,
-                guided.ns_per_packet_min / one.ns_per_packet_min,
+                guided.over_plain,
                 shown(guided.instructions_per_packet, 0),
                 shown(guided.ns2_over_guided, 1),
             )
@@ -77,7 +77,10 @@ that the bottleneck served; dropped packets and acknowledgements are work that i
 *Instructions* are the difference of a longer and a shorter run under valgrind's cachegrind, divided by the packets in
 between: steady state, and the same on every machine with this compiler. `make test` holds them at
 `crates/xtask/record.toml`. *Memory* is the peak of the process. ns-2 runs the same settings through
-`validation/ns2/dumbbell.tcl`, alternating with our runs; its figure is the user time of the whole process.
+`validation/ns2/dumbbell.tcl`, alternating with our runs; its figure is the user time of the whole process. Times are
+the least of several rounds where no column says otherwise. *ns-2 / ours* and *times the plain build* are medians of the
+ratios within each round, because the speed of the machine changes between rounds; they may differ from the ratio of
+the two least times.
 
 ";
 

@@ -11,7 +11,7 @@ pub const METHOD: &str = "\
 As `d100` with other numbers of flows, each with its 1.5 Mbit/s of the link. *Misses* are those of a processor with caches of 32 KiB,
 8 ways, and 1 MiB, 16 ways, under valgrind's cachegrind, in the steady state; runs of 100 000 flows are too long for it, and for
 ns-2 those of more than 1000. *Memory* is the peak of the process: besides the state of a flow, some twelve packets and
-acknowledgements of each are on the links.
+acknowledgements of each are on the links. Each time is that of one run.
 ";
 
 /// The caches of cachegrind: instructions, data, last level.

@@ -2,6 +2,7 @@
 //! A link at work, with its queue in the cheapest form that suffices.
 
 use super::flight::Flight;
+use super::paths::Step;
 use crate::feedback::Stamper;
 use crate::link::LinkSpec;
 use crate::link::capacity::Capacity;
@@ -33,17 +34,25 @@ pub(super) struct Ruled {
     pub(super) rng: Rng,
 }
 
-/// Where a link ends, which tells what the event of its line means.
+/// What is at the end of a link, which decides what its arrival event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// At hosts: the first packet arrives.
+    /// Hosts: the first packet arrives.
     Hosts,
-    /// At other links: the first packet goes on.
+    /// Other links: the first packet goes on.
     Links,
-    /// At both.
+    /// Both: the first packet tells.
     Both,
-    /// At other links, and its line holds what comes in front of this link, in order, instead of what left it.
+    /// Other links, and `flight` holds the packets that wait in front of this link, in the order of their turns, instead of those that
+    /// left it.
     Merged,
+}
+
+impl End {
+    /// Whether a packet with this step may be at this end.
+    pub(super) fn admits(self, step: Step) -> bool {
+        self == End::Both || step.ends() == (self == End::Hosts)
+    }
 }
 
 /// A link at work; two cache lines, for a thousand flows have four thousand of them.
@@ -56,7 +65,7 @@ pub(super) struct Link {
     pub(super) line: Line,
     pub(super) flight: Flight,
     pub(super) end: End,
-    /// Whether the end of a crossing follows from its beginning, with nothing to watch.
+    /// Whether it has no queue, jitter, delay steps or losses: the arrival of a packet follows from when it is sent.
     pub(super) plain: bool,
     pub(super) measured: bool,
     pub(super) served: u64,

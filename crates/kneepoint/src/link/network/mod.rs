@@ -154,8 +154,8 @@ impl Links {
         }
     }
 
-    /// The event of an entity below [`entities`](Links::entities), which may bring a packet to its host: when it arrives there, and
-    /// `packet` is then that packet.
+    /// The event of an entity below [`entities`](Links::entities). If it brings a packet to its host, `packet` becomes that packet, and
+    /// the answer is when it arrives there; otherwise what `packet` holds means nothing.
     #[inline(always)]
     pub fn on_event<O: Observer>(
         &mut self,
@@ -239,6 +239,7 @@ impl Links {
         if let Some(next) = next {
             events.begin(entity, next);
         }
+        debug_assert!(end.admits(self.hops[packet.hop as usize].step), "a path was added after `fuse`");
         if end == End::Hosts || end == End::Both && self.hops[packet.hop as usize].step.ends() {
             return Some(now);
         }

@@ -48,7 +48,7 @@ enum Feeder {
 }
 
 impl Links {
-    /// Adds a path and returns its first hop. Steps are joins until [`fuse`](Links::fuse).
+    /// Adds a path and returns its first hop. Steps are joins until [`fuse`](Links::fuse), after which no path may be added.
     pub fn add_path(&mut self, path: &[u32]) -> u32 {
         let first = self.hops.len() as u32;
         let last = path.len() - 1;

@@ -85,7 +85,7 @@ impl Output {
         self.columns(&[name]).pop().flatten()
     }
 
-    /// The definitions of columns.
+    /// The definition of each column; none where this output does not have it.
     pub fn columns(&self, names: &[impl AsRef<str>]) -> Vec<Option<Definition>> {
         let definitions = self.definitions();
         let column = |name: &str| {

@@ -76,9 +76,9 @@ impl Sender {
             recovering: false,
         };
         self.control = self.controller.hear(&signal, rng);
-        let all = self.una >= self.total;
-        let done = all && self.finish_if_done();
-        Heard { acked, rtt, one_way, repair: false, done, drained: all && !done }
+        let all_acked = self.una >= self.total;
+        let done = all_acked && self.finish_if_done();
+        Heard { acked, rtt, one_way, repair: false, done, drained: all_acked && !done }
     }
 
     #[inline(always)]

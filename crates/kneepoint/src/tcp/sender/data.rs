@@ -136,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// The bytes of the segments from `first` to the one before `end`.
+    /// The bytes of the segments from `first` to the one before `end`, which is no less than `first`.
     #[inline]
     pub(super) fn bytes_between(&self, first: u32, end: u32) -> Bytes {
         let full = Bytes(u64::from(end - first) * self.options.payload.0);
