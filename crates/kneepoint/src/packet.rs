@@ -76,6 +76,11 @@ impl Flags {
     /// As [`RATE`](Flags::RATE), with an explicit change of the window.
     pub const CHANGE: Flags = Flags(1 << 10);
 
+    /// An acknowledgement says how much room its receiver has, in the place where its third block is shorter for it.
+    pub const WINDOW: Flags = Flags(1 << 11);
+    /// A probe of a closed window: it has no data.
+    pub const PROBE: Flags = Flags(1 << 12);
+
     /// Whether it carries explicit feedback.
     #[inline]
     pub fn explicit(self) -> bool {
@@ -196,6 +201,39 @@ impl Packet {
         self
     }
 
+    /// An acknowledgement that says how many packets its receiver has room for, beyond those it acknowledges.
+    ///
+    /// Its third block is then written relative to what it acknowledges, in 40 bits: up to 8 million segments away, and 65,535 long.
+    /// Explicit feedback takes that place whole, and the window with it.
+    #[must_use]
+    pub fn with_receive_window(mut self, packets: u32) -> Packet {
+        if self.flags.explicit() {
+            return self;
+        }
+        let (first, end) = block(self.words[2]);
+        let length = end.saturating_sub(first).min(0xFFFF);
+        let offset = first.wrapping_sub(self.seq) & 0xFF_FFFF;
+        self.words[2] = u64::from(length) | u64::from(offset) << 16 | u64::from(packets.min(0xFF_FFFF)) << 40;
+        self.flags = self.flags.with(Flags::WINDOW);
+        self
+    }
+
+    /// The room that its receiver has, in packets beyond those it acknowledges; 16,777,215 stand for any more.
+    #[inline]
+    pub fn receive_window(&self) -> Option<u32> {
+        let packets = (self.words[2] >> 40) as u32;
+        let packets = if packets == 0xFF_FFFF { u32::MAX } else { packets };
+        self.flags.has(Flags::WINDOW).then_some(packets)
+    }
+
+    /// The third block of an acknowledgement that has a window.
+    fn short_block(&self) -> Block {
+        let (length, offset) = (self.words[2] as u32 & 0xFFFF, (self.words[2] >> 16) as u32 & 0xFF_FFFF);
+        // The offset has a sign.
+        let first = self.seq.wrapping_add(((offset << 8) as i32 >> 8) as u32);
+        if length == 0 { (0, 0) } else { (first, first.wrapping_add(length)) }
+    }
+
     /// Its size on the wire.
     #[inline]
     pub fn bytes(&self) -> Bytes {
@@ -245,11 +283,20 @@ impl Packet {
     #[inline]
     pub fn sack(&self) -> [Block; 3] {
         debug_assert!(self.flags.has(Flags::ACK), "data has no blocks");
-        let block = |word: u64| (word as u32, (word >> 32) as u32);
         let [first, second, third] = self.words;
-        let third = if self.flags.explicit() { 0 } else { third };
-        [first, second, third].map(block)
+        let third = match self.flags.has_any(Flags::RATE.with(Flags::CHANGE).with(Flags::WINDOW)) {
+            false => block(third),
+            true if self.flags.has(Flags::WINDOW) => self.short_block(),
+            true => (0, 0),
+        };
+        [block(first), block(second), third]
     }
+}
+
+/// A block in one word.
+#[inline]
+fn block(word: u64) -> Block {
+    (word as u32, (word >> 32) as u32)
 }
 
 #[cfg(test)]
@@ -278,6 +325,23 @@ mod tests {
             assert_eq!(ack.with_explicit(explicit).body(), echo);
         }
         assert_eq!(ack.flags, Flags::ACK.with(Flags::ECE));
+    }
+
+    #[test]
+    fn a_window_leaves_the_blocks_of_an_acknowledgement_as_they_are() {
+        for blocks in [
+            [(107, 109), (111, 112), (120, 65_655)],
+            [(3, 4), (111, 112), (0, 0)],
+            [(107, 108), (105, 106), (90, 101)],
+        ] {
+            let ack = Packet::ack(1, 100, 40, Flags::default(), Time(5), blocks);
+            assert_eq!(ack.receive_window(), None);
+            for packets in [0, 1, 45, 0xFF_FFFE] {
+                let offered = ack.with_receive_window(packets);
+                assert_eq!((offered.sack(), offered.receive_window()), (blocks, Some(packets)));
+            }
+            assert_eq!(ack.with_receive_window(u32::MAX).receive_window(), Some(u32::MAX));
+        }
     }
 
     #[test]

@@ -346,6 +346,6 @@ fn a_writer_that_stops_takes_back_what_was_not_sent() {
     transfer.advance(Time::ZERO + Span::from_secs(5));
     assert!(transfer.sender.done());
     assert_eq!((transfer.sender.acked(), transfer.sent.len()), (Bytes(2_000), 2));
-    transfer.sender.write(Bytes(1));
+    transfer.sender.write(Bytes(1), transfer.now);
     assert_eq!(transfer.sender.poll(transfer.now), None, "a write after the stop");
 }

@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, solve};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -145,6 +145,10 @@ impl Controller for Bic {
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, self.reduced(timeout.flight));
         self.w_max = 0.0;
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 
 use super::rounds::Rounds;
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -214,6 +214,10 @@ impl Controller for Cdg {
         self.window.restart(timeout, ssthresh);
         self.previous = None;
         self.rounds.begin(timeout.next);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

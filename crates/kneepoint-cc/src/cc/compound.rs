@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -112,6 +112,10 @@ impl Controller for Compound {
         self.window.restart(timeout, timeout.flight * (1.0 - self.params.beta));
         self.delay_window = 0.0;
         self.rounds.begin(timeout.next);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -25,7 +25,7 @@
 //! Era linux differs: windows, losses and curve are whole packets; C = 410/1024, b = 717/1024 of the window, not of the
 //! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before
 //! the first loss and after a timeout, 100 W where the curve is not above the window, never less than 2; West gains
-//! a packet for 15/8 W, and the window follows it by one for W / (West - W). Readings: times are not rounded to the
+//! a packet for 15/8 W, and the window follows it by one for W / (West - W); `t` stands still only while nothing is in flight. Readings: times are not rounded to the
 //! kernel's tick; RTTs of the second after a loss count; of an acknowledgement what exceeds the threshold is forgotten.
 //!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 use super::delay::Delay;
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, SlowStart, Start, Timeout, Version};
+use super::{Ack, Control, Controller, Loss, Sizes, SlowStart, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -277,7 +277,8 @@ impl Controller for Cubic {
             let per_rtt = if self.era == Era::Linux { 0.0 } else { 1.0 };
             self.window.grow(ack, per_rtt);
         } else if ack.credit <= 0.0 {
-            if let Some(epoch) = &mut self.epoch {
+            // Linux's curve stands still only while nothing is in flight.
+            if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era != Era::Linux) {
                 epoch.began += silence;
             }
         } else if self.era == Era::Rfc9438 {
@@ -308,6 +309,16 @@ impl Controller for Cubic {
             self.rtt = Delay::new(SMOOTHING);
         }
         self.window.restart(timeout, self.left(timeout.flight));
+    }
+
+    fn on_resume(&mut self, _: Time, idle: Span) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era == Era::Linux) {
+            epoch.began += idle;
+        }
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -32,7 +32,7 @@ use alloc::vec::Vec;
 
 use super::marking::Marking;
 use super::window::Window;
-use super::{Ack, Control, Controller, Ecn, Loss, Marks, Start, Timeout};
+use super::{Ack, Control, Controller, Ecn, Loss, Marks, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -80,6 +80,10 @@ impl Controller for Dctcp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight / 2.0);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -14,8 +14,9 @@
 use alloc::vec::Vec;
 
 use super::steady::ResponseFunction;
-use super::{Ack, Advised, Control, Controller, Ecn, Loss, Marks, Start, Timeout, Wanted};
+use super::{Ack, Advised, Control, Controller, Ecn, Loss, Marks, Resize, Sizes, Start, Timeout, Wanted};
 use crate::rng::Rng;
+use crate::units::{Span, Time};
 
 crate::external! {
     trait Controller(Start);
@@ -44,6 +45,12 @@ crate::external! {
         fn on_ecn(ecn: &Ecn);
         /// The network advised it.
         fn on_advice(advised: &Advised);
+        /// The host sets window and threshold.
+        fn on_resize(resize: &Resize);
+        /// Sending begins again with nothing in flight.
+        fn on_resume(now: Time, idle: Span);
+        /// Its window and threshold, if it has both.
+        fn sizes() -> Option<Sizes<'_>>;
     }
 }
 

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -118,6 +118,10 @@ impl Controller for HsTcp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight * (1.0 - decrease(&self.params, timeout.flight)));
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -29,7 +29,7 @@ use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, solve};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -235,6 +235,10 @@ impl Controller for Htcp {
             self.back_off(timeout.now);
         }
         self.window.restart(timeout, timeout.flight * self.beta);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -227,6 +227,10 @@ impl Controller for Illinois {
         (self.alpha, self.beta) = RENO;
         self.forget();
         self.begin_round(timeout.next);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use super::delay::Delay;
 use super::steady::{Losses, ResponseFunction, solve};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -147,6 +147,10 @@ impl Controller for Ltcp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, self.reduced(timeout.flight));
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

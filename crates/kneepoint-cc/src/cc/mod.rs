@@ -142,6 +142,40 @@ pub struct Ecn {
     pub next: u64,
 }
 
+/// The host sets the window and the slow-start threshold itself: a reduction proved needless and is undone (RFC 4015 §4,
+/// RFC 5682 §3, RFC 3708 §3), or the connection was idle or did not use its window (RFC 2861 §3).
+#[derive(Clone, Copy, Debug)]
+pub struct Resize {
+    /// The time.
+    pub now: Time,
+    /// The window from now on, in packets.
+    pub window: f64,
+    /// The slow-start threshold from now on, in packets.
+    pub threshold: f64,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What a host may set of a controller.
+#[derive(Debug)]
+pub struct Sizes<'a> {
+    /// Its window in packets.
+    pub window: &'a mut f64,
+    /// Its slow-start threshold in packets.
+    pub threshold: &'a mut f64,
+}
+
+/// Why a host sets the window itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// What was taken for congestion was none.
+    Undo,
+    /// The connection was idle, or did not use its window.
+    Idle,
+    /// After a timeout some packets are still in flight: the window is that of a restart and theirs.
+    Timeout,
+}
+
 /// The network advised the sender: before the [`Ack`] that carried the advice, or with which it was learned.
 #[derive(Clone, Copy, Debug)]
 pub struct Advised {
@@ -241,6 +275,19 @@ pub trait Controller: Clone + core::fmt::Debug {
     }
     /// The network advised it as [`WANTED`](Controller::WANTED); without explicit feedback in the network, never.
     fn on_advice(&mut self, _: &Advised) {}
+    /// Its window and threshold, if it has both.
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        None
+    }
+    /// The host sets window and threshold; a controller without both ignores it, unless it knows better.
+    fn on_resize(&mut self, resize: &Resize) {
+        if let Some(Sizes { window, threshold }) = self.sizes() {
+            *window = resize.window.max(1.0);
+            *threshold = resize.threshold;
+        }
+    }
+    /// Sending begins again with nothing in flight, `idle` after the last packet was sent.
+    fn on_resume(&mut self, _now: Time, _idle: Span) {}
     /// Its window and pace now.
     fn control(&self) -> Control;
     /// Internal variables for plots: names with units, and values.
@@ -322,6 +369,16 @@ impl Any {
     }
     pub fn on_advice(&mut self, advised: &Advised) {
         each!(self, one => one.on_advice(advised))
+    }
+    pub fn on_resize(&mut self, resize: &Resize) {
+        each!(self, one => one.on_resize(resize))
+    }
+    pub fn on_resume(&mut self, now: Time, idle: Span) {
+        each!(self, one => one.on_resume(now, idle))
+    }
+    /// The slow-start threshold in packets, of a controller that has one.
+    pub fn threshold(&mut self) -> Option<f64> {
+        each!(self, one => one.sizes().map(|sizes| *sizes.threshold))
     }
     pub fn on_loss(&mut self, loss: &Loss) {
         each!(self, one => one.on_loss(loss))

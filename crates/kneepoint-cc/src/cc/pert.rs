@@ -38,7 +38,7 @@ use super::early::{self, Early};
 use super::response::Response;
 use super::response::red::Red;
 use super::window::{FLOOR_AFTER_LOSS, Window};
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -129,6 +129,10 @@ impl<R: Response> Controller for Pert<R> {
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight * (1.0 - self.loss_decrease));
         self.early.lost(timeout.next);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -75,7 +75,7 @@ use self::probe::{Order, Probe, Signs};
 use self::queueing::Queueing;
 use super::early::{self, Early};
 use super::window::{FLOOR_AFTER_LOSS, Window};
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -243,6 +243,10 @@ impl Controller for PertAdaptive {
         }
         self.window.restart(timeout, timeout.flight * self.kept_after_loss());
         self.early.lost(timeout.next);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -14,7 +14,7 @@
 
 use super::steady::{Losses, ResponseFunction, aimd};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -75,6 +75,10 @@ impl Controller for Reno {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight * (1.0 - self.params.decrease));
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -20,7 +20,7 @@
 
 use super::steady::{Losses, ResponseFunction};
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -86,6 +86,10 @@ impl Controller for Scalable {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, self.reduced(timeout.flight));
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -161,6 +161,10 @@ impl Controller for Vegas {
         self.window.packets = self.params.min_window;
         self.gain = 0.0;
         self.rounds.begin(self.rounds.last);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::window::Window;
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -82,6 +82,10 @@ impl Controller for Veno {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight * (1.0 - self.params.loss_decrease));
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::window::{FLOOR_AFTER_LOSS, Window};
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
@@ -98,6 +98,10 @@ impl Controller for Westwood {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, self.pipe(timeout.flight));
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

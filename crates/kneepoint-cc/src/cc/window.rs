@@ -9,7 +9,7 @@
 use alloc::boxed::Box;
 
 use super::startup::Startup;
-use super::{Ack, Control, Start, Timeout, Version};
+use super::{Ack, Control, Sizes, Start, Timeout, Version};
 
 /// The least window after a loss (RFC 5681 equation 4).
 pub const FLOOR_AFTER_LOSS: f64 = 2.0;
@@ -151,6 +151,11 @@ impl Window {
         if let Some(startup) = self.startup() {
             startup.restart();
         }
+    }
+
+    /// Window and threshold, for the host to set.
+    pub fn sizes(&mut self) -> Sizes<'_> {
+        Sizes { window: &mut self.packets, threshold: &mut self.ssthresh }
     }
 
     /// This window, unpaced.

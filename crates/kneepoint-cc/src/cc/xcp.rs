@@ -20,7 +20,7 @@
 //! without feedback is noticed by its losses.
 
 use super::window::Window;
-use super::{Ack, Advice, Advised, Control, Controller, Loss, Start, Timeout, Wanted};
+use super::{Ack, Advice, Advised, Control, Controller, Loss, Sizes, Start, Timeout, Wanted};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -69,6 +69,10 @@ impl Controller for Xcp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.window.restart(timeout, timeout.flight / 2.0);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     fn control(&self) -> Control {

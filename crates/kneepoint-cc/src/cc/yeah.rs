@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use super::rounds::Rounds;
 use super::window::{FLOOR_AFTER_LOSS, Window};
-use super::{Ack, Control, Controller, Loss, Start, Timeout};
+use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
 
@@ -156,6 +156,10 @@ impl Controller for Yeah {
         let ssthresh = self.left(timeout.flight);
         self.window.restart(timeout, ssthresh);
         self.lost(timeout.next);
+    }
+
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        Some(self.window.sizes())
     }
 
     #[inline]

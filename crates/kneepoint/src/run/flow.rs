@@ -142,7 +142,7 @@ impl Flow {
 
     /// Takes in more data.
     pub(super) fn write(&mut self, size: Bytes, transfer: Option<Bytes>, now: Time) {
-        self.sender.write(size);
+        self.sender.write(size, now);
         self.delivered = Time::NEVER;
         if let (Some(whole), Some(end)) = (transfer, self.sender.total()) {
             let part = Part { end, began: now, delivered: Time::NEVER, size: whole };
@@ -233,10 +233,13 @@ impl Flow {
 
     #[inline]
     pub(super) fn acknowledgement(&self, flow: u32, reply: Reply, id: u32) -> Packet {
-        let Reply { seq, sent, sack, explicit, flags, lag } = reply;
+        let Reply { seq, sent, sack, explicit, flags, lag, window } = reply;
         let mut packet = Packet::ack(flow, seq, self.header, flags, sent, sack);
         if let Some(explicit) = explicit {
             packet = packet.with_explicit(explicit);
+        }
+        if let Some(window) = window {
+            packet = packet.with_receive_window(window);
         }
         (packet.hop, packet.epoch, packet.id, packet.lag) = (self.paths.backward, self.epoch, id, lag);
         packet

@@ -6,17 +6,21 @@
 //! options give, the last one shorter where the transfer ends inside it.
 
 mod hint;
+mod info;
 mod options;
 mod prr;
 mod rack;
 mod receiver;
+mod room;
 mod rtt;
 mod scoreboard;
 mod segments;
 mod sender;
 
 pub use hint::Encoding;
+pub use info::{CongestionState, Info};
 pub use options::{Host, Options, Recovery};
 pub use prr::Reduction;
 pub use receiver::{Receiver, Reply};
+pub use rtt::Estimator;
 pub use sender::{Heard, Segment, Sender, Woken};

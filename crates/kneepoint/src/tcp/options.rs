@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Options of a TCP host.
 
+use super::rtt::Estimator;
 use super::{Encoding, Reduction};
 use crate::cc::{SlowStart, Version};
 use crate::settings::names::same_name;
@@ -59,6 +60,18 @@ crate::settings! {
         reduction: Reduction = Reduction::AtOnce;
         /// Probe for losses at the tail of a flight, with `rack` (RFC 8985 §7).
         probes: bool = true;
+        /// The receiver reports what it holds out of order (RFC 2018), with `rack`; without, duplicates are counted.
+        sack: bool = true;
+        /// What Linux adds to the timers of `rack`: to the window of reordering, and before a probe (TCP_TIMEOUT_MIN).
+        timer_slack: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
+        /// The tick of the clock that timers of `rack` run by, and are rounded up to; 0 for none (Linux: 1, 4 or 10 ms).
+        timer_tick: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
+        /// With `rack`: a timeout may prove spurious by what is acknowledged next (F-RTO, RFC 5682).
+        frto: bool = true;
+        /// With `rack`: the window shrinks while the connection is idle or does not use it (RFC 2861).
+        slow_start_after_idle: bool = false;
+        /// With `rack`: segments may wait for more to leave together, up to a third of the window (Linux `tcp_tso_should_defer`).
+        tso: bool = false;
         /// How much longer a lone packet is waited for before a probe (RFC 8985 §7.2, WCDelAckT).
         probe_ack_delay: Span = Span::from_millis(200), Span::ZERO..=Span::from_secs(10);
         /// Payload of a full packet.
@@ -75,6 +88,8 @@ crate::settings! {
         controllers: Version = Version::Published;
         /// The receiver's window in packets.
         max_window: u32 = 1_000_000_000, 1..=1_000_000_000;
+        /// The most memory of a receiver, half of which is room for payload; its window grows into it as Linux's does. 0 for no limit.
+        receive_buffer: Bytes = Bytes(0), Bytes(0)..=Bytes(1 << 32);
         /// Every acknowledgement measures the round-trip time (RFC 7323); without, one a window does (Karn).
         timestamps: bool = true;
         /// Least retransmission timeout; RFC 6298 recommends 1 s, Linux and ns-2 use 200 ms.
@@ -83,6 +98,8 @@ crate::settings! {
         rto_max: Span = Span::from_secs(60), Span::from_secs(1)..=Span::from_secs(3600);
         /// Retransmission timeout before the first sample (RFC 6298: 1 s; ns-2: 3 s).
         rto_initial: Span = Span::from_secs(1), Span::from_millis(1)..=Span::from_secs(60);
+        /// How it follows from round-trip times, with `rack`.
+        rto_estimator: Estimator = Estimator::Rfc6298;
         /// The clock tick G of RFC 6298.
         rto_granularity: Span = Span::from_millis(10), Span(1)..=Span::from_secs(1);
         /// Duplicate acknowledgements that mean a loss.
@@ -145,11 +162,16 @@ impl Options {
                 delayed_ack: true,
                 delayed_ack_timeout: Span::from_millis(40),
                 quick_acks: 16,
+                receive_buffer: Bytes(32 << 20),
                 burst: Span::from_millis(1),
                 // Asked for by controllers that need it alone (tcp_ecn = 2).
                 ecn: false,
                 // TCP_RTO_MIN bounds four times the variance, not the whole timeout.
                 rto_granularity: Span::from_millis(200),
+                rto_estimator: Estimator::Linux,
+                timer_slack: Span::from_millis(2),
+                slow_start_after_idle: true,
+                tso: true,
                 rto_max: Span::from_secs(120),
                 ..Options::default()
             },

@@ -59,6 +59,11 @@ impl Prr {
         Prr { rule, from: from.max(1), delivered: 0, out: 0 }
     }
 
+    /// A reduction begins at a window of `packets`, which Linux takes for RecoverFS.
+    pub fn of_window(rule: Reduction, packets: u32) -> Prr {
+        Prr { rule, from: packets.max(1), delivered: 0, out: 0 }
+    }
+
     /// The window after an acknowledgement, where `target` is to be reached.
     pub fn window(&mut self, progress: Progress, target: f64) -> f64 {
         let Progress { delivered, pipe, safe } = progress;

@@ -8,14 +8,16 @@
 //! acknowledgement measures a round-trip time. By RFC 7323 §4.3 duplicates echo the last segment in order, as ns-2's do by
 //! default (`ts_echo_bugfix_`); by §4.1 senders take no sample from them.
 
+use super::room::Room;
 use super::segments::SegmentSet;
 use super::{Options, Recovery};
 use crate::cc::Marks;
-use crate::packet::{Block, Explicit, Flags, Lag, Packet};
+use crate::packet::{Block, Body, Explicit, Flags, Lag, Packet};
 use crate::units::{Span, Time};
 
 /// What takes a packet off the path of those that are simply the next.
-const NEWS: Flags = Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE).with(Flags::DATAGRAM);
+const NEWS: Flags =
+    Flags::SYN.with(Flags::CE).with(Flags::RATE).with(Flags::CHANGE).with(Flags::DATAGRAM).with(Flags::PROBE);
 
 /// An acknowledgement to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +34,8 @@ pub struct Reply {
     pub flags: Flags,
     /// How far the receiver's clock is past that timestamp.
     pub lag: Lag,
+    /// The segments that the receiver has room for, if it says so.
+    pub window: Option<u32>,
 }
 
 /// The receiving half of a TCP host.
@@ -50,6 +54,8 @@ pub struct Receiver {
     /// Packets in order that are still to be answered at once.
     quick: u32,
     delay: Option<Span>,
+    /// The room that it offers, where that is limited.
+    room: Option<Box<Room>>,
     /// The explicit feedback to echo: the rate of the packet that arrived last, the sum of changes not yet echoed.
     explicit: Option<Explicit>,
     /// The timestamp of a packet whose acknowledgement is held back, and until when.
@@ -69,6 +75,7 @@ impl Receiver {
             duplicates: options.recovery == Recovery::Rack,
             quick: options.quick_acks,
             delay: options.delayed_ack.then_some(options.delayed_ack_timeout),
+            room: Room::new(options),
             explicit: None,
             held_back: None,
         }
@@ -93,12 +100,21 @@ impl Receiver {
         let simple = packet.seq == self.next
             && self.held.is_empty()
             && self.delay.is_none()
+            && self.room.is_none()
             && !self.echo
             && !packet.flags.has_any(NEWS);
         simple.then(|| {
             self.next += 1;
             let (sack, lag) = ([(0, 0); 3], Lag::of(now.since(packet.sent)));
-            Reply { seq: self.next, sent: packet.sent, sack, explicit: None, flags: Flags::ACK, lag }
+            Reply {
+                seq: self.next,
+                sent: packet.sent,
+                sack,
+                explicit: None,
+                flags: Flags::ACK,
+                lag,
+                window: None,
+            }
         })
     }
 
@@ -108,13 +124,15 @@ impl Receiver {
         if packet.flags.explicit() {
             self.collect(packet.explicit());
         }
-        if packet.flags.has(Flags::SYN) {
-            return Some(self.reply(packet.sent, now, Flags::SYN));
+        if packet.flags.has_any(Flags::SYN.with(Flags::PROBE)) {
+            let opens = packet.flags.has(Flags::SYN);
+            return Some(self.reply(packet.sent, now, Flags::default().with_if(opens, Flags::SYN)));
         }
         let plain = packet.seq == self.next && self.held.is_empty();
         let turned = self.heed(packet.flags, plain, now);
         if plain {
             self.next += 1;
+            self.make_room(packet, now);
             if let Some(timeout) = self.delay
                 && self.held_back.is_none()
             {
@@ -128,9 +146,20 @@ impl Receiver {
             return Some(self.reply_to_duplicate(packet, now));
         } else {
             self.take_in(packet.seq);
+            self.make_room(packet, now);
         }
         let first = self.held_back.take().map_or(packet.sent, |(sent, _)| sent);
         Some(self.reply(if plain { first } else { packet.sent }, now, Flags::default()))
+    }
+
+    /// The room after a segment.
+    #[inline]
+    fn make_room(&mut self, packet: &Packet, now: Time) {
+        if let Some(room) = &mut self.room
+            && let Body::Data { hint, .. } = packet.body()
+        {
+            room.on_data(self.next, self.held.len(), hint.rtt, now);
+        }
     }
 
     /// Takes in explicit feedback: a rate replaces the one before, changes add up until they are echoed.
@@ -188,7 +217,8 @@ impl Receiver {
         let sack = if !self.held.is_empty() && self.sack { self.blocks() } else { [(0, 0); 3] };
         let flags = flags.with(Flags::ACK).with_if(self.echo, Flags::ECE);
         let explicit = self.explicit.take();
-        Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)) }
+        let window = self.room.as_ref().map(|room| room.offered(self.next));
+        Reply { seq: self.next, sent, sack, explicit, flags, lag: Lag::of(now.since(sent)), window }
     }
 
     /// A segment arrived twice: the first block names it, and the second the block that holds it, if one does

@@ -9,11 +9,41 @@
 //! RTO = SRTT + max(G, 4 RTTVAR), within [floor, ceiling], doubled at each expiry until the next sample
 //! ```
 //!
+//! Linux's estimator (`tcp_rtt_estimator`) has a deviation of its own:
+//!
+//! ```text
+//! first sample R:  SRTT = R,  D = R/2,  V = max(4 D, G)
+//! then:            D = 3/4 D + 1/4 |SRTT − R|, or D + (|SRTT − R| − D) / 32 where R is below SRTT and the error above D
+//!                  V = max(V, 4 D);  once a round trip V = 3/4 V + 1/4 max(4 D of that round trip, G), if that is less
+//! RTO = SRTT + V
+//! ```
+//!
 //! A host whose clock is noisy measures R + U[0, 2m], and knows nothing else: `m` is `rtt_noise`.
 
 use super::Options;
 use crate::rng::Rng;
 use crate::units::Span;
+
+crate::choice! {
+    /// How the retransmission timeout follows from round-trip times.
+    pub enum Estimator {
+        /// SRTT and RTTVAR of RFC 6298.
+        Rfc6298 = "rfc6298",
+        /// Linux's, whose variation falls slowly and hardly grows when round trips become shorter.
+        Linux = "linux",
+    }
+}
+
+/// Linux's deviation, in its fixed point: eighths of a microsecond of SRTT, quarters of one of all others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deviation {
+    srtt: i64,
+    mean: i64,
+    greatest: i64,
+    variation: i64,
+    /// The variation may fall when something above this segment is acknowledged.
+    round: u32,
+}
 
 /// Smoothed round-trip time and timeout.
 #[derive(Clone, Debug)]
@@ -68,6 +98,26 @@ impl RttEstimator {
         rtt
     }
 
+    /// As [`sample`](RttEstimator::sample), by Linux's rule: everything below `una` is acknowledged, and everything below `high` is
+    /// sent.
+    pub fn sample_as_linux(&mut self, exact: Span, deviation: &mut Deviation, una: u32, high: u32) -> Span {
+        let rtt = match &mut self.noise {
+            Some(noise) => exact + Span(noise.1.below(noise.0.0)),
+            None => exact,
+        };
+        deviation.sample((rtt.0 / 1000) as i64, (self.granularity.0 / 1000) as i64, una, high);
+        self.srtt = (deviation.srtt as u64 * 125).max(1);
+        self.rttvar = deviation.variation as u64 * 250;
+        let rto = Span((deviation.srtt as u64 / 8 + deviation.variation as u64) * 1000);
+        self.rto = rto.min(self.ceiling);
+        rtt
+    }
+
+    /// The variation: a quarter of what the timeout adds to the smoothed round-trip time.
+    pub fn variation(&self) -> Span {
+        Span(self.rttvar)
+    }
+
     /// The smoothed round-trip time; zero before the first sample.
     #[inline]
     pub fn smoothed(&self) -> Span {
@@ -87,9 +137,54 @@ impl RttEstimator {
     }
 }
 
+impl Deviation {
+    /// A round trip of `rtt` microseconds.
+    fn sample(&mut self, rtt: i64, floor: i64, una: u32, high: u32) {
+        if self.srtt == 0 {
+            self.srtt = (8 * rtt).max(1);
+            self.mean = 2 * rtt;
+            self.variation = self.mean.max(floor);
+            self.greatest = self.variation;
+            self.round = high;
+            return;
+        }
+        let error = rtt - (self.srtt >> 3);
+        self.srtt = (self.srtt + error).max(1);
+        let change = error.abs() - (self.mean >> 2);
+        self.mean += if error < 0 && change > 0 { change >> 3 } else { change };
+        self.greatest = self.greatest.max(self.mean);
+        self.variation = self.variation.max(self.greatest);
+        if una > self.round {
+            self.variation -= (self.variation - self.greatest).max(0) >> 2;
+            self.round = high;
+            self.greatest = floor;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn linux_adds_at_least_its_granularity_and_forgets_a_peak_by_a_quarter_a_round_trip() {
+        let millis = Span::from_millis;
+        let options = Options { rto_granularity: millis(200), ..Options::default() };
+        let (mut rtt, mut deviation) = (RttEstimator::new(&options), Deviation::default());
+        let mut sample = |rtt: &mut RttEstimator, ms: u64, una: u32| {
+            rtt.sample_as_linux(millis(ms), &mut deviation, una, una + 10)
+        };
+        sample(&mut rtt, 100, 0);
+        // 4 · 50 ms are the floor.
+        assert_eq!(rtt.timeout(), millis(300));
+        // A late one: SRTT = 100 + 300/8, D = 3/4 · 50 + 1/4 · 300 = 112.5 ms.
+        sample(&mut rtt, 400, 1);
+        assert_eq!(rtt.timeout(), Span::from_micros(137_500 + 450_000));
+        // An early one hardly counts: 4 D grows by (|100 - 137.5| - 112.5) < 0, as usual.
+        sample(&mut rtt, 100, 2);
+        assert_eq!(rtt.smoothed(), Span::from_micros(132_812) + Span(500));
+        assert_eq!(rtt.timeout(), Span::from_micros(132_812 + 450_000));
+    }
 
     #[test]
     fn the_timeout_follows_the_rfc() {

@@ -130,7 +130,7 @@ impl<F: FnMut(Way, u32, &Packet) -> Fate> Transfer<F> {
     /// Writes more data.
     pub fn write(&mut self, size: Bytes) {
         self.lay(size);
-        self.sender.write(size);
+        self.sender.write(size, self.now);
     }
 
     /// Writes nothing more.

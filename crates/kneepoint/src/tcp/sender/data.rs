@@ -3,7 +3,7 @@
 //!
 //! Writes fill whole segments. The last one is as short as the data ends; a later write fills it up unless it was sent
 //! already, so short segments may lie anywhere in what is outstanding. There is no delay for the sake of larger
-//! packets (RFC 9293 §3.7.4, Nagle), and the window survives an idle period (RFC 5681 §4.1 may restart it).
+//! packets (RFC 9293 §3.7.4, Nagle).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,12 +73,13 @@ impl Sender {
 
     /// More data to send, which [`poll`](Sender::poll) may have packets of at once. It is lost on a sender that is not
     /// [`writable`](Sender::writable), or no longer.
-    pub fn write(&mut self, bytes: Bytes) {
+    pub fn write(&mut self, bytes: Bytes, now: Time) {
         let ends = (self.una, self.high, self.total);
         if let Data::Written(written) = &mut self.data
             && !written.closed
         {
             self.total = written.append(bytes, self.options.payload, ends);
+            self.note_written(now);
         }
     }
 

@@ -21,18 +21,18 @@
 
 mod advice;
 mod burst;
+mod by_time;
 mod calm;
 mod data;
 mod flight;
 mod noise;
 mod opening;
-mod probe;
 mod repair;
 
 use std::sync::Arc;
 
 use super::prr::Prr;
-use super::rack::{Rack, Told};
+use super::rack::Rack;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Options, Recovery};
@@ -40,8 +40,8 @@ use crate::cc::{self, Ack, Control, Marks};
 use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
+pub use by_time::Woken;
 use data::Data;
-pub use probe::Woken;
 
 const ENDLESS: u32 = u32::MAX - 1;
 
@@ -189,7 +189,7 @@ impl Sender {
             timed: None,
             rtt: RttEstimator::new(&options),
             board: Scoreboard::default(),
-            rack: (options.recovery == Recovery::Rack).then(Box::default),
+            rack: (options.recovery == Recovery::Rack).then(|| Box::new(Rack::new(&options))),
             prr: None,
             burst: 0,
             data: size.map_or(Data::Full, Data::Sized),
@@ -238,11 +238,7 @@ impl Sender {
     /// When [`on_wakeup`](Sender::on_wakeup) is wanted, or [`poll`](Sender::poll) may have a packet again.
     #[inline]
     pub fn next_wakeup(&self, now: Time) -> Time {
-        let timer = match &self.rack {
-            Some(rack) => self.timer.min(self.next_look(rack)),
-            None => self.timer,
-        };
-        if self.pace > now && self.phase != Phase::Done { timer.min(self.pace) } else { timer }
+        if self.pace > now && self.phase != Phase::Done { self.timer.min(self.pace) } else { self.timer }
     }
 
     /// [`poll`](Sender::poll) in any state.
@@ -254,9 +250,9 @@ impl Sender {
         if let Phase::Opening { sent, rounds } = self.phase {
             return if sent { None } else { self.poll_syn(now, rounds) };
         }
-        let Some(seq) = self.choose() else {
+        let Some(seq) = self.choose(now) else {
             self.burst = 0;
-            return None;
+            return if self.rack.is_some() { self.poll_window_probe() } else { None };
         };
         self.pipe += 1;
         let again = seq < self.high;
@@ -269,7 +265,7 @@ impl Sender {
             self.timer = now + self.rtt.timeout();
         }
         if self.rack.is_some() {
-            self.note_sent(seq, again, now);
+            self.note_sent(seq, now);
         }
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -296,6 +292,9 @@ impl Sender {
         if packet.flags.has(Flags::SYN) {
             return self.on_opened(packet, now);
         }
+        if self.rack.is_some() {
+            return self.hear_by_time(packet, now, rng);
+        }
         let newly = packet.seq.saturating_sub(self.una);
         if packet.seq < self.una
             || packet.seq > self.high
@@ -315,28 +314,18 @@ impl Sender {
         if newly > 0 {
             self.advance(packet.seq, newly, now);
         }
-        let told = match &mut self.rack {
-            Some(rack) => {
-                rack.on_ack(packet, now, self.rtt.smoothed(), self.phase != Phase::Open, &self.options)
-            }
-            None => self.count_duplicates(packet, newly, recovering),
-        };
-        // Linux tells controllers of the last packet answered, its timer of the first (tcp_clean_rtx_queue).
-        let waited = if self.options.timestamps { told.waited } else { Span::ZERO };
-        let rtt = rtt.map(|rtt| rtt.saturating_sub(waited));
+        self.count_duplicates(packet, newly, recovering);
         let arrived = self.arrived();
-        // What a hole held back was delivered before.
-        let grown = if self.rack.is_some() && newly > 0 { told.delivered } else { newly };
         let signal = Ack {
             now,
             rtt,
             one_way: self.options.timestamps.then(|| packet.lag.span()),
             acked: newly,
             delivered: u64::from(self.delivered),
-            resent: u64::from(self.rack.as_ref().map_or(self.resent, |rack| rack.found())),
+            resent: u64::from(self.resent),
             marked: if echoed && self.controller.marks() != Marks::Classic { arrived } else { 0 },
             limited,
-            credit: if grows { f64::from(grown).min(self.options.growth_per_ack) } else { 0.0 },
+            credit: if grows { f64::from(newly).min(self.options.growth_per_ack) } else { 0.0 },
             una: u64::from(self.una),
             next: u64::from(self.high),
             in_flight: self.outstanding(),
@@ -346,15 +335,13 @@ impl Sender {
         let repair = self.should_repair();
         if repair {
             self.repair(now, flight, arrived);
-        } else if told.probe_repaired {
-            self.answer_probe(now, flight);
         }
         if echoed {
             self.on_echo(now, flight, arrived);
         }
         self.control = self.controller.control();
         if self.prr.is_some() {
-            self.shrink(arrived, newly > 0 && told.lost == 0);
+            self.shrink(arrived, newly > 0);
         }
         let done = self.finish_if_done();
         let drained = self.una >= self.total && !done && newly > 0;
@@ -363,9 +350,9 @@ impl Sender {
 
     /// The next segment that the window lets go.
     #[inline]
-    fn choose(&mut self) -> Option<u32> {
+    fn choose(&mut self, now: Time) -> Option<u32> {
         if self.rack.is_some() {
-            return self.choose_by_time();
+            return self.choose_by_time(now);
         }
         if self.resend {
             self.resend = false;
@@ -400,7 +387,7 @@ impl Sender {
     /// Marks the scoreboard, and counts duplicates; with blocks, only one that names something new makes a duplicate
     /// (RFC 6675 §2).
     #[inline]
-    fn count_duplicates(&mut self, packet: &Packet, newly: u32, recovering: bool) -> Told {
+    fn count_duplicates(&mut self, packet: &Packet, newly: u32, recovering: bool) {
         let sack = packet.sack();
         let told = if sack[0].1 != 0 {
             self.board.mark(&sack, self.una, self.high, self.options.dupthresh) > 0
@@ -414,7 +401,6 @@ impl Sender {
         if self.scoreboard_guides() {
             self.pipe = self.board.pipe(self.una, self.next, self.options.dupthresh);
         }
-        Told::default()
     }
 
     /// Everything below `seq` is acknowledged.

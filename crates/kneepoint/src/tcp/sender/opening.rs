@@ -14,7 +14,10 @@ impl Sender {
 
     pub(super) fn on_opened(&mut self, packet: &Packet, now: Time) -> Heard {
         let Phase::Opening { rounds, .. } = self.phase else { return Heard::default() };
-        let rtt = self.rtt.sample(now - packet.sent);
+        let rtt = match self.lend(now) {
+            Some((rack, mut host)) => rack.on_opened(now - packet.sent, packet.receive_window(), &mut host),
+            None => self.rtt.sample(now - packet.sent),
+        };
         self.phase = match rounds {
             0 | 1 => Phase::Open,
             rounds => Phase::Opening { sent: false, rounds: rounds - 1 },

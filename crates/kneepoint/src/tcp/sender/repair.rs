@@ -12,9 +12,6 @@ impl Sender {
     /// Whether the duplicates, or the scoreboard, say that `una` is lost.
     #[inline]
     pub(super) fn should_repair(&self) -> bool {
-        if let Some(rack) = &self.rack {
-            return rack.any_lost() && self.phase == Phase::Open;
-        }
         let told =
             self.duplicates >= self.options.dupthresh || !self.board.is_empty() && self.board.lost(self.una);
         told && self.phase == Phase::Open
@@ -46,9 +43,6 @@ impl Sender {
         self.board.begin(self.una);
         self.pipe = self.board.pipe(self.una, self.next, self.options.dupthresh);
         self.begin_reduction(arrived);
-        if let Some(rack) = self.rack.as_mut().filter(|_| self.prr.is_none()) {
-            rack.force_lost();
-        }
         self.timed = None;
         self.timer = now + self.rtt.timeout();
     }
@@ -81,17 +75,11 @@ impl Sender {
     pub(super) fn end_repair(&mut self) {
         self.phase = Phase::Open;
         self.inflation = 0;
-        if let Some(rack) = &mut self.rack {
-            rack.end_recovery();
-        }
     }
 
     /// The wake-up came: what it led to.
     pub fn on_wakeup(&mut self, now: Time) -> Woken {
         self.calm = false;
-        if self.rack.is_some() && now < self.timer {
-            return self.look(now);
-        }
         if now < self.timer {
             return Woken::Idle;
         }
@@ -101,16 +89,15 @@ impl Sender {
             self.phase = Phase::Opening { sent: false, rounds };
             return Woken::Timeout;
         }
-        if self.probe_goes_first(now) {
-            return Woken::Idle;
+        if self.rack.is_some() {
+            return self.wake_by_time(now);
         }
         // The threshold is held where the timer has already resent this segment (RFC 5681 §3.1). The back-off cannot
         // tell: a duplicate acknowledgement with a timestamp clears it.
         let again = self.expired.replace(self.una) == Some(self.una);
-        let reported = again || self.rack.is_some() && self.phase == Phase::Recovery;
         self.rtt.back_off();
         self.timed = None;
-        self.restart(now, self.flight(), reported);
+        self.restart(now, self.flight(), again);
         Woken::Timeout
     }
 
@@ -127,10 +114,7 @@ impl Sender {
         self.inflation = 0;
         self.resend = false;
         self.prr = None;
-        match &mut self.rack {
-            Some(rack) => rack.on_timeout(now),
-            None => self.next = self.una,
-        }
+        self.next = self.una;
         self.board.clear();
         self.timer = now + self.rtt.timeout();
     }
@@ -176,10 +160,7 @@ impl Sender {
     /// Segments that the receiver holds beyond a gap.
     #[inline]
     fn held_out_of_order(&self) -> u32 {
-        match &self.rack {
-            Some(rack) => rack.sacked(),
-            None => self.board.len(),
-        }
+        self.board.len()
     }
 
     /// The header bits of a segment never sent before; a retransmission is not ECN-capable (RFC 3168 §6.1.5).

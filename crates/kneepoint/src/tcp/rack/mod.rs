@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Recovery by time, as Linux has it: RACK-TLP with the states around it.
+//!
+//! RFC 8985, RFC 9937 and what undoes them, in segments instead of bytes. One value holds all that a sender knows of what is
+//! outstanding; its parts are in files of their own, in the order in which an acknowledgement passes them:
+//!
+//! ```text
+//! news       what it tells: segments, blocks, duplicates, a round trip
+//! detection  what is lost by now
+//! state      Open, Disorder, Cwr, Recovery, Loss: reductions, and their end
+//! undo       reductions that were needless
+//! timer      the one timer
+//! usage      whether the window limits the sender
+//! transmit   what leaves next
+//! ```
+//!
+//! The controller's window is the one after a reduction; the host's comes down to it (`Host::control`). A segment outstanding is never
+//! forgotten, not even by a timeout.
+
+mod detection;
+mod host;
+mod news;
+mod outstanding;
+mod state;
+mod timer;
+mod transmit;
+mod undo;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+use super::CongestionState;
+use super::info::Info;
+use super::options::Options;
+use super::prr::Prr;
+use super::rtt::Deviation;
+use crate::packet::Packet;
+use crate::units::{Span, Time};
+
+use detection::Detection;
+pub use host::Host;
+use news::News;
+use outstanding::Outstanding;
+use timer::Timer;
+use undo::Undo;
+use usage::Usage;
+
+/// What an event calls for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Turn {
+    /// Nothing.
+    #[default]
+    None,
+    /// New data, as far as the window goes.
+    Fresh,
+    /// What is lost, then new data.
+    Lost,
+    /// What is lost.
+    OnlyLost,
+    /// New data, and if there is none what is lost (F-RTO).
+    NewFirst,
+}
+
+impl Turn {
+    fn and_fresh(self) -> Turn {
+        match self {
+            Turn::None => Turn::Fresh,
+            Turn::OnlyLost => Turn::Lost,
+            turn => turn,
+        }
+    }
+}
+
+/// A tail loss probe in flight.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// One above the greatest segment sent when it left.
+    end: u32,
+    /// It was a segment sent before.
+    again: bool,
+}
+
+/// A segment to send whatever the window.
+#[derive(Clone, Copy, Debug)]
+struct Forced {
+    seq: u32,
+    /// It is a probe at the tail.
+    probe: bool,
+}
+
+/// What an acknowledgement led to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told {
+    /// Segments acknowledged in order.
+    pub acked: u32,
+    /// Segments newly known to have arrived.
+    pub delivered: u32,
+    /// Segments newly found lost.
+    losses: u32,
+    /// It acknowledges in order.
+    advanced: bool,
+    /// The round trip of the last segment that it answers.
+    pub rtt: Option<Span>,
+    /// Packets by which the window may grow.
+    pub credit: f64,
+    /// A repair begins.
+    pub repair: bool,
+    /// It is no matter of a controller's.
+    pub silent: bool,
+}
+
+/// What a sender knows of the segments outstanding.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    out: Outstanding,
+    detection: Detection,
+    undo: Undo,
+    state: CongestionState,
+    /// The state ends when everything below it is acknowledged.
+    point: u32,
+    reduction: Option<Prr>,
+    probe: Option<Probe>,
+    /// A timeout may prove spurious by what is acknowledged next (F-RTO).
+    forward: bool,
+    /// Timeouts since something was acknowledged in order; and probes of a closed window.
+    retries: u32,
+    backoff: u32,
+    timer: Timer,
+    /// Set it anew when the turn is over.
+    rearms: bool,
+    /// One above the last segment that the receiver has room for, and the room that it offered last.
+    edge: u32,
+    offered: u32,
+    /// Segments known to have arrived, retransmissions that were needless included.
+    delivered: u64,
+    /// Retransmissions so far, and D-SACKs for them.
+    resent: u32,
+    twice: u32,
+    deviation: Deviation,
+    usage: Usage,
+    turn: Turn,
+    forced: Option<Forced>,
+    /// Segments of the present unit that are still to be sent; new ones sent in this turn; whether some wait since the window is small.
+    unit: u32,
+    sent: u32,
+    deferred: bool,
+    last_sent: Time,
+    /// A probe of a closed window is due.
+    probes_window: bool,
+    /// A repair began.
+    began: bool,
+    /// The next new segment tells the receiver that the window was reduced (CWR).
+    answers: bool,
+}
+
+impl Rack {
+    /// Nothing is outstanding.
+    pub fn new(options: &Options) -> Rack {
+        Rack {
+            out: Outstanding::default(),
+            detection: Detection::new(options.dupthresh),
+            undo: Undo::default(),
+            state: CongestionState::Open,
+            point: 0,
+            reduction: None,
+            probe: None,
+            forward: false,
+            retries: 0,
+            backoff: 0,
+            timer: Timer::default(),
+            rearms: false,
+            edge: options.max_window,
+            offered: options.max_window,
+            delivered: 0,
+            resent: 0,
+            twice: 0,
+            deviation: Deviation::default(),
+            usage: Usage::default(),
+            turn: Turn::Fresh,
+            forced: None,
+            unit: 0,
+            sent: 0,
+            deferred: false,
+            last_sent: Time::ZERO,
+            probes_window: false,
+            began: false,
+            answers: false,
+        }
+    }
+
+    /// The first segment not acknowledged in order.
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.out.una()
+    }
+
+    /// One above the greatest segment sent.
+    #[inline]
+    pub fn high(&self) -> u32 {
+        self.out.high()
+    }
+
+    /// Packets in flight.
+    #[inline]
+    pub fn pipe(&self) -> u32 {
+        self.out.in_flight()
+    }
+
+    /// Segments known to have arrived.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Segments found lost so far, each as often as it was.
+    #[inline]
+    pub fn losses(&self) -> u32 {
+        self.out.losses()
+    }
+
+    /// Whether losses are being repaired.
+    #[inline]
+    pub fn recovering(&self) -> bool {
+        self.state == CongestionState::Recovery
+    }
+
+    /// Whether the next new segment tells the receiver that the window was reduced.
+    #[inline]
+    pub fn answers(&self) -> bool {
+        self.answers
+    }
+
+    /// When the timer expires.
+    #[inline]
+    pub fn wakeup(&self) -> Time {
+        self.timer.at
+    }
+
+    /// Whether a probe of a closed window is due.
+    pub fn take_window_probe(&mut self) -> bool {
+        std::mem::take(&mut self.probes_window)
+    }
+
+    /// The connection is open: the round trip of its handshake, and the receiver's first window.
+    pub fn on_opened(&mut self, rtt: Span, offered: Option<u32>, host: &mut Host) -> Span {
+        let rtt = host.measure(rtt, &mut self.deviation, 0, 0);
+        self.detection.measure(rtt);
+        self.offered = offered.unwrap_or(self.offered).min(host.options.max_window);
+        self.edge = self.offered;
+        self.usage.stamp(host.now);
+        rtt
+    }
+
+    fn probe_on_its_way(&self) -> u32 {
+        u32::from(self.probe.is_some_and(|probe| probe.again))
+    }
+
+    /// Takes in an acknowledgement.
+    pub fn on_ack(&mut self, packet: &Packet, echoed: bool, host: &mut Host) -> Told {
+        let (una, top, outstanding) = (self.out.una(), self.out.top(), self.out.len());
+        let (delivered, losses) = (self.delivered, self.out.losses());
+        if packet.seq > self.out.high() {
+            return self.told_nothing();
+        }
+        let mut news = News { advanced: packet.seq > una, echoed, ..News::default() };
+        let blocks = packet.reports_gap() && host.options.sack;
+        if packet.seq < una {
+            return self.on_old(packet, blocks, news, host);
+        }
+        self.hear_offer(packet, &mut news, host);
+        if news.advanced {
+            self.retries = 0;
+        }
+        if blocks {
+            self.take_blocks(host, packet, una, &mut news);
+        }
+        if outstanding == 0 {
+            return self.on_quiet(packet, news, host);
+        }
+        self.acknowledge(host, packet, top, &mut news);
+        if let Some(sent) = news.sent {
+            self.detection.widen(sent, host.now);
+        }
+        if self.probe.is_some() {
+            self.judge_probe(packet.seq, &news, host);
+        }
+        self.turn = match news.is_dubious() || self.state != CongestionState::Open {
+            true => self.alert(host, packet, (una, u32::from(news.is_duplicate())), &mut news),
+            false => Turn::Fresh,
+        };
+        if news.timer {
+            self.restart_timer(host);
+        }
+        let delivered = (self.delivered - delivered) as u32;
+        Told {
+            acked: packet.seq - una,
+            delivered,
+            losses: self.out.losses() - losses,
+            advanced: news.advanced,
+            rtt: news.rtt,
+            credit: self.credit(delivered, &news, host),
+            repair: std::mem::take(&mut self.began),
+            silent: false,
+        }
+    }
+
+    /// The window after the controller has heard of an acknowledgement.
+    #[inline]
+    pub fn settle(&mut self, told: &Told, host: &mut Host) {
+        match self.reduction.is_some() && self.reduces() {
+            true => self.reduce(host, told.delivered, told.losses, told.advanced),
+            false => host.follow(),
+        }
+    }
+
+    /// An acknowledgement that a later one has overtaken: its blocks may be news.
+    #[cold]
+    fn on_old(&mut self, packet: &Packet, blocks: bool, mut news: News, host: &mut Host) -> Told {
+        if blocks {
+            let before = self.out.una();
+            self.take_blocks(host, packet, before, &mut news);
+            self.turn = self.alert(host, packet, (before, 0), &mut news);
+        }
+        self.told_nothing()
+    }
+
+    /// An acknowledgement while nothing is outstanding.
+    #[cold]
+    fn on_quiet(&mut self, packet: &Packet, mut news: News, host: &mut Host) -> Told {
+        if news.twice {
+            self.alert(host, packet, (packet.seq, 0), &mut news);
+        }
+        self.hear_window(host);
+        if self.probe.is_some() {
+            self.judge_probe(packet.seq, &news, host);
+        }
+        self.turn = self.turn.and_fresh();
+        self.told_nothing()
+    }
+
+    /// Nothing that a controller grows by.
+    fn told_nothing(&mut self) -> Told {
+        Told { silent: true, repair: std::mem::take(&mut self.began), ..Told::default() }
+    }
+
+    /// The receiver's window. One that an acknowledgement of nothing new brings counts if it is larger, or closed.
+    #[inline]
+    fn hear_offer(&mut self, packet: &Packet, news: &mut News, host: &mut Host) {
+        if let Some(offered) = packet.receive_window()
+            && (news.advanced || offered > self.offered || offered == 0)
+        {
+            news.window = true;
+            if offered != self.offered && self.out.high() < host.total && self.out.is_empty() {
+                self.on_write(host);
+            }
+            self.offered = offered.min(host.options.max_window);
+        }
+        self.edge = packet.seq.saturating_add(self.offered);
+    }
+
+    /// RFC 8985 §7.4.2: what became of the probe at the tail.
+    #[cold]
+    fn judge_probe(&mut self, una: u32, news: &News, host: &mut Host) {
+        let Some(probe) = self.probe.filter(|probe| una >= probe.end) else { return };
+        if !probe.again || news.probe_twice {
+            self.probe = None;
+        } else if una > probe.end {
+            // It repaired a loss that nothing else told of.
+            self.repair_by_probe(host);
+        } else if !(news.advanced || news.window || news.sacked) {
+            self.probe = None;
+        }
+    }
+
+    /// Packets by which the window may grow.
+    #[inline]
+    fn credit(&mut self, delivered: u32, news: &News, host: &mut Host) -> f64 {
+        // Where much is reordered, what arrives out of order counts, too.
+        let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
+        let grows = progress && !self.reduces();
+        if grows && (!host.options.window_validation || self.usage.limits(host)) {
+            self.usage.stamp(host.now);
+            f64::from(delivered).min(host.options.growth_per_ack)
+        } else {
+            0.0
+        }
+    }
+
+    /// The state, as a program can ask for it.
+    pub fn info(&self, host: &mut Host) -> Info {
+        let threshold = host.threshold();
+        Info {
+            state: self.state,
+            window: host.window(),
+            threshold: threshold.is_finite().then_some(threshold as u32),
+            unacked: self.out.len(),
+            sacked: self.out.sacked(),
+            lost: self.out.lost(),
+            retransmitted: self.out.resent(),
+            total_retransmitted: self.resent,
+            reordering: self.detection.degree,
+            srtt: host.rtt.smoothed(),
+            rttvar: Span(host.rtt.variation().0),
+            timeout: host.rtt.timeout(),
+            delivered: self.delivered,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The one timer of a sender: for retransmission, for reordering, for probes at the tail, for probes of a closed window.
+//!
+//! RFC 6298 §5, RFC 8985 §6.2 step 5 and §7, RFC 9293 §3.8.6.1; as Linux has it.
+//!
+//! ```text
+//! progress     in Open and Cwr a probe after 2 SRTT + slack, or 2 SRTT + WCDelAckT with one segment outstanding,
+//!              but no later than the timeout; in other states the timeout                          §7.2
+//! probe        new data whatever the window, else the last segment; then the timeout from now on   §7.3
+//! reordering   the wait for segments that may be lost, + slack; then the timeout of the first segment
+//! timeout      the first segment is lost, and all others that were sent a round trip ago           §6.3; then twice as long
+//! closed       with nothing outstanding and no room: a probe after max(RTO, 200 ms), then twice as long
+//! ```
+//!
+//! Linux rounds its timers up to ticks, and files them in a wheel: what is further away than 63 ticks is rounded up to 8, beyond 511 to
+//! 64, and so on (`calc_wheel_index`). With a tick of zero nothing is rounded.
+
+use super::host::Host;
+use super::{CongestionState as State, Rack, Turn};
+use crate::tcp::Options;
+use crate::tcp::sender::Woken;
+use crate::units::{Span, Time};
+
+/// The least interval of probes of a closed window (Linux TCP_RTO_MIN).
+const LEAST_WINDOW_PROBE: Span = Span::from_millis(200);
+/// Doublings of that interval at most (Linux: up to 120 s).
+const MOST_DOUBLINGS: u32 = 10;
+/// A probe before the first round trip is known (Linux TCP_TIMEOUT_INIT).
+const FIRST_PROBE: Span = Span::from_secs(1);
+
+/// What the timer is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// Nothing.
+    #[default]
+    None,
+    /// Retransmission.
+    Timeout,
+    /// Segments that may be lost.
+    Reordering,
+    /// A probe at the tail.
+    Tail,
+    /// A probe of a closed window.
+    Window,
+}
+
+/// The timer.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    /// What for.
+    pub purpose: Purpose,
+    /// When it expires.
+    pub at: Time,
+}
+
+impl Default for Timer {
+    fn default() -> Timer {
+        Timer { purpose: Purpose::None, at: Time::NEVER }
+    }
+}
+
+/// A span in whole ticks.
+fn in_ticks(span: Span, options: &Options) -> Span {
+    let tick = options.timer_tick.0;
+    if tick == 0 { span } else { Span(span.0.div_ceil(tick) * tick) }
+}
+
+/// When a timer of a length expires.
+fn expiry(now: Time, span: Span, options: &Options) -> Time {
+    let tick = options.timer_tick.0;
+    if tick == 0 {
+        return now + span;
+    }
+    let (begin, ticks) = (now.0 / tick, span.0.div_ceil(tick));
+    let mut shift = 0;
+    while ticks >= 63 << shift {
+        shift += 3;
+    }
+    Time((((begin + ticks) >> shift) + 1 << shift) * tick)
+}
+
+impl Rack {
+    pub(super) fn set_timer(&mut self, purpose: Purpose, span: Span, host: &Host) {
+        self.timer = Timer { purpose, at: expiry(host.now, span, host.options) };
+    }
+
+    fn timeout(host: &Host) -> Span {
+        in_ticks(host.rtt.timeout(), host.options)
+    }
+
+    /// How long the first segment has until its timeout.
+    fn left_to_head(&self, host: &Host) -> Option<Span> {
+        let until = self.out.head()?.at + Rack::timeout(host);
+        (until > host.now).then(|| until - host.now)
+    }
+
+    /// Progress was made: a probe at the tail, or the timeout.
+    pub(super) fn restart_timer(&mut self, host: &Host) {
+        if !self.schedule_probe(host, true) {
+            self.rearm(host);
+        }
+    }
+
+    /// The timeout, less what has passed since the first segment was sent where the timer served something else.
+    pub(super) fn rearm(&mut self, host: &Host) {
+        if self.out.is_empty() {
+            self.timer = Timer::default();
+            return;
+        }
+        let elapsed = matches!(self.timer.purpose, Purpose::Reordering | Purpose::Tail);
+        let span = match elapsed {
+            true => self.left_to_head(host).unwrap_or(Span(1000)),
+            false => Rack::timeout(host),
+        };
+        self.set_timer(Purpose::Timeout, span, host);
+    }
+
+    /// Sets the timer for a probe at the tail, if there may be one. `anew`: the timeout begins with it.
+    pub(super) fn schedule_probe(&mut self, host: &Host, anew: bool) -> bool {
+        let options = host.options;
+        let quiet = matches!(self.state, State::Open | State::Cwr);
+        if !options.probes || !options.sack || self.out.is_empty() || !quiet {
+            return false;
+        }
+        let srtt = host.rtt.smoothed();
+        let lone = self.out.len() == 1;
+        let span = match srtt {
+            Span::ZERO => FIRST_PROBE,
+            _ => srtt * 2 + if lone { options.probe_ack_delay } else { options.timer_slack },
+        };
+        let left = if anew { Some(Rack::timeout(host)) } else { self.left_to_head(host) };
+        let span = in_ticks(span, options).min(left.unwrap_or(span));
+        self.set_timer(Purpose::Tail, span, host);
+        true
+    }
+
+    /// Marks what is lost. Whether the timer waits for segments that may be.
+    pub(super) fn detect(&mut self, host: &Host) -> bool {
+        if !std::mem::take(&mut self.detection.advanced) {
+            return false;
+        }
+        let wait = self.look(host);
+        if let Some(wait) = wait {
+            let span = (wait + host.options.timer_slack).min(Rack::timeout(host));
+            self.set_timer(Purpose::Reordering, span, host);
+        }
+        wait.is_some()
+    }
+
+    fn look(&mut self, host: &Host) -> Option<Span> {
+        let repairing = self.state >= State::Recovery;
+        self.detection.detect(&mut self.out, host.now, host.rtt.smoothed(), repairing)
+    }
+
+    /// The timer expired.
+    #[cold]
+    pub fn on_timer(&mut self, host: &mut Host) -> Woken {
+        match self.timer.purpose {
+            Purpose::None => self.timer = Timer::default(),
+            Purpose::Reordering => return self.on_reordering(host),
+            Purpose::Tail => self.send_probe(host),
+            Purpose::Timeout => return self.on_timeout(host),
+            Purpose::Window => self.probe_window(host),
+        }
+        Woken::Idle
+    }
+
+    fn on_reordering(&mut self, host: &mut Host) -> Woken {
+        let (in_flight, losses) = (self.out.in_flight(), self.out.losses());
+        self.look(host);
+        let mut woken = Woken::Idle;
+        if self.out.in_flight() != in_flight {
+            if self.state != State::Recovery {
+                self.enter_recovery(host, false);
+                self.began = false;
+                self.reduce(host, 1, self.out.losses() - losses, false);
+                woken = Woken::Repair;
+            }
+            self.turn = Turn::OnlyLost;
+        }
+        self.rearms = self.timer.purpose != Purpose::Timeout;
+        self.timer.at = Time::NEVER;
+        woken
+    }
+
+    fn send_probe(&mut self, host: &mut Host) {
+        if self.probe.is_none() {
+            let new = self.out.high() < self.limit(host);
+            let (high, seq) = (self.out.high(), self.out.high() - u32::from(!new));
+            self.probe = Some(super::Probe { end: high + u32::from(new), again: !new });
+            self.forced = Some(super::Forced { seq, probe: true });
+            self.timer.purpose = Purpose::None;
+        }
+        // A probe that was not sent last is set anew when it has left.
+        self.rearm_after_probe(host);
+    }
+
+    fn rearm_after_probe(&mut self, host: &Host) {
+        if self.timer.purpose == Purpose::None {
+            self.set_timer(Purpose::Timeout, Rack::timeout(host), host);
+        } else {
+            self.rearm(host);
+        }
+    }
+
+    fn on_timeout(&mut self, host: &mut Host) -> Woken {
+        self.timer = Timer::default();
+        if self.out.is_empty() {
+            return Woken::Idle;
+        }
+        self.enter_loss(host);
+        self.retries += u32::from(self.offered > 0);
+        self.forced = Some(super::Forced { seq: self.out.una(), probe: false });
+        host.rtt.back_off();
+        self.set_timer(Purpose::Timeout, Rack::timeout(host), host);
+        Woken::Timeout
+    }
+
+    /// What is outstanding is lost (Linux `tcp_enter_loss`).
+    fn enter_loss(&mut self, host: &mut Host) {
+        let begins = self.state < State::Recovery;
+        let (una, high) = (self.out.una(), self.out.high());
+        if !host.options.sack {
+            self.out.forget_duplicates();
+        }
+        for seq in una..high {
+            let due = |at| self.detection.is_due(at, host.now);
+            if self.out.get(seq).is_some_and(|sent| seq == una || due(sent.at)) {
+                self.out.lose(seq);
+            }
+        }
+        let repeats = self.state == State::Loss && self.retries == 0;
+        let reduces = self.state <= State::Disorder || una >= self.point || repeats;
+        if reduces {
+            self.undo.threshold = Some(self.present_threshold(host));
+            self.undo.window = host.control.window;
+            self.undo.begin(una, self.out.resent() + self.probe_on_its_way());
+        }
+        host.restart(!reduces, high, self.out.in_flight());
+        if self.state <= State::Disorder && self.out.sacked() >= host.options.dupthresh {
+            self.detection.relax(host.options.dupthresh);
+        }
+        self.state = State::Loss;
+        self.reduction = None;
+        self.point = high;
+        self.probe = None;
+        self.answers = true;
+        self.usage.stamp(host.now);
+        self.forward = host.options.frto && (begins || self.retries > 0);
+    }
+
+    /// Nothing is outstanding, and the receiver has no room for what there is.
+    pub(super) fn watch_window(&mut self, host: &Host) {
+        if self.timer.purpose == Purpose::None {
+            self.set_timer(Purpose::Window, self.window_probe(host), host);
+        }
+    }
+
+    fn window_probe(&self, host: &Host) -> Span {
+        let least = Rack::timeout(host).max(LEAST_WINDOW_PROBE);
+        Span(least.0 << self.backoff.min(MOST_DOUBLINGS)).min(host.options.rto_max)
+    }
+
+    fn probe_window(&mut self, host: &Host) {
+        self.timer = Timer::default();
+        if self.out.is_empty() && self.out.high() < host.total {
+            self.backoff += 1;
+            self.probes_window = true;
+            self.watch_window(host);
+        }
+    }
+
+    /// An acknowledgement with nothing outstanding: the window is open again, or is probed later.
+    pub(super) fn hear_window(&mut self, host: &Host) {
+        if self.out.high() >= host.total {
+            return;
+        }
+        self.timer = Timer::default();
+        if self.out.high() < self.limit(host) {
+            self.backoff = 0;
+        } else {
+            self.watch_window(host);
+        }
+    }
+}

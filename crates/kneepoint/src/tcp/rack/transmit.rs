@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What leaves next: a segment whatever the window, then what is lost, then new data.
+//!
+//! As Linux's `tcp_xmit_retransmit_queue`, `tcp_write_xmit` and `tcp_tso_should_defer` have it.
+//!
+//! ```text
+//! retransmission  while in flight < W, inside the receiver's window; only where an event called for it
+//! new data        while in flight < W, inside the receiver's window
+//! deferred        (with `tso`, before Recovery, within 1 ms of the last transmission) where less may leave than
+//!                 a millisecond of the pace and a third of the window, and the next acknowledgement is due within min(SRTT / 2, 1 ms)
+//! ```
+//!
+//! The pace that deferring goes by is 2 W / SRTT below half of the threshold, else 1.2 W / SRTT, of a sender that is not paced.
+//! Not here: small queues (TSQ) would hold back what waits in the host's own device, which no host here has.
+
+use super::host::Host;
+use super::timer::Purpose;
+use super::{CongestionState as State, Forced, Rack, Turn};
+use crate::units::{Span, Time};
+
+/// Bytes of the largest unit that Linux hands to a device.
+const LARGEST: u64 = 65_535;
+/// Segments of the smallest one.
+const SMALLEST: u32 = 2;
+/// How recent the last transmission is where segments wait, and how long they wait at most.
+const PATIENCE: Span = Span::from_millis(1);
+/// The part of a second whose data is one unit (Linux `sk_pacing_shift`).
+const UNITS_PER_SECOND: f64 = 1024.0;
+/// The pace by window and round trip in slow start, and in avoidance.
+const PACES: (f64, f64) = (2.0, 1.2);
+
+impl Rack {
+    /// One above the last segment that there is and that the receiver has room for.
+    #[inline]
+    pub fn limit(&self, host: &Host) -> u32 {
+        host.total.min(self.edge)
+    }
+
+    /// The next segment to send.
+    pub fn choose(&mut self, host: &mut Host) -> Option<u32> {
+        if let Some(Forced { seq, .. }) = self.forced {
+            return Some(seq);
+        }
+        if self.turn == Turn::NewFirst {
+            if let Some(seq) = self.next_new(host) {
+                return Some(seq);
+            }
+            // F-RTO without new data is a timeout like any other.
+            self.forward &= self.out.high() > self.point;
+            self.turn = if self.out.high() > self.point { Turn::Fresh } else { Turn::Lost };
+        }
+        if matches!(self.turn, Turn::Lost | Turn::OnlyLost) {
+            if let Some(seq) = self.next_lost(host) {
+                return Some(seq);
+            }
+            self.turn = if self.turn == Turn::Lost { Turn::Fresh } else { Turn::None };
+        }
+        if self.turn == Turn::Fresh {
+            if let Some(seq) = self.next_new(host) {
+                return Some(seq);
+            }
+            self.turn = Turn::None;
+            self.end_turn(host);
+        }
+        if std::mem::take(&mut self.rearms) {
+            self.rearm(host);
+        }
+        None
+    }
+
+    fn next_lost(&mut self, host: &Host) -> Option<u32> {
+        if self.out.in_flight() >= host.window() {
+            return None;
+        }
+        let edge = self.edge;
+        self.out.next_lost().filter(|seq| *seq < edge || *seq == self.out.una())
+    }
+
+    #[inline]
+    fn next_new(&mut self, host: &mut Host) -> Option<u32> {
+        let (seq, in_flight, window) = (self.out.high(), self.out.in_flight(), host.window());
+        if seq >= self.limit(host) || in_flight >= window {
+            return None;
+        }
+        if host.options.tso && host.control.pacing.is_none() {
+            if self.unit == 0 {
+                self.unit = self.next_unit(host, window - in_flight)?;
+            }
+            self.unit -= 1;
+        }
+        Some(seq)
+    }
+
+    /// Segments of the next unit that the device is given; none where they wait for more.
+    fn next_unit(&mut self, host: &mut Host, room: u32) -> Option<u32> {
+        let left = host.total - self.out.high();
+        let quota = room.min((host.window() / 2).max(1));
+        if left == 1 {
+            return Some(1);
+        }
+        let offered = self.limit(host) - self.out.high();
+        let recent = self.state < State::Recovery && host.now.since(self.last_sent) <= PATIENCE;
+        if recent && self.waits(host, room, offered, left) {
+            self.deferred = room <= offered;
+            return None;
+        }
+        Some(quota.min(offered).min(self.largest_unit(host)).max(1))
+    }
+
+    /// Segments of a millisecond of the pace.
+    fn largest_unit(&self, host: &mut Host) -> u32 {
+        let srtt = host.rtt.smoothed().as_secs_f64();
+        let window = host.control.window;
+        let pace = if window < host.threshold() / 2.0 { PACES.0 } else { PACES.1 };
+        let packets = pace * window.max(f64::from(self.out.len())) / srtt.max(1e-6);
+        ((packets / UNITS_PER_SECOND) as u32).clamp(SMALLEST, largest(host))
+    }
+
+    /// Whether segments wait for more to leave with them.
+    #[cold]
+    fn waits(&self, host: &mut Host, room: u32, offered: u32, left: u32) -> bool {
+        let now_possible = room.min(offered);
+        let queued = left.min(largest(host));
+        let third = u64::from(host.window().min(self.offered)) * host.options.payload.0 / 3;
+        if now_possible >= self.largest_unit(host)
+            || left > queued && now_possible >= queued
+            || u64::from(now_possible) * host.options.payload.0 >= third
+        {
+            return false;
+        }
+        let Some(head) = self.out.head() else { return false };
+        let srtt = host.rtt.smoothed();
+        let patience = Span(srtt.0 / 2).min(PATIENCE);
+        head.at + srtt <= host.now + patience
+    }
+
+    /// Nothing more may leave for now.
+    #[inline]
+    fn end_turn(&mut self, host: &mut Host) {
+        let full = std::mem::take(&mut self.deferred) || self.out.in_flight() >= host.window();
+        let sent = std::mem::take(&mut self.sent) > 0;
+        self.unit = 0;
+        if sent || full {
+            self.validate(host, full);
+        }
+        if sent {
+            self.schedule_probe(host, false);
+        } else if self.out.is_empty() && self.out.high() < host.total && self.out.high() >= self.edge {
+            self.watch_window(host);
+        }
+    }
+
+    /// A segment leaves.
+    #[inline]
+    pub fn on_sent(&mut self, seq: u32, host: &mut Host) {
+        if let Some(prr) = self.reduction.as_mut().filter(|_| self.forced.is_none()) {
+            prr.on_sent();
+        }
+        if seq == self.out.high() {
+            self.on_new(host);
+        } else {
+            self.on_resent(seq, host);
+        }
+        self.last_sent = host.now;
+    }
+
+    #[inline]
+    fn on_new(&mut self, host: &mut Host) {
+        if self.out.in_flight() == 0 && self.last_sent > Time::ZERO {
+            host.controller.on_resume(host.now, host.now.since(self.last_sent));
+        }
+        let first = self.out.is_empty();
+        self.out.send(host.now);
+        self.answers = false;
+        if self.forced.take().is_some() {
+            return;
+        }
+        self.sent += 1;
+        if first || self.timer.purpose == Purpose::Tail {
+            self.rearm(host);
+        }
+    }
+
+    #[cold]
+    fn on_resent(&mut self, seq: u32, host: &mut Host) {
+        let forced = self.forced.take();
+        let probe = forced.is_some_and(|forced| forced.probe);
+        self.out.resend(seq, host.now, probe);
+        self.resent += 1;
+        if probe {
+            return;
+        }
+        self.undo.resent(host.now);
+        let head = seq == self.out.una();
+        if forced.is_none() && head && self.timer.purpose != Purpose::Reordering {
+            self.timer.purpose = Purpose::None;
+            self.rearm(host);
+        }
+    }
+}
+
+/// Segments of the largest unit.
+fn largest(host: &Host) -> u32 {
+    (LARGEST / host.options.payload.0).max(u64::from(SMALLEST)) as u32
+}

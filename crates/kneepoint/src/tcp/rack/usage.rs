@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether the window is what limits the sender, and what becomes of a window that is not used.
+//!
+//! RFC 7661, RFC 2861; as Linux's `tcp_cwnd_validate`, `tcp_is_cwnd_limited` and `tcp_cwnd_restart` have it.
+//!
+//! ```text
+//! limited     it was full when something was sent in this round trip; in slow start also W < 2 (most outstanding in it)
+//! not used    for a timeout: S = max(S, 3/4 W), W = (W + max(most outstanding, initial window)) / 2
+//! idle        for n timeouts: S likewise, W = W / 2^n, at least min(W, initial window)
+//! ```
+
+/// The use of the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    limited: bool,
+    /// The most outstanding in this round trip, and the segment that ends it.
+    most: u32,
+    end: u32,
+    /// The most outstanding since the window limited, or was changed; and when that was.
+    used: u32,
+    since: Time,
+}
+
+use super::Rack;
+use super::host::Host;
+use crate::cc::Cause;
+use crate::units::{Span, Time};
+
+impl Usage {
+    /// Whether the window limits the sender, which matters to its growth.
+    #[inline]
+    pub fn limits(&self, host: &mut Host) -> bool {
+        if self.limited {
+            return true;
+        }
+        let window = host.control.window;
+        window < host.threshold() && window < f64::from(2 * self.most)
+    }
+
+    /// The window was changed.
+    pub fn stamp(&mut self, now: Time) {
+        self.since = now;
+    }
+}
+
+impl Rack {
+    /// Something was sent, or could not be since the window is full.
+    pub(super) fn validate(&mut self, host: &mut Host, full: bool) {
+        let (una, high, len) = (self.out.una(), self.out.high(), self.out.len());
+        let usage = &mut self.usage;
+        if una >= usage.end || full || !usage.limited && len > usage.most {
+            (usage.limited, usage.most, usage.end) = (full, len, high);
+        }
+        if usage.limits(host) {
+            usage.used = 0;
+            usage.since = host.now;
+            return;
+        }
+        usage.used = usage.used.max(len);
+        let unused = host.now.since(usage.since) >= host.rtt.timeout();
+        if unused && host.options.slow_start_after_idle && !host.steers() {
+            self.shrink_unused(host);
+        }
+    }
+
+    #[cold]
+    fn shrink_unused(&mut self, host: &mut Host) {
+        let used = self.usage.used.max(host.options.initial_window as u32);
+        let window = host.window();
+        if self.state == super::CongestionState::Open {
+            if used < window {
+                let threshold = self.present_threshold(host);
+                host.resize(f64::from(window.midpoint(used)), threshold, Cause::Idle);
+            }
+            self.usage.used = 0;
+        }
+        self.usage.since = host.now;
+    }
+
+    /// There is data to send after nothing was outstanding.
+    pub fn on_write(&mut self, host: &mut Host) {
+        let idle = host.now.since(self.last_sent);
+        let starts = self.last_sent > Time::ZERO && self.out.is_empty() && host.options.slow_start_after_idle;
+        if starts && !host.steers() && idle > host.rtt.timeout() {
+            self.restart_window(host, idle);
+        }
+        self.turn = self.turn.and_fresh();
+    }
+
+    #[cold]
+    fn restart_window(&mut self, host: &mut Host, idle: Span) {
+        let threshold = self.present_threshold(host);
+        let mut window = host.window();
+        let least = window.min(host.options.initial_window as u32);
+        let mut left = idle.saturating_sub(host.rtt.timeout());
+        while left > Span::ZERO && window > least {
+            window /= 2;
+            left = left.saturating_sub(host.rtt.timeout());
+        }
+        host.resize(f64::from(window.max(least)), threshold, Cause::Idle);
+        self.usage.since = host.now;
+        self.usage.used = 0;
+    }
+}

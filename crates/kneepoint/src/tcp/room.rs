@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The room that a receiver offers, and how it grows: Linux's `tcp_grow_window` and dynamic right-sizing.
+//!
+//! RFC 7323 §2 for windows beyond 64 KiB, whose scale is not modelled: a window is a number of whole segments. W. Feng, M. Fisk, M. Gardner,
+//! E. Weigle, "Dynamic Right-Sizing", Parallel Computing 30, 2004.
+//!
+//! ```text
+//! offered = min(threshold, clamp - held);  what was offered once is never taken back
+//! each segment:              threshold += 2, up to clamp - held
+//! each round trip in which `copied` segments were read, if more than in any before:
+//!                            w = 2 copied + 16;  w += 2 w (copied - before) / before;  clamp = min(w, half of the buffer)
+//! ```
+//!
+//! `held` segments that wait for one before them. The application reads what is in order at once. Half of a buffer is room for payload
+//! and half the kernel's overhead, as Linux presumes before it has measured its driver (TCP_DEFAULT_SCALING_RATIO). The first window
+//! is that of a buffer of 128 KiB.
+//!
+//! Reading: the receiver knows the round trip as its sender has it, where Linux estimates it by timestamps.
+
+use super::Options;
+use crate::units::{Span, Time};
+
+/// The buffer of a fresh connection (Linux `tcp_rmem`, second value).
+const FIRST_BUFFER: u64 = 131_072;
+/// Segments that a receiver expects in the first round trip (Linux TCP_INIT_CWND).
+const FIRST_FLIGHT: u32 = 10;
+
+/// The room of a receiver, in segments.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// Of a buffer that is as large as it may be.
+    most: u32,
+    clamp: u32,
+    threshold: u32,
+    /// One above the last segment that there is room for.
+    edge: u32,
+    /// The most that was read in a round trip; where and when the present one began.
+    read: u32,
+    from: u32,
+    since: Time,
+}
+
+impl Room {
+    /// The room of a fresh connection, if the options limit it.
+    pub fn new(options: &Options) -> Option<Box<Room>> {
+        let of_buffer = |bytes: u64| (bytes / 2 / options.payload.0).clamp(1, u64::from(u32::MAX)) as u32;
+        let most = of_buffer(options.receive_buffer.0);
+        let first = of_buffer(FIRST_BUFFER).min(most);
+        let room = Room {
+            most,
+            clamp: first,
+            threshold: first,
+            edge: first,
+            read: FIRST_FLIGHT.min(first),
+            from: 0,
+            since: Time::ZERO,
+        };
+        (options.receive_buffer.0 > 0).then(|| Box::new(room))
+    }
+
+    /// A segment arrived; everything below `next` has, and `held` segments above it. The round trip is `rtt`.
+    pub fn on_data(&mut self, next: u32, held: u32, rtt: Span, now: Time) {
+        let free = self.clamp.saturating_sub(held);
+        if self.threshold < free {
+            self.threshold = (self.threshold + 2).min(free);
+        }
+        if rtt > Span::ZERO && now.since(self.since) >= rtt {
+            self.end_round(next, now);
+        }
+        self.edge = self.edge.max(next.saturating_add(self.threshold.min(free)));
+    }
+
+    fn end_round(&mut self, next: u32, now: Time) {
+        let copied = next - self.from;
+        if copied > self.read {
+            let (copied, read) = (u64::from(copied), u64::from(self.read));
+            let window = 2 * copied + 16;
+            let window = window + 2 * (window * (copied - read) / read);
+            self.clamp = self.clamp.max(window.min(u64::from(self.most)) as u32);
+            self.read = copied as u32;
+        }
+        (self.from, self.since) = (next, now);
+    }
+
+    /// The room beyond `next`.
+    #[inline]
+    pub fn offered(&self, next: u32) -> u32 {
+        self.edge.saturating_sub(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Host;
+
+    /// `flights` of segments in order, each in a round trip of 100 ms.
+    fn after(room: &mut Room, flights: &[u32]) -> u32 {
+        let (mut next, mut now) = (0, Time::ZERO);
+        for &flight in flights {
+            now += Span::from_millis(100);
+            for _ in 0..flight {
+                next += 1;
+                room.on_data(next, 0, Span::from_millis(100), now);
+            }
+        }
+        room.offered(next)
+    }
+
+    #[test]
+    fn a_receiver_offers_64_kib_until_it_reads_more_in_a_round_trip() {
+        let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        // 65,536 / 1448.
+        assert_eq!(room.offered(0), 45);
+        assert_eq!(after(&mut room, &[10]), 45);
+        // Twenty were read where ten were before: 2 · 20 + 16 = 56, and 2 · 56 · 10/10 more.
+        let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        after(&mut room, &[10, 20, 1]);
+        assert_eq!(room.clamp, 2 * 21 + 16 + 2 * (58 * 11 / 10));
+    }
+
+    #[test]
+    fn what_waits_for_a_segment_takes_room_and_none_is_taken_back() {
+        let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        for held in 1..60 {
+            room.on_data(0, held, Span::from_millis(100), Time::ZERO);
+            assert_eq!(room.offered(0), 45);
+        }
+        room.on_data(60, 0, Span::from_millis(100), Time::ZERO);
+        assert_eq!(room.offered(60), 45);
+    }
+}

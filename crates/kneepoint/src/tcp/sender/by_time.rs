@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A sender whose recovery goes by time, as Linux's does ([`Rack`]).
+//!
+//! The recovery holds what is outstanding and the timer; here it meets data, controller and pace.
+
+use super::{ENDLESS, Heard, Phase, Segment, Sender};
+use crate::cc::{Ack, Marks};
+use crate::packet::{Flags, Packet};
+use crate::rng::Rng;
+use crate::tcp::Info;
+use crate::tcp::rack::{Host, Rack, Told};
+use crate::units::Time;
+
+/// What a wake-up led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Nothing that a controller would hear of.
+    Idle,
+    /// A repair begins.
+    Repair,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+impl Sender {
+    /// The recovery, and the rest of the sender for it.
+    #[inline]
+    pub(super) fn lend(&mut self, now: Time) -> Option<(&mut Rack, Host<'_>)> {
+        let Sender { rack, controller, control, rtt, options, total, .. } = self;
+        let rack = rack.as_deref_mut()?;
+        Some((rack, Host { now, options, controller, control, rtt, total: *total }))
+    }
+
+    /// The state of the sender as a program on its host can ask for it, where its recovery goes by time.
+    pub fn info(&mut self, now: Time) -> Option<Info> {
+        self.lend(now).map(|(rack, mut host)| rack.info(&mut host))
+    }
+
+    /// The recovery, where it goes by time.
+    #[cfg(test)]
+    pub(in crate::tcp) fn recovery(&self) -> Option<&Rack> {
+        self.rack.as_deref()
+    }
+
+    #[inline(never)]
+    pub(super) fn hear_by_time(&mut self, packet: &Packet, now: Time, rng: &mut Rng) -> Heard {
+        if matches!(self.phase, Phase::Opening { .. } | Phase::Done) {
+            return Heard::default();
+        }
+        let limited = !self.window_is_full() && !self.is_paced();
+        let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
+        let Some((rack, mut host)) = self.lend(now) else { return Heard::default() };
+        let told = rack.on_ack(packet, echoed, &mut host);
+        let acked = self.bytes_between(self.una, self.una + told.acked);
+        self.follow();
+        if !told.silent {
+            self.tell(packet, &told, (limited, echoed), now, rng);
+        }
+        let done = self.finish_if_done();
+        let drained = self.una >= self.total && !done && told.acked > 0;
+        let one_way = self.options.timestamps.then(|| packet.lag.span());
+        Heard { acked, rtt: told.rtt, one_way, repair: told.repair, done, drained }
+    }
+
+    /// The controller hears of an acknowledgement.
+    #[inline]
+    fn tell(
+        &mut self,
+        packet: &Packet,
+        told: &Told,
+        (limited, echoed): (bool, bool),
+        now: Time,
+        rng: &mut Rng,
+    ) {
+        let Some(rack) = self.rack.as_deref() else { return };
+        let each = echoed && self.controller.marks() != Marks::Classic;
+        let signal = Ack {
+            now,
+            rtt: told.rtt,
+            one_way: self.options.timestamps.then(|| packet.lag.span()),
+            acked: told.acked,
+            delivered: rack.delivered(),
+            resent: u64::from(rack.losses()),
+            marked: if each { told.delivered } else { 0 },
+            limited,
+            credit: told.credit,
+            una: u64::from(self.una),
+            next: u64::from(self.high),
+            in_flight: rack.pipe(),
+            recovering: rack.recovering(),
+        };
+        self.controller.on_ack(&signal, rng);
+        if let Some((rack, mut host)) = self.lend(now) {
+            rack.settle(told, &mut host);
+        }
+    }
+
+    /// What the recovery has changed, for the rest of the sender.
+    #[inline]
+    fn follow(&mut self) {
+        let Some(rack) = self.rack.as_deref() else { return };
+        (self.una, self.high, self.next) = (rack.una(), rack.high(), rack.high());
+        self.timer = rack.wakeup();
+        self.cwr = rack.answers() && self.options.ecn;
+    }
+
+    /// The timer expired.
+    pub(super) fn wake_by_time(&mut self, now: Time) -> Woken {
+        let Some((rack, mut host)) = self.lend(now) else { return Woken::Idle };
+        let woken = rack.on_timer(&mut host);
+        self.follow();
+        woken
+    }
+
+    /// The next segment.
+    #[inline(never)]
+    pub(super) fn choose_by_time(&mut self, now: Time) -> Option<u32> {
+        let (rack, mut host) = self.lend(now)?;
+        let seq = rack.choose(&mut host);
+        if seq.is_none() {
+            self.follow();
+        }
+        seq
+    }
+
+    /// A probe of a closed window, if one is due.
+    pub(super) fn poll_window_probe(&mut self) -> Option<Segment> {
+        let due = self.rack.as_deref_mut().is_some_and(Rack::take_window_probe);
+        let (seq, size) = (self.una.saturating_sub(1), self.options.header.0 as u16);
+        due.then_some(Segment { seq, size, flags: Flags::PROBE })
+    }
+
+    /// A segment was sent.
+    #[inline(never)]
+    pub(super) fn note_sent(&mut self, seq: u32, now: Time) {
+        let cwr = self.cwr;
+        if let Some((rack, mut host)) = self.lend(now) {
+            rack.on_sent(seq, &mut host);
+        }
+        self.follow();
+        self.cwr = cwr;
+    }
+
+    /// Data was written.
+    pub(super) fn note_written(&mut self, now: Time) {
+        debug_assert!(self.total < ENDLESS, "what has no end is not written");
+        if let Some((rack, mut host)) = self.lend(now) {
+            rack.on_write(&mut host);
+        }
+    }
+}
