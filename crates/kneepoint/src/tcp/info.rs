@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The state of a sender as a program on its host can ask for it (Linux `TCP_INFO`).
+//! The state of a sender in the terms of Linux's TCP_INFO.
 
 use crate::units::Span;
 
-/// The state of congestion control, as Linux names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CongestionState {
-    /// Nothing is missing.
-    #[default]
-    Open,
-    /// Something arrived out of order, and nothing is lost as far as is known.
-    Disorder,
-    /// The window comes down after a mark.
-    Cwr,
-    /// Losses are repaired, and the window comes down.
-    Recovery,
-    /// The retransmission timer expired.
-    Loss,
+crate::choice! {
+    /// The congestion state of a sender, in Linux's terms and order.
+    pub enum CongestionState {
+        /// Nothing is missing.
+        Open = "Open",
+        /// Something arrived out of order, or twice.
+        Disorder = "Disorder",
+        /// A mark reduces the window.
+        Cwr = "CWR",
+        /// Losses are repaired.
+        Recovery = "Recovery",
+        /// The retransmission timer expired.
+        Loss = "Loss",
+    }
 }
 
-/// The state of a sender.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The state of a sender. Counts are in segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// The state of congestion control.
+    /// The congestion state.
     pub state: CongestionState,
-    /// The congestion window in packets.
+    /// The congestion window (`snd_cwnd`).
     pub window: u32,
-    /// The slow-start threshold in packets; none before the first loss.
+    /// The slow-start threshold; none while it is infinite (`snd_ssthresh`).
     pub threshold: Option<u32>,
-    /// Segments sent and not acknowledged in order.
+    /// Sent and not acknowledged in order (`packets_out`).
     pub unacked: u32,
-    /// Those of them that were received out of order.
+    /// Of these, received out of order (`sacked_out`).
     pub sacked: u32,
-    /// Those of them that are lost, as far as is known.
+    /// Of these, taken for lost (`lost_out`).
     pub lost: u32,
-    /// Retransmissions on their way.
+    /// Of these, retransmitted (`retrans_out`).
     pub retransmitted: u32,
-    /// Retransmissions so far.
+    /// All retransmissions so far (`total_retrans`).
     pub total_retransmitted: u32,
-    /// The reordering degree: segments by which one may be late without being lost.
+    /// The degree of reordering that is no loss yet (`reordering`).
     pub reordering: u32,
-    /// The smoothed round-trip time.
+    /// The smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
-    /// Its variation, a quarter of what the timeout adds to it.
+    /// Its mean deviation.
     pub rttvar: Span,
-    /// The retransmission timeout.
+    /// The retransmission timeout (`rto`).
     pub timeout: Span,
-    /// Segments known to have arrived.
+    /// Known to have arrived so far (`delivered`).
     pub delivered: u64,
 }

@@ -14,6 +14,7 @@ mod receiver;
 mod room;
 mod rtt;
 mod scoreboard;
+pub mod script;
 mod segments;
 mod sender;
 

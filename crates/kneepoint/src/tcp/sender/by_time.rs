@@ -7,7 +7,6 @@ use super::{ENDLESS, Heard, Phase, Segment, Sender};
 use crate::cc::{Ack, Marks};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
-use crate::tcp::Info;
 use crate::tcp::rack::{Host, Rack, Told};
 use crate::units::Time;
 
@@ -29,11 +28,6 @@ impl Sender {
         let Sender { rack, controller, control, rtt, options, total, .. } = self;
         let rack = rack.as_deref_mut()?;
         Some((rack, Host { now, options, controller, control, rtt, total: *total }))
-    }
-
-    /// The state of the sender as a program on its host can ask for it, where its recovery goes by time.
-    pub fn info(&mut self, now: Time) -> Option<Info> {
-        self.lend(now).map(|(rack, mut host)| rack.info(&mut host))
     }
 
     /// The recovery, where it goes by time.

@@ -28,6 +28,7 @@ mod flight;
 mod noise;
 mod opening;
 mod repair;
+mod report;
 
 use std::sync::Arc;
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a sender says of itself.
+
+use super::{Phase, Sender};
+use crate::tcp::info::{CongestionState, Info};
+use crate::units::Time;
+
+impl Sender {
+    /// Its state in the terms of TCP_INFO.
+    pub fn info(&mut self) -> Info {
+        if let Some((rack, mut host)) = self.lend(Time::ZERO) {
+            return rack.info(&mut host);
+        }
+        let (sacked, unacked) = (self.board.len(), self.high - self.una);
+        let threshold = self.controller.threshold().filter(|threshold| threshold.is_finite());
+        Info {
+            state: self.congestion_state(sacked),
+            window: self.control.window as u32,
+            threshold: threshold.map(|threshold| threshold as u32),
+            unacked,
+            sacked: sacked.max(self.duplicates.min(unacked.saturating_sub(1))),
+            lost: 0,
+            retransmitted: 0,
+            total_retransmitted: self.resent,
+            reordering: self.options.dupthresh,
+            srtt: self.rtt.smoothed(),
+            rttvar: self.rtt.variation(),
+            timeout: self.rtt.timeout(),
+            delivered: u64::from(self.delivered),
+        }
+    }
+
+    fn congestion_state(&self, sacked: u32) -> CongestionState {
+        match self.phase {
+            Phase::Recovery => CongestionState::Recovery,
+            Phase::Restart => CongestionState::Loss,
+            _ if self.prr.is_some() => CongestionState::Cwr,
+            _ if sacked > 0 || self.duplicates > 0 => CongestionState::Disorder,
+            _ => CongestionState::Open,
+        }
+    }
+}
