@@ -60,7 +60,8 @@ impl Device {
         let device = Device::made(libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
         let offloads = libc::c_ulong::from(libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO_ECN);
         // SAFETY: the request takes its argument by value.
-        let set = unsafe { libc::ioctl(device.file.as_raw_fd(), libc::TUNSETOFFLOAD as libc::Ioctl, offloads) };
+        let set =
+            unsafe { libc::ioctl(device.file.as_raw_fd(), libc::TUNSETOFFLOAD as libc::Ioctl, offloads) };
         if set < 0 {
             return Err(io::Error::last_os_error());
         }

@@ -39,7 +39,7 @@ use conversation::Conversation;
 use plan::Plan;
 use record::Played;
 use socket::Application;
-use stage::{Cue, Stage, clock, ticked};
+use stage::{Cue, Stage, clock};
 
 /// Settings of the namespace beyond [`SYSCTLS`](crate::SYSCTLS): those of packetdrill's tests, and room for a script's data.
 pub const SETTINGS: [(&str, &str); 9] = [
@@ -91,12 +91,12 @@ impl Player {
         Ok(Player { namespace, device, address, peer, restart_after_idle })
     }
 
-    /// Plays plans, so many at a time; `progress` is called with the number of each that has ended.
+    /// Plays plans, so many at a time; `progress` is called for each that has ended.
     pub fn play(
         &self,
         plans: Vec<Plan>,
         at_once: usize,
-        progress: &(dyn Fn(usize) + Sync),
+        progress: &(dyn Fn() + Sync),
     ) -> io::Result<Vec<Played>> {
         assert!(plans.len() <= MOST, "each connection has its port");
         let wrong = plans.iter().find(|plan| plan.restart_after_idle != self.restart_after_idle);
@@ -167,6 +167,7 @@ struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     fn new(player: &'a Player, plans: Vec<Plan>) -> io::Result<Machine<'a>> {
+        let every = tick_length();
         Ok(Machine {
             device: &player.device.file,
             player,
@@ -176,13 +177,13 @@ impl<'a> Machine<'a> {
             played: Vec::new(),
             dues: BinaryHeap::new(),
             order: 0,
-            tick: tick()?,
-            every: tick_length(),
+            tick: tick(every)?,
+            every,
             room: vec![0; LONGEST],
         })
     }
 
-    fn run(&mut self, at_once: usize, progress: &dyn Fn(usize)) -> io::Result<()> {
+    fn run(&mut self, at_once: usize, progress: &dyn Fn()) -> io::Result<()> {
         let start = clock();
         for place in 0..at_once as u64 {
             self.begin(Time(start.0 + place * STAGGER.0))?;
@@ -190,8 +191,8 @@ impl<'a> Machine<'a> {
         while !self.running.is_empty() {
             let overdue = self.dues.peek().map_or(Span::ZERO, |due| clock().since(due.at));
             self.read(overdue)?;
-            if let Some(done) = self.act()? {
-                progress(done);
+            if self.act()? {
+                progress();
             }
         }
         Ok(())
@@ -239,28 +240,28 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Handles the next cue, or waits until there is one or the kernel sends; the connection that ended.
-    fn act(&mut self) -> io::Result<Option<usize>> {
+    /// Handles the next cue, or waits until there is one or the kernel sends; whether a connection ended.
+    fn act(&mut self) -> io::Result<bool> {
         let next = self.dues.peek().map_or(Time::NEVER, |due| due.at);
         let now = clock();
         if next > now {
             self.wait(next.since(now))?;
-            return Ok(None);
+            return Ok(false);
         }
-        let Some(due) = self.dues.pop() else { return Ok(None) };
-        let Some(conversation) = self.running.get_mut(&due.who) else { return Ok(None) };
+        let Some(due) = self.dues.pop() else { return Ok(false) };
+        let Some(conversation) = self.running.get_mut(&due.who) else { return Ok(false) };
         let mut stage = Stage::new(self.device);
         conversation.was_late(stage.now.since(due.at));
         conversation.on_cue(&mut stage, due.cue);
         let (cues, over) = (stage.cues, conversation.over());
         self.push(due.who, cues);
         if !over {
-            return Ok(None);
+            return Ok(false);
         }
         let conversation = self.running.remove(&due.who).expect("it runs");
         self.played.push((due.who, conversation.finish(self.tick, self.every)));
         self.begin(Time(clock().0 + STAGGER.0))?;
-        Ok(Some(self.played.len()))
+        Ok(true)
     }
 
     fn wait(&self, span: Span) -> io::Result<()> {
@@ -273,14 +274,15 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The last tick of the kernel's clock and its number.
-fn tick() -> io::Result<(Time, u64)> {
+/// The last tick of the kernel's clock and its number: ticks are whole multiples of the time between two.
+fn tick(every: Span) -> io::Result<(Time, u64)> {
+    let last = || Time(clock().0 / every.0 * every.0);
     loop {
-        let before = ticked();
+        let before = last();
         let text = fs::read_to_string("/proc/timer_list")?;
         let number = text.lines().find_map(|line| line.strip_prefix("jiffies: ")?.trim().parse().ok());
         let number = number.ok_or_else(|| io::Error::other("/proc/timer_list has no line `jiffies: N`"))?;
-        if ticked() == before {
+        if last() == before {
             return Ok((before, number));
         }
     }

@@ -63,16 +63,6 @@ impl Stage<'_> {
 
 /// The machine's clock.
 pub(super) fn clock() -> Time {
-    of(ClockId::CLOCK_MONOTONIC)
-}
-
-/// The machine's clock at the last tick.
-pub(super) fn ticked() -> Time {
-    of(ClockId::CLOCK_MONOTONIC_COARSE)
-}
-
-fn of(which: ClockId) -> Time {
-    clock_gettime(which).map_or(Time::ZERO, |time| {
-        Time(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
-    })
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .map_or(Time::ZERO, |time| Time(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64))
 }

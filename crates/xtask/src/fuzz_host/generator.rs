@@ -63,7 +63,8 @@ fn base(seed: u64, choice: &Choice, rng: &mut Rng) -> (Plan, u32) {
     let segments = small(rng, 12.0, 200.0) as u32;
     let rtt = Span::from_micros(small(rng, 10e3, 200e3) as u64);
     let jitter = if rng.chance(0.5) { Span::ZERO } else { Span::from_micros(rng.below(3000)) };
-    let spacing = if rng.chance(0.5) { Span::ZERO } else { Span::from_micros(rng.between(100.0, 3000.0) as u64) };
+    let spacing =
+        if rng.chance(0.5) { Span::ZERO } else { Span::from_micros(rng.between(100.0, 3000.0) as u64) };
     let at = rtt + Span::from_millis(5 + rng.below(20));
     let plan = Plan {
         seed,
@@ -85,4 +86,45 @@ fn base(seed: u64, choice: &Choice, rng: &mut Rng) -> (Plan, u32) {
         until: Span::from_secs(6),
     };
     (plan, segments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::features::FEATURES;
+    use super::*;
+
+    fn choice() -> Choice {
+        Choice {
+            features: FEATURES.iter().collect(),
+            controllers: vec!["reno".into(), "cubic".into()],
+            together: 3,
+        }
+    }
+
+    #[test]
+    fn a_seed_is_a_case_and_another_seed_another_one() {
+        for seed in 0..200 {
+            assert_eq!(case(seed, &choice()), case(seed, &choice()));
+            assert_ne!(case(seed, &choice()).plan, case(seed + 1, &choice()).plan);
+        }
+    }
+
+    #[test]
+    fn every_feature_and_switch_comes_about_and_plans_can_be_played() {
+        let cases: Vec<Case> = (0..500).map(|seed| case(seed, &choice())).collect();
+        for feature in &FEATURES {
+            assert!(cases.iter().any(|case| case.features == [feature.name]), "only {}", feature.name);
+        }
+        assert!(cases.iter().any(|case| case.features.len() == 3));
+        for case in &cases {
+            let plan = &case.plan;
+            assert!(
+                plan.writes
+                    .iter()
+                    .all(|write| write.at > plan.rtt && write.bytes % MSS == 0 && write.bytes > 0)
+            );
+            assert!(plan.rtt >= Span::from_millis(10) && plan.until > plan.writes[0].at);
+            assert!(plan.window >> plan.scale <= u32::from(u16::MAX));
+        }
+    }
 }

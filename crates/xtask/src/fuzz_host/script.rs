@@ -147,9 +147,11 @@ fn inbound(segment: &Segment, plan: &Plan) -> String {
         let options = opening(segment, plan, mss, plan.scale);
         return format!("{} win {} {options}", range(segment), segment.window);
     }
-    let mut options: Vec<String> = stamps(segment).map(|stamps| format!("nop,nop,{stamps}")).into_iter().collect();
+    let mut options: Vec<String> =
+        stamps(segment).map(|stamps| format!("nop,nop,{stamps}")).into_iter().collect();
     if !segment.blocks.is_empty() {
-        let blocks: Vec<String> = segment.blocks.iter().map(|(first, end)| format!("{first}:{end}")).collect();
+        let blocks: Vec<String> =
+            segment.blocks.iter().map(|(first, end)| format!("{first}:{end}")).collect();
         options.push(format!("nop,nop,sack {}", blocks.join(" ")));
     }
     let options = if options.is_empty() { String::new() } else { format!(" <{}>", options.join(",")) };
@@ -163,4 +165,109 @@ fn outbound(segment: &Segment, plan: &Plan) -> String {
         (false, None) => String::new(),
     };
     format!("{} ack {}{options}", range(segment), segment.ack)
+}
+
+#[cfg(test)]
+mod tests {
+    use kneepoint_linux::player::record::Ticks;
+
+    use super::super::features::FEATURES;
+    use super::super::generator::{Choice, case};
+    use super::*;
+
+    fn segment(flags: u8, seq: u32, length: u32, ack: u32) -> Segment {
+        Segment { flags, seq, length, ack, window: 8192, ..Segment::default() }
+    }
+
+    fn record(micros: u64, what: What) -> Record {
+        Record { at: Span::from_micros(micros), what }
+    }
+
+    /// A handshake, data, a block and a retransmission by a timer.
+    fn records() -> Vec<Record> {
+        let blocks = vec![(1001, 2001)];
+        vec![
+            record(0, What::Inbound(segment(2, 0, 0, 0))),
+            record(40, What::Outbound(segment(2 + 16, 0, 0, 1))),
+            record(50_000, What::Inbound(segment(16, 1, 0, 1))),
+            record(60_000, What::Wrote(2000)),
+            record(60_020, What::Outbound(segment(8 + 16, 1, 2000, 1))),
+            record(110_000, What::Inbound(Segment { blocks, ..segment(16, 1, 0, 1) })),
+            record(140_000, What::Outbound(segment(16, 1, 1000, 1))),
+            record(140_010, What::Outbound(segment(128 + 16, 1001, 1000, 1))),
+            record(900_000, What::Outbound(segment(16, 1, 1000, 1))),
+        ]
+    }
+
+    fn written() -> String {
+        let choice =
+            Choice { features: FEATURES.iter().collect(), controllers: vec!["reno".into()], together: 1 };
+        let mut case = case(1, &choice);
+        (case.plan.timestamps, case.plan.ecn) = (false, false);
+        let ticks = Ticks { every: Span::from_millis(4), first: Span::from_micros(1500), number: 17 };
+        let plan = case.plan.clone();
+        let played = Played { plan, records: records(), late: Span::ZERO, ticks, failure: None };
+        text(&case, &played, "Linux 6")
+    }
+
+    /// A line of an event as it was recorded: the time is the end of a range.
+    fn read(line: &str) -> Option<Record> {
+        let (when, event) = line.trim_start().split_once(' ')?;
+        let (_, at) = when.split_once('~').unwrap_or((when, when));
+        let at = Span(
+            (at.strip_prefix("+").is_none().then(|| at.parse::<f64>().ok())?? * 1e6).round() as u64 * 1000,
+        );
+        if let Some(bytes) = event.strip_prefix("write(4, ..., ") {
+            let what = What::Wrote(bytes.split(')').next()?.parse().ok()?);
+            return Some(Record { at, what });
+        }
+        let words: Vec<&str> = event.split(' ').collect();
+        let flags =
+            words[1].chars().map(|c| FLAGS.iter().find(|(_, letter)| *letter == c).map_or(0, |flag| flag.0));
+        let (range, length) = words.get(2)?.trim_end_matches(')').split_once('(')?;
+        let number = |after: &str, otherwise: u32| {
+            let place = words.iter().position(|word| *word == after);
+            place.map_or(otherwise, |place| words[place + 1].parse().expect("a number"))
+        };
+        let blocks = event.split_once("sack ").map_or(Vec::new(), |(_, blocks)| {
+            let block =
+                |block: &str| block.split_once(':').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+            blocks.trim_end_matches('>').split(' ').filter_map(block).collect()
+        });
+        let segment = Segment {
+            flags: flags.sum(),
+            seq: range.split_once(':')?.0.parse().ok()?,
+            length: length.parse().ok()?,
+            ack: number("ack", 0),
+            window: number("win", 8192) as u16,
+            blocks,
+            stamps: None,
+        };
+        let what = if words[0] == "<" { What::Inbound(segment) } else { What::Outbound(segment) };
+        ["<", ">"].contains(&words[0]).then_some(Record { at, what })
+    }
+
+    #[test]
+    fn what_is_written_reads_as_what_was_recorded() {
+        let found: Vec<Record> = written().lines().filter_map(read).collect();
+        assert_eq!(found, records());
+    }
+
+    #[test]
+    fn what_a_timer_sent_has_a_range_that_ends_when_it_was_sent() {
+        let text = written();
+        let time = |event: &str| {
+            let line = text.lines().rfind(|line| line.ends_with(event)).unwrap();
+            line.trim_start().split(' ').next().unwrap().to_string()
+        };
+        assert_eq!(time("> P. 1:2001(2000) ack 1"), "0.060020");
+        assert_eq!(time("> W. 1001:2001(1000) ack 1"), "0.132010~0.140010");
+        assert_eq!(time("> . 1:1001(1000) ack 1"), "0.860000~0.900000");
+    }
+
+    #[test]
+    fn our_sender_can_be_asked() {
+        let script = kneepoint::tcp::script::parse(&written()).unwrap();
+        assert_eq!(script.len(), records().len() + 5);
+    }
 }
