@@ -12,6 +12,7 @@ use kneepoint_linux::player::plan::{MSS, Plan};
 use kneepoint_linux::player::record::{Played, Record, Segment, What};
 
 use super::generator::Case;
+use super::judge::ticks_line;
 
 /// What follows something so soon follows from it.
 const AT_ONCE: Span = Span::from_millis(1);
@@ -101,7 +102,7 @@ fn head(case: &Case, played: &Played, kernel: &str) -> String {
     let features = if case.features.is_empty() { "nothing".into() } else { case.features.join("+") };
     format!(
         "// {}\n// seed {}, controller {}, features {features}; recorded from {kernel}, at most {} us late.\n\
-         // The kernel's ticks: every {} us, the first at {} us with the number {} modulo 4096.\n\
+         {}\n\
          `../common/defaults.sh{settings}`\n\n\
          0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
          +0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n\
@@ -111,9 +112,7 @@ fn head(case: &Case, played: &Played, kernel: &str) -> String {
         case.seed,
         plan.controller,
         played.late.0 / 1000,
-        ticks.every.0 / 1000,
-        ticks.first.0 / 1000,
-        ticks.number,
+        ticks_line(ticks.every, ticks.first, ticks.number),
     )
 }
 
