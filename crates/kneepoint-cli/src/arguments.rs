@@ -10,8 +10,8 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::verbs::{
-    check, coexist, compare, completions, doctor, explain, fluid, init, kernel, list, man, markov, predict,
-    reproduce, run, schema,
+    check, coexist, compare, completions, doctor, drill, explain, fluid, init, kernel, list, man, markov,
+    predict, reproduce, run, schema,
 };
 #[cfg(target_os = "linux")]
 use crate::verbs::{emulate, live, replay};
@@ -95,6 +95,8 @@ enum Verb {
     Fluid(fluid::Arguments),
     /// Analyse RATCP and TCP beside short sessions as a Markov renewal process
     Markov(markov::Arguments),
+    /// Test the simulated TCP host with scripts of packetdrill
+    Drill(drill::Arguments),
     /// Run algorithms in this machine's kernel
     #[command(after_help = kernel::EXAMPLES)]
     Kernel(kernel::Arguments),
@@ -182,6 +184,7 @@ impl Knee {
             Verb::Predict(arguments) => predict::predict(arguments, self.json),
             Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
             Verb::Markov(arguments) => markov::markov(arguments, self.json),
+            Verb::Drill(arguments) => drill::drill(arguments, self.json),
             Verb::Kernel(arguments) => kernel::kernel(arguments, self.json),
             Verb::List(arguments) => list::list(arguments, self.json),
             Verb::Explain(arguments) => explain::explain(arguments, self.json),

@@ -60,6 +60,7 @@
 //! | [`law`] | probabilities from queues, delays and prices, one file each |
 //! | [`cc`] | congestion controls, one file each |
 //! | [`suggest`] | suggestions for misspelt names |
+//! | [`fault`] | faults of texts: place, problem and remedy |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
 //! | [`packet`] | what travels |
 //! | [`event`] | the queue of pending events |
@@ -91,6 +92,7 @@ pub mod capture;
 pub mod chart;
 pub mod event;
 pub mod experiment;
+pub mod fault;
 pub mod feedback;
 pub mod fluid;
 pub mod laws;

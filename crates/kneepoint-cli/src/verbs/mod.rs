@@ -6,6 +6,7 @@ pub mod coexist;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
+pub mod drill;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 pub mod explain;

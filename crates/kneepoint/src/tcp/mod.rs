@@ -6,16 +6,19 @@
 //! options give, the last one shorter where the transfer ends inside it.
 
 mod hint;
+mod info;
 mod options;
 mod prr;
 mod rack;
 mod receiver;
 mod rtt;
 mod scoreboard;
+pub mod script;
 mod segments;
 mod sender;
 
 pub use hint::Encoding;
+pub use info::{CongestionState, Info};
 pub use options::{Host, Options, Recovery};
 pub use prr::Reduction;
 pub use receiver::{Receiver, Reply};

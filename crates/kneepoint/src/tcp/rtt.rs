@@ -74,6 +74,11 @@ impl RttEstimator {
         Span(self.srtt)
     }
 
+    /// The mean deviation of samples.
+    pub fn deviation(&self) -> Span {
+        Span(self.rttvar)
+    }
+
     /// The timer expired.
     #[cold]
     pub fn back_off(&mut self) {

@@ -44,7 +44,7 @@ pub(super) const RUN: &[Part] = &[
 ];
 
 /// A fault of a text.
-const FAULT: &[Part] = &[
+pub(super) const FAULT: &[Part] = &[
     Key("file", "The file, `-` for standard input."),
     Key("line", "The line, from 1."),
     Key("column", "The column in characters, from 1."),

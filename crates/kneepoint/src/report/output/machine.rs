@@ -3,7 +3,7 @@
 
 use super::Output;
 use super::Part::{self, Estimate, In, Key};
-use super::documents::{MANIFEST, ROWS, RUN};
+use super::documents::{FAULT, MANIFEST, ROWS, RUN};
 
 /// How the machine did in a run.
 const REPETITION: &[Part] = &[
@@ -192,6 +192,37 @@ pub(super) const ALL: &[Output] = &[
             Key("shown[].windows", "The windows after it, in packets, by implementation."),
             Key("shown[].windows.<implementation>", "The window, in packets."),
             Key("shown[].difference", "Their relative difference."),
+        ],
+    },
+    Output {
+        name: "Drill",
+        from: &["knee drill --json"],
+        about: "The exit status is 1 if a script failed, and 2 if one is outside the subset and none failed.",
+        parts: &[
+            Key("scripts[]", "One for each script."),
+            Key("scripts[].file", "The file."),
+            Key("scripts[].verdict", "`passed`, `failed`, or `refused` for a script outside the subset."),
+            Key("scripts[].events", "Events that came about; null for a refused script."),
+            Key("scripts[].difference", "The first difference; null if there is none."),
+            Key("scripts[].difference.line", "Its line, from 1."),
+            Key("scripts[].difference.at_s", "When the event was due or happened."),
+            Key(
+                "scripts[].difference.kind",
+                "`missing`, `other` or `time` for a packet, `state` for an assertion, `endless` for a host that never waits.",
+            ),
+            Key("scripts[].difference.expected", "What the script expects."),
+            Key("scripts[].difference.seen", "What the host did."),
+            Key("scripts[].difference.rows[]", "Some events before and after."),
+            Key("scripts[].difference.rows[].line", "Its line, from 1."),
+            Key("scripts[].difference.rows[].at_s", "When it happened; null if it did not."),
+            Key("scripts[].difference.rows[].script", "The event as it is written."),
+            Key("scripts[].difference.rows[].host[]", "What the host did."),
+            Key("scripts[].difference.rows[].differs", "Whether the difference is here."),
+            Key("scripts[].faults[]", "Why the script is refused; empty if it is not."),
+            In("scripts[].faults[]", FAULT),
+            Key("passed", "Scripts that passed."),
+            Key("failed", "Scripts that failed."),
+            Key("refused", "Scripts outside the subset."),
         ],
     },
     Output {

@@ -28,6 +28,7 @@ mod noise;
 mod opening;
 mod probe;
 mod repair;
+mod report;
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Faults of a scenario: the place, the problem and the remedy.
+//! Faults of a text that a person wrote, a scenario or a script: the place, the problem and the remedy.
 
 use std::error::Error;
 use std::fmt;
@@ -14,6 +14,13 @@ pub struct Fault {
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
+}
+
+impl Fault {
+    /// A problem at a place, and its remedy.
+    pub(crate) fn at(span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Fault {
+        Fault { span, message: message.into(), help: Some(help.into()) }
+    }
 }
 
 /// The problem and the remedy, without the place.
@@ -47,7 +54,12 @@ impl Faults {
     }
 
     fn push(&mut self, span: &Range<usize>, message: String, help: Option<String>) {
-        self.0.push(Fault { span: span.clone(), message, help });
+        self.take(Fault { span: span.clone(), message, help });
+    }
+
+    /// Adds a fault.
+    pub(crate) fn take(&mut self, fault: Fault) {
+        self.0.push(fault);
     }
 
     /// Whether the parser should give up: further faults would not be read.

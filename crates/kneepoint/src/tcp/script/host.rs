@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The host under test: a sender in simulated time, what it sent, and the packets around it that are no sender's.
+
+use std::sync::Arc;
+
+use super::inbound::{self, Clock};
+use super::plan::{Agreed, Arrival, Expected};
+use crate::cc;
+use crate::packet::{Flags, Packet};
+use crate::rng::Rng;
+use crate::tcp::{Info, Options, Segment, Sender};
+use crate::units::{Bytes, Time};
+
+/// What a packet of the host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It opens the connection.
+    Syn,
+    /// Data.
+    Data,
+    /// The end of the data.
+    Fin,
+    /// It acknowledges.
+    Ack,
+    /// It asks whether a closed window has opened.
+    Probe,
+}
+
+/// A packet that the host sent, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub at: Time,
+    pub kind: Kind,
+    pub seq: u32,
+    pub length: u32,
+    pub flags: Flags,
+}
+
+/// More packets or wake-ups between two events are a host that never rests.
+const RESTLESS: u32 = 1_000_000;
+
+/// The host.
+pub(super) struct Host {
+    sender: Sender,
+    rng: Rng,
+    agreed: Agreed,
+    pub now: Time,
+    /// All that was sent.
+    pub sent: Vec<Sent>,
+    /// One above the greatest segment sent.
+    high: u32,
+    /// Segments written.
+    written: u32,
+    closed: bool,
+    ended: bool,
+    finished: bool,
+    opening: bool,
+    opened_at: Time,
+    clock: Option<Clock>,
+    steps: u32,
+}
+
+impl Host {
+    pub fn new(options: Options, agreed: Agreed, controller: &cc::Config) -> Host {
+        Host {
+            sender: Sender::writable(Arc::new(options), controller),
+            rng: Rng::stream(1, "drill", 0),
+            agreed,
+            now: Time::ZERO,
+            sent: Vec::new(),
+            high: 0,
+            written: 0,
+            closed: false,
+            ended: false,
+            finished: false,
+            opening: false,
+            opened_at: Time::ZERO,
+            clock: None,
+            steps: 0,
+        }
+    }
+
+    pub fn info(&self) -> Info {
+        self.sender.info()
+    }
+
+    /// Whether it sent or woke up so often that it would never end.
+    pub fn is_restless(&self) -> bool {
+        self.steps > RESTLESS
+    }
+
+    /// Opens the connection, or answers the packet that does.
+    pub fn open(&mut self) {
+        self.opening = true;
+        self.opened_at = self.now;
+        self.pump();
+    }
+
+    /// The handshake is over; whoever opened the connection acknowledges that.
+    pub fn opened(&mut self, answers: bool) {
+        self.opening = false;
+        let packet = Packet::ack(0, 0, 40, Flags::SYN, self.opened_at, [(0, 0); 3]);
+        self.sender.on_ack(&packet, self.now, &mut self.rng);
+        if answers {
+            self.push(Kind::Ack, 1, 0, Flags::ACK);
+        }
+        self.pump();
+    }
+
+    pub fn arrive(&mut self, arrival: &Arrival) {
+        if std::mem::take(&mut self.opening) {
+            self.opened(false);
+        }
+        let packet = inbound::packet(arrival, self.clock, self.now);
+        self.sender.on_ack(&packet, self.now, &mut self.rng);
+        self.pump();
+        if arrival.fin && !std::mem::replace(&mut self.finished, true) {
+            let end = self.end() + u32::from(self.ended);
+            self.push(Kind::Ack, end, 0, Flags::ACK);
+        }
+    }
+
+    pub fn write(&mut self, segments: u32) {
+        self.written += segments;
+        self.sender.write(Bytes(u64::from(segments) * u64::from(self.agreed.payload)));
+        self.pump();
+    }
+
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.sender.close();
+        self.pump();
+        self.end_if_all_is_sent();
+    }
+
+    /// The first timestamp of the host has this value.
+    pub fn set_clock(&mut self, expected: &Expected, at: Time) {
+        if let (None, Some(value)) = (self.clock, expected.stamp) {
+            self.clock = Some(Clock { value, at });
+        }
+    }
+
+    /// Lets time pass until `until`.
+    pub fn advance(&mut self, until: Time) {
+        while self.wake(until) {}
+        self.now = self.now.max(until);
+    }
+
+    /// Lets time pass until something was sent that `seen` does not count, or until `until`.
+    pub fn advance_to_packet(&mut self, seen: usize, until: Time) {
+        while self.sent.len() <= seen && self.wake(until) {}
+    }
+
+    /// Wakes the sender once, if it wants that until `until`.
+    fn wake(&mut self, until: Time) -> bool {
+        let wakeup = self.sender.next_wakeup(self.now);
+        if wakeup > until || wakeup == Time::NEVER || self.is_restless() {
+            return false;
+        }
+        self.steps += 1;
+        self.now = self.now.max(wakeup);
+        self.sender.on_wakeup(self.now);
+        self.pump();
+        true
+    }
+
+    fn pump(&mut self) {
+        while !self.is_restless()
+            && let Some(segment) = self.sender.poll(self.now)
+        {
+            self.steps += 1;
+            self.send(segment);
+        }
+        self.end_if_all_is_sent();
+    }
+
+    fn send(&mut self, segment: Segment) {
+        let payload = self.agreed.payload;
+        let seq = segment.seq.saturating_mul(payload).saturating_add(1);
+        let (kind, seq, length) = match () {
+            () if segment.flags.has(Flags::SYN) => (Kind::Syn, 0, 0),
+            // A probe of a closed window carries the byte before the first that is missing, and no data.
+            () if u32::from(segment.size) < payload => (Kind::Probe, self.sender.una() * payload, 0),
+            () => (Kind::Data, seq, payload),
+        };
+        if kind == Kind::Data {
+            self.high = self.high.max(segment.seq + 1);
+        }
+        self.push(kind, seq, length, segment.flags);
+    }
+
+    fn push(&mut self, kind: Kind, seq: u32, length: u32, flags: Flags) {
+        self.sent.push(Sent { at: self.now, kind, seq, length, flags });
+    }
+
+    /// One above the last byte written.
+    fn end(&self) -> u32 {
+        self.written * self.agreed.payload + 1
+    }
+
+    fn end_if_all_is_sent(&mut self) {
+        if self.closed && !self.ended && self.high >= self.written {
+            self.ended = true;
+            self.push(Kind::Fin, self.end(), 0, Flags::ACK);
+        }
+    }
+}

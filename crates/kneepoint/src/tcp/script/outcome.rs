@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The outcome of a script: passed, or the first difference as people and programs read it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::units::Time;
+
+/// The outcome of a script.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Whether everything was as the script expects.
+    pub passed: bool,
+    /// The events that came about, in order; the last of them is where a difference is.
+    pub steps: Vec<Step>,
+    /// The first difference.
+    pub difference: Option<Difference>,
+}
+
+/// An event of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// Its line, from 1.
+    pub line: usize,
+    /// When it happened.
+    #[serde(rename = "at_s", serialize_with = "seconds")]
+    pub at: Time,
+}
+
+/// How host and script differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The host sends nothing.
+    Missing,
+    /// It sends another packet.
+    Other,
+    /// It sends the packet at another time.
+    Time,
+    /// An assertion does not hold.
+    State,
+    /// It sends or wakes up without end.
+    Endless,
+}
+
+/// The first difference between host and script.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Its line, from 1.
+    pub line: usize,
+    /// When the event was due or happened.
+    #[serde(rename = "at_s", serialize_with = "seconds")]
+    pub at: Time,
+    /// How they differ.
+    pub kind: Kind,
+    /// What the script expects.
+    pub expected: String,
+    /// What the host did.
+    pub seen: String,
+    /// Some events before and after, script and host side by side.
+    pub rows: Vec<Row>,
+}
+
+/// An event with what the host did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its line, from 1.
+    pub line: usize,
+    /// When it happened; none if it did not.
+    #[serde(rename = "at_s", serialize_with = "optional_seconds")]
+    pub at: Option<Time>,
+    /// The event as it is written.
+    pub script: String,
+    /// What the host did, a line each.
+    pub host: Vec<String>,
+    /// Whether the difference is here.
+    pub differs: bool,
+}
+
+fn seconds<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+fn optional_seconds<S: serde::Serializer>(time: &Option<Time>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => seconds(time, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Longer events are cut short.
+const WIDEST: usize = 64;
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// A sentence, and the events around it side by side.
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "line {}: expected {}; seen {}\n", self.line, self.expected, self.seen)?;
+        let width = self.rows.iter().map(|row| cut(&row.script).chars().count()).max().unwrap_or(0);
+        writeln!(f, "  {:>10}  {:>4}  {:<width$}  simulated host", "time in s", "line", "script")?;
+        for row in &self.rows {
+            let mark = if row.differs { '>' } else { ' ' };
+            let at = row.at.map_or("-".to_string(), |at| format!("{:.6}", at.as_secs_f64()));
+            let first = row.host.first().map_or("", String::as_str);
+            let line = format!("{mark} {at:>10}  {:>4}  {:<width$}  {first}", row.line, cut(&row.script));
+            writeln!(f, "{}", line.trim_end())?;
+            for more in row.host.iter().skip(1) {
+                writeln!(f, "  {:>10}  {:>4}  {:<width$}  {more}", "", "", "")?;
+            }
+        }
+        Ok(())
+    }
+}

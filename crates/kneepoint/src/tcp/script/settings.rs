@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Settings of the kernel that a script makes, as options of the simulated host.
+
+use crate::cc;
+use crate::suggest::did_you_mean;
+use crate::tcp::{Host, Options, Recovery};
+use crate::units::Span;
+
+/// The host that a script asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// The options that need no handshake.
+    pub options: Options,
+    pub cc: cc::Config,
+    pub timestamps: bool,
+    pub sack: bool,
+    pub rack: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            options: Options::of(Host::Linux),
+            cc: cc::Config::named("cubic").unwrap_or_default(),
+            timestamps: true,
+            sack: true,
+            rack: true,
+        }
+    }
+}
+
+impl Settings {
+    /// The options of a connection whose handshake agreed on these.
+    pub fn options(&self, sack: bool, timestamps: bool, ecn: bool) -> Options {
+        let recovery = match (self.sack && sack, self.rack) {
+            (true, true) => Recovery::Rack,
+            (true, false) => Recovery::Sack,
+            (false, _) => Recovery::NewReno,
+        };
+        let timestamps = self.timestamps && timestamps;
+        Options { recovery, timestamps, ecn, ..self.options.clone() }
+    }
+}
+
+/// What a setting does.
+enum Effect {
+    /// This.
+    Sets(fn(&mut Settings, u64)),
+    /// It has these values, and with each of them nothing that a sender would notice.
+    Only(&'static [&'static str]),
+    /// Nothing that a sender would notice.
+    Nothing,
+    /// It chooses the controller.
+    Controller,
+}
+
+use Effect::{Controller, Nothing, Only, Sets};
+
+/// The settings `net.ipv4.tcp_…` that are known, without `tcp_`.
+const TABLE: [(&str, Effect); 43] = [
+    ("congestion_control", Controller),
+    ("timestamps", Sets(|host, value| host.timestamps = value != 0)),
+    ("sack", Sets(|host, value| host.sack = value != 0)),
+    ("recovery", Sets(|host, value| host.rack = value & 1 != 0)),
+    ("early_retrans", Sets(|host, value| host.options.probes = value >= 3)),
+    ("reordering", Sets(|host, value| host.options.dupthresh = value.clamp(1, 1000) as u32)),
+    ("rto_min_us", Sets(|host, value| set_least_timeout(&mut host.options, value))),
+    ("rto_max_ms", Sets(|host, value| host.options.rto_max = Span::from_millis(value.clamp(1000, 120_000)))),
+    // Undo and F-RTO, and the restart after idle, are as the host has them.
+    ("frto", Nothing),
+    ("slow_start_after_idle", Nothing),
+    // The handshake of the script says whether marks are answered.
+    ("ecn", Nothing),
+    ("ecn_option", Nothing),
+    ("ecn_fallback", Nothing),
+    ("window_scaling", Only(&["1"])),
+    ("mtu_probing", Only(&["0"])),
+    ("shrink_window", Only(&["0"])),
+    ("thin_linear_timeouts", Only(&["0"])),
+    ("workaround_signed_windows", Only(&["0"])),
+    // Removed from Linux 4.15 on.
+    ("fack", Nothing),
+    // Of a receiver, of listening sockets, of buffers and of closed connections.
+    ("dsack", Nothing),
+    ("rmem", Nothing),
+    ("wmem", Nothing),
+    ("mem", Nothing),
+    ("moderate_rcvbuf", Nothing),
+    ("adv_win_scale", Nothing),
+    ("app_win", Nothing),
+    ("syncookies", Nothing),
+    ("syn_retries", Nothing),
+    ("synack_retries", Nothing),
+    ("retries1", Nothing),
+    ("retries2", Nothing),
+    ("fin_timeout", Nothing),
+    ("tw_reuse", Nothing),
+    ("fastopen", Nothing),
+    ("fastopen_key", Nothing),
+    ("no_metrics_save", Nothing),
+    ("autocorking", Nothing),
+    ("notsent_lowat", Nothing),
+    // How segments are gathered for the device, and paced where the controller asks for pace.
+    ("tso_win_divisor", Nothing),
+    ("min_tso_segs", Nothing),
+    ("limit_output_bytes", Nothing),
+    ("pacing_ss_ratio", Nothing),
+    ("pacing_ca_ratio", Nothing),
+];
+
+/// The settings of `defaults.sh`, of packetdrill's scripts and of Linux's self-tests, that are not a fresh kernel's.
+const DEFAULTS: [(&str, &str); 6] = [
+    ("congestion_control", "cubic"),
+    ("timestamps", "1"),
+    ("sack", "1"),
+    ("recovery", "1"),
+    ("early_retrans", "4"),
+    ("reordering", "3"),
+];
+
+/// Applies what `defaults.sh` sets.
+pub(super) fn apply_defaults(settings: &mut Settings) -> Result<(), (String, String)> {
+    DEFAULTS.iter().try_for_each(|(name, value)| apply(settings, name, value))
+}
+
+/// Applies one setting, or gives problem and remedy. Its name may be that of a file below `/proc/sys`.
+pub(super) fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), (String, String)> {
+    let path = name.trim_start_matches("/proc/sys/").replace('/', ".");
+    let bare = path.trim_start_matches("net.ipv4.").trim_start_matches("tcp_");
+    let Some((_, effect)) = TABLE.iter().find(|(known, _)| *known == bare) else {
+        let known = TABLE.iter().map(|(known, _)| *known).collect::<Vec<_>>();
+        let help = format!("without `net.ipv4.tcp_`: {}", did_you_mean(bare, &known));
+        return Err((format!("the setting `{name}` is outside the subset"), help));
+    };
+    match effect {
+        Nothing => Ok(()),
+        Controller => set_controller(settings, value),
+        Only(values) if values.contains(&value) => Ok(()),
+        Only(values) => {
+            let allowed = values.join(" or ");
+            Err((format!("`{name}` is `{value}`"), format!("the simulated host has it at {allowed} only")))
+        }
+        Sets(set) => {
+            let number = value.parse().map_err(|_| {
+                (format!("`{name}` is `{value}`, which is not an integer"), "write an integer".to_string())
+            })?;
+            set(settings, number);
+            Ok(())
+        }
+    }
+}
+
+fn set_least_timeout(options: &mut Options, micros: u64) {
+    let least = Span::from_micros(micros.clamp(1000, 60_000_000));
+    // TCP_RTO_MIN bounds four times the variance, not the whole timeout.
+    (options.rto_min, options.rto_granularity) = (least, least.min(Span::from_secs(1)));
+}
+
+/// Chooses the controller by the kernel's name for it.
+pub(super) fn set_controller(settings: &mut Settings, name: &str) -> Result<(), (String, String)> {
+    let name = name.trim_matches('"');
+    settings.cc = cc::Config::named(name).ok_or_else(|| {
+        let known = cc::REGISTRY.iter().map(|entry| entry.name).collect::<Vec<_>>();
+        (format!("no controller is named `{name}`"), did_you_mean(name, &known))
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_the_kernel_become_options_of_the_host() {
+        let mut settings = Settings::default();
+        for (name, value) in [
+            ("net.ipv4.tcp_early_retrans", "0"),
+            ("/proc/sys/net/ipv4/tcp_reordering", "5"),
+            ("net/ipv4/tcp_recovery", "0"),
+            ("net.ipv4.tcp_congestion_control", "reno"),
+            ("net.ipv4.tcp_rto_min_us", "50000"),
+        ] {
+            apply(&mut settings, name, value).unwrap();
+        }
+        let options = settings.options(true, false, false);
+        assert_eq!((options.probes, options.dupthresh, options.recovery), (false, 5, Recovery::Sack));
+        assert_eq!((options.rto_min, settings.cc.name()), (Span::from_millis(50), "reno"));
+        assert!(!options.timestamps);
+        assert_eq!(settings.options(false, true, false).recovery, Recovery::NewReno);
+    }
+
+    #[test]
+    fn an_unknown_setting_is_refused_by_name_and_a_value_that_the_host_lacks_too() {
+        let mut settings = Settings::default();
+        let (message, help) = apply(&mut settings, "net.ipv4.tcp_reorderin", "3").unwrap_err();
+        assert!(message.contains("`net.ipv4.tcp_reorderin`") && help.contains("did you mean `reordering`?"));
+        let (message, help) = apply(&mut settings, "net.ipv4.tcp_mtu_probing", "2").unwrap_err();
+        assert!(message.contains("`2`") && help.contains("at 0 only"), "{message}; {help}");
+        assert!(apply(&mut settings, "net.ipv4.tcp_sack", "yes").is_err());
+        assert!(apply(&mut settings, "net.ipv4.tcp_congestion_control", "qubic").is_err());
+    }
+}
