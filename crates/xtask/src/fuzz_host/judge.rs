@@ -22,8 +22,6 @@ pub struct First {
     pub kind: String,
     /// The difference as it is printed.
     pub text: String,
-    /// Its line in the script, from 1.
-    pub line: usize,
 }
 
 /// Plays a script to our sender.
@@ -38,11 +36,9 @@ pub fn judge(text: &str) -> Verdict {
     };
     match script.run().difference {
         None => Verdict::Identical,
-        Some(difference) => Verdict::Different(First {
-            kind: kind(text, &difference),
-            text: difference.to_string(),
-            line: difference.line,
-        }),
+        Some(difference) => {
+            Verdict::Different(First { kind: kind(text, &difference), text: difference.to_string() })
+        }
     }
 }
 

@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_share_is_of_those_that_can_be_believed_and_kinds_are_grouped() {
-        let different = Verdict::Different(First { kind: "late".into(), text: String::new(), line: 1 });
+        let different = Verdict::Different(First { kind: "late".into(), text: String::new() });
         let entries = [
             entry("1-reno-loss-plain", Verdict::Identical),
             entry("2-reno-loss-plain", different.clone()),

@@ -81,7 +81,7 @@ fn rounded(span: Span) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use kneepoint_linux::player::plan::{Impairment, Transmission};
+    use kneepoint_linux::player::plan::{Impairment, Transmission, Write};
 
     use super::super::features::FEATURES;
     use super::super::generator::{Choice, case};
@@ -93,6 +93,8 @@ mod tests {
             Choice { features: FEATURES.iter().collect(), controllers: vec!["reno".into()], together: 3 };
         let needed = Impairment::Loss(Transmission { segment: 3, nth: 0 });
         let mut whole = case(5, &choice);
+        let at = Span::from_millis(300);
+        whole.plan.writes = vec![Write { at, bytes: 90 * MSS }, Write { at: at + at, bytes: 9 * MSS }];
         whole.plan.impairments.insert(1.min(whole.plan.impairments.len()), needed);
         let differs = |cases: &[Case]| {
             let needs =
