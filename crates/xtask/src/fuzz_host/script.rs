@@ -40,7 +40,8 @@ pub fn text(case: &Case, played: &Played, kernel: &str) -> String {
             }
             What::Outbound(segment) => {
                 let cause = cause(*at, last, played.ticks.every);
-                line(&mut text, &time(*at, cause), &format!("> {}", outbound(segment, &played.plan)));
+                let before = last.map_or(Span::ZERO, |(before, _)| before);
+                line(&mut text, &time(*at, cause, before), &format!("> {}", outbound(segment, &played.plan)));
                 last = Some((*at, cause));
             }
         }
@@ -71,10 +72,11 @@ fn cause(at: Span, last: Option<(Span, Cause)>, tick: Span) -> Cause {
     Cause::Timer(Span(ticks * tick.0))
 }
 
-fn time(at: Span, cause: Cause) -> String {
+/// The time of a segment; scripts do not go back to the time before the event before.
+fn time(at: Span, cause: Cause, before: Span) -> String {
     match cause {
         Cause::Event => seconds(at),
-        Cause::Timer(late) => format!("{}~{}", seconds(at.saturating_sub(late)), seconds(at)),
+        Cause::Timer(late) => format!("{}~{}", seconds(at.saturating_sub(late).max(before)), seconds(at)),
     }
 }
 
@@ -260,7 +262,7 @@ mod tests {
             line.trim_start().split(' ').next().unwrap().to_string()
         };
         assert_eq!(time("> P. 1:2001(2000) ack 1"), "0.060020");
-        assert_eq!(time("> W. 1001:2001(1000) ack 1"), "0.132010~0.140010");
+        assert_eq!(time("> W. 1001:2001(1000) ack 1"), "0.140000~0.140010");
         assert_eq!(time("> . 1:1001(1000) ack 1"), "0.860000~0.900000");
     }
 
