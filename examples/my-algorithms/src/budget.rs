@@ -10,7 +10,7 @@
 //! ```
 
 use kneepoint::cc::delay::Delay;
-use kneepoint::cc::window::Window;
+use kneepoint::cc::window::{InLinux, Window};
 use kneepoint::cc::{Ack, Control, Controller, Loss, Start, Timeout};
 use kneepoint::rng::Rng;
 use kneepoint::settings;
@@ -38,7 +38,7 @@ impl Controller for Budget {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Budget {
-        Budget { params, window: Window::new(start), delay: Delay::new(0.875) }
+        Budget { params, window: Window::new(start, InLinux::Fractions), delay: Delay::new(0.875) }
     }
 
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {

@@ -21,7 +21,7 @@
 
 use alloc::vec::Vec;
 
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Ecn, Loss, Marks, Start, Timeout};
 use crate::rng::Rng;
 
@@ -45,7 +45,7 @@ impl Controller for Abc {
     const MARKS: Marks = Marks::Each;
 
     fn new(_: Params, start: Start) -> Abc {
-        Abc { window: start.initial_window, other: Window::new(start) }
+        Abc { window: start.initial_window, other: Window::new(start, InLinux::Fractions) }
     }
 
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {

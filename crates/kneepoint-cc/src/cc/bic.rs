@@ -29,7 +29,7 @@
 use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, solve};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -125,7 +125,7 @@ impl Controller for Bic {
 
     fn new(params: Params, start: Start) -> Bic {
         let per_search = (1.0 / params.search, 1.0 / (params.search - 1.0));
-        Bic { params, window: Window::new(start), w_max: 0.0, per_search }
+        Bic { params, window: Window::new(start, InLinux::WholeLeft), w_max: 0.0, per_search }
     }
 
     #[inline]

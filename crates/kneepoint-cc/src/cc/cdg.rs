@@ -30,7 +30,7 @@
 use alloc::vec::Vec;
 
 use super::rounds::Rounds;
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
@@ -165,7 +165,7 @@ impl Controller for Cdg {
     fn new(params: Params, start: Start) -> Cdg {
         Cdg {
             params,
-            window: Window::new(start),
+            window: Window::new(start, InLinux::WholeLeft),
             shadow: start.initial_window,
             rounds: Rounds::new(),
             previous: None,

@@ -24,7 +24,7 @@
 use alloc::vec::Vec;
 
 use super::rounds::Rounds;
-use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -86,7 +86,13 @@ impl Controller for Compound {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Compound {
-        Compound { params, window: Window::new(start), delay_window: 0.0, rounds: Rounds::new(), diff: 0.0 }
+        Compound {
+            params,
+            window: Window::new(start, InLinux::Fractions),
+            delay_window: 0.0,
+            rounds: Rounds::new(),
+            diff: 0.0,
+        }
     }
 
     #[inline]

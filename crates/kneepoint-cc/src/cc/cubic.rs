@@ -25,7 +25,7 @@
 //! Era linux differs: windows, losses and curve are whole packets; C = 410/1024, b = 717/1024 of the window, not of the
 //! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before
 //! the first loss and after a timeout, 100 W where the curve is not above the window, never less than 2; West gains
-//! a packet for 15/8 W, and the window follows it by one for W / (West - W); `t` stands still only while nothing is in flight. Readings: times are not rounded to the
+//! a packet for 15/8 W, and the window follows it by one for W / (West - W). Readings: times are not rounded to the
 //! kernel's tick; RTTs of the second after a loss count; of an acknowledgement what exceeds the threshold is forgotten.
 //!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
@@ -37,7 +37,7 @@ use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::steady::{Losses, ResponseFunction, aimd};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, SlowStart, Start, Timeout, Version};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -247,9 +247,10 @@ impl Controller for Cubic {
         let (scale, beta, own) = era.rules();
         let or = |given: f64, rule: f64| if given > 0.0 { given } else { rule };
         let beta = or(params.beta, beta);
+        let in_linux = if era == Era::Linux { InLinux::WholeLeft } else { InLinux::Fractions };
         let slow_start = if start.slow_start == SlowStart::Own { own } else { start.slow_start };
         Cubic {
-            window: Window::new(Start { slow_start, ..start }),
+            window: Window::new(Start { slow_start, ..start }, in_linux),
             rtt: Delay::new(SMOOTHING),
             epoch: None,
             heard: Time::ZERO,
@@ -277,8 +278,7 @@ impl Controller for Cubic {
             let per_rtt = if self.era == Era::Linux { 0.0 } else { 1.0 };
             self.window.grow(ack, per_rtt);
         } else if ack.credit <= 0.0 {
-            // Linux's curve stands still only while nothing is in flight.
-            if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era != Era::Linux) {
+            if let Some(epoch) = &mut self.epoch {
                 epoch.began += silence;
             }
         } else if self.era == Era::Rfc9438 {
@@ -309,12 +309,6 @@ impl Controller for Cubic {
             self.rtt = Delay::new(SMOOTHING);
         }
         self.window.restart(timeout, self.left(timeout.flight));
-    }
-
-    fn on_resume(&mut self, _: Time, idle: Span) {
-        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era == Era::Linux) {
-            epoch.began += idle;
-        }
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {

@@ -21,6 +21,10 @@
 //! g < 1.386 / sqrt(2 (C·RTT + K))                             equation (15)
 //! ```
 //!
+//! In Linux (`tcp_dctcp`) windows are whole packets and alpha is whole 1024ths, with the arithmetic of
+//! [`marking`](super::marking): of a mark's reduction what is taken off is rounded down, so that a window below 2 / alpha
+//! keeps all of it; of a loss's, what is left.
+//!
 //! Readings: alpha begins at 1, so the first mark halves the window as a loss would (the RFC leaves it open; 0 keeps
 //! slow start's overshoot); a mark takes its part of W, whether or not W was full; no acknowledgement that echoes
 //! a mark grows the window, although the paper's flow grows by one packet in that round trip too (RFC 3168 §6.1.2); the
@@ -31,8 +35,8 @@
 use alloc::vec::Vec;
 
 use super::marking::Marking;
-use super::window::Window;
-use super::{Ack, Control, Controller, Ecn, Loss, Marks, Sizes, Start, Timeout};
+use super::window::{InLinux, Window};
+use super::{Ack, Control, Controller, Ecn, Loss, Marks, Sizes, Start, Timeout, Version};
 use crate::rng::Rng;
 
 crate::settings! {
@@ -52,13 +56,25 @@ pub struct Dctcp {
     marking: Marking,
 }
 
+impl Dctcp {
+    /// What a loss leaves: in Linux rounded down, unlike what a mark leaves.
+    fn half(&self, flight: f64) -> f64 {
+        let half = flight / 2.0;
+        if self.window.is_whole() { libm::floor(half) } else { half }
+    }
+}
+
 impl Controller for Dctcp {
     type Params = Params;
 
     const MARKS: Marks = Marks::Each;
 
     fn new(params: Params, start: Start) -> Dctcp {
-        Dctcp { window: Window::new(start), marking: Marking::new(params.initial_alpha, params.gain) }
+        let marking = if start.version == Version::Linux { Marking::in_linux } else { Marking::new };
+        Dctcp {
+            window: Window::new(start, InLinux::WholeTaken),
+            marking: marking(params.initial_alpha, params.gain),
+        }
     }
 
     #[inline]
@@ -75,11 +91,11 @@ impl Controller for Dctcp {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.window.reduce_to(loss.flight / 2.0);
+        self.window.reduce_to(self.half(loss.flight));
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        self.window.restart(timeout, timeout.flight / 2.0);
+        self.window.restart(timeout, self.half(timeout.flight));
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {
@@ -146,6 +162,31 @@ mod tests {
         assert_eq!(trace.window(), before / 4.0);
         trace.timeout();
         assert_eq!((trace.window(), trace.controller.window.ssthresh), (1.0, before / 8.0));
+    }
+
+    #[test]
+    fn in_linux_a_mark_takes_off_whole_packets_and_none_of_a_window_below_two_over_alpha() {
+        // W - floor(W A / 2048): alpha is 96 / 1024, and the first acknowledgement ends a window of its own: 90 / 1024.
+        let left = |window| {
+            let start = Start { version: Version::Linux, ..Start::avoiding(window) };
+            let params = Params { initial_alpha: 96.0 / 1024.0, ..Params::default() };
+            let mut trace = Trace::new(Dctcp::new(params, start));
+            trace.ack(trace.rtt);
+            assert_eq!(trace.controller.marking.alpha(), 90.0 / 1024.0);
+            trace.ecn();
+            trace.window()
+        };
+        assert_eq!([22.0, 23.0, 45.0, 46.0, 100.0].map(left), [22.0, 22.0, 44.0, 44.0, 96.0]);
+    }
+
+    #[test]
+    fn in_linux_a_loss_and_a_timeout_leave_half_rounded_down() {
+        let start = Start { version: Version::Linux, ..Start::avoiding(15.0) };
+        let mut trace = Trace::new(Dctcp::new(Params::default(), start));
+        trace.loss();
+        assert_eq!(trace.window(), 7.0);
+        trace.timeout();
+        assert_eq!((trace.window(), trace.controller.window.ssthresh), (1.0, 3.0));
     }
 
     #[test]

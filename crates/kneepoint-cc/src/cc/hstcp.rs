@@ -23,7 +23,7 @@
 use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, aimd};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -98,7 +98,7 @@ impl Controller for HsTcp {
     }];
 
     fn new(params: Params, start: Start) -> HsTcp {
-        HsTcp { params, window: Window::new(start), whole: 0, increase: 1.0 }
+        HsTcp { params, window: Window::new(start, InLinux::WholeTaken), whole: 0, increase: 1.0 }
     }
 
     #[inline]

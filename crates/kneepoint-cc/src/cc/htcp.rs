@@ -28,7 +28,7 @@
 use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, solve};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -185,7 +185,7 @@ impl Controller for Htcp {
 
     fn new(params: Params, start: Start) -> Htcp {
         Htcp {
-            window: Window::new(start),
+            window: Window::new(start, InLinux::WholeLeft),
             beta: BETA_MIN,
             per_scale: 1.0,
             lost: None,

@@ -32,7 +32,7 @@
 use alloc::vec::Vec;
 
 use super::steady::{Losses, ResponseFunction, aimd};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
@@ -192,7 +192,7 @@ impl Controller for Illinois {
 
     fn new(params: Params, start: Start) -> Illinois {
         Illinois {
-            window: Window::new(start),
+            window: Window::new(start, InLinux::WholeTaken),
             alpha: params.alpha_max,
             beta: RENO.1,
             least: Span::MAX,

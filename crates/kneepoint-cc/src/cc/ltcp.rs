@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::steady::{Losses, ResponseFunction, solve};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
@@ -118,7 +118,7 @@ impl Controller for Ltcp {
 
     fn new(params: Params, start: Start) -> Ltcp {
         Ltcp {
-            window: Window::new(start),
+            window: Window::new(start, InLinux::Fractions),
             rtt: Delay::new(0.875),
             layer: 1.0,
             bounds: (0.0, params.layer_window),

@@ -8,17 +8,29 @@
 //! a window is over when a packet is acknowledged that was not yet sent when it began
 //! ```
 //!
+//! In Linux (`tcp_dctcp`), alpha is a whole number A of 1024ths, and whatever is added to it or taken off is rounded down:
+//!
+//! ```text
+//! A <- min(A - max(A g, 1) + 1024 g M, 1024);  A below 1 / g fades to 0 at once
+//! a window is over when all packets are acknowledged that were sent when it began
+//! ```
+//!
 //! Reading: packets that arrived count, in order or not (the RFC counts bytes acknowledged in order).
 
 use alloc::vec::Vec;
 
 use super::Ack;
 
+/// A whole alpha counts so many to one in Linux (`DCTCP_MAX_ALPHA`).
+const PARTS: f64 = 1024.0;
+
 /// The average, and the window that is being counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Marking {
     alpha: f64,
     gain: f64,
+    /// Whether the arithmetic is Linux's.
+    linux: bool,
     /// Marked packets so far.
     marked: u64,
     /// Packets that had arrived, and marked ones, when the window began.
@@ -30,7 +42,12 @@ pub struct Marking {
 impl Marking {
     /// An average that begins at `alpha` and gives a new window the weight `gain`.
     pub fn new(alpha: f64, gain: f64) -> Marking {
-        Marking { alpha, gain, marked: 0, began: (0, 0), last: 0 }
+        Marking { alpha, gain, linux: false, marked: 0, began: (0, 0), last: 0 }
+    }
+
+    /// As [`new`](Marking::new), in the whole numbers of Linux.
+    pub fn in_linux(alpha: f64, gain: f64) -> Marking {
+        Marking { linux: true, ..Marking::new(libm::floor(alpha * PARTS) / PARTS, gain) }
     }
 
     /// The averaged fraction of packets that arrive marked.
@@ -53,7 +70,7 @@ impl Marking {
     /// Whether the window is over with this acknowledgement.
     #[inline]
     pub fn over(&self, ack: &Ack) -> bool {
-        ack.una > self.last
+        ack.una > self.last || self.linux && ack.una == self.last
     }
 
     /// A window begins; packets counted before are no part of the average.
@@ -68,9 +85,20 @@ impl Marking {
         let arrived = ack.delivered.saturating_sub(arrived);
         if arrived > 0 {
             let fraction = ((self.marked - marked) as f64 / arrived as f64).min(1.0);
-            self.alpha += self.gain * (fraction - self.alpha);
+            self.alpha = if self.linux { self.whole(fraction) } else { self.averaged(fraction) };
         }
         self.begin(ack);
+    }
+
+    fn averaged(&self, fraction: f64) -> f64 {
+        self.alpha + self.gain * (fraction - self.alpha)
+    }
+
+    fn whole(&self, fraction: f64) -> f64 {
+        let parts = self.alpha * PARTS;
+        let faded = libm::floor(parts * self.gain);
+        let kept = if faded > 0.0 { parts - faded } else { 0.0 };
+        (kept + libm::floor(PARTS * self.gain * fraction)).min(PARTS) / PARTS
     }
 
     /// For observers.
@@ -119,6 +147,29 @@ mod tests {
         assert_eq!(marking.marked(), 2);
         // The next window ends with the first packet sent after the ninth was acknowledged.
         assert!(!marking.over(&ack(16, 24, 0)) && marking.over(&ack(17, 24, 0)));
+    }
+
+    /// A of Linux, at g = 1/16, after a window of so many packets, so many of them marked.
+    fn in_linux(parts: f64, arrived: u64, marked: u32) -> f64 {
+        let mut marking = Marking::in_linux(parts / PARTS, 1.0 / 16.0);
+        marking.begin(&ack(0, arrived, 0));
+        let end = ack(arrived, 2 * arrived, marked);
+        marking.observe(&end);
+        assert!(marking.over(&end), "all that were sent when it began are acknowledged");
+        marking.close(&end);
+        marking.alpha() * PARTS
+    }
+
+    #[test]
+    fn in_linux_alpha_is_a_whole_number_of_1024ths() {
+        // 500 - 31 + floor(64 · 2 / 9) = 483, where the RFC has 483.0 by chance: 500 · 15 / 16 + 14.2 = 482.97.
+        assert_eq!(in_linux(500.0, 9, 2), 483.0);
+        // A mark in 65 packets counts for nothing, one in 64 does.
+        assert_eq!([in_linux(160.0, 65, 1), in_linux(160.0, 64, 1)], [150.0, 151.0]);
+        // A sixteenth of 15 is no whole part: all of it fades.
+        assert_eq!([in_linux(16.0, 10, 0), in_linux(15.0, 10, 0)], [15.0, 0.0]);
+        // 1024 - 64 + 64, and no more.
+        assert_eq!(in_linux(1024.0, 10, 10), 1024.0);
     }
 
     #[test]

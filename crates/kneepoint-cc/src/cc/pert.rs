@@ -37,7 +37,7 @@ use super::delay::{Delay, Signal};
 use super::early::{self, Early};
 use super::response::Response;
 use super::response::red::Red;
-use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -91,7 +91,7 @@ impl<R: Response> Controller for Pert<R> {
 
     fn new(params: Self::Params, start: Start) -> Self {
         Pert {
-            window: Window::new(start),
+            window: Window::new(start, InLinux::Fractions),
             delay: Delay::new(params.history),
             response: R::new(&params.response),
             probability: 0.0,

@@ -74,7 +74,7 @@ use self::event_rate::EventRate;
 use self::probe::{Order, Probe, Signs};
 use self::queueing::Queueing;
 use super::early::{self, Early};
-use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -199,7 +199,7 @@ impl Controller for PertAdaptive {
 
     fn new(params: Params, start: Start) -> PertAdaptive {
         PertAdaptive {
-            window: Window::new(start),
+            window: Window::new(start, InLinux::Fractions),
             early: Early::new(&params.early, params.early_in_slow_start),
             aggression: Aggression::new(&params.aggression),
             rest: Box::new(Rest {

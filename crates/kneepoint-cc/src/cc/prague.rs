@@ -19,7 +19,9 @@
 //!
 //! Readings: where the draft describes and does not specify, its reference implementation for Linux is followed: a window
 //! of data and Rv must both have passed before alpha moves, and Rv between two reductions; 500 round trips, not counted in
-//! slow start; pacing; no window below two packets. M counts packets, not bytes.
+//! slow start; pacing; no window below two packets. M counts packets, not bytes. That implementation has fractions of a
+//! packet too (`frac_cwnd`, in 2^-20), so hosts of Linux have the same Prague: a window of whole packets would lose the
+//! 0.04 that a round trip of 5 ms adds to every mark.
 //! The draft's own text was not at hand: what is here was read from that implementation and from others that cite the
 //! draft's sections, and the numbers of sections are theirs.
 //! Departures: marks are echoed one by one (RFC 8257 §3.2) instead of counted by the receiver (AccECN), and a packet
@@ -31,7 +33,7 @@ use alloc::vec::Vec;
 
 use super::delay::Delay;
 use super::marking::Marking;
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Ecn, Loss, Marks, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{PacketRate, Span, Time};
@@ -107,7 +109,7 @@ impl Controller for Prague {
 
     fn new(params: Params, start: Start) -> Prague {
         Prague {
-            window: Window::new(start),
+            window: Window::new(start, InLinux::Fractions),
             marking: Marking::new(1.0, params.gain),
             rtt: Delay::new(0.875),
             seen: false,
@@ -171,6 +173,7 @@ impl Controller for Prague {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Version;
     use super::super::tests::Trace;
     use super::*;
 
@@ -195,6 +198,25 @@ mod tests {
             let grown = growth(Span::from_millis(millis));
             assert!((grown / packets - 1.0).abs() < 1e-3, "{millis} ms: {grown}");
         }
+    }
+
+    #[test]
+    fn hosts_of_linux_have_the_same_fractions() {
+        // 12 packets and 0.04 a round trip of 5 ms; the first mark halves them, 15/32 the next.
+        let windows = [Version::Published, Version::Linux].map(|version| {
+            let params = Params { transition: 0, ..Params::default() };
+            let start = Start { version, ..Start::avoiding(12.0) };
+            let mut trace = Trace::new(Prague::new(params, start));
+            trace.rtt = Span::from_millis(5);
+            (0..5).for_each(|_| _ = trace.round_trip());
+            let grown = trace.window();
+            trace.ecn();
+            (grown, trace.window())
+        });
+        let (grown, left) = windows[1];
+        assert!((grown - 12.2).abs() < 0.002, "{grown}");
+        assert_eq!(left, grown / 2.0);
+        assert_eq!(windows[0], windows[1]);
     }
 
     #[test]

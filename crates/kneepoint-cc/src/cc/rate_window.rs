@@ -4,7 +4,7 @@
 //! A. Karnik, A. Kumar, "Performance of TCP Congestion Control With Explicit Rate Feedback", IEEE/ACM ToN 13(1) 2005, §II.
 //! Equations and readings are in `ratcp`.
 
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Loss, Start, Timeout};
 use crate::settings::{Auto, Or};
 use crate::units::Span;
@@ -51,7 +51,7 @@ impl RateWindow {
         let base_rtt = params.base_rtt.get().copied();
         RateWindow {
             params,
-            window: Window::new(start),
+            window: Window::new(start, InLinux::Fractions),
             slow_start: true,
             inactive: false,
             base_rtt,

@@ -21,7 +21,7 @@
 //! Where only some links advise, a queue without feedback can overflow at a rate that another link allows,
 //! and its losses do not lower the rate.
 
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Advice, Advised, Control, Controller, Loss, Start, Timeout, Wanted};
 use crate::rng::Rng;
 use crate::units::PacketRate;
@@ -64,7 +64,13 @@ impl Controller for Rcp {
     const WANTED: Wanted = Wanted::Rate;
 
     fn new(params: Params, start: Start) -> Rcp {
-        Rcp { params, unadvised: Window::new(start), rate: None, rtt: None, silent: false }
+        Rcp {
+            params,
+            unadvised: Window::new(start, InLinux::Fractions),
+            rate: None,
+            rtt: None,
+            silent: false,
+        }
     }
 
     fn on_advice(&mut self, advised: &Advised) {

@@ -13,7 +13,7 @@
 //! The host inflates the window during fast recovery, not the controller.
 
 use super::steady::{Losses, ResponseFunction, aimd};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -61,7 +61,7 @@ impl Controller for Reno {
     ];
 
     fn new(params: Params, start: Start) -> Reno {
-        Reno { params, window: Window::new(start) }
+        Reno { params, window: Window::new(start, InLinux::WholeLeft) }
     }
 
     #[inline]

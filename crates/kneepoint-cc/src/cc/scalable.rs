@@ -19,7 +19,7 @@
 //! about the same window. Linux differs: it gains max(a, 1 / W), so that it is ahead of both up to 100 packets.
 
 use super::steady::{Losses, ResponseFunction};
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -68,7 +68,7 @@ impl Controller for Scalable {
     }];
 
     fn new(params: Params, start: Start) -> Scalable {
-        Scalable { params, window: Window::new(start) }
+        Scalable { params, window: Window::new(start, InLinux::WholeTaken) }
     }
 
     #[inline]

@@ -24,7 +24,7 @@
 use alloc::vec::Vec;
 
 use super::rounds::Rounds;
-use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 
@@ -120,7 +120,7 @@ impl Controller for Vegas {
     fn new(params: Params, start: Start) -> Vegas {
         Vegas {
             params,
-            window: Window::new(start),
+            window: Window::new(start, InLinux::WholeLeft),
             rounds: Rounds::new(),
             growing_round: false,
             gain: 0.0,

@@ -20,7 +20,7 @@
 use alloc::vec::Vec;
 
 use super::delay::Delay;
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
@@ -64,7 +64,7 @@ impl Controller for Veno {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Veno {
-        Veno { params, window: Window::new(start), delay: Delay::new(0.875) }
+        Veno { params, window: Window::new(start, InLinux::WholeLeft), delay: Delay::new(0.875) }
     }
 
     #[inline]

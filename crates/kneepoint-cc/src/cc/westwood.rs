@@ -21,7 +21,7 @@
 use alloc::vec::Vec;
 
 use super::delay::Delay;
-use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -80,7 +80,13 @@ impl Controller for Westwood {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Westwood {
-        Westwood { params, window: Window::new(start), delay: Delay::new(0.875), rate: None, began: None }
+        Westwood {
+            params,
+            window: Window::new(start, InLinux::WholeLeft),
+            delay: Delay::new(0.875),
+            rate: None,
+            began: None,
+        }
     }
 
     #[inline]

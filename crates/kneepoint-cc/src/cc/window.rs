@@ -2,9 +2,13 @@
 //! The window and threshold that most controllers share, with the growth and the reductions of RFC 5681.
 //!
 //! Linux has whole packets: in avoidance the window gains one when it has counted as many acknowledged as the window has
-//! (tcp_cong_avoid_ai), and reductions are rounded down. The difference is a packet, but a packet more at a full queue is a
-//! packet lost: alone on a drop-tail link, the window so counted gains its next packet just before it hears of the loss
-//! that the one before had caused, and loses two where the fractional window loses one or two.
+//! (tcp_cong_avoid_ai). The difference is a packet, but a packet more at a full queue is a packet lost: alone on a
+//! drop-tail link, the window so counted gains its next packet just before it hears of the loss that the one before had
+//! caused, and loses two where the fractional window loses one or two.
+//!
+//! Of a reduction, some of Linux's controllers round down what is left, max(W / 2, 2), and others what is taken off,
+//! W - b W. Where windows are a few packets and marks take a fraction of one, that decides whether a flow gives way at
+//! all. Each controller therefore declares its rule ([`InLinux`]); those that are not in Linux have fractions everywhere.
 
 use alloc::boxed::Box;
 
@@ -13,6 +17,17 @@ use super::{Ack, Control, Sizes, Start, Timeout, Version};
 
 /// The least window after a loss (RFC 5681 equation 4).
 pub const FLOOR_AFTER_LOSS: f64 = 2.0;
+
+/// What of a controller's window is in whole packets where hosts have Linux's controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InLinux {
+    /// Nothing: the controller is not in Linux, or its implementation there has fractions too.
+    Fractions,
+    /// The window; of a reduction, what is left is rounded down.
+    WholeLeft,
+    /// The window; of a reduction, what is taken off is rounded down.
+    WholeTaken,
+}
 
 /// Packets acknowledged towards the next one that a window gains (Linux's `snd_cwnd_cnt`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,22 +59,23 @@ pub struct Window {
 /// What a window that doubles and then avoids does not have.
 #[derive(Clone, Debug, PartialEq)]
 struct Extra {
-    /// The count of a window of whole packets.
-    tally: Option<Tally>,
+    /// The count of a window of whole packets, and how its reductions are rounded.
+    whole: Option<(Tally, InLinux)>,
     /// What may end slow start before a loss.
     startup: Option<Startup>,
 }
 
 impl Window {
-    /// The window of a fresh connection.
-    pub fn new(start: Start) -> Window {
-        let tally = (start.version == Version::Linux).then(Tally::default);
+    /// The window of a fresh connection; `in_linux` counts where the host asks for Linux's controllers.
+    pub fn new(start: Start, in_linux: InLinux) -> Window {
+        let counts = start.version == Version::Linux && in_linux != InLinux::Fractions;
+        let whole = counts.then(|| (Tally::default(), in_linux));
         let startup = Startup::of(&start);
-        let extra = tally.is_some() || startup.is_some();
+        let extra = whole.is_some() || startup.is_some();
         Window {
             packets: start.initial_window,
             ssthresh: start.initial_ssthresh,
-            extra: extra.then(|| Box::new(Extra { tally, startup })),
+            extra: extra.then(|| Box::new(Extra { whole, startup })),
         }
     }
 
@@ -101,22 +117,32 @@ impl Window {
             beyond -= growth / haste;
         }
         let each = self.packets / per_rtt;
-        self.packets += match self.tally() {
+        self.packets += match self.whole() {
             None => per_rtt * beyond / self.packets,
             Some(_) if per_rtt == 0.0 => 0.0,
-            Some(tally) => tally.gained(beyond, each),
+            Some((tally, _)) => tally.gained(beyond, each),
         };
     }
 
-    fn tally(&mut self) -> Option<&mut Tally> {
-        self.extra.as_mut()?.tally.as_mut()
+    /// Whether the window is in whole packets.
+    pub fn is_whole(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.whole.is_some())
     }
 
-    /// Whole packets, where the window has them.
-    fn whole(&mut self, packets: f64) -> f64 {
-        let Some(tally) = self.tally() else { return packets };
+    fn whole(&mut self) -> Option<&mut (Tally, InLinux)> {
+        self.extra.as_mut()?.whole.as_mut()
+    }
+
+    /// What a reduction to `packets` leaves, in whole packets where the window has them; the count begins anew.
+    fn rounded(&mut self, packets: f64) -> f64 {
+        let before = self.packets;
+        let Some((tally, in_linux)) = self.whole() else { return packets };
         *tally = Tally::default();
-        libm::floor(packets)
+        match in_linux {
+            InLinux::Fractions => packets,
+            InLinux::WholeLeft => libm::floor(packets),
+            InLinux::WholeTaken => before - libm::floor(before - packets),
+        }
     }
 
     fn startup(&mut self) -> Option<&mut Startup> {
@@ -136,7 +162,7 @@ impl Window {
     /// Continues from `packets`, in congestion avoidance; never from more than before, or two.
     #[inline]
     pub fn reduce_to(&mut self, packets: f64) {
-        self.packets = self.whole(packets.min(self.packets)).max(FLOOR_AFTER_LOSS);
+        self.packets = self.rounded(packets.min(self.packets)).max(FLOOR_AFTER_LOSS);
         self.ssthresh = self.packets;
     }
 
@@ -144,7 +170,7 @@ impl Window {
     #[inline]
     pub fn restart(&mut self, timeout: &Timeout, ssthresh: f64) {
         if !timeout.reported {
-            self.ssthresh = self.whole(ssthresh);
+            self.ssthresh = self.rounded(ssthresh);
         }
         self.ssthresh = self.ssthresh.max(FLOOR_AFTER_LOSS);
         self.packets = 1.0;
@@ -167,7 +193,16 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
+    use super::super::tests::Trace;
+    use super::super::{
+        Controller, abc::Abc, bic::Bic, compound::Compound, cubic, cubic::Cubic, dctcp::Dctcp, hstcp::HsTcp,
+        htcp::Htcp, illinois::Illinois, ltcp::Ltcp, pert::Pert, pert_adaptive::PertAdaptive, prague::Prague,
+        reno::Reno, scalable::Scalable, vegas::Vegas, veno::Veno, westwood::Westwood, xcp::Xcp, yeah::Yeah,
+    };
     use super::*;
+    use crate::units::{Span, Time};
 
     #[test]
     fn a_tally_gains_a_packet_for_each_window_acknowledged() {
@@ -177,5 +212,89 @@ mod tests {
         // Five of six had gathered; where three are enough they are worth one packet, and the count begins anew.
         let mut full = Tally(5.0);
         assert_eq!((full.gained(1.0, 3.0), full), (1.0, Tally(1.0)));
+    }
+
+    /// What reductions of a window of 15 packets by a tenth and by a half leave.
+    fn left(version: Version, in_linux: InLinux) -> [f64; 2] {
+        [13.5, 7.5].map(|packets| {
+            let mut window = Window::new(Start { version, ..Start::avoiding(15.0) }, in_linux);
+            window.reduce_to(packets);
+            window.packets
+        })
+    }
+
+    #[test]
+    fn of_a_reduction_linux_rounds_down_what_is_left_or_what_is_taken_off() {
+        assert_eq!(left(Version::Linux, InLinux::WholeLeft), [13.0, 7.0]);
+        assert_eq!(left(Version::Linux, InLinux::WholeTaken), [14.0, 8.0]);
+        for in_linux in [InLinux::Fractions, InLinux::WholeLeft, InLinux::WholeTaken] {
+            assert_eq!(left(Version::Published, in_linux), [13.5, 7.5]);
+        }
+    }
+
+    /// A window of 15 packets after so many acknowledgements and a loss.
+    fn after_a_loss<C: Controller>(version: Version, acknowledged: u32) -> f64 {
+        let start = Start { version, ..Start::avoiding(15.0) };
+        let mut trace = Trace::new(C::new(C::Params::default(), start));
+        (0..acknowledged).for_each(|_| trace.ack(Span::from_millis(4)));
+        trace.loss();
+        trace.window()
+    }
+
+    #[test]
+    fn a_loss_leaves_of_fifteen_packets_what_each_controller_of_linux_leaves() {
+        let linux = [
+            // max(W / 2, 2)
+            ("reno", 7.0, after_a_loss::<Reno>(Version::Linux, 0)),
+            ("dctcp", 7.0, after_a_loss::<Dctcp>(Version::Linux, 0)),
+            ("htcp", 7.0, after_a_loss::<Htcp>(Version::Linux, 0)),
+            ("westwood", 7.0, after_a_loss::<Westwood>(Version::Linux, 0)),
+            // 717 W / 1024, 819 W / 1024, 4 W / 5
+            ("cubic", 10.0, after_a_loss::<Cubic>(Version::Linux, 0)),
+            ("bic", 11.0, after_a_loss::<Bic>(Version::Linux, 0)),
+            ("veno", 12.0, after_a_loss::<Veno>(Version::Linux, 0)),
+            // 3 W / 4, the paper's: Linux has Reno's
+            ("vegas", 11.0, after_a_loss::<Vegas>(Version::Linux, 0)),
+            // W - W / 2
+            ("hstcp", 8.0, after_a_loss::<HsTcp>(Version::Linux, 0)),
+            ("illinois", 8.0, after_a_loss::<Illinois>(Version::Linux, 0)),
+            ("scalable", 8.0, after_a_loss::<Scalable>(Version::Linux, 0)),
+            // W - W / 8
+            ("yeah", 14.0, after_a_loss::<Yeah>(Version::Linux, 0)),
+        ];
+        let wrong: Vec<_> = linux.into_iter().filter(|(_, expected, left)| expected != left).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn a_controller_that_is_not_in_linux_has_fractions_on_its_hosts_too() {
+        fn both<C: Controller>() -> [f64; 2] {
+            [Version::Linux, Version::Published].map(|version| after_a_loss::<C>(version, 5))
+        }
+        let others = [both::<Prague>(), both::<Compound>(), both::<Pert>(), both::<PertAdaptive>()];
+        for [linux, published] in others.into_iter().chain([both::<Ltcp>(), both::<Abc>(), both::<Xcp>()]) {
+            assert_eq!(linux, published);
+            assert!(linux != libm::floor(linux), "{linux}");
+        }
+    }
+
+    #[test]
+    fn cubic_of_another_era_has_fractions_on_hosts_of_linux() {
+        let start = Start { version: Version::Linux, ..Start::avoiding(15.0) };
+        let params = cubic::Params { era: cubic::Era::Rfc9438, ..cubic::Params::default() };
+        let mut trace = Trace::new(Cubic::new(params, start));
+        trace.loss();
+        assert_eq!(trace.window(), 10.5);
+    }
+
+    #[test]
+    fn the_threshold_of_a_timeout_is_rounded_as_a_loss_is() {
+        let timeout = Timeout { now: Time::ZERO, flight: 15.0, reported: false, next: 15 };
+        for (in_linux, threshold) in [(InLinux::WholeLeft, 7.0), (InLinux::WholeTaken, 8.0)] {
+            let start = Start { version: Version::Linux, ..Start::avoiding(15.0) };
+            let mut window = Window::new(start, in_linux);
+            window.restart(&timeout, 7.5);
+            assert_eq!((window.packets, window.ssthresh), (1.0, threshold));
+        }
     }
 }

@@ -19,7 +19,7 @@
 //! Without advice, the sender is Reno: with no `feedback = "xcp"` on any link of its path it grows and yields as Reno does. A link
 //! without feedback is noticed by its losses.
 
-use super::window::Window;
+use super::window::{InLinux, Window};
 use super::{Ack, Advice, Advised, Control, Controller, Loss, Sizes, Start, Timeout, Wanted};
 use crate::rng::Rng;
 
@@ -44,7 +44,7 @@ impl Controller for Xcp {
     const WANTED: Wanted = Wanted::Change;
 
     fn new(_: Params, start: Start) -> Xcp {
-        Xcp { window: Window::new(start), advised: false, change: 0.0 }
+        Xcp { window: Window::new(start, InLinux::Fractions), advised: false, change: 0.0 }
     }
 
     fn on_advice(&mut self, advised: &Advised) {

@@ -23,7 +23,7 @@
 use alloc::vec::Vec;
 
 use super::rounds::Rounds;
-use super::window::{FLOOR_AFTER_LOSS, Window};
+use super::window::{FLOOR_AFTER_LOSS, InLinux, Window};
 use super::{Ack, Control, Controller, Loss, Sizes, Start, Timeout};
 use crate::rng::Rng;
 use crate::units::Span;
@@ -123,7 +123,7 @@ impl Controller for Yeah {
     fn new(params: Params, start: Start) -> Yeah {
         Yeah {
             params,
-            window: Window::new(start),
+            window: Window::new(start, InLinux::WholeTaken),
             rounds: Rounds::new(),
             queue: 0.0,
             reno: FLOOR_AFTER_LOSS,

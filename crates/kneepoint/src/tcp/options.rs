@@ -64,8 +64,6 @@ crate::settings! {
         sack: bool = true;
         /// What Linux adds to the timers of `rack`: to the window of reordering, and before a probe (TCP_TIMEOUT_MIN).
         timer_slack: Span = Span::ZERO, Span::ZERO..=Span::from_secs(1);
-        /// The tick of the clock that timers of `rack` run by, and are rounded up to; 0 for none (Linux: 1, 4 or 10 ms).
-        timer_tick: Span = Span::ZERO, Span::ZERO..=Span::from_millis(100);
         /// With `rack`: a timeout may prove spurious by what is acknowledged next (F-RTO, RFC 5682).
         frto: bool = true;
         /// With `rack`: the window shrinks while the connection is idle or does not use it (RFC 2861).

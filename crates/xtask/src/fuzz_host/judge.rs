@@ -34,7 +34,7 @@ pub fn judge(text: &str) -> Verdict {
         Some(ticks) => script.ticking(ticks),
         None => script,
     };
-    match script.run().difference {
+    match script.recorded().run().difference {
         None => Verdict::Identical,
         Some(difference) => {
             Verdict::Different(First { kind: kind(text, &difference), text: difference.to_string() })

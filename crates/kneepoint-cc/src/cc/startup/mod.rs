@@ -66,7 +66,7 @@ impl Startup {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Trace;
-    use super::super::window::Window;
+    use super::super::window::{InLinux, Window};
     use super::super::{Control, Controller, Loss, Timeout, reno};
     use super::*;
     use crate::rng::Rng;
@@ -86,7 +86,7 @@ mod tests {
         type Params = reno::Params;
 
         fn new(_: reno::Params, start: Start) -> Bare {
-            Bare(Window::new(start))
+            Bare(Window::new(start, InLinux::WholeLeft))
         }
         fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
             self.0.grow(ack, 1.0);

@@ -11,13 +11,9 @@
 //! timeout      the first segment is lost, and all others that were sent a round trip ago           §6.3; then twice as long
 //! closed       with nothing outstanding and no room: a probe after max(RTO, 200 ms), then twice as long
 //! ```
-//!
-//! Linux rounds its timers up to ticks, and files them in a wheel: what is further away than 63 ticks is rounded up to 8, beyond 511 to
-//! 64, and so on (`calc_wheel_index`). With a tick of zero nothing is rounded.
 
 use super::host::Host;
 use super::{CongestionState as State, Rack, Turn};
-use crate::tcp::Options;
 use crate::tcp::sender::Woken;
 use crate::units::{Span, Time};
 
@@ -59,38 +55,14 @@ impl Default for Timer {
     }
 }
 
-/// A span in whole ticks.
-fn in_ticks(span: Span, options: &Options) -> Span {
-    let tick = options.timer_tick.0;
-    if tick == 0 { span } else { Span(span.0.div_ceil(tick) * tick) }
-}
-
-/// When a timer of a length expires.
-fn expiry(now: Time, span: Span, options: &Options) -> Time {
-    let tick = options.timer_tick.0;
-    if tick == 0 {
-        return now + span;
-    }
-    let (begin, ticks) = (now.0 / tick, span.0.div_ceil(tick));
-    let mut shift = 0;
-    while ticks >= 63 << shift {
-        shift += 3;
-    }
-    Time((((begin + ticks) >> shift) + 1 << shift) * tick)
-}
-
 impl Rack {
     pub(super) fn set_timer(&mut self, purpose: Purpose, span: Span, host: &Host) {
-        self.timer = Timer { purpose, at: expiry(host.now, span, host.options) };
-    }
-
-    fn timeout(host: &Host) -> Span {
-        in_ticks(host.rtt.timeout(), host.options)
+        self.timer = Timer { purpose, at: host.now + span };
     }
 
     /// How long the first segment has until its timeout.
     fn left_to_head(&self, host: &Host) -> Option<Span> {
-        let until = self.out.head()?.at + Rack::timeout(host);
+        let until = self.out.head()?.at + host.rtt.timeout();
         (until > host.now).then(|| until - host.now)
     }
 
@@ -110,7 +82,7 @@ impl Rack {
         let elapsed = matches!(self.timer.purpose, Purpose::Reordering | Purpose::Tail);
         let span = match elapsed {
             true => self.left_to_head(host).unwrap_or(Span(1000)),
-            false => Rack::timeout(host),
+            false => host.rtt.timeout(),
         };
         self.set_timer(Purpose::Timeout, span, host);
     }
@@ -128,8 +100,8 @@ impl Rack {
             Span::ZERO => FIRST_PROBE,
             _ => srtt * 2 + if lone { options.probe_ack_delay } else { options.timer_slack },
         };
-        let left = if anew { Some(Rack::timeout(host)) } else { self.left_to_head(host) };
-        let span = in_ticks(span, options).min(left.unwrap_or(span));
+        let left = if anew { Some(host.rtt.timeout()) } else { self.left_to_head(host) };
+        let span = span.min(left.unwrap_or(span));
         self.set_timer(Purpose::Tail, span, host);
         true
     }
@@ -141,7 +113,7 @@ impl Rack {
         }
         let wait = self.look(host);
         if let Some(wait) = wait {
-            let span = (wait + host.options.timer_slack).min(Rack::timeout(host));
+            let span = (wait + host.options.timer_slack).min(host.rtt.timeout());
             self.set_timer(Purpose::Reordering, span, host);
         }
         wait.is_some()
@@ -197,7 +169,7 @@ impl Rack {
 
     fn rearm_after_probe(&mut self, host: &Host) {
         if self.timer.purpose == Purpose::None {
-            self.set_timer(Purpose::Timeout, Rack::timeout(host), host);
+            self.set_timer(Purpose::Timeout, host.rtt.timeout(), host);
         } else {
             self.rearm(host);
         }
@@ -212,7 +184,7 @@ impl Rack {
         self.retries += u32::from(self.offered > 0);
         self.forced = Some(super::Forced { seq: self.out.una(), probe: false });
         host.rtt.back_off();
-        self.set_timer(Purpose::Timeout, Rack::timeout(host), host);
+        self.set_timer(Purpose::Timeout, host.rtt.timeout(), host);
         Woken::Timeout
     }
 
@@ -257,7 +229,7 @@ impl Rack {
     }
 
     fn window_probe(&self, host: &Host) -> Span {
-        let least = Rack::timeout(host).max(LEAST_WINDOW_PROBE);
+        let least = host.rtt.timeout().max(LEAST_WINDOW_PROBE);
         Span(least.0 << self.backoff.min(MOST_DOUBLINGS)).min(host.options.rto_max)
     }
 

@@ -71,6 +71,7 @@ pub struct Script {
     plan: Plan,
     tolerance: Tolerance,
     ticks: Option<Ticks>,
+    recorded: bool,
 }
 
 /// A longer text is not a hand-written script.
@@ -89,7 +90,7 @@ pub fn parse(text: &str) -> Result<Script, Vec<Fault>> {
     match plan {
         Some(plan) if faults.is_empty() => {
             let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-            Ok(Script { text: text.to_string(), lines, plan, tolerance, ticks: None })
+            Ok(Script { text: text.to_string(), lines, plan, tolerance, ticks: None, recorded: false })
         }
         _ => Err(faults.finish(text)),
     }
@@ -115,6 +116,14 @@ impl Script {
         Script { ticks: Some(ticks), ..self }
     }
 
+    /// The same as a record of what happened: its events come at their times, whatever the host has sent by then, and packets are
+    /// compared afterwards. So a host that sends with the next acknowledgement what the recorded one sent with this one agrees with it
+    /// within the tolerance.
+    #[must_use]
+    pub fn recorded(self) -> Script {
+        Script { recorded: true, ..self }
+    }
+
     /// Runs it on the host that it asks for.
     pub fn run(&self) -> Outcome {
         self.run_on(self.options(), self.controller())
@@ -125,7 +134,8 @@ impl Script {
         let payload = Bytes(self.plan.agreed.payload.into());
         let options = Options { payload, handshake: true, handshake_rounds: 1, ..options };
         let host = host::Host::new(options, self.plan.agreed, controller, self.ticks);
-        run::Runner::new(self, host).outcome()
+        let runner = run::Runner::new(self, host);
+        if self.recorded { runner.replayed().outcome() } else { runner.outcome() }
     }
 
     /// How many events it has.
