@@ -22,11 +22,10 @@
 //! Readings: `t` stands still while something else than the window limits the sender (§4.2, §5.8); RTT is smoothed as
 //! in RFC 6298; no acknowledgement shrinks the window.
 //!
-//! Era linux differs: windows, losses and curve are whole packets; C = 410/1024, b = 717/1024 of the window, not of the
+//! Era linux differs: windows, losses and curve are whole packets, and time is ticks; C = 410/1024, b = 717/1024 of the window, not of the
 //! flight; slow start ends by HyStart; RTT is the smallest one. Per packet gained, 20 are acknowledged at most before
 //! the first loss and after a timeout, 100 W where the curve is not above the window, never less than 2; West gains
-//! a packet for 15/8 W, and the window follows it by one for W / (West - W). Readings: times are not rounded to the
-//! kernel's tick; RTTs of the second after a loss count; of an acknowledgement what exceeds the threshold is forgotten.
+//! a packet for 15/8 W, and the window follows it by one for W / (West - W); `t` stands still only while nothing is in flight.
 //!
 //! Era 2006 differs: b = 819/1024; RTT is the smallest one; past K the window gains at most 16 packets per
 //! 100 ms of RTT; before the first loss, and after a timeout, a packet per 50 acknowledged; `a` never changes;
@@ -76,6 +75,8 @@ crate::settings! {
         fast_convergence: bool = true;
         /// Never be slower than Reno would be.
         reno_friendly: bool = true;
+        /// The tick of the kernel's clock, in era linux (CONFIG_HZ: 1, 4 or 10 ms).
+        tick: Span = Span::from_millis(4), Span(1000)..=Span::from_millis(100);
     }
 }
 
@@ -132,6 +133,7 @@ pub struct Cubic {
     max_increment: f64,
     /// Not `auto`.
     era: Era,
+    tick: Span,
     /// Era linux: what is acknowledged for the next packet, and for the next of West.
     steps: Steps,
     fast_convergence: bool,
@@ -185,13 +187,25 @@ impl Cubic {
     /// Congestion avoidance in other eras, apart from the first, whose registers it would take.
     #[inline(never)]
     fn avoid_otherwise(&mut self, ack: &Ack) {
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
         if self.era == Era::Linux {
-            self.avoid_linux(&mut epoch, ack.now, ack.credit);
-        } else {
-            self.avoid_2006(&mut epoch, ack.now, ack.credit);
+            return self.avoid_linux(ack.now, ack.credit);
         }
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
+        self.avoid_2006(&mut epoch, ack.now, ack.credit);
         self.epoch = Some(epoch);
+    }
+
+    /// Slow start; in era linux what is left of an acknowledgement at its end counts in avoidance.
+    fn start(&mut self, ack: &Ack) {
+        if self.era != Era::Linux {
+            return self.window.grow(ack, 1.0);
+        }
+        let before = self.window.packets;
+        self.window.grow(ack, 0.0);
+        let left = ack.credit - (self.window.packets - before);
+        if !self.window.slow_start() && left > 0.0 {
+            self.avoid_linux(ack.now, left);
+        }
     }
 
     /// Whole packets, in era linux.
@@ -261,6 +275,7 @@ impl Controller for Cubic {
             reno_gain: 3.0 * (1.0 - beta) / (1.0 + beta),
             max_increment: params.max_increment * 10.0,
             era,
+            tick: params.tick,
             steps: Steps::default(),
             fast_convergence: params.fast_convergence,
             reno_friendly: params.reno_friendly,
@@ -269,16 +284,16 @@ impl Controller for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _: &mut Rng) {
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = ack.rtt.filter(|_| self.era != Era::Linux || self.believes(ack.now)) {
             self.rtt.observe(rtt);
         }
         let silence = ack.now.since(self.heard);
         self.heard = ack.now;
         if self.window.slow_start() {
-            let per_rtt = if self.era == Era::Linux { 0.0 } else { 1.0 };
-            self.window.grow(ack, per_rtt);
+            self.start(ack);
         } else if ack.credit <= 0.0 {
-            if let Some(epoch) = &mut self.epoch {
+            // Linux's curve stands still only while nothing is in flight.
+            if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era != Era::Linux) {
                 epoch.began += silence;
             }
         } else if self.era == Era::Rfc9438 {
@@ -309,6 +324,12 @@ impl Controller for Cubic {
             self.rtt = Delay::new(SMOOTHING);
         }
         self.window.restart(timeout, self.left(timeout.flight));
+    }
+
+    fn on_resume(&mut self, now: Time, idle: Span) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.era == Era::Linux) {
+            epoch.began = (epoch.began + idle).min(now);
+        }
     }
 
     fn sizes(&mut self) -> Option<Sizes<'_>> {

@@ -2,7 +2,8 @@
 //! CUBIC's congestion avoidance in whole packets, as `tcp_cubic` of Linux 6.18 has it.
 //!
 //! ```text
-//! the window gains a packet for every n acknowledged; n is counted anew when W has changed, or after 32 ms:
+//! the window gains a packet for every n acknowledged; n is counted anew when W has changed, or after 32 ms, and by the curve
+//! at most once a tick:
 //!   target = Wmax + C (t + T - K)³, its last term in whole packets
 //!   n = W / (target - W), whole, or 100 W where target <= W
 //!   n <= 20                    before the first loss and after a timeout
@@ -10,33 +11,46 @@
 //!   n >= 2
 //! ```
 //!
-//! `T` smallest RTT since the connection, or the last timeout, began. 15/8 is (1 + b) / 3 (1 - b) in whole eighths.
+//! `T` smallest RTT since the connection, or the last timeout, began, without those of the second after a loss; rounded up to ticks.
+//! `t` in ticks, and `K` in whole 1024ths of a second. 15/8 is (1 + b) / 3 (1 - b) in whole eighths. What slow start leaves of an
+//! acknowledgement counts.
+//!
+//! Reading: `K` is the whole part of the cube root, which the kernel finds with an error of up to 0.2 %.
 
 use super::super::window::Tally;
-use super::{Cubic, Epoch, seconds};
+use super::{Cubic, Epoch};
 use crate::units::{Span, Time};
 
-/// How long `n` holds while the window stands still: beyond HZ / 32 ticks of the clock.
-const HOLD: Span = Span::from_millis(32);
+/// How long `n` holds while the window stands still.
+const HOLD: Span = Span::from_micros(31_250);
 /// `n` at most before the first loss.
 const BEFORE_LOSS: f64 = 20.0;
 /// `n` at least.
 const FASTEST: f64 = 2.0;
 /// `n` over `W` where the curve is not above the window.
 const BELOW: f64 = 100.0;
+/// Units of `K` and `t` in a second (Linux BICTCP_HZ: 2^10).
+const UNITS: f64 = 1024.0;
+/// How long after a loss round trips are not believed.
+const SETTLING: Span = Span::from_secs(1);
 
 /// Counts packets acknowledged for the next one in the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
     /// n.
     every: f64,
-    /// The window for which it was counted, and when.
+    /// The window for which it was counted, and the tick.
     window: f64,
-    at: Time,
+    tick: u64,
     /// Acknowledged since the window grew.
     for_window: Tally,
     /// Acknowledged since West grew.
     for_reno: f64,
+}
+
+/// Seconds in whole units.
+fn whole(seconds: f64) -> f64 {
+    libm::floor(seconds * UNITS) / UNITS
 }
 
 /// Packets acknowledged, as a part of the window, for one of West.
@@ -45,35 +59,61 @@ fn reno_every(beta: f64) -> f64 {
 }
 
 impl Cubic {
+    /// Whether a round trip counts now.
+    pub(super) fn believes(&self, now: Time) -> bool {
+        self.epoch.is_none_or(|epoch| now.since(epoch.began) >= SETTLING)
+    }
+
     /// Congestion avoidance as Linux 6.18 has it.
-    pub(super) fn avoid_linux(&mut self, epoch: &mut Epoch, now: Time, credit: f64) {
+    pub(super) fn avoid_linux(&mut self, now: Time, credit: f64) {
         let window = libm::floor(self.window.packets);
+        let tick = now.0 / self.tick.0;
         self.steps.for_reno += credit;
-        if window != self.steps.window || now.since(self.steps.at) >= HOLD {
-            self.steps = Steps { window, at: now, ..self.steps };
-            self.steps.every = self.every(epoch, now, window);
+        let held = HOLD.0 / self.tick.0;
+        if window != self.steps.window || tick - self.steps.tick > held {
+            if self.epoch.is_none() || tick != self.steps.tick {
+                self.follow_curve(window, tick, credit);
+            }
+            self.follow_reno(window);
         }
         self.window.packets += self.steps.for_window.gained(credit, self.steps.every);
     }
 
-    /// n.
-    fn every(&mut self, epoch: &mut Epoch, now: Time, window: f64) -> f64 {
-        let from_k = seconds(now.since(epoch.began) + self.rtt.least().unwrap_or_default()) - epoch.k;
+    /// n, by the curve.
+    fn follow_curve(&mut self, window: f64, tick: u64, credit: f64) {
+        self.steps = Steps { window, tick, ..self.steps };
+        let ticks = |span: Span| span.0.div_ceil(self.tick.0);
+        let epoch = self.epoch.unwrap_or_else(|| {
+            self.steps.for_reno = credit;
+            let ahead = (self.w_max - window).max(0.0);
+            let k = whole(libm::cbrt(ahead / self.scale));
+            let origin = if ahead > 0.0 { self.w_max } else { window };
+            Epoch { began: Time(tick * self.tick.0), k, origin, reno: window }
+        });
+        let elapsed = Time(tick * self.tick.0).since(epoch.began);
+        let ticks = ticks(elapsed) + ticks(self.rtt.least().unwrap_or_default());
+        let from_k = whole(ticks as f64 * self.tick.as_secs_f64()) - epoch.k;
         let ahead = epoch.origin + libm::trunc(self.scale * from_k * from_k * from_k) - window;
-        let mut every = if ahead > 0.0 { libm::floor(window / ahead) } else { BELOW * window };
+        self.steps.every = if ahead > 0.0 { libm::floor(window / ahead) } else { BELOW * window };
         if self.w_max == 0.0 {
-            every = every.min(BEFORE_LOSS);
+            self.steps.every = self.steps.every.min(BEFORE_LOSS);
         }
-        if self.reno_friendly {
+        self.epoch = Some(epoch);
+    }
+
+    /// n, by the window that Reno would have.
+    fn follow_reno(&mut self, window: f64) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.reno_friendly) {
             let acked = libm::floor(window * reno_every(self.beta)).max(1.0);
             let gained = (libm::ceil(self.steps.for_reno / acked) - 1.0).max(0.0);
             self.steps.for_reno -= gained * acked;
             epoch.reno += gained;
             if epoch.reno > window {
-                every = every.min(libm::floor(window / (epoch.reno - window)));
+                let most = libm::floor(window / (epoch.reno - window));
+                self.steps.every = self.steps.every.min(most);
             }
         }
-        every.max(FASTEST)
+        self.steps.every = self.steps.every.max(FASTEST);
     }
 }
 
@@ -126,7 +166,7 @@ mod tests {
         // 700.2; K = cbrt(300 · 1024 / 410) = 9.0826 s.
         assert_eq!(trace.window(), 700.0);
         trace.ack(Span::ZERO);
-        assert!((trace.controller.epoch.unwrap().k - 9.0826).abs() < 1e-4);
+        assert_eq!(trace.controller.epoch.unwrap().k, 9300.0 / 1024.0);
         // Until C (t + T - K)³ is a packet, for cbrt(1024 / 410) = 1.357 s on either side of K, the curve is flat.
         let returned = run(&mut trace, Span::from_secs_f64(9.0826 - 0.06 - 1.357));
         assert!((998.0..=999.0).contains(&returned), "{returned}");

@@ -43,7 +43,7 @@ pub use host::Host;
 use news::News;
 use outstanding::Outstanding;
 use timer::Timer;
-use undo::Undo;
+use undo::{Undo, millisecond};
 use usage::Usage;
 
 /// What an event calls for.
@@ -137,6 +137,8 @@ pub struct Rack {
     /// Retransmissions so far, and D-SACKs for them.
     resent: u32,
     twice: u32,
+    /// The latest of the receiver's timestamps.
+    recent: Time,
     deviation: Deviation,
     usage: Usage,
     turn: Turn,
@@ -175,6 +177,7 @@ impl Rack {
             delivered: 0,
             resent: 0,
             twice: 0,
+            recent: Time::ZERO,
             deviation: Deviation::default(),
             usage: Usage::default(),
             turn: Turn::Fresh,
@@ -260,7 +263,7 @@ impl Rack {
     pub fn on_ack(&mut self, packet: &Packet, echoed: bool, host: &mut Host) -> Told {
         let (una, top, outstanding) = (self.out.una(), self.out.top(), self.out.len());
         let (delivered, losses) = (self.delivered, self.out.losses());
-        if packet.seq > self.out.high() {
+        if packet.seq > self.out.high() || self.is_outdated(packet, host) {
             return self.told_nothing();
         }
         let mut news = News { advanced: packet.seq > una, echoed, ..News::default() };
@@ -303,6 +306,20 @@ impl Rack {
             repair: std::mem::take(&mut self.began),
             silent: false,
         }
+    }
+
+    /// Whether a later acknowledgement has a newer timestamp (PAWS, RFC 7323 §5.3): by more than a millisecond, unless it is a duplicate
+    /// that is late by less than a timeout (Linux `tcp_disordered_ack`).
+    #[inline]
+    fn is_outdated(&mut self, packet: &Packet, host: &Host) -> bool {
+        let stamp = packet.sent + packet.lag.span();
+        if !host.options.timestamps || stamp >= self.recent {
+            self.recent = stamp;
+            return false;
+        }
+        let late = self.recent - stamp;
+        millisecond(self.recent) > millisecond(stamp) + 1
+            && (packet.seq != self.out.una() || late > host.rtt.timeout())
     }
 
     /// The window after the controller has heard of an acknowledgement.

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use super::inbound::{self, Clock};
+use super::inbound::{self, Clocks};
 use super::plan::{Agreed, Arrival, Expected};
 use super::ticks::Ticks;
 use crate::cc;
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Info, Options, Segment, Sender};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// What a packet of the host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,9 @@ pub(super) struct Host {
     finished: bool,
     opening: bool,
     opened_at: Time,
-    clock: Option<Clock>,
+    clocks: Clocks,
+    /// What the sender's clock is ahead, so that ticks and milliseconds begin together, as a kernel's do.
+    ahead: Span,
     steps: u32,
     ticks: Option<Ticks>,
     /// When the sender wants to be woken, and when the machine does it.
@@ -79,7 +81,8 @@ impl Host {
             finished: false,
             opening: false,
             opened_at: Time::ZERO,
-            clock: None,
+            clocks: Clocks::default(),
+            ahead: ticks.map_or(Span::ZERO, Ticks::until_whole),
             steps: 0,
             ticks,
             alarm: (Time::NEVER, Time::NEVER),
@@ -90,6 +93,11 @@ impl Host {
         self.sender.info()
     }
 
+    /// The time of the sender.
+    fn clock(&self) -> Time {
+        self.now + self.ahead
+    }
+
     /// Whether it sent or woke up so often that it would never end.
     pub fn is_restless(&self) -> bool {
         self.steps > RESTLESS
@@ -98,7 +106,7 @@ impl Host {
     /// Opens the connection, or answers the packet that does.
     pub fn open(&mut self) {
         self.opening = true;
-        self.opened_at = self.now;
+        self.opened_at = self.clock();
         self.pump();
     }
 
@@ -112,7 +120,7 @@ impl Host {
         self.opening = false;
         let packet = Packet::ack(0, 0, 40, Flags::SYN, self.opened_at, [(0, 0); 3]);
         let packet = inbound::with_window(packet, window, self.agreed);
-        self.sender.on_ack(&packet, self.now, &mut self.rng);
+        self.sender.on_ack(&packet, self.now + self.ahead, &mut self.rng);
         if answers {
             self.push(Kind::Ack, 1, 0, Flags::ACK);
         }
@@ -123,9 +131,12 @@ impl Host {
         if std::mem::take(&mut self.opening) {
             self.open_with(arrival.window, false);
         }
-        let packet = inbound::packet(arrival, self.clock, self.now);
+        if let Some((value, _)) = arrival.stamp {
+            self.clocks.peer.get_or_insert((value, self.clock()));
+        }
+        let packet = inbound::packet(arrival, self.clocks, self.clock());
         let packet = inbound::with_window(packet, arrival.window, self.agreed);
-        self.sender.on_ack(&packet, self.now, &mut self.rng);
+        self.sender.on_ack(&packet, self.now + self.ahead, &mut self.rng);
         self.pump();
         if arrival.fin && !std::mem::replace(&mut self.finished, true) {
             let end = self.end() + u32::from(self.ended);
@@ -135,7 +146,7 @@ impl Host {
 
     pub fn write(&mut self, segments: u32) {
         self.written += segments;
-        self.sender.write(Bytes(u64::from(segments) * u64::from(self.agreed.payload)), self.now);
+        self.sender.write(Bytes(u64::from(segments) * u64::from(self.agreed.payload)), self.now + self.ahead);
         self.pump();
     }
 
@@ -148,8 +159,8 @@ impl Host {
 
     /// The first timestamp of the host has this value.
     pub fn set_clock(&mut self, expected: &Expected, at: Time) {
-        if let (None, Some(value)) = (self.clock, expected.stamp) {
-            self.clock = Some(Clock { value, at });
+        if let (None, Some(value)) = (self.clocks.host, expected.stamp) {
+            self.clocks.host = Some((value, at + self.ahead));
         }
     }
 
@@ -172,14 +183,17 @@ impl Host {
         }
         self.steps += 1;
         self.now = self.now.max(wakeup);
-        self.sender.on_wakeup(self.now);
+        self.sender.on_wakeup(self.now + self.ahead);
         self.pump();
         true
     }
 
     /// When the machine wakes the sender. It is asked for whenever the sender may have changed its timer.
     fn alarm(&mut self) -> Time {
-        let wanted = self.sender.next_wakeup(self.now);
+        let wanted = match self.sender.next_wakeup(self.clock()) {
+            Time::NEVER => Time::NEVER,
+            wakeup => Time(wakeup.0.saturating_sub(self.ahead.0)),
+        };
         if self.alarm.0 != wanted {
             let expiry = self.ticks.map_or(wanted, |ticks| ticks.expiry(self.now, wanted));
             self.alarm = (wanted, expiry);
@@ -189,7 +203,7 @@ impl Host {
 
     fn pump(&mut self) {
         while !self.is_restless()
-            && let Some(segment) = self.sender.poll(self.now)
+            && let Some(segment) = self.sender.poll(self.now + self.ahead)
         {
             self.steps += 1;
             self.send(segment);

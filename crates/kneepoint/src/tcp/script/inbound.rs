@@ -2,34 +2,37 @@
 //! From an acknowledgement of a script to the packet that the sender takes in.
 
 use super::plan::{Agreed, Arrival};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Lag, Packet};
 use crate::units::{Span, Time};
 
-/// The clock of timestamps: the value that the host's first one had, and when it was sent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
-    pub value: u32,
-    pub at: Time,
+/// The clocks of timestamps: the values that the first ones of the host and of its peer had, and when those were sent and arrived. A
+/// value is the whole millisecond.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clocks {
+    pub host: Option<(u32, Time)>,
+    pub peer: Option<(u32, Time)>,
 }
 
-impl Clock {
-    /// When the timestamp of this value was sent: Linux counts milliseconds.
-    fn time(self, value: u32) -> Time {
-        match value.checked_sub(self.value) {
-            Some(after) => self.at + Span::from_millis(u64::from(after)),
-            None => Time(self.at.0.saturating_sub(u64::from(self.value - value) * 1_000_000)),
-        }
-    }
+/// The millisecond of this value.
+fn time((value, at): (u32, Time), later: u32) -> Time {
+    let millis = (at.0 / 1_000_000).saturating_add_signed(i64::from(later.wrapping_sub(value) as i32));
+    Time(millis * 1_000_000)
 }
 
 /// The packet, which arrives `now`. Without timestamps it says nothing of when the packet that it answers was sent.
-pub(super) fn packet(arrival: &Arrival, clock: Option<Clock>, now: Time) -> Packet {
+pub(super) fn packet(arrival: &Arrival, clocks: Clocks, now: Time) -> Packet {
     let flags = Flags::ACK.with_if(arrival.echo, Flags::ECE);
-    let sent = match (clock, arrival.echoed) {
-        (Some(clock), Some(echoed)) => clock.time(echoed).min(now),
-        _ => now,
+    let stamped = arrival.stamp.zip(clocks.host.zip(clocks.peer));
+    let (sent, lag) = match stamped {
+        Some(((value, echoed), (host, peer))) => {
+            let sent = time(host, echoed).min(now);
+            (sent, time(peer, value).since(sent))
+        }
+        None => (now, Span::ZERO),
     };
-    Packet::ack(0, arrival.ack, 40, flags, sent, arrival.blocks)
+    let mut packet = Packet::ack(0, arrival.ack, 40, flags, sent, arrival.blocks);
+    packet.lag = Lag::of(lag);
+    packet
 }
 
 /// The packet with the receive window, in whole segments.

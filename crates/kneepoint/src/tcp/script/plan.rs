@@ -34,8 +34,8 @@ pub(super) struct Arrival {
     pub echo: bool,
     /// The receive window in bytes.
     pub window: Option<u64>,
-    /// The timestamp that it echoes.
-    pub echoed: Option<u32>,
+    /// Its timestamp, and the one that it echoes.
+    pub stamp: Option<(u32, u32)>,
     pub fin: bool,
 }
 
@@ -239,7 +239,7 @@ impl Planner {
             blocks,
             echo: wire.bits.echo,
             window: wire.window.map(|window| u64::from(window) << self.agreed.scale),
-            echoed: wire.options.stamp.map(|(_, echoed)| echoed),
+            stamp: wire.options.stamp,
             fin: wire.bits.fin,
         })
     }

@@ -101,6 +101,10 @@ impl<'s> Runner<'s> {
         let step = &script.plan.steps[place];
         let (from, to) = step.when.due(self.last);
         if let Action::Expect(expected) = &step.action {
+            if self.replayed && self.is_answer(expected) {
+                self.last = to;
+                return Ok(());
+            }
             return self.expect(expected, from, to);
         }
         if self.replayed {
@@ -135,6 +139,15 @@ impl<'s> Runner<'s> {
             seen: "one that sends or wakes up a million times".to_string(),
             host: Vec::new(),
         })
+    }
+
+    /// Whether a recorded packet only acknowledges, as kernels answer what they discard: that is no sender's.
+    fn is_answer(&self, expected: &Expected) -> bool {
+        let bits = expected.bits;
+        let seen = self.host.sent.get(self.taken);
+        let probes =
+            seen.is_some_and(|sent| matches!(sent.kind, What::Ack | What::Probe) && sent.seq == expected.seq);
+        expected.length == 0 && !bits.syn && !bits.fin && !probes
     }
 
     /// The host sends this, in one packet or in one for each segment.

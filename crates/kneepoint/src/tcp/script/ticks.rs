@@ -31,6 +31,12 @@ const STEP: u32 = 3;
 const LEVELS: u32 = 5;
 
 impl Ticks {
+    /// How much later a clock has to begin for its ticks to be whole multiples of their length.
+    pub fn until_whole(self) -> Span {
+        let every = self.every.0.max(1);
+        Span((every - self.first.0 % every) % every)
+    }
+
     /// When a timer expires that is set at `now` for `wanted`.
     pub fn expiry(self, now: Time, wanted: Time) -> Time {
         if wanted == Time::NEVER {
