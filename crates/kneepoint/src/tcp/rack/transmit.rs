@@ -7,7 +7,8 @@
 //! retransmission  while in flight < W, inside the receiver's window; only where an event called for it
 //! new data        while in flight < W, inside the receiver's window
 //! deferred        (with `tso`, before Recovery, within 1 ms of the last transmission) where less may leave than
-//!                 a millisecond of the pace and a third of the window, and the next acknowledgement is due within min(SRTT / 2, 1 ms)
+//!                 a millisecond of the pace and a third of the window, and the next acknowledgement is due within min(SRTT / 2, 1 ms);
+//!                 not where what may leave reaches the end of a buffer
 //! ```
 //!
 //! The pace that deferring goes by is 2 W / SRTT below half of the threshold, else 1.2 W / SRTT, of a sender that is not paced.
@@ -98,13 +99,13 @@ impl Rack {
         if left == 1 {
             return Some(1);
         }
-        let offered = self.limit(host) - self.out.high();
+        let offered = self.edge - self.out.high();
         let recent = self.state < State::Recovery && host.now.since(self.last_sent) <= PATIENCE;
         if recent && self.waits(host, room, offered, left) {
             self.deferred = room <= offered;
             return None;
         }
-        Some(quota.min(offered).min(self.largest_unit(host)).max(1))
+        Some(quota.min(offered).min(left).min(self.largest_unit(host)).max(1))
     }
 
     /// Segments of a millisecond of the pace.
@@ -120,7 +121,7 @@ impl Rack {
     #[cold]
     fn waits(&self, host: &mut Host, room: u32, offered: u32, left: u32) -> bool {
         let now_possible = room.min(offered);
-        let queued = left.min(largest(host));
+        let queued = left.min(self.left_of_buffer(host));
         let third = u64::from(host.window().min(self.offered)) * host.options.payload.0 / 3;
         if now_possible >= self.largest_unit(host)
             || left > queued && now_possible >= queued
@@ -132,6 +133,12 @@ impl Rack {
         let srtt = host.rtt.smoothed();
         let patience = Span(srtt.0 / 2).min(PATIENCE);
         head.at + srtt <= host.now + patience
+    }
+
+    /// Segments until the end of the buffer that the next one is in. Linux fills buffers of 64 KiB behind the first flight.
+    fn left_of_buffer(&self, host: &Host) -> u32 {
+        let size = largest(host);
+        size - self.out.high().saturating_sub(host.options.initial_window as u32) % size
     }
 
     /// Nothing more may leave for now.
