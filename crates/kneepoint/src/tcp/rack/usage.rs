@@ -97,7 +97,11 @@ impl Rack {
             window /= 2;
             left = left.saturating_sub(host.rtt.timeout());
         }
-        host.resize(f64::from(window.max(least)), threshold, Cause::Idle);
+        // The window that a reduction leaves is the controller's, and stays.
+        match self.reduction {
+            Some(_) => host.control.window = f64::from(window.max(least)),
+            None => host.resize(f64::from(window.max(least)), threshold, Cause::Idle),
+        }
         self.usage.since = host.now;
         self.usage.used = 0;
     }

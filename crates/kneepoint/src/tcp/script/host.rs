@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The host under test: a sender in simulated time, what it sent, and the packets around it that are no sender's.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::inbound::{self, Clocks};
@@ -62,6 +63,8 @@ pub(super) struct Host {
     ahead: Span,
     steps: u32,
     ticks: Option<Ticks>,
+    /// When timers of the host that was recorded expired, in order; those passed are gone.
+    expiries: VecDeque<Time>,
     /// When the sender wants to be woken, and when the machine does it.
     alarm: (Time, Time),
 }
@@ -85,8 +88,15 @@ impl Host {
             ahead: ticks.map_or(Span::ZERO, Ticks::until_whole),
             steps: 0,
             ticks,
+            expiries: VecDeque::new(),
             alarm: (Time::NEVER, Time::NEVER),
         }
+    }
+
+    /// The same where timers expire when those of the host that was recorded did, if they are for that time as far as ticks say: what
+    /// follows from the instant of an expiry is then compared, and not the phase of a clock.
+    pub fn following(self, expiries: VecDeque<Time>) -> Host {
+        Host { expiries, ..self }
     }
 
     pub fn info(&mut self) -> Info {
@@ -195,10 +205,20 @@ impl Host {
             wakeup => Time(wakeup.0.saturating_sub(self.ahead.0)),
         };
         if self.alarm.0 != wanted {
-            let expiry = self.ticks.map_or(wanted, |ticks| ticks.expiry(self.now, wanted));
+            let expiry = self.ticks.map_or(wanted, |ticks| self.expiry(ticks, wanted));
             self.alarm = (wanted, expiry);
         }
         self.alarm.1
+    }
+
+    fn expiry(&mut self, ticks: Ticks, wanted: Time) -> Time {
+        while self.expiries.pop_front_if(|expiry| *expiry < self.now).is_some() {}
+        let (first, last) = ticks.bounds(self.now, wanted);
+        // What a timer sends is seen some microseconds after the tick.
+        let recorded = self.expiries.front().map(|expiry| ticks.before(*expiry));
+        recorded
+            .filter(|expiry| (first..=last).contains(expiry))
+            .unwrap_or_else(|| ticks.expiry(self.now, wanted))
     }
 
     fn pump(&mut self) {

@@ -56,12 +56,14 @@ mod wire;
 pub use outcome::{Difference, Kind, Outcome, Row, Step};
 pub use ticks::Ticks;
 
+use std::collections::VecDeque;
+
 use crate::cc;
 use crate::fault::{Fault, Faults};
 use crate::tcp::Options;
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 use grammar::Tolerance;
-use plan::Plan;
+use plan::{Action, Plan};
 
 /// A script that can be run.
 pub struct Script {
@@ -134,8 +136,18 @@ impl Script {
         let payload = Bytes(self.plan.agreed.payload.into());
         let options = Options { payload, handshake: true, handshake_rounds: 1, ..options };
         let host = host::Host::new(options, self.plan.agreed, controller, self.ticks);
-        let runner = run::Runner::new(self, host);
-        if self.recorded { runner.replayed().outcome() } else { runner.outcome() }
+        match self.recorded {
+            true => run::Runner::new(self, host.following(self.expiries())).replayed().outcome(),
+            false => run::Runner::new(self, host).outcome(),
+        }
+    }
+
+    /// When timers expired: the ends of the ranges in which packets are expected.
+    fn expiries(&self) -> VecDeque<Time> {
+        let ranges = self.plan.steps.iter().filter(|step| matches!(step.action, Action::Expect(_)));
+        let ends =
+            ranges.map(|step| step.when.due(Time::ZERO)).filter(|(from, to)| from < to && *to != Time::NEVER);
+        ends.map(|(_, to)| to).collect()
     }
 
     /// How many events it has.

@@ -37,6 +37,26 @@ impl Ticks {
         Span((every - self.first.0 % every) % every)
     }
 
+    /// The tick at or before a time.
+    pub fn before(self, at: Time) -> Time {
+        let every = self.every.0.max(1);
+        Time(at.0 - (at.0 + every - self.first.0 % every) % every)
+    }
+
+    /// The ticks of a level: powers of two by which they are longer.
+    fn shift(self, ticks: u64) -> u32 {
+        STEP * (0..LEVELS).find(|level| ticks < AHEAD << (STEP * level)).unwrap_or(LEVELS)
+    }
+
+    /// When a timer may expire that is set at `now` for `wanted`, if the kernel's numbers differ by a tick from those here: a wheel
+    /// that is being turned is a tick ahead, and round trips are measured some microseconds apart.
+    pub fn bounds(self, now: Time, wanted: Time) -> (Time, Time) {
+        let every = self.every.0.max(1);
+        let shift = self.shift(wanted.since(now).0.div_ceil(every) + 1);
+        let latest = (2 + (2 << shift)) * every;
+        (wanted, Time(wanted.0.saturating_add(latest)))
+    }
+
     /// When a timer expires that is set at `now` for `wanted`.
     pub fn expiry(self, now: Time, wanted: Time) -> Time {
         if wanted == Time::NEVER {
@@ -44,8 +64,7 @@ impl Ticks {
         }
         let every = self.every.0.max(1);
         let ticks = wanted.since(now).0.div_ceil(every);
-        let level = (0..LEVELS).find(|level| ticks < AHEAD << (STEP * level)).unwrap_or(LEVELS);
-        let shift = STEP * level;
+        let shift = self.shift(ticks);
         // Numbers of ticks count from far before the first, which has to have one.
         let base = (self.number + (1 << 32)) as i128;
         let floor = base + (i128::from(now.0) - i128::from(self.first.0)).div_euclid(i128::from(every));
