@@ -44,7 +44,7 @@ pub(super) struct Written {
     pub tolerance: Tolerance,
 }
 
-/// Options of packetdrill that tell the simulated host nothing.
+/// Options of packetdrill without effect on the simulated host.
 const IGNORED: [&str; 17] = [
     "ip_version",
     "bind_port",

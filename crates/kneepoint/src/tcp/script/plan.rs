@@ -12,6 +12,7 @@ use super::time::When;
 use super::wire::{Bits, Codepoint, TcpOptions, Wire};
 use crate::fault::{Fault, Faults};
 use crate::packet::Block;
+use crate::units::Span;
 
 /// What a handshake agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,13 @@ pub(super) fn plan(written: Written, faults: &mut Faults) -> Option<Plan> {
     let mut planner =
         Planner { agreed, settings, stage: Stage::Closed, descriptor: None, written: 0, closed: false };
     let mut steps = Vec::with_capacity(events.len());
+    let mut ends = Span::ZERO;
     for Event { when, place, what } in events {
+        let Some(latest) = when.latest(ends) else {
+            faults.add_with_help(&place, "the script lasts longer than a year", "shorten its times");
+            return None;
+        };
+        ends = latest;
         match planner.action(what, &place) {
             Ok(action) => steps.push(Step { when, place, action }),
             Err(fault) => faults.take(fault),

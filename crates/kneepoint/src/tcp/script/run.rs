@@ -232,7 +232,7 @@ impl<'s> Runner<'s> {
                     packets(&self.host.sent[took], PACKETS).into_iter().map(|(_, packet)| packet).collect()
                 }
             };
-            let script = self.script.event(step).to_string();
+            let script = self.script.event(step);
             Row { line: self.script.line(step), at, script, host, differs }
         };
         let rows = (place.saturating_sub(BEFORE)..last).map(row).collect();
