@@ -110,9 +110,6 @@ impl Host {
     pub fn arrive(&mut self, arrival: &Arrival) {
         if std::mem::take(&mut self.opening) {
             self.opened(false);
-            if arrival.ack == 0 && arrival.blocks[0].1 == 0 {
-                return;
-            }
         }
         let packet = inbound::packet(arrival, self.clock, self.now);
         self.sender.on_ack(&packet, self.now, &mut self.rng);
