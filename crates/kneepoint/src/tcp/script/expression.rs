@@ -317,8 +317,8 @@ impl Reader<'_, '_> {
         if self.known.iter().any(|known| known == name) {
             return Ok(Expression::Variable(name.to_string()));
         }
-        if let Some(place) = FIELDS.iter().position(|(known, _)| *known == name) {
-            return Ok(Expression::Field(place));
+        if let Some(field) = FIELDS.iter().position(|(field, _)| *field == name) {
+            return Ok(Expression::Field(field));
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
             return Ok(Expression::Number(*value));

@@ -24,6 +24,8 @@ pub(super) struct Agreed {
     pub ecn: bool,
     /// Windows of the script are to be shifted so far.
     pub scale: u32,
+    /// The host answers a SYN instead of sending the first.
+    pub answers: bool,
 }
 
 /// An acknowledgement, in segments.
@@ -157,6 +159,7 @@ fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
         timestamps,
         ecn,
         scale: if scaled { theirs.options.scale.unwrap_or(0) } else { 0 },
+        answers: !theirs.bits.ack,
     })
 }
 
@@ -238,8 +241,8 @@ impl Planner {
             let help = "keep the first three: more do not fit beside timestamps";
             return Err(Fault::at(fourth.clone(), "a fourth block is outside the subset", help));
         }
-        for (block, (first, end, at)) in blocks.iter_mut().zip(&wire.options.sack) {
-            *block = (self.segment("the block", *first, at)?, self.segment("the block", *end, at)?);
+        for (block, (first, end, written)) in blocks.iter_mut().zip(&wire.options.sack) {
+            *block = (self.segment("the block", *first, written)?, self.segment("the block", *end, written)?);
         }
         Ok(Arrival {
             ack: self.segment("the acknowledgement", *ack, at)?,

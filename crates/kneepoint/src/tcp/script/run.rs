@@ -240,7 +240,7 @@ impl<'s> Runner<'s> {
         let last = (place + AFTER + 1).min(self.script.plan.steps.len());
         let row = |step: usize| {
             let differs = step == place;
-            let at = if differs { Some(found.at) } else { self.steps.get(step).map(|step| step.at) };
+            let at = if differs { Some(found.at) } else { self.steps.get(step).map(|done| done.at) };
             let took = self.took.get(step).cloned().unwrap_or(0..0);
             let host = match differs {
                 true => found.host.clone(),
