@@ -126,11 +126,6 @@ impl Rack {
         self.sacked.len()
     }
 
-    /// Segments outstanding that were lost, those that were sent again and are not known to have arrived included.
-    pub fn lost(&self) -> u32 {
-        self.lost + self.resent()
-    }
-
     /// Segments sent again that are on their way.
     pub fn resent(&self) -> u32 {
         self.segments.iter().filter(|segment| segment.state == State::Resent).count() as u32

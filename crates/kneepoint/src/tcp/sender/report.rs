@@ -9,8 +9,10 @@ impl Sender {
     /// it shows them.
     pub fn info(&self) -> Info {
         let sacked = self.rack.as_ref().map_or(self.board.len(), |rack| rack.sacked());
-        let lost = self.rack.as_ref().map_or(0, |rack| rack.lost());
         let unacked = self.high - self.una;
+        let retransmitted = self.rack.as_ref().map_or(0, |rack| rack.resent());
+        // Linux counts those that were sent again as lost until they arrive.
+        let lost = self.rack.as_ref().map_or(0, |rack| unacked - sacked - rack.pipe() + retransmitted);
         Info {
             state: self.congestion_state(sacked),
             window: self.control.window as u32,
@@ -18,7 +20,7 @@ impl Sender {
             unacked,
             sacked: sacked.max(self.duplicates.min(unacked.saturating_sub(1))),
             lost,
-            retransmitted: self.rack.as_ref().map_or(0, |rack| rack.resent()),
+            retransmitted,
             total_retransmitted: self.resent,
             reordering: self.options.dupthresh,
             srtt: self.rtt.smoothed(),
