@@ -68,7 +68,7 @@ fn other_options_and_another_controller_are_another_host() {
     assert_eq!(drill(&["--tcp", "paper"]).status.code(), Some(1));
     assert_refuses(&drill(&["--cc", "ren"]), 2, &["--cc", "did you mean `reno`?"]);
     assert_refuses(&drill(&["--tcp", "initial_windw=4"]), 2, &["unknown option `initial_windw`"]);
-    assert_refuses(&drill(&["--tcp", "payload=4"]), 2, &["the handshake of a script decides"]);
+    assert_refuses(&drill(&["--tcp", "payload=4b"]), 2, &["the handshake of a script decides"]);
 }
 
 #[test]
