@@ -61,7 +61,7 @@ pub fn drill(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 }
             };
             if !as_json {
-                drill.tell(alone)?;
+                drill.print(alone)?;
             }
             drills.push(drill);
         }
@@ -153,7 +153,7 @@ impl Drill {
     }
 
     /// A line, and for a failure what differs; every fault if the script was named `alone`.
-    fn tell(&self, alone: bool) -> Result<(), Failure> {
+    fn print(&self, alone: bool) -> Result<(), Failure> {
         let Drill { file, text, outcome } = self;
         match outcome {
             Ok(Outcome { difference: None, .. }) => files::print(format!("pass     {file}\n")),

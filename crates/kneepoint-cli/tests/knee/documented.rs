@@ -237,6 +237,12 @@ fn names_scenarios_and_this_machine_have_the_keys_that_are_defined() {
     assert_defined(document("Manual pages"), &[run("man"), run("man --out man")]);
     assert_defined(document("This machine"), &[run("doctor")]);
     write(here.path(), &[("bad.toml", "[run]\nduration = 3\n")]);
+    let opening = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 < S 0:0(0) win 9 <mss 1000>\n+0 > S. 0:0(0) ack 1 <...>\n\
+                   +.1 < . 1:1(0) ack 1 win 9\n+0 accept(3, ..., ...) = 4\n";
+    let differs =
+        format!("{opening}+0 write(4, ..., 1000) = 1000\n+9 > P. 1:1001(1000) ack 1\n+0 close(4) = 0\n");
+    write(here.path(), &[("differs.pkt", &differs), ("refused.pkt", "+0 poll(4) = 1\n")]);
+    assert_defined(document("Drill"), &[run("drill differs.pkt refused.pkt")]);
     assert_defined(document("Checked files"), &[run("check my.toml"), run("check bad.toml my.toml")]);
     #[cfg(target_os = "linux")]
     {

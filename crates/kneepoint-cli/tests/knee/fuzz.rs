@@ -15,6 +15,7 @@ const WORDS: &[&str] = &[
     "init",
     "check",
     "doctor",
+    "drill",
     "completions",
     "man",
     "schema",

@@ -7,6 +7,7 @@ mod coexisting;
 mod comparing;
 mod dividing;
 mod documented;
+mod drilling;
 #[cfg(target_os = "linux")]
 mod emulating;
 mod fluid;

@@ -45,6 +45,8 @@ fn a_shell_is_told_the_names_of_the_registries() {
         (&["compare", "--tcp", "initial"], "initial_window="),
         (&["explain", "goodput"], "goodput_bps"),
         (&["coexist", "--queue", "co"], "codel"),
+        (&["drill", "x.pkt", "--cc", "cub"], "cubic"),
+        (&["drill", "x.pkt", "--tcp", "recov"], "recovery="),
         (&["predict", "--predictors", "rtt,srtt"], "rtt,srtt-0.99"),
         (&["list", "cont"], "controllers"),
         (&["run", "--set", "topology.r"], "topology.rtt="),

@@ -132,7 +132,7 @@ fn does(name: &str, place: &Range<usize>) -> Result<Does, Fault> {
         Some((_, does)) => Ok(*does),
         None => {
             let known = CALLS.iter().filter(|(_, does)| !matches!(does, Does::Refused(_)));
-            let known = known.map(|(known, _)| *known).collect::<Vec<_>>();
+            let known = known.map(|call| call.0).collect::<Vec<_>>();
             let message = format!("the system call `{name}` is outside the subset");
             Err(Fault::at(place.clone(), message, did_you_mean(name, &known)))
         }
@@ -151,7 +151,7 @@ fn judge_option(call: &Call) -> Result<(), Fault> {
         Some((_, Err(why))) => refused(format!("leave it out: {why}")),
         None => {
             let known = SOCKET_OPTIONS.iter().filter(|(_, judged)| judged.is_ok());
-            refused(did_you_mean(name, &known.map(|(known, _)| *known).collect::<Vec<_>>()))
+            refused(did_you_mean(name, &known.map(|option| option.0).collect::<Vec<_>>()))
         }
     }
 }

@@ -72,7 +72,7 @@ impl State<'_> {
             }
             Expression::Chain(first, chain) => {
                 self.named(first, found);
-                chain.iter().for_each(|(_, expression)| self.named(expression, found));
+                chain.iter().for_each(|(_, right)| self.named(right, found));
             }
         }
     }

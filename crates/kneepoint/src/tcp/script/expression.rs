@@ -64,8 +64,9 @@ pub(super) enum Expression {
     Either(Box<Expression>, Box<Expression>),
 }
 
-/// Deeper nesting is not hand-written, and would exhaust the stack.
+/// Deeper nesting and longer sums are not hand-written, and would exhaust the stack.
 const DEEPEST: usize = 64;
+const LONGEST: usize = 256;
 
 const SIGNS: [(&str, Sign); 6] = [
     ("==", Sign::Equal),
@@ -81,10 +82,11 @@ const PRODUCTS: [(&str, Operator); 3] =
 
 /// The code between `%{` and `}%`, which is all the text of the cursor. `known` are the variables that code before it has set.
 pub(super) fn read(cursor: Cursor, known: &mut Vec<String>) -> Result<Vec<Statement>, Fault> {
-    let mut reader = Reader { cursor, known, depth: 0 };
+    let mut reader = Reader { cursor, known, depth: 0, terms: 0 };
     let mut statements = Vec::new();
     loop {
         reader.between();
+        reader.terms = 0;
         if reader.cursor.is_at_end() {
             return Ok(statements);
         }
@@ -100,6 +102,8 @@ struct Reader<'t, 'k> {
     cursor: Cursor<'t>,
     known: &'k mut Vec<String>,
     depth: usize,
+    /// Terms of this statement.
+    terms: usize,
 }
 
 impl Reader<'_, '_> {
@@ -263,14 +267,7 @@ impl Reader<'_, '_> {
         operand: fn(&mut Self) -> Result<Expression, Fault>,
     ) -> Result<Expression, Fault> {
         let mut left = operand(self)?;
-        let mut terms = 0;
         while let Some((_, operator)) = operators.iter().find(|(token, _)| self.take(token)) {
-            terms += 1;
-            if terms > DEEPEST {
-                let place = self.cursor.at..self.cursor.at;
-                let message = format!("the expression has more than {DEEPEST} terms");
-                return Err(Fault::at(place, message, "split it with a variable"));
-            }
             left = Expression::Pair(Box::new(left), *operator, Box::new(operand(self)?));
         }
         Ok(left)
@@ -280,6 +277,11 @@ impl Reader<'_, '_> {
         self.deeper(|reader| {
             reader.blank();
             let began = reader.cursor.at;
+            reader.terms += 1;
+            if reader.terms > LONGEST {
+                let message = format!("the statement has more than {LONGEST} terms");
+                return Err(Fault::at(began..began, message, "split it with a variable"));
+            }
             if reader.take("-") {
                 return Ok(Expression::Negative(Box::new(reader.factor()?)));
             }
@@ -315,8 +317,8 @@ impl Reader<'_, '_> {
         if self.known.iter().any(|known| known == name) {
             return Ok(Expression::Variable(name.to_string()));
         }
-        if let Some(place) = FIELDS.iter().position(|(known, _)| *known == name) {
-            return Ok(Expression::Field(place));
+        if let Some(field) = FIELDS.iter().position(|(field, _)| *field == name) {
+            return Ok(Expression::Field(field));
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
             return Ok(Expression::Number(*value));

@@ -44,7 +44,7 @@ pub(super) struct Written {
     pub tolerance: Tolerance,
 }
 
-/// Options of packetdrill that tell the simulated host nothing.
+/// Options of packetdrill without effect on the simulated host.
 const IGNORED: [&str; 17] = [
     "ip_version",
     "bind_port",
@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
                 let percent = value.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
                 self.written.tolerance.percent = percent.ok_or_else(|| wrong("a number from 0 to 100"))?;
             }
-            name if IGNORED.contains(&name) => {}
+            _ if IGNORED.contains(&name) => {}
             other => {
                 let known: Vec<&str> =
                     ["tolerance_usecs", "tolerance_percent"].into_iter().chain(IGNORED).collect();

@@ -243,7 +243,8 @@ impl Host {
         if kind == Kind::Data {
             self.high = self.high.max(segment.seq + 1);
         }
-        self.push(kind, seq, length, segment.flags);
+        let answers = kind == Kind::Syn && self.agreed.answers;
+        self.push(kind, seq, length, segment.flags.with_if(answers, Flags::ACK));
     }
 
     fn push(&mut self, kind: Kind, seq: u32, length: u32, flags: Flags) {

@@ -165,11 +165,10 @@ impl Script {
         self.lines.partition_point(|begin| *begin <= self.plan.steps[step].place.start)
     }
 
-    /// An event as it is written, without its time: its first line.
-    fn event(&self, step: usize) -> &str {
-        let place = self.plan.steps[step].place.clone();
-        let text = self.text[place].lines().next().unwrap_or_default();
+    /// An event as it is written, without its time, on one line.
+    fn event(&self, step: usize) -> String {
+        let text = &self.text[self.plan.steps[step].place.clone()];
         let when = |c: char| c.is_ascii_digit() || c.is_whitespace() || "+.~*".contains(c);
-        text.trim_start_matches(when).trim_end()
+        text.trim_start_matches(when).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn packet(sent: &Sent) -> String {
         _ => "",
     };
     let flags = match sent.kind {
+        Kind::Syn if sent.flags.has(Flags::ACK) => "S.",
         Kind::Syn => "S",
         Kind::Fin => "F.",
         _ => ".",

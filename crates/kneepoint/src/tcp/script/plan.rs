@@ -12,6 +12,7 @@ use super::time::When;
 use super::wire::{Bits, Codepoint, TcpOptions, Wire};
 use crate::fault::{Fault, Faults};
 use crate::packet::Block;
+use crate::units::Span;
 
 /// What a handshake agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(super) struct Agreed {
     pub ecn: bool,
     /// Windows of the script are to be shifted so far.
     pub scale: u32,
+    /// The host answers a SYN instead of sending the first.
+    pub answers: bool,
 }
 
 /// An acknowledgement, in segments.
@@ -101,7 +104,13 @@ pub(super) fn plan(written: Written, faults: &mut Faults) -> Option<Plan> {
     let mut planner =
         Planner { agreed, settings, stage: Stage::Closed, descriptor: None, written: 0, closed: false };
     let mut steps = Vec::with_capacity(events.len());
+    let mut ends = Span::ZERO;
     for Event { when, place, what } in events {
+        let Some(latest) = when.latest(ends) else {
+            faults.add_with_help(&place, "the script lasts longer than a year", "shorten its times");
+            return None;
+        };
+        ends = latest;
         match planner.action(what, &place) {
             Ok(action) => steps.push(Step { when, place, action }),
             Err(fault) => faults.take(fault),
@@ -150,6 +159,7 @@ fn agreement(events: &[Event], settings: &Settings) -> Result<Agreed, Fault> {
         timestamps,
         ecn,
         scale: if scaled { theirs.options.scale.unwrap_or(0) } else { 0 },
+        answers: !theirs.bits.ack,
     })
 }
 
@@ -231,8 +241,8 @@ impl Planner {
             let help = "keep the first three: more do not fit beside timestamps";
             return Err(Fault::at(fourth.clone(), "a fourth block is outside the subset", help));
         }
-        for (block, (first, end, at)) in blocks.iter_mut().zip(&wire.options.sack) {
-            *block = (self.segment("the block", *first, at)?, self.segment("the block", *end, at)?);
+        for (block, (first, end, written)) in blocks.iter_mut().zip(&wire.options.sack) {
+            *block = (self.segment("the block", *first, written)?, self.segment("the block", *end, written)?);
         }
         Ok(Arrival {
             ack: self.segment("the acknowledgement", *ack, at)?,

@@ -188,8 +188,11 @@ impl<'s> Runner<'s> {
     fn judge_mark(&self, first: usize, expected: &Expected, from: Time) -> Result<(), Box<Found>> {
         let group = &self.host.sent[first..self.taken];
         let reduced = group.iter().any(|sent| sent.flags.has(Flags::CWR));
-        let data = expected.length > 0;
-        if data && reduced != expected.bits.reduced { Err(self.other(first, expected, from)) } else { Ok(()) }
+        if expected.length == 0 || reduced == expected.bits.reduced {
+            return Ok(());
+        }
+        let (seen, host) = (self.next_shown(first), self.shown(first));
+        Err(Box::new(Found { kind: Kind::Other, at: from, expected: described(expected), seen, host }))
     }
 
     fn missing(&self, first: usize, seq: u32, expected: &Expected, from: Time, latest: Time) -> Box<Found> {
@@ -206,10 +209,24 @@ impl<'s> Runner<'s> {
         Box::new(Found { kind: Kind::Missing, at: from, expected: described(expected), seen, host })
     }
 
+    /// The packet that comes next is not what is expected, whose first part may have been sent.
     fn other(&self, first: usize, expected: &Expected, from: Time) -> Box<Found> {
+        let seen = match first..self.taken {
+            before if before.is_empty() => self.next_shown(first),
+            before => {
+                let part = packets(&self.host.sent[before.clone()], PACKETS);
+                let part = part.into_iter().map(|(_, packet)| packet).collect::<Vec<_>>().join(", ");
+                format!("{part}, then {}", self.next_shown(before.end))
+            }
+        };
         let host = self.shown(first);
-        let seen = host.first().cloned().unwrap_or_default();
         Box::new(Found { kind: Kind::Other, at: from, expected: described(expected), seen, host })
+    }
+
+    /// A packet of the host with those that continue it, and their time.
+    fn next_shown(&self, place: usize) -> String {
+        let next = packets(&self.host.sent[place..], 1).pop();
+        next.map_or(String::new(), |(at, packet)| format!("{packet} at {:.6} s", at.as_secs_f64()))
     }
 
     fn untimely(
@@ -226,8 +243,7 @@ impl<'s> Runner<'s> {
             from.as_secs_f64(),
             tolerance.as_millis_f64()
         );
-        let host = self.shown(first);
-        let seen = host.last().cloned().unwrap_or_default();
+        let (host, seen) = (self.shown(first), self.next_shown(self.taken));
         Box::new(Found { kind: Kind::Time, at: from, expected, seen, host })
     }
 
@@ -270,7 +286,7 @@ impl<'s> Runner<'s> {
         let last = (place + AFTER + 1).min(self.script.plan.steps.len());
         let row = |step: usize| {
             let differs = step == place;
-            let at = if differs { Some(found.at) } else { self.steps.get(step).map(|step| step.at) };
+            let at = if differs { Some(found.at) } else { self.steps.get(step).map(|done| done.at) };
             let took = self.took.get(step).cloned().unwrap_or(0..0);
             let host = match differs {
                 true => found.host.clone(),
@@ -278,7 +294,7 @@ impl<'s> Runner<'s> {
                     packets(&self.host.sent[took], PACKETS).into_iter().map(|(_, packet)| packet).collect()
                 }
             };
-            let script = self.script.event(step).to_string();
+            let script = self.script.event(step);
             Row { line: self.script.line(step), at, script, host, differs }
         };
         let rows = (place.saturating_sub(BEFORE)..last).map(row).collect();

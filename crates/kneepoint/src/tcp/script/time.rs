@@ -29,9 +29,19 @@ impl When {
             When::Between { relative: false, from, to } => (from.after_start(), to.after_start()),
         }
     }
+
+    /// How much later than the event before it may be; none if that would make the script longer than a year.
+    pub fn latest(self, before: Span) -> Option<Span> {
+        let latest = match self {
+            When::Any => before,
+            When::Between { relative: true, to, .. } => before + to,
+            When::Between { relative: false, to, .. } => before.max(to),
+        };
+        (latest <= Span::from_secs(LONGEST)).then_some(latest)
+    }
 }
 
-/// A year: sums of such times do not overflow.
+/// A year, in seconds, for one time and for all of a script.
 const LONGEST: u64 = 31_536_000;
 
 pub(super) fn read(cursor: &mut Cursor) -> Result<When, Fault> {

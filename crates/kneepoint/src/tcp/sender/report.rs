@@ -6,7 +6,8 @@ use crate::tcp::info::{CongestionState, Info};
 use crate::units::Time;
 
 impl Sender {
-    /// Its state in the terms of TCP_INFO.
+    /// Its state in the terms of TCP_INFO. The threshold and the mean deviation of round-trip times are those of the controller, where
+    /// it shows them.
     pub fn info(&mut self) -> Info {
         if let Some((rack, mut host)) = self.lend(Time::ZERO) {
             return rack.info(&mut host);
