@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::inbound::{self, Clock};
 use super::plan::{Agreed, Arrival, Expected};
+use super::ticks::Ticks;
 use crate::cc;
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
@@ -58,10 +59,13 @@ pub(super) struct Host {
     opened_at: Time,
     clock: Option<Clock>,
     steps: u32,
+    ticks: Option<Ticks>,
+    /// When the sender wants to be woken, and when the machine does it.
+    alarm: (Time, Time),
 }
 
 impl Host {
-    pub fn new(options: Options, agreed: Agreed, controller: &cc::Config) -> Host {
+    pub fn new(options: Options, agreed: Agreed, controller: &cc::Config, ticks: Option<Ticks>) -> Host {
         Host {
             sender: Sender::writable(Arc::new(options), controller),
             rng: Rng::stream(1, "drill", 0),
@@ -77,6 +81,8 @@ impl Host {
             opened_at: Time::ZERO,
             clock: None,
             steps: 0,
+            ticks,
+            alarm: (Time::NEVER, Time::NEVER),
         }
     }
 
@@ -153,7 +159,7 @@ impl Host {
 
     /// Wakes the sender once, if it wants that until `until`.
     fn wake(&mut self, until: Time) -> bool {
-        let wakeup = self.sender.next_wakeup(self.now);
+        let wakeup = self.alarm();
         if wakeup > until || wakeup == Time::NEVER || self.is_restless() {
             return false;
         }
@@ -162,6 +168,16 @@ impl Host {
         self.sender.on_wakeup(self.now);
         self.pump();
         true
+    }
+
+    /// When the machine wakes the sender. It is asked for whenever the sender may have changed its timer.
+    fn alarm(&mut self) -> Time {
+        let wanted = self.sender.next_wakeup(self.now);
+        if self.alarm.0 != wanted {
+            let expiry = self.ticks.map_or(wanted, |ticks| ticks.expiry(self.now, wanted));
+            self.alarm = (wanted, expiry);
+        }
+        self.alarm.1
     }
 
     fn pump(&mut self) {

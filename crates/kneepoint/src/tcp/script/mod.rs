@@ -49,10 +49,12 @@ mod plan;
 mod run;
 mod settings;
 mod shell;
+mod ticks;
 mod time;
 mod wire;
 
 pub use outcome::{Difference, Kind, Outcome, Row, Step};
+pub use ticks::Ticks;
 
 use crate::cc;
 use crate::fault::{Fault, Faults};
@@ -68,6 +70,7 @@ pub struct Script {
     lines: Vec<usize>,
     plan: Plan,
     tolerance: Tolerance,
+    ticks: Option<Ticks>,
 }
 
 /// A longer text is not a hand-written script.
@@ -86,7 +89,7 @@ pub fn parse(text: &str) -> Result<Script, Vec<Fault>> {
     match plan {
         Some(plan) if faults.is_empty() => {
             let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-            Ok(Script { text: text.to_string(), lines, plan, tolerance })
+            Ok(Script { text: text.to_string(), lines, plan, tolerance, ticks: None })
         }
         _ => Err(faults.finish(text)),
     }
@@ -110,6 +113,13 @@ impl Script {
         &self.plan.settings.cc
     }
 
+    /// The same on a machine whose timers expire at these ticks; without, they are exact. The host must not pace: its timers of that
+    /// are exact on every machine.
+    #[must_use]
+    pub fn ticking(self, ticks: Ticks) -> Script {
+        Script { ticks: Some(ticks), ..self }
+    }
+
     /// Runs it on the host that it asks for.
     pub fn run(&self) -> Outcome {
         self.run_on(self.options(), self.controller())
@@ -119,7 +129,7 @@ impl Script {
     pub fn run_on(&self, options: Options, controller: &cc::Config) -> Outcome {
         let payload = Bytes(self.plan.agreed.payload.into());
         let options = Options { payload, handshake: true, handshake_rounds: 1, ..options };
-        let host = host::Host::new(options, self.plan.agreed, controller);
+        let host = host::Host::new(options, self.plan.agreed, controller, self.ticks);
         run::Runner::new(self, host).outcome()
     }
 
