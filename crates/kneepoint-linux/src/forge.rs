@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Frames for tests, byte by byte, with checksums computed from scratch.
+//! Frames, written byte by byte, with checksums computed from scratch.
 
 use std::net::IpAddr;
 
 use crate::frame::Tuple;
 
 pub const SYN: u8 = 2;
+#[cfg(test)]
 pub const FIN: u8 = 1;
+#[cfg(test)]
 pub const RST: u8 = 4;
 pub const ACK: u8 = 16;
 
@@ -18,10 +20,13 @@ pub struct Segment {
     pub flags: u8,
     pub options: Vec<u8>,
     pub payload: usize,
+    /// The receive window, unscaled.
+    pub window: u16,
     /// Traffic class: DSCP and ECN.
     pub class: u8,
 }
 
+#[cfg(test)]
 pub fn tuple(from: &str, to: &str, ports: (u16, u16), protocol: u8) -> Tuple {
     Tuple { from: from.parse().unwrap(), to: to.parse().unwrap(), ports, protocol }
 }
@@ -39,6 +44,7 @@ pub fn sack(blocks: &[(u32, u32)]) -> Vec<u8> {
     [&[1, 1, 5, 2 + 8 * blocks.len() as u8][..], &words.collect::<Vec<_>>().concat()].concat()
 }
 
+#[cfg(test)]
 pub fn rate(rate: u32, echo: u32) -> Vec<u8> {
     [&[253, 12, 0x4b, 0x50][..], &rate.to_be_bytes(), &echo.to_be_bytes()].concat()
 }
@@ -58,6 +64,7 @@ fn pseudo_header(flow: Tuple, length: usize) -> u32 {
     sum(&addresses) + length as u32 + u32::from(flow.protocol)
 }
 
+#[cfg(test)]
 /// Whether the checksums of a frame without extension headers and IP options are right.
 pub fn is_sound(flow: Tuple, frame: &[u8]) -> bool {
     let header = if flow.from.is_ipv4() { 20 } else { 40 };
@@ -74,7 +81,9 @@ pub fn tcp(flow: Tuple, segment: &Segment) -> Vec<u8> {
     bytes.extend(flow.ports.1.to_be_bytes());
     bytes.extend(segment.seq.to_be_bytes());
     bytes.extend(segment.ack.to_be_bytes());
-    bytes.extend([(20 + options.len() as u8) << 2, segment.flags, 0x10, 0, 0, 0, 0, 0]);
+    bytes.extend([(20 + options.len() as u8) << 2, segment.flags]);
+    bytes.extend(segment.window.to_be_bytes());
+    bytes.extend([0; 4]);
     bytes.extend(&options);
     bytes.extend((0..segment.payload).map(|at| (at * 7) as u8));
     let check = !((sum(&bytes) + pseudo_header(flow, bytes.len())) % 0xffff) as u16;
@@ -82,6 +91,7 @@ pub fn tcp(flow: Tuple, segment: &Segment) -> Vec<u8> {
     ip(flow, segment.class, &bytes)
 }
 
+#[cfg(test)]
 /// A frame of UDP without a checksum.
 pub fn udp(flow: Tuple, payload: usize) -> Vec<u8> {
     let mut bytes = [flow.ports.0.to_be_bytes(), flow.ports.1.to_be_bytes()].concat();

@@ -12,7 +12,6 @@
 
 pub mod behind;
 pub mod emulator;
-#[cfg(test)]
 mod forge;
 pub mod frame;
 #[cfg(feature = "bpf")]
@@ -21,6 +20,7 @@ mod leftovers;
 pub mod live;
 pub mod namespace;
 pub mod native;
+pub mod player;
 pub mod privilege;
 pub mod probe;
 pub mod tap;

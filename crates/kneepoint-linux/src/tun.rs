@@ -13,6 +13,8 @@ use libc::{c_char, c_int, c_short, ifreq};
 const NAME: &str = "knee%d";
 /// Packets that the device holds until the program reads them; it reads at once.
 const QUEUE: c_int = 10_000;
+/// Bytes of the header before each packet of a device that does not cut.
+pub const VIRTUAL_HEADER: usize = 10;
 /// Ethernet's.
 pub const MTU: c_int = 1500;
 
@@ -47,15 +49,36 @@ pub struct Device {
 impl Device {
     /// Opens a device of the calling thread's namespace and gives it its addresses.
     pub fn open(address: Address) -> io::Result<Device> {
+        let device = Device::made(libc::IFF_TUN | libc::IFF_NO_PI)?;
+        set_up(&device.name, address)?;
+        Ok(device)
+    }
+
+    /// The same for a device to which the kernel leaves checksums and the cutting of long segments: each packet begins with a
+    /// [header](VIRTUAL_HEADER) of virtio.
+    pub fn open_uncut(address: Address) -> io::Result<Device> {
+        let device = Device::made(libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
+        let offloads = libc::c_ulong::from(libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO_ECN);
+        // SAFETY: the request takes its argument by value.
+        let set =
+            unsafe { libc::ioctl(device.file.as_raw_fd(), libc::TUNSETOFFLOAD as libc::Ioctl, offloads) };
+        if set < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        set_up(&device.name, address)?;
+        Ok(device)
+    }
+
+    /// A device of this kind, without addresses.
+    fn made(flags: c_int) -> io::Result<Device> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
         let mut request = request(NAME);
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
+        request.ifr_ifru.ifru_flags = flags as c_short;
         ask(&file, libc::TUNSETIFF as libc::Ioctl, &mut request)?;
         set_nonblocking(&file)?;
         // The kernel chose the number in the name.
         let name: String =
             request.ifr_name.iter().take_while(|c| **c != 0).map(|c| *c as u8 as char).collect();
-        set_up(&name, address)?;
         Ok(Device { file, name })
     }
 

@@ -18,7 +18,8 @@ fn v6() -> Tuple {
 /// Timestamps, a block and a rate: 12 + 12 + 12 bytes of options.
 fn segment() -> Segment {
     let options = [forge::timestamps(7, 9), forge::sack(&[(5, 8)]), forge::rate(u32::MAX, 300)].concat();
-    Segment { seq: 1000, ack: 2000, flags: forge::ACK | 0x40, options, payload: 101, class: 0b1101_0110 }
+    let (flags, class) = (forge::ACK | 0x40, 0b1101_0110);
+    Segment { seq: 1000, ack: 2000, flags, options, payload: 101, window: 0x1000, class }
 }
 
 #[test]

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What was seen of a connection.
+
+use kneepoint::units::Span;
+
+use super::plan::Plan;
+
+/// A plan as it was played.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// The plan.
+    pub plan: Plan,
+    /// What happened, in order.
+    pub records: Vec<Record>,
+    /// The greatest lateness of the player.
+    pub late: Span,
+    /// The ticks of the kernel's clock, by which its timers expire.
+    pub ticks: Ticks,
+    /// What failed, if something did.
+    pub failure: Option<String>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The time since the SYN was handed to the kernel.
+    pub at: Span,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The application wrote so many bytes.
+    Wrote(u32),
+    /// The kernel received it.
+    Inbound(Segment),
+    /// The kernel sent it.
+    Outbound(Segment),
+}
+
+/// A segment. Sequence numbers count from the first of each direction, as those of packetdrill do; so do the kernel's timestamps, from
+/// [`STAMP_ORIGIN`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// The bits of the header, CWR the greatest.
+    pub flags: u8,
+    /// The first byte.
+    pub seq: u32,
+    /// Bytes of payload.
+    pub length: u32,
+    /// The next byte that is expected.
+    pub ack: u32,
+    /// The receive window, unscaled.
+    pub window: u16,
+    /// Selectively acknowledged ranges.
+    pub blocks: Vec<(u32, u32)>,
+    /// The sender's clock and the echo of the other's.
+    pub stamps: Option<(u32, u32)>,
+}
+
+/// The kernel's first timestamp in a record.
+pub const STAMP_ORIGIN: u32 = 100;
+
+/// The kernel's clock ticks: its timers expire at ticks only, and those far away at every eighth or sixty-fourth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// The time between two.
+    pub every: Span,
+    /// The first after the beginning.
+    pub first: Span,
+    /// Its number, modulo 4096.
+    pub number: u32,
+}
