@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release -p xtask -- validate     compare with ns-2's results
 //! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
+//! cargo run -p xtask -- fuzz-host              the sender beside this machine's kernel, script by script
 //! cargo run -p xtask -- live                   live experiments as they were measured on one machine
 //! cargo run --release -p xtask -- bench        cost per packet, beside ns-2's
 //! cargo run --release -p xtask -- ratchet      instruction counts against the committed record
@@ -13,6 +14,8 @@
 mod bench;
 mod docs;
 mod explanations;
+#[cfg(target_os = "linux")]
+mod fuzz_host;
 #[cfg(target_os = "linux")]
 mod linux;
 mod live;
@@ -34,6 +37,9 @@ enum Task {
     /// Compare the simulator's Linux host with this machine's kernel.
     #[cfg(target_os = "linux")]
     Linux(linux::Arguments),
+    /// Compare our sender with this machine's kernel, script by script.
+    #[cfg(target_os = "linux")]
+    FuzzHost(fuzz_host::Arguments),
     /// Keep reports of live experiments and write their page.
     Live(live::Arguments),
     /// Measure the cost per packet, beside ns-2's.
@@ -55,6 +61,8 @@ fn main() -> ExitCode {
         Task::Validate(arguments) => validate::run(&arguments),
         #[cfg(target_os = "linux")]
         Task::Linux(arguments) => linux::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Task::FuzzHost(arguments) => fuzz_host::run(&arguments),
         Task::Live(arguments) => live::run(&arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Ratchet(arguments) => bench::ratchet::run(&arguments),
