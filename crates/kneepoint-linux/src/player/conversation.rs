@@ -48,7 +48,7 @@ impl Conversation {
     /// A connection that begins now.
     pub fn new(plan: Plan, flow: Tuple, application: Application, now: Time) -> Conversation {
         Conversation {
-            receiver: Receiver::new(plan.every, plan.window, plan.sack, plan.timestamps),
+            receiver: Receiver::new(plan.every, plan.window, plan.sack),
             path: Path::new(&plan),
             calls: plan.writes.len(),
             plan,

@@ -64,12 +64,13 @@ pub(super) struct Receiver {
     acknowledged: u32,
     ece: bool,
     sack: bool,
-    /// Blocks that have room in the header.
-    most: usize,
 }
 
+/// Blocks in one acknowledgement: more have no room beside timestamps, and packets of the laboratory carry no more.
+const BLOCKS: usize = 3;
+
 impl Receiver {
-    pub fn new(every: u32, room: u32, sack: bool, timestamps: bool) -> Receiver {
+    pub fn new(every: u32, room: u32, sack: bool) -> Receiver {
         Receiver {
             next: 1,
             islands: Vec::new(),
@@ -82,7 +83,6 @@ impl Receiver {
             acknowledged: 1,
             ece: false,
             sack,
-            most: if timestamps { 3 } else { 4 },
         }
     }
 
@@ -148,7 +148,7 @@ impl Receiver {
         if self.sack {
             blocks.extend(self.duplicate.take());
             blocks.extend(&self.islands);
-            blocks.truncate(self.most);
+            blocks.truncate(BLOCKS);
         }
         Ack { ack: self.next, window: self.edge - self.next, blocks, echo: self.echo, ece: self.ece }
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn receiver() -> Receiver {
-        Receiver::new(2, 10_000, true, false)
+        Receiver::new(2, 10_000, true)
     }
 
     #[test]

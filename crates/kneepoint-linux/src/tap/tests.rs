@@ -77,7 +77,7 @@ impl Talk {
             at,
             true,
             lost,
-            Segment { seq, ack: 1, flags: ACK, options, payload: MSS as usize, class: 2 },
+            Segment { seq, ack: 1, flags: ACK, options, payload: MSS as usize, class: 2, window: 0 },
         )
     }
 
@@ -352,7 +352,8 @@ fn hints_rates_and_marks_are_in_the_packet() {
     let mut talk = alone();
     talk.handshake();
     let options = forge::rate(5000, 0);
-    let segment = Segment { seq: ISN + 1, ack: 1, flags: ACK, options, payload: 9000, class: 9 << 2 | 1 };
+    let segment =
+        Segment { seq: ISN + 1, ack: 1, flags: ACK, options, payload: 9000, window: 0, class: 9 << 2 | 1 };
     let packet = talk.say(20, true, false, segment);
     let Body::Data { hint, explicit } = packet.body() else { panic!("data") };
     assert_eq!(hint.window, 4.0);

@@ -2,7 +2,7 @@
 //! The smallest plan whose script still differs: simpler plans are played to the kernel again, all at once.
 
 use kneepoint::units::Span;
-use kneepoint_linux::player::plan::{MSS, Plan};
+use kneepoint_linux::player::plan::{Impairment, MSS, Plan};
 
 use super::generator::Case;
 
@@ -63,15 +63,29 @@ fn simpler(case: &Case) -> Vec<Case> {
     plans.into_iter().map(|plan| Case { plan, ..case.clone() }).collect()
 }
 
-/// Plans with less data.
+/// Plans with less data: without its end, and without its beginning, so that what goes wrong moves to the front.
 fn shorter(plan: &Plan) -> impl Iterator<Item = Plan> {
-    [(1, 2), (3, 4), (9, 10)].into_iter().map(|(of, parts)| {
+    [(1, 2), (3, 4), (9, 10)].into_iter().flat_map(|(of, parts)| {
         let mut less = plan.clone();
         for write in &mut less.writes {
             write.bytes = (write.bytes / MSS * of / parts).max(1) * MSS;
         }
-        less
+        let segments = |plan: &Plan| plan.writes.iter().map(|write| write.bytes / MSS).sum::<u32>();
+        let mut moved = less.clone();
+        let by = segments(plan) - segments(&less);
+        moved.impairments.iter_mut().for_each(|impairment| advance(impairment, by));
+        [less, moved]
     })
+}
+
+/// The same so many segments, or acknowledgements, earlier.
+fn advance(impairment: &mut Impairment, by: u32) {
+    use Impairment::{Late, LateAck, Loss, LostAck, Mark, Twice, Window};
+    match impairment {
+        Loss(one) | Late(one, _) | Twice(one, _) | Mark(one) => one.segment = one.segment.saturating_sub(by),
+        LostAck(number) | LateAck(number, _) => *number = number.saturating_sub(by),
+        Window(..) => {}
+    }
 }
 
 /// To the next ten milliseconds, which are at least as many.
@@ -81,7 +95,7 @@ fn rounded(span: Span) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use kneepoint_linux::player::plan::{Impairment, Transmission, Write};
+    use kneepoint_linux::player::plan::{Transmission, Write};
 
     use super::super::features::FEATURES;
     use super::super::generator::{Choice, case};
