@@ -45,14 +45,21 @@ fn a_clock_that_was_set_is_told_with_its_place_and_mended() {
 }
 
 #[test]
-fn without_timestamps_sequence_numbers_tell_that_a_clock_was_set_back() {
+fn without_timestamps_the_data_shows_that_a_clock_was_set() {
     let bare = transfer().with(|shot| vec![Shot { stamps: None, ..shot.clone() }]);
     let plain = frames(&bare, |shot, id| vec![over_ipv4(shot, id)]);
     let base = only_in(&plain, RAW);
-    let capture = read(&pcap(&set(&plain, 300, -3_600_000), RAW, false, false));
-    assert_eq!(capture.clock_steps().len(), 1);
-    // What passed between the two packets around the step is unknown.
-    agree(&only(&capture), &base, Span::from_millis(40));
+    for by in [-3_600_000, 3_600_000] {
+        let capture = read(&pcap(&set(&plain, 300, by), RAW, false, false));
+        let [step] = capture.clock_steps() else { panic!("{by}: {:?}", capture.clock_steps()) };
+        assert_eq!((step.packet, step.back, step.mended), (300, by < 0, true));
+        // What passed between the two packets around the step is unknown.
+        agree(&only(&capture), &base, Span::from_millis(40));
+    }
+    // An idle connection waits for nothing.
+    let idle = bare.paused(PAUSE, 20_000_000, vec![]);
+    let idle = read(&pcap(&frames(&idle, |shot, id| vec![over_ipv4(shot, id)]), RAW, false, false));
+    assert_eq!(idle.clock_steps(), []);
 }
 
 #[test]

@@ -52,8 +52,8 @@ pub const FORMS: &[(&str, u32, Carried)] = &[
     ("IP in IP", RAW, |s, id| ipv4(4, OUTER, 7, &over_ipv4(s, id))),
     ("6in4", RAW, |s, id| ipv4(41, OUTER, 7, &over_ipv6(s, id))),
     ("IPv4 in IPv6", RAW, |s, id| ipv6(4, OUTER, &over_ipv4(s, id))),
-    ("an authentication header", RAW, |s, _| {
-        ipv4(51, OUTER, 7, &[&[6, 4, 0, 0][..], &[0; 20], &s.tcp()].concat())
+    ("an authentication header", RAW, |s, id| {
+        ipv4(51, s.hosts(), id, &[&[6, 4, 0, 0][..], &[0; 20], &s.tcp()].concat())
     }),
     ("ERSPAN I", ETHERNET, |s, id| tunnel(47, &[0, 0, 0x88, 0xbe], &frame4(s, id))),
     ("ERSPAN II", ETHERNET, |s, id| {
@@ -88,7 +88,7 @@ pub const FORMS: &[(&str, u32, Carried)] = &[
         let [high, low] = (packet.len() as u16 + 8).to_be_bytes();
         ethernet(0x8100, &[&[0, 7, high, low, 0xaa, 0xaa, 3, 0, 0, 0xf8, 8, 0], &packet[..]].concat())
     }),
-    ("IP by LLC", ETHERNET, |s, id| ethernet(1400, &[&[6, 6, 3], &over_ipv4(s, id)[..]].concat())),
+    ("IP by LLC", ETHERNET, |s, id| ethernet(1503, &[&[6, 6, 3], &over_ipv4(s, id)[..]].concat())),
     ("a provider backbone", ETHERNET, |s, id| {
         ethernet(0x88e7, &[&[0, 0, 0, 5], &frame4(s, id)[..]].concat())
     }),

@@ -135,7 +135,8 @@ impl Shot {
         bytes
     }
 
-    fn hosts(&self) -> [u8; 2] {
+    /// The last bytes of the addresses, its own first.
+    pub fn hosts(&self) -> [u8; 2] {
         if self.forward { [1, 2] } else { [2, 1] }
     }
 }

@@ -9,12 +9,13 @@
 //!
 //! A jump back is a step by the median over the hosts; where they have no timestamps and their numbers advance, the time after the jump
 //! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump forward is a step if
-//! two directions say so, or one for a jump of 10 s, and by the least that one of them says: otherwise the hosts were idle. All packets
+//! two directions say so, or one for a jump of 10 s, and by the least that one of them says: otherwise the hosts were idle. Without
+//! timestamps, a jump of 10 s is a step if data was outstanding and new data follows: a sender that waits so long retransmits. All packets
 //! after a step are moved by it.
 
 use std::collections::BTreeMap;
 
-use super::copies::Points;
+use super::copies::{Point, Points};
 use super::{Direction, Segment};
 use crate::units::{Span, Time};
 
@@ -23,6 +24,9 @@ const BACK: i128 = 5_000_000;
 const FORWARD: i128 = 1_000_000_000;
 /// A jump forward that one direction alone can tell from a stall of the path.
 const ALONE: i128 = 10_000_000_000;
+
+/// Packets of a direction that are looked at on either side of a jump.
+const NEAR: usize = 64;
 
 /// A clock that was set during a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,40 +95,89 @@ impl Clocks {
         }
         let mut steps = Vec::new();
         for (&interface, &(first, _)) in &self.times {
+            let clock = Clock { file, interface, first };
             let jumps: Vec<Jump> =
-                self.jumps.iter().copied().filter(|one| one.interface == interface).collect();
-            let own = || {
-                segments
-                    .values()
-                    .flatten()
-                    .filter(|(point, _)| (point.file, point.interface) == (file, interface))
-            };
-            let mut votes = vec![Vec::new(); jumps.len()];
-            own().for_each(|(_, seen)| vote(seen, &jumps, &mut votes));
-            let mut moves: Vec<(u64, i128)> = Vec::new();
-            for (jump, votes) in jumps.iter().zip(&votes) {
-                let Some(step) = decide(jump, votes) else { continue };
-                let before = moves.last().map_or(0, |(_, moved)| *moved);
-                let since = i128::from(jump.from.0) - before - i128::from(first.0);
-                let by = step.unwrap_or(jump.length());
-                let nanos = |value: i128| Span(u64::try_from(value).unwrap_or(0));
-                let (packet, back, mended) = (jump.number, by < 0, step.is_some());
-                steps.push(ClockStep {
-                    file,
-                    packet,
-                    since: nanos(since),
-                    by: nanos(by.abs()),
-                    back,
-                    mended,
-                });
-                moves.extend(step.map(|step| (jump.number, before + step)));
-            }
-            let seen = segments.values_mut().flatten();
-            let seen = seen.filter(|(point, _)| (point.file, point.interface) == (file, interface));
+                self.jumps.iter().copied().filter(|jump| jump.interface == interface).collect();
+            let (own, moves) = clock.steps(segments, &jumps);
+            steps.extend(own);
+            let seen = segments.values_mut().flatten().filter(|(point, _)| clock.timed(point));
             seen.flat_map(|(_, seen)| seen).for_each(|segment| shift(segment, &moves));
         }
         steps.sort_by_key(|step| step.packet);
         steps
+    }
+}
+
+/// By how much the segments from a packet on are to be moved, in ns.
+type Move = (u64, i128);
+
+/// The clock of an interface.
+struct Clock {
+    file: u32,
+    interface: u32,
+    /// The time of its first packet.
+    first: Time,
+}
+
+impl Clock {
+    fn timed(&self, point: &Point) -> bool {
+        (point.file, point.interface) == (self.file, self.interface)
+    }
+
+    /// Which of the jumps are steps.
+    fn steps(&self, segments: &BTreeMap<Direction, Points>, jumps: &[Jump]) -> (Vec<ClockStep>, Vec<Move>) {
+        let mut votes = vec![Vec::new(); jumps.len()];
+        let own = segments.values().flatten().filter(|(point, _)| self.timed(point));
+        own.for_each(|(_, seen)| vote(seen, jumps, &mut votes));
+        let (mut steps, mut moves): (Vec<ClockStep>, Vec<Move>) = (Vec::new(), Vec::new());
+        for (jump, votes) in jumps.iter().zip(&votes) {
+            let stamped = votes.iter().any(|vote| matches!(vote, Vote::Step(_)));
+            let by_data = || (!stamped && self.is_awaited(segments, jump)).then(|| Some(jump.length()));
+            let Some(step) = decide(jump, votes).or_else(by_data) else { continue };
+            let before = moves.last().map_or(0, |(_, moved)| *moved);
+            steps.push(self.step(jump, step, before));
+            moves.extend(step.map(|step| (jump.number, before + step)));
+        }
+        (steps, moves)
+    }
+
+    /// A step, where the time at the jump was `moved` before.
+    fn step(&self, jump: &Jump, step: Option<i128>, moved: i128) -> ClockStep {
+        let by = step.unwrap_or(jump.length());
+        let nanos = |value: i128| Span(u64::try_from(value).unwrap_or(0));
+        ClockStep {
+            file: self.file,
+            packet: jump.number,
+            since: nanos(i128::from(jump.from.0) - moved - i128::from(self.first.0)),
+            by: nanos(by.abs()),
+            back: by < 0,
+            mended: step.is_some(),
+        }
+    }
+
+    /// Whether data was outstanding through a long jump forward, and new data follows instead of the retransmission after a timeout.
+    fn is_awaited(&self, segments: &BTreeMap<Direction, Points>, jump: &Jump) -> bool {
+        if jump.length() < ALONE {
+            return false;
+        }
+        let seen = |direction: Direction| {
+            let points = segments.get(&direction).into_iter().flatten();
+            let own = points.filter(|(point, _)| self.timed(point));
+            own.map(|(_, seen)| seen.split_at(seen.partition_point(|one| one.number < jump.number)))
+        };
+        segments.keys().any(|&(from, to)| {
+            let data = |one: &&Segment| one.payload > 0;
+            let ends = seen((from, to)).filter_map(|(before, _)| before.iter().rev().take(NEAR).find(data));
+            let next = seen((from, to)).filter_map(|(_, after)| after.iter().take(NEAR).find(data));
+            let acks = seen((to, from))
+                .filter_map(|(before, _)| before.iter().rev().take(NEAR).find_map(|one| one.ack));
+            let end = ends.map(|one| one.seq.wrapping_add(one.payload)).reduce(later);
+            let next = next.min_by_key(|one| one.number).map(|one| one.seq);
+            match (acks.reduce(later), end, next) {
+                (Some(ack), Some(end), Some(next)) => ahead(ack, end) > 0 && ahead(end, next) >= 0,
+                _ => false,
+            }
+        })
     }
 }
 
@@ -141,26 +194,45 @@ fn vote(seen: &[Segment], jumps: &[Jump], votes: &mut [Vec<Vote>]) {
     let crossed = |two: &[Segment]| (jumps_by(&two[0]), jumps_by(&two[1]));
     let calm = seen.windows(2).filter(|two| crossed(two).0 == crossed(two).1);
     let rate = rate(calm);
-    for two in seen.windows(2) {
+    for (place, two) in seen.windows(2).enumerate() {
         let (before, after) = crossed(two);
         // Of several jumps at once a direction can say nothing.
-        if after == before + 1 && !two[1].syn {
-            votes[before].extend(opinion(&two[0], &two[1], rate));
+        if after == before + 1 {
+            votes[before].extend(opinion(seen, place + 1, rate));
         }
     }
 }
 
-fn opinion(before: &Segment, after: &Segment, rate: Option<f64>) -> Option<Vote> {
+/// What a direction says of the jump before one of its packets.
+fn opinion(seen: &[Segment], place: usize, rate: Option<f64>) -> Option<Vote> {
+    let (before, after) = (&seen[place - 1], &seen[place]);
     let passed = elapsed(before, after);
-    let ticks = ticks(before, after);
+    // A new connection may have another offset of its timestamps.
+    let ticks = ticks(before, after).filter(|_| !after.syn);
     if let (Some(ticks), Some(rate)) = (ticks, rate) {
         return Some(Vote::Step(passed - (f64::from(ticks) / rate * 1e9) as i128));
     }
-    let ahead = |one: u32, two: u32| two.wrapping_sub(one) as i32;
-    let acknowledged = before.ack.zip(after.ack).map_or(0, |(one, two)| ahead(one, two));
-    let progress = [ticks.unwrap_or(0), acknowledged, ahead(before.seq, after.seq)];
-    let progress = progress.into_iter().find(|ahead| *ahead != 0)?;
-    Some(Vote::Later(passed < 0 && progress > 0))
+    let (from, to) = (place.saturating_sub(NEAR), (place + NEAR).min(seen.len()));
+    let progress = progress(&seen[from..place], &seen[place..to])?;
+    (!after.syn || progress < 0).then_some(Vote::Later(passed < 0 && progress > 0))
+}
+
+/// How far the numbers of the second packets are ahead of those of the first, by their acknowledgements or else their data.
+fn progress(before: &[Segment], after: &[Segment]) -> Option<i32> {
+    let furthest =
+        |seen: &[Segment], number: fn(&Segment) -> Option<u32>| seen.iter().filter_map(number).reduce(later);
+    let numbers: [fn(&Segment) -> Option<u32>; 2] = [|one| one.ack, |one| Some(one.seq)];
+    let ahead = |number| Some(ahead(furthest(before, number)?, furthest(after, number)?));
+    numbers.into_iter().filter_map(ahead).find(|ahead| *ahead != 0)
+}
+
+/// How far the second number is ahead of the first.
+fn ahead(one: u32, two: u32) -> i32 {
+    two.wrapping_sub(one) as i32
+}
+
+fn later(one: u32, two: u32) -> u32 {
+    if ahead(one, two) > 0 { two } else { one }
 }
 
 fn elapsed(before: &Segment, after: &Segment) -> i128 {

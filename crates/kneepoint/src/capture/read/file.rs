@@ -167,7 +167,9 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(Record)) -> Result<(), End> {
                 }
                 .seen(&interfaces, offset)?,
             )),
-            Block::Unknown(block) if block.block_type == OBSOLETE_PACKET => {
+            Block::Unknown(block)
+                if [block.block_type, block.block_type.swap_bytes()].contains(&OBSOLETE_PACKET) =>
+            {
                 let frame = Frame::obsolete(block.data, big_endian).ok_or_else(|| {
                     End::Fault(fault(offset, "not a packet block: its lengths are inconsistent"))
                 })?;

@@ -14,8 +14,8 @@ use crate::units::Time;
 /// Tunnels within tunnels.
 const DEEPEST: u32 = 8;
 const TCP: u8 = 6;
-/// Headers of IPv6 before the payload: hop-by-hop options, routing, destination options, mobility.
-const EXTENSIONS: [u8; 4] = [0, 43, 60, 135];
+/// Headers of IPv6 before the payload: hop-by-hop options, routing, destination options, mobility, HIP, Shim6.
+const EXTENSIONS: [u8; 6] = [0, 43, 60, 135, 139, 140];
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 

@@ -16,8 +16,8 @@ const PPPOE: u16 = 0x8864;
 const BACKBONE: u16 = 0x88e7;
 /// Ethernet within another protocol.
 pub(super) const BRIDGED: u16 = 0x6558;
-/// Larger values are Ethernet types, smaller ones the length of an IEEE 802.3 frame.
-const LONGEST: u16 = 1500;
+/// Larger values are Ethernet types, others the length of an IEEE 802.3 frame, which may exceed 1500 where devices allow it.
+const LONGEST: u16 = 0x05ff;
 /// The protocol by which Linux cooked headers announce LLC.
 const LINUX_LLC: u16 = 0x0004;
 

@@ -127,7 +127,8 @@ fn gre(part: Part) -> Inner {
         // Only type II, which has a header of its own, has sequence numbers.
         ERSPAN => Ok((Layer::Ethernet, rest.after(8 * sequenced)?)),
         ERSPAN_3 => erspan_3(rest),
-        0..=1500 => Err(Other::Protocol(47)),
+        // No Ethernet type.
+        0..=0x05ff => Err(Other::Protocol(47)),
         _ => Ok((Layer::Typed(protocol), rest)),
     }
 }
