@@ -85,8 +85,11 @@ fn open(arguments: &Arguments) -> Result<Files, Failure> {
 fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let name =
         |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());
-    let mut notes: Vec<String> =
-        capture.clock_steps().iter().map(|step| format!("{}: {}", name(step.file), told(step))).collect();
+    let mut notes: Vec<String> = capture
+        .clock_steps()
+        .iter()
+        .map(|step| format!("{}: {}", name(step.file), described(step)))
+        .collect();
     let fragmented = capture.fragmented();
     if fragmented.whole > 0 {
         notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
@@ -114,7 +117,7 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     notes
 }
 
-fn told(step: &ClockStep) -> String {
+fn described(step: &ClockStep) -> String {
     let ClockStep { packet, since, by, back, mended, .. } = step;
     let (by, since) = (by.as_secs_f64(), since.as_secs_f64());
     let place = format!("at packet {packet}, {since:.3} s after the first");

@@ -9,7 +9,7 @@
 //!
 //! A jump back is a step by the median over the hosts; where they have no timestamps and their numbers advance, the time after the jump
 //! continues at the time before. Where timestamps or numbers go back as well, the file is only unordered. A jump forward is a step if
-//! two directions say so, or one for a jump of 10 s, and by the least that one of them says: otherwise the hosts were idle. Without
+//! two directions agree, or one for a jump of 10 s, and by the least of their values: otherwise the hosts were idle. Without
 //! timestamps, a jump of 10 s is a step if data was outstanding and new data follows: a sender that waits so long retransmits. All packets
 //! after a step are moved by it.
 
@@ -22,7 +22,7 @@ use crate::units::{Span, Time};
 /// Packets of one interface may be disordered by less, as by several queues of a network card.
 const BACK: i128 = 5_000_000;
 const FORWARD: i128 = 1_000_000_000;
-/// A jump forward that one direction alone can tell from a stall of the path.
+/// A jump forward that one direction alone distinguishes from a stall of the path.
 const ALONE: i128 = 10_000_000_000;
 
 /// Packets of a direction that are looked at on either side of a jump.
@@ -41,7 +41,7 @@ pub struct ClockStep {
     pub by: Span,
     /// Whether it was set back.
     pub back: bool,
-    /// Whether the packets after it were moved by as much. If not, nothing says whether the clock was set or the file is unordered.
+    /// Whether the packets after it were moved by as much. If not, the clock may have been set, or the file may be unordered: nothing shows which.
     pub mended: bool,
 }
 
@@ -68,12 +68,12 @@ pub(super) struct Clocks {
     jumps: Vec<Jump>,
 }
 
-/// What one direction says of a jump.
+/// The evidence of one direction on a jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Vote {
-    /// By its timestamps, how far the clock was set, in ns.
+    /// By its timestamps the clock was set so far, in ns.
     Step(i128),
-    /// By its numbers, what is later in the file was sent later, or earlier.
+    /// By its numbers, packets later in the file were sent later, or earlier.
     Later(bool),
 }
 
@@ -188,7 +188,7 @@ fn shift(segment: &mut Segment, moves: &[(u64, i128)]) {
     }
 }
 
-/// Adds what one direction says of each jump.
+/// Adds the evidence of one direction on each jump.
 fn vote(seen: &[Segment], jumps: &[Jump], votes: &mut [Vec<Vote>]) {
     let jumps_by = |segment: &Segment| jumps.partition_point(|jump| jump.number <= segment.number);
     let crossed = |two: &[Segment]| (jumps_by(&two[0]), jumps_by(&two[1]));
@@ -196,14 +196,14 @@ fn vote(seen: &[Segment], jumps: &[Jump], votes: &mut [Vec<Vote>]) {
     let rate = rate(calm);
     for (place, two) in seen.windows(2).enumerate() {
         let (before, after) = crossed(two);
-        // Of several jumps at once a direction can say nothing.
+        // A direction without packets between two jumps is no evidence on either.
         if after == before + 1 {
             votes[before].extend(opinion(seen, place + 1, rate));
         }
     }
 }
 
-/// What a direction says of the jump before one of its packets.
+/// The evidence of a direction on the jump before one of its packets.
 fn opinion(seen: &[Segment], place: usize, rate: Option<f64>) -> Option<Vote> {
     let (before, after) = (&seen[place - 1], &seen[place]);
     let passed = elapsed(before, after);
@@ -257,7 +257,7 @@ fn rate<'a>(pairs: impl Iterator<Item = &'a [Segment]>) -> Option<f64> {
         .then(|| super::transfer::usual_clock(measured).unwrap_or(measured))
 }
 
-/// By how much the clock was set; nothing if it was not, and an unknown amount if nothing says.
+/// By how much the clock was set; nothing if it was not, and an unknown amount without evidence.
 fn decide(jump: &Jump, votes: &[Vote]) -> Option<Option<i128>> {
     let mut steps: Vec<i128> = votes
         .iter()

@@ -2,7 +2,7 @@
 //! IP fragments (RFC 791, RFC 8200 §4.5), put together again.
 //!
 //! A packet counts at the time of the fragment that was captured first. Where fragments are missing at the end of the file, or 30 s
-//! after the first, the packet counts with the length that is known, and is told as incomplete.
+//! after the first, the packet counts with the length that is known, and is counted as incomplete.
 
 use core::net::IpAddr;
 use std::collections::{BTreeMap, BTreeSet};

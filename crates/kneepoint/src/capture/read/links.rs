@@ -102,7 +102,7 @@ pub(super) enum Layer {
     /// IPv4 or IPv6, by its version.
     Ip,
     Ethernet,
-    /// What an Ethernet type says.
+    /// The protocol of an Ethernet type.
     Typed(u16),
     /// LLC (IEEE 802.2).
     Logical,

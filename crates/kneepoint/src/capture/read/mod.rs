@@ -106,7 +106,7 @@ pub struct Fragmented {
 
 /// A packet that has no time.
 const TIMELESS: Other = Other::Named("simple packet blocks of pcapng, which have no time");
-/// A fragment that says nothing of TCP.
+/// A fragment without ports.
 const LONE: Other = Other::Named("IP fragments without the first one of their packet");
 
 /// Whether a file starts with the magic number of pcap or pcapng.

@@ -50,7 +50,7 @@ pub(super) struct Told {
     pub(super) acked: u64,
 }
 
-/// What a data segment says of earlier transmissions.
+/// The fate of earlier transmissions, as a data segment shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sent {
     /// Segments of the first transmission that it carries, without those of which an earlier part of the retransmission was counted.

@@ -133,7 +133,7 @@ fn gre(part: Part) -> Inner {
     }
 }
 
-/// The last bit of the header announces another of eight bytes; five bits before say what was mirrored.
+/// The last bit of the header announces another of eight bytes; five bits of it name the protocol of what was mirrored.
 fn erspan_3(part: Part) -> Inner {
     let last = part.half(10)?;
     let rest = part.after(if last & 1 == 0 { 12 } else { 20 })?;
