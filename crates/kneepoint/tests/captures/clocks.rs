@@ -49,10 +49,13 @@ fn without_timestamps_the_data_shows_that_a_clock_was_set() {
     let bare = transfer().with(|shot| vec![Shot { stamps: None, ..shot.clone() }]);
     let plain = frames(&bare, |shot, id| vec![over_ipv4(shot, id)]);
     let base = only_in(&plain, RAW);
-    for by in [-3_600_000, 3_600_000] {
-        let capture = read(&pcap(&set(&plain, 300, by), RAW, false, false));
+    // Before a retransmission, and between two packets of new data, as no sender leaves it for an hour.
+    let new = |two: &[Shot]| two.iter().all(|shot| shot.payload > 0 && !shot.again);
+    let between = 302 + bare.shots[300..].windows(2).position(new).unwrap();
+    for (number, by) in [(300, -3_600_000), (between, -3_600_000), (between, 3_600_000)] {
+        let capture = read(&pcap(&set(&plain, number, by), RAW, false, false));
         let [step] = capture.clock_steps() else { panic!("{by}: {:?}", capture.clock_steps()) };
-        assert_eq!((step.packet, step.back, step.mended), (300, by < 0, true));
+        assert_eq!((step.packet, step.back, step.mended), (number as u64, by < 0, true));
         // What passed between the two packets around the step is unknown.
         agree(&only(&capture), &base, Span::from_millis(40));
     }
