@@ -52,6 +52,12 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
         let but = if path == Path::new("-") { ", but none from standard input" } else { "" };
         return Err(Failure::run(message, format!("`knee predict FILE` reads captures{but}")));
     }
+    if let Some(format) = capture::foreign_format(&bytes) {
+        return Err(Failure::run(
+            format!("`{}` is {}, not text", path.display(), format.name),
+            format.remedy,
+        ));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message =

@@ -8,6 +8,8 @@
 #[path = "common/dumbbell.rs"]
 mod dumbbell;
 
+use std::collections::BTreeSet;
+
 use dumbbell::{bottleneck, disciplines, edit, flow, group, interval, link, scenario};
 use kneepoint::capture::{Capture, Segment, Transfer, Writer, is_capture, parse_direction, supported};
 use kneepoint::measure::Prediction;
@@ -15,7 +17,7 @@ use kneepoint::predict::{self, Judge, Score};
 use kneepoint::rng::Rng;
 use kneepoint::run;
 use kneepoint::spec::Valid;
-use kneepoint::tcp::Recovery;
+use kneepoint::tcp::{Host, Options, Recovery};
 use kneepoint::trace::FlowId;
 use kneepoint::units::{Span, Time};
 
@@ -81,6 +83,26 @@ fn predictors_score_the_same_on_a_capture_at_the_sender_as_live() {
         let losses = |score: &Score| score.counts[1] + score.counts[3];
         assert_eq!(losses(heard), losses(told), "{}", heard.predictor);
     }
+}
+
+#[test]
+fn a_capture_of_linux_hosts_counts_each_packet_once() {
+    let mut valid = valid();
+    dumbbell::tcp(&mut valid, 0, |options| *options = Options::of(Host::Linux));
+    let (files, _) = captured(&valid);
+    let capture = read(&files);
+    let direction = parse_direction("10.0.0.0:10000-10.128.0.0:5001").unwrap();
+    let transfer = capture.transfer(direction).unwrap();
+    let seen =
+        |syn| capture.segments(direction).filter(move |one| if syn { one.syn } else { one.payload > 0 });
+    assert_eq!(seen(true).next().unwrap().mss, Some(1460), "1448 bytes, and 12 of timestamps");
+    assert!(seen(false).all(|one| one.payload == 1448 && one.timestamps.is_some()));
+    assert_eq!((transfer.packets, transfer.mss), (seen(false).count() as u64, 1448));
+    // Every packet is on the wire in 1500 bytes: 20 of IP, 32 of TCP.
+    assert_eq!(transfer.bytes, transfer.packets * 1448);
+    let repeats = seen(false).count() - seen(false).map(|one| one.seq).collect::<BTreeSet<_>>().len();
+    assert_eq!(transfer.losses.len() + transfer.needless as usize, repeats);
+    assert!(transfer.losses.len() > 20, "{}", transfer.losses.len());
 }
 
 /// An IP packet with a TCP segment of which no payload was captured.
@@ -180,7 +202,7 @@ fn packets_other_than_tcp_are_counted_and_skipped() {
     udp[9] = 17;
     let mut fragment = packet(4);
     fragment[7] = 1;
-    for frame in [udp, fragment, packet(4)[..50].to_vec(), vec![], vec![0x45]] {
+    for frame in [udp, fragment, packet(4)[..33].to_vec(), vec![], vec![0x45]] {
         let mut capture = Capture::default();
         capture.read(&pcap(0xa1b2_c3d4, 101, &frame, false)).unwrap();
         assert_eq!((capture.senders().len(), capture.others()), (0, 1));

@@ -108,6 +108,14 @@ fn a_data_packet_has_its_time_its_addresses_its_bytes_and_its_mark() {
 }
 
 #[test]
+fn the_segment_size_of_a_syn_has_room_for_the_timestamps_of_data_packets() {
+    let syn = Packet::data(0, 0, 40, Flags::SYN, Time(7_000_000));
+    let file = captured(&[(Time(7_000_000), syn)]);
+    // RFC 6691: 1000 bytes of payload and twelve of options.
+    assert_eq!(blocks(&file)[2].1[60..64], [2, 4, 0x03, 0xf4]);
+}
+
+#[test]
 fn what_a_sender_says_of_marks_is_in_the_last_two_bits_of_the_service_byte() {
     let scalable = Flags::ECT.with(Flags::SCALABLE);
     // RFC 3168 §5, RFC 9331 §4.1: Not-ECT, ECT(0), ECT(1), CE.

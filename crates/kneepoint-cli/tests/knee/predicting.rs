@@ -3,6 +3,13 @@
 
 use super::*;
 
+/// The core's tests make captures by hand with it.
+#[allow(dead_code)]
+#[path = "../../../kneepoint/tests/common/shots.rs"]
+mod shots;
+
+use shots::{Story, ethernet, frames, ipv4, over_ipv4, pcap, transfer, udp};
+
 /// Six flows over a small bottleneck, whose sender's links take no time.
 const SMALL: &str = r#"
 name = "small"
@@ -129,4 +136,70 @@ fn a_bad_capture_is_told_as_one() {
         assert_refuses(&piped, 1, &["`-` is a packet capture", "`knee predict FILE`"]);
     }
     assert_eq!(names(here.path()).len(), 5, "nothing is written");
+}
+
+/// A pcap file of a story, with at most so many bytes of each packet.
+fn captured(story: &Story, snapshot: usize) -> Vec<u8> {
+    let mut frames = frames(story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
+    frames.iter_mut().for_each(|(_, bytes, _)| bytes.truncate(snapshot));
+    pcap(&frames, 1, false, false)
+}
+
+#[test]
+fn a_capture_without_data_says_what_it_holds() {
+    let here = tempfile::tempdir().unwrap();
+    let answers = transfer().with(|shot| if shot.forward { vec![] } else { vec![shot.clone()] });
+    let datagram = ethernet(0x0800, &ipv4(17, [1, 2], 1, &udp(53, &[0; 20])));
+    let other = [datagram.clone(), datagram, ethernet(0x0806, &[0; 28])].map(|bytes| (0, bytes, 62));
+    let files: [(&str, Vec<u8>, &[&str]); 5] = [
+        (
+            "answers.pcap",
+            captured(&answers, 1514),
+            &["only acknowledgements", "10.0.0.1:45000-10.0.0.2:80, is missing", "both directions"],
+        ),
+        ("other.pcap", pcap(&other, 1, false, false), &["only 3 other packets: 2 UDP; 1 ARP"]),
+        (
+            "cut.pcap",
+            captured(&transfer(), 47),
+            &["TCP headers that are cut before their flags", "120 bytes"],
+        ),
+        ("old.snoop", b"snoop\0\0\0\0\0\0\x02\0\0\0\x04".to_vec(), &["a snoop capture", "editcap -F pcap"]),
+        ("old", b"GMBU\0\x02\0\0".to_vec(), &["Network Monitor 2", "editcap"]),
+    ];
+    for (name, bytes, sayings) in files {
+        std::fs::write(here.path().join(name), bytes).unwrap();
+        for more in [&[][..], &["--flows"], &["--flows", "--json"], &["--all"]] {
+            assert_refuses(&knee(here.path(), &[&["predict", name], more].concat()), 1, sayings);
+        }
+    }
+    assert_refuses(&knee(here.path(), &["run", "old.snoop"]), 1, &["a snoop capture", "not text"]);
+}
+
+#[test]
+fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
+    let here = tempfile::tempdir().unwrap();
+    let story = transfer();
+    let mut set = frames(&story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
+    set.iter_mut().skip(299).for_each(|(at, _, _)| *at -= 3_600_000_000_000);
+    set.iter_mut().for_each(|(_, bytes, _)| bytes.truncate(100));
+    set.push((set[0].0, ethernet(0x0806, &[0; 28]), 42));
+    for (name, bytes, sayings) in [
+        (
+            "set.pcap",
+            pcap(&set, 1, false, false),
+            &["set.pcap: the clock was set back by 3600.0", "at packet 300, 2."][..],
+        ),
+        ("cut.pcap", captured(&story, 64), &["TCP headers are cut", "selective acknowledgements", "-s 120"]),
+    ] {
+        std::fs::write(here.path().join(name), bytes).unwrap();
+        let output = knee(here.path(), &["predict", name, "--flows", "--json"]);
+        let flow = &json(&output)["flows"][0];
+        assert_eq!(
+            (flow["packets"].as_u64(), flow["losses"].as_u64()),
+            (Some(story.packets), Some(story.losses as u64))
+        );
+        for saying in sayings {
+            assert!(stderr(&output).contains(saying), "{}", stderr(&output));
+        }
+    }
 }

@@ -6,6 +6,7 @@ mod read;
 mod write;
 
 pub use read::{
-    Capture, Direction, Malformed, Segment, Transfer, Vantage, is_capture, parse_direction, supported,
+    Capture, ClockStep, Direction, Format, Fragmented, Malformed, Other, Segment, Transfer, Vantage,
+    foreign_format, is_capture, parse_direction, supported,
 };
 pub use write::{Blocks, Writer};

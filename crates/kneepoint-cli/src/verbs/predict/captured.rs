@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Predictors on a flow of a packet capture.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use kneepoint::capture::{self, Capture, Direction, Transfer, Vantage};
+use kneepoint::capture::{self, Capture, ClockStep, Direction, Transfer, Vantage};
 use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Course, Predictions, WatchedFlow, WatchedRun};
 use kneepoint::rng::Rng;
@@ -26,11 +26,15 @@ const LEAST_SAMPLES: usize = 100;
 /// Endings of the names of captures, compressed or not.
 const ENDINGS: [&str; 3] = [".pcap", ".pcapng", ".cap"];
 
-/// Whether a file is a capture, by its name or by its first bytes.
+/// Whether a file is a capture, by its name or by its first bytes; one that is not read is none the less.
 pub(super) fn is_capture(path: &Path) -> Result<bool, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let plain = compressed::plain(&name);
-    Ok(ENDINGS.iter().any(|ending| plain.ends_with(ending)) || compressed::begins(path, capture::is_capture)?)
+    Ok(ENDINGS.iter().any(|ending| plain.ends_with(ending)) || compressed::begins(path, begins)?)
+}
+
+fn begins(head: &[u8]) -> bool {
+    capture::is_capture(head) || capture::foreign_format(head).is_some()
 }
 
 /// The files of one path, and what there is to say of them.
@@ -48,6 +52,10 @@ fn open(arguments: &Arguments) -> Result<Files, Failure> {
             let message =
                 format!("`{}` is an empty file: it has not even the header of a capture", path.display());
             return Err(Failure::run(message, "capture again, and let tcpdump end before its file is read"));
+        }
+        if let Some(format) = capture::foreign_format(&bytes) {
+            let message = format!("`{}` is {}, which is not read", path.display(), format.name);
+            return Err(Failure::run(message, format.remedy));
         }
         if !capture::is_capture(&bytes) {
             let message = format!("`{}` is not a capture: neither pcap nor pcapng", path.display());
@@ -69,7 +77,98 @@ fn open(arguments: &Arguments) -> Result<Files, Failure> {
         }
         notes.push(format!("Ignored {told}."));
     }
+    notes.extend(notes_on_files(&capture, &arguments.files));
     Ok(Files { capture, notes })
+}
+
+/// What readers have to know of the files, whatever flow they ask for.
+fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
+    let name =
+        |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());
+    let mut notes: Vec<String> = capture
+        .clock_steps()
+        .iter()
+        .map(|step| format!("{}: {}", name(step.file), described(step)))
+        .collect();
+    let fragmented = capture.fragmented();
+    if fragmented.whole > 0 {
+        notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
+    }
+    if fragmented.incomplete > 0 {
+        notes.push(format!(
+            "Of {} packets IP fragments are missing. Bytes that were only in these are missing from the numbers.",
+            fragmented.incomplete
+        ));
+    }
+    let cut = capture.cut_headers();
+    if cut > 0 {
+        notes.push(format!(
+            "{cut} TCP headers are cut by the snapshot length. Options in them are missing: timestamps, without which round trips of \
+             retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`."
+        ));
+    }
+    let alone = capture.answers_alone().len();
+    if alone > 0 && !capture.senders().is_empty() {
+        notes.push(format!("Of {alone} flows only the acknowledgements were captured: the direction of their data is missing."));
+    }
+    if capture.others() > 0 {
+        notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
+    }
+    notes
+}
+
+fn described(step: &ClockStep) -> String {
+    let ClockStep { packet, since, by, back, mended, .. } = step;
+    let (by, since) = (by.as_secs_f64(), since.as_secs_f64());
+    let place = format!("at packet {packet}, {since:.3} s after the first");
+    let direction = if *back { "back" } else { "forward" };
+    if *mended {
+        format!(
+            "the clock was set {direction} by {by:.3} s {place}, as TCP timestamps or sequence numbers show. The packets from there on were \
+             moved by as much."
+        )
+    } else {
+        format!(
+            "the time goes {direction} by {by:.3} s {place}, and nothing shows whether the clock was set or the file is unordered. The packets \
+             were sorted by time."
+        )
+    }
+}
+
+/// What the other packets are, by count.
+fn kinds(capture: &Capture) -> String {
+    let kinds = capture.kinds();
+    let mut named: Vec<String> =
+        kinds.iter().take(SHOWN).map(|(other, count)| format!("{count} {other}")).collect();
+    let more: u64 = kinds.iter().skip(SHOWN).map(|(_, count)| count).sum();
+    named.extend((more > 0).then(|| format!("{more} more")));
+    named.join("; ")
+}
+
+/// The error that a capture has no data.
+fn without_data(capture: &Capture) -> Failure {
+    if let [((from, to), bytes), rest @ ..] = capture.answers_alone().as_slice() {
+        let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+        let message = format!(
+            "the capture has only acknowledgements: {} acknowledges {bytes} bytes{more}, but the direction of the data, {}, is missing",
+            shown((*from, *to)),
+            shown((*to, *from)),
+        );
+        return Failure::run(message, "capture both directions, or give the file of the other one, too");
+    }
+    let message = match (capture.tcp(), capture.others()) {
+        (0, 0) => "the capture has no packets".to_string(),
+        (0, 1) => format!("the capture has no TCP data, only one other packet: {}", kinds(capture)),
+        (0, others) => {
+            format!("the capture has no TCP data, only {others} other packets: {}", kinds(capture))
+        }
+        (tcp, 0) => format!("the capture has no TCP data, only {tcp} TCP segments without any"),
+        (tcp, others) => format!(
+            "the capture has no TCP data, only {tcp} TCP segments without any, and {others} other packets: {}",
+            kinds(capture)
+        ),
+    };
+    Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
 }
 
 /// Lets predictors watch one flow, or all that there are.
@@ -80,6 +179,9 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     }
     let configs = arguments.configs()?;
     let Files { capture, mut notes } = open(arguments)?;
+    if capture.senders().is_empty() {
+        return Err(without_data(&capture));
+    }
     let cases = match arguments.all {
         true => all(&capture, &configs, arguments.hold_off, &mut notes),
         false => {
@@ -96,9 +198,6 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
             vec![watched(flow, &transfer, &configs, arguments.hold_off)]
         }
     };
-    if capture.others() > 0 {
-        notes.push(format!("{} other packets were ignored.", capture.others()));
-    }
     let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
     Ok(Predictions { title: names.join(", "), cases, notes })
 }
@@ -151,6 +250,9 @@ fn watched(flow: String, transfer: &Transfer, configs: &[(String, Config)], hold
 pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Files { capture, notes } = open(arguments)?;
     let senders = capture.senders();
+    if senders.is_empty() {
+        return Err(without_data(&capture));
+    }
     notes.iter().for_each(files::tell);
     let told = senders.into_iter().filter_map(|(direction, _)| {
         let Transfer { bytes, packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
@@ -178,14 +280,7 @@ fn shown((from, to): Direction) -> String {
 /// The requested flow, or the one with the most data.
 fn direction(capture: &Capture, asked: Option<&str>) -> Result<Direction, Failure> {
     let senders = capture.senders();
-    let Some(&(busiest, _)) = senders.first() else {
-        let message = match capture.others() {
-            0 => "the capture has no packets".to_string(),
-            1 => "the capture has no TCP data, only one other packet".to_string(),
-            others => format!("the capture has no TCP data, only {others} other packets"),
-        };
-        return Err(Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet"));
-    };
+    let Some(&(busiest, _)) = senders.first() else { return Err(without_data(capture)) };
     let Some(asked) = asked else { return Ok(busiest) };
     let wanted = capture::parse_direction(asked);
     let found = senders.iter().map(|(direction, _)| *direction).find(|one| Some(*one) == wanted);
@@ -223,6 +318,19 @@ fn notes_on(transfer: &Transfer) -> Vec<String> {
     }
     if transfer.reordered > 0 {
         notes.push(format!("{} packets were reordered.", transfer.reordered));
+    }
+    if transfer.resized > 0 {
+        notes.push(format!(
+            "{} retransmissions cut segments into parts or joined several. Packets and losses are counted in the segments of the first \
+             transmission.",
+            transfer.resized
+        ));
+    }
+    if transfer.probes > 0 {
+        notes.push(format!(
+            "{} probes of a closed window or of an idle connection are neither packets nor losses.",
+            transfer.probes
+        ));
     }
     if transfer.copies > 0 {
         notes.push(format!(

@@ -34,9 +34,13 @@ Examples:
   knee predict --json | jq '.cases[].runs[].scores[]'
 
 A predictor says low or high with each acknowledgement. Efficiency is the share of its highs that a loss \
-followed, false positives the rest; false negatives are the losses that came from low. A capture is best taken \
-at the sender of the data, with headers whole; its losses are those that the sender repaired. \
-`knee list predictors` names them, `knee explain NAME` gives their equations.")]
+followed, false positives the rest; false negatives are the losses that came from low. \
+`knee list predictors` names the predictors, `knee explain NAME` gives their equations.
+
+A capture is best taken at the sender of the data, with headers whole; its losses are those that the sender \
+repaired, counted in the segments of the first transmission. Tunnels (VXLAN, Geneve, GRE, ERSPAN, IP in IP, GTP-U, \
+MPLS) are opened and IP fragments put together. What cannot be read is named and counted: other protocols, headers \
+that the snapshot length cut, the missing direction of the data.")]
 pub struct Arguments {
     /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, compressed (.gz .zst .xz) or not
     /// [default: the PERT paper's tagged flow, shortened]

@@ -221,11 +221,8 @@ mod tests {
             id: Some(id),
             seq,
             ack: Some(1),
-            syn: false,
             payload: 1000,
-            sack: [(0, 0); 4],
-            timestamps: None,
-            mss: None,
+            ..Segment::default()
         }
     }
 

@@ -11,6 +11,9 @@ use pcap_parser::{
 use super::Malformed;
 use crate::units::Time;
 
+/// The block of a packet before enhanced packet blocks.
+const OBSOLETE_PACKET: u32 = 2;
+
 /// File format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -41,6 +44,13 @@ pub(super) struct CapturedFrame<'a> {
     pub(super) length: u32,
 }
 
+/// A packet in a file.
+pub(super) enum Record<'a> {
+    Frame(CapturedFrame<'a>),
+    /// A simple packet block of pcapng, which has no time.
+    Timeless,
+}
+
 /// What ends a file early.
 pub(super) enum End {
     /// It was cut off inside a record, as by a full disk; what is before is whole.
@@ -49,8 +59,8 @@ pub(super) enum End {
     Fault(Malformed),
 }
 
-/// Calls `take` for every frame of a file.
-pub(super) fn frames(bytes: &[u8], take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
+/// Calls `take` for every packet of a file.
+pub(super) fn records(bytes: &[u8], take: impl FnMut(Record)) -> Result<(), End> {
     match Kind::of(bytes) {
         Some(Kind::Pcap) => pcap(bytes, take),
         Some(Kind::Pcapng) => pcapng(bytes, take),
@@ -72,7 +82,7 @@ fn unreadable(offset: usize, what: &str, error: &nom::Err<PcapError<&[u8]>>) -> 
     }
 }
 
-fn pcap(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
+fn pcap(bytes: &[u8], mut take: impl FnMut(Record)) -> Result<(), End> {
     let (mut rest, header) = parse_pcap_header(bytes).map_err(|error| {
         let (End::Cut(malformed) | End::Fault(malformed)) =
             unreadable(0, "a file header of 24 bytes", &error);
@@ -91,7 +101,8 @@ fn pcap(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
         let at = Time(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * tick);
         // The upper half describes the frame check sequence.
         let link = header.network.0 & 0xffff;
-        take(&CapturedFrame { at, link, interface: 0, bytes: packet.data, length: packet.origlen });
+        let (bytes, length) = (packet.data, packet.origlen);
+        take(Record::Frame(CapturedFrame { at, link, interface: 0, bytes, length }));
     }
     Ok(())
 }
@@ -127,7 +138,7 @@ fn is_big_endian(section: &[u8]) -> bool {
     section.get(8..12) == Some(&[0x1a, 0x2b, 0x3c, 0x4d])
 }
 
-fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), End> {
+fn pcapng(bytes: &[u8], mut take: impl FnMut(Record)) -> Result<(), End> {
     let (mut rest, mut big_endian, mut interfaces) = (bytes, false, Vec::new());
     while !rest.is_empty() {
         let offset = bytes.len() - rest.len();
@@ -147,30 +158,61 @@ fn pcapng(bytes: &[u8], mut take: impl FnMut(&CapturedFrame)) -> Result<(), End>
                 interfaces
                     .push(Interface::new(description).ok_or_else(|| End::Fault(fault(offset, message)))?);
             }
-            Block::EnhancedPacket(packet) => {
-                let Some(interface): Option<&Interface> = interfaces.get(packet.if_id as usize) else {
-                    let message = format!(
-                        "a packet refers to interface {} of {} described",
-                        packet.if_id,
-                        interfaces.len()
-                    );
-                    return Err(End::Fault(fault(offset, &message)));
-                };
-                let at = interface.time(packet.ts_high, packet.ts_low);
-                take(&CapturedFrame {
-                    at,
-                    link: interface.link,
+            Block::EnhancedPacket(packet) => take(Record::Frame(
+                Frame {
                     interface: packet.if_id,
+                    time: (packet.ts_high, packet.ts_low),
                     bytes: packet.packet_data(),
                     length: packet.origlen,
-                });
+                }
+                .seen(&interfaces, offset)?,
+            )),
+            Block::Unknown(block)
+                if [block.block_type, block.block_type.swap_bytes()].contains(&OBSOLETE_PACKET) =>
+            {
+                let frame = Frame::obsolete(block.data, big_endian).ok_or_else(|| {
+                    End::Fault(fault(offset, "not a packet block: its lengths are inconsistent"))
+                })?;
+                take(Record::Frame(frame.seen(&interfaces, offset)?));
             }
-            Block::SimplePacket(_) => {
-                let message = "a simple packet block has no timestamp; capture with timestamps";
-                return Err(End::Fault(fault(offset, message)));
-            }
+            Block::SimplePacket(_) => take(Record::Timeless),
             _ => {}
         }
     }
     Ok(())
+}
+
+/// A packet in a block of pcapng.
+struct Frame<'a> {
+    interface: u32,
+    /// The higher and the lower half of its time, in ticks of the interface.
+    time: (u32, u32),
+    bytes: &'a [u8],
+    length: u32,
+}
+
+impl<'a> Frame<'a> {
+    /// From the body of a packet block, which enhanced packet blocks replaced (draft-ietf-opsawg-pcapng, appendix A).
+    fn obsolete(body: &'a [u8], big_endian: bool) -> Option<Frame<'a>> {
+        let word = |at: usize| {
+            let four = body.get(at..at + 4)?.try_into().ok()?;
+            Some(if big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) })
+        };
+        // The interface, in two bytes, and the number of dropped packets, in two more.
+        let interface = if big_endian { word(0)? >> 16 } else { word(0)? & 0xffff };
+        let captured = usize::try_from(word(12)?).ok()?;
+        let bytes = body.get(20..)?.get(..captured)?;
+        Some(Frame { interface, time: (word(4)?, word(8)?), bytes, length: word(16)? })
+    }
+
+    /// With the clock and the link layer of its interface.
+    fn seen(self, interfaces: &[Interface], offset: usize) -> Result<CapturedFrame<'a>, End> {
+        let Frame { interface, time: (high, low), bytes, length } = self;
+        let Some(known) = interfaces.get(interface as usize) else {
+            let message =
+                format!("a packet refers to interface {interface} of {} described", interfaces.len());
+            return Err(End::Fault(fault(offset, &message)));
+        };
+        Ok(CapturedFrame { at: known.time(high, low), link: known.link, interface, bytes, length })
+    }
 }

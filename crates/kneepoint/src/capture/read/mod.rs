@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads pcap and pcapng files into TCP segments, and derives the signals of the sender from these.
 //!
-//! IPv4 and IPv6 over the link layers of [`supported`]. The two directions may come from several files, such as one per
-//! interface, and what was captured more than once counts once. Packets other than TCP are counted and skipped; a file
-//! that was cut off is used up to there; a malformed one is an error with its byte offset.
+//! IPv4 and IPv6 over the link layers of [`supported`], also through tunnels and in fragments. The two directions may come from several
+//! files, such as one per interface, and what was captured more than once counts once. Packets other than TCP are counted and skipped;
+//! a file that was cut off is used up to there; a malformed one is an error with its byte offset.
 
+mod clocks;
 mod copies;
 mod file;
-mod headers;
+mod formats;
+mod fragments;
+mod internet;
+mod links;
+mod others;
 mod outstanding;
+mod probes;
+mod sizes;
+mod tcp;
 mod transfer;
+mod tunnels;
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use clocks::ClockStep;
+use clocks::Clocks;
 use copies::{Once, Point, Points};
-use file::End;
-pub use headers::supported;
+use file::{End, Record};
+pub use formats::{Format, foreign_format};
+use internet::{Decoder, Found};
+pub use links::supported;
+pub use others::Other;
 pub use transfer::{Transfer, Vantage};
 
 use crate::units::Time;
@@ -41,8 +55,10 @@ impl fmt::Display for Malformed {
 pub type Direction = (SocketAddr, SocketAddr);
 
 /// A captured TCP segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
+    /// Place of its packet in the file, from 1; of the last fragment, if it came in several.
+    pub number: u64,
     /// Capture time.
     pub at: Time,
     /// Identification of the IPv4 packet.
@@ -61,6 +77,10 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// Maximum segment size option, in bytes.
     pub mss: Option<u16>,
+    /// The window, in units of the receiver; none of a reset.
+    pub window: Option<u16>,
+    /// Whether the capture cut the header off, and options with it.
+    pub cut: bool,
 }
 
 /// Segments of all connections in one or more files.
@@ -68,10 +88,26 @@ pub struct Segment {
 pub struct Capture {
     segments: BTreeMap<Direction, Points>,
     files: u32,
-    others: u64,
+    others: BTreeMap<Other, u64>,
     /// Frames of link layers that are not read, by their numbers.
     foreign: BTreeMap<i32, u64>,
+    steps: Vec<ClockStep>,
+    fragmented: Fragmented,
 }
+
+/// Packets that came in IP fragments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fragmented {
+    /// Those that were put together.
+    pub whole: u64,
+    /// Those of which fragments are missing.
+    pub incomplete: u64,
+}
+
+/// A packet that has no time.
+const TIMELESS: Other = Other::Named("simple packet blocks of pcapng, which have no time");
+/// A fragment without ports.
+const LONE: Other = Other::Named("IP fragments without the first one of their packet");
 
 /// Whether a file starts with the magic number of pcap or pcapng.
 pub fn is_capture(bytes: &[u8]) -> bool {
@@ -81,17 +117,28 @@ pub fn is_capture(bytes: &[u8]) -> bool {
 impl Capture {
     /// Adds the segments of a file. Where it was cut off, the place is told, and what is before it was read.
     pub fn read(&mut self, bytes: &[u8]) -> Result<Option<Malformed>, Malformed> {
-        let Capture { segments, files, others, foreign } = self;
-        *files += 1;
-        let read = file::frames(bytes, |frame| match headers::segment(frame) {
-            Some((direction, segment)) => {
-                let place = headers::place(frame.link, frame.bytes);
-                let point = Point { file: *files, interface: frame.interface, place };
-                segments.entry(direction).or_default().entry(point).or_default().push(segment);
+        self.files += 1;
+        let (mut decoder, mut clocks, mut number) = (Decoder::default(), Clocks::default(), 0);
+        let read = file::records(bytes, |record| {
+            number += 1;
+            let Record::Frame(frame) = record else { return self.skip(TIMELESS, 1) };
+            clocks.note(frame.interface, number, frame.at);
+            if !links::supports(frame.link) {
+                *self.foreign.entry(frame.link).or_default() += 1;
+                return;
             }
-            None if headers::supports(frame.link) => *others += 1,
-            None => *foreign.entry(frame.link).or_default() += 1,
+            let place = links::place(frame.link, frame.bytes);
+            let point = Point { file: self.files, interface: frame.interface, place };
+            self.take(number, point, decoder.segment(&frame, point));
         });
+        self.fragmented.whole += decoder.put_together();
+        let left = decoder.finish();
+        self.skip(LONE, left.lone);
+        for (point, found) in left.incomplete {
+            self.fragmented.incomplete += 1;
+            self.take(number, point, found);
+        }
+        self.steps.extend(clocks.mend(&mut self.segments, self.files));
         match read {
             Ok(()) => Ok(None),
             Err(End::Cut(cut)) => Ok(Some(cut)),
@@ -99,9 +146,73 @@ impl Capture {
         }
     }
 
-    /// Packets without a complete TCP header over IP.
+    fn take(&mut self, number: u64, point: Point, found: Found) {
+        match found {
+            Ok(Some((direction, segment))) => {
+                let seen = self.segments.entry(direction).or_default().entry(point).or_default();
+                seen.push(Segment { number, ..segment });
+            }
+            Ok(None) => {}
+            Err(other) => self.skip(other, 1),
+        }
+    }
+
+    fn skip(&mut self, other: Other, packets: u64) {
+        if packets > 0 {
+            *self.others.entry(other).or_default() += packets;
+        }
+    }
+
+    /// Packets without a TCP header over IP that can be read.
     pub fn others(&self) -> u64 {
-        self.others
+        self.others.values().sum()
+    }
+
+    /// The same by what they are, the most frequent first.
+    pub fn kinds(&self) -> Vec<(Other, u64)> {
+        let mut kinds: Vec<(Other, u64)> =
+            self.others.iter().map(|(other, count)| (*other, *count)).collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        kinds
+    }
+
+    /// Packets that came in IP fragments.
+    pub fn fragmented(&self) -> Fragmented {
+        self.fragmented
+    }
+
+    /// Clocks that were set while they captured, in the order of the files.
+    pub fn clock_steps(&self) -> &[ClockStep] {
+        &self.steps
+    }
+
+    /// TCP segments, with data or without.
+    pub fn tcp(&self) -> u64 {
+        self.segments.values().flat_map(Points::values).map(|segments| segments.len() as u64).sum()
+    }
+
+    /// TCP headers that the capture cut off, and options with them.
+    pub fn cut_headers(&self) -> u64 {
+        let all = self.segments.values().flat_map(Points::values).flatten();
+        all.filter(|segment| segment.cut).count() as u64
+    }
+
+    /// Directions without data that acknowledge data of a direction that is not in the capture, and how many bytes, largest first.
+    pub fn answers_alone(&self) -> Vec<(Direction, u64)> {
+        let carried = |direction| self.segments(direction).any(|segment| segment.payload > 0);
+        let acknowledged = |direction| {
+            let mut numbers = self.segments(direction).filter_map(|segment| segment.ack);
+            let first = numbers.next()?;
+            let most = numbers.map(|ack| ack.wrapping_sub(first) as i32).max()?;
+            // A SYN or a FIN has a number of its own.
+            u64::try_from(most).ok().filter(|bytes| *bytes > 2)
+        };
+        let missing = |(from, to): &&Direction| !carried((*to, *from));
+        let alone = self.segments.keys().filter(missing);
+        let mut alone: Vec<_> =
+            alone.filter_map(|&direction| Some((direction, acknowledged(direction)?))).collect();
+        alone.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        alone
     }
 
     /// Frames of link layers that are not read: the number of each, and how many.

@@ -22,6 +22,21 @@ struct Piece {
     sacked: bool,
     /// Bytes that were not seen when later ones were.
     missing: bool,
+    /// The segment in which they were first sent.
+    original: usize,
+    /// How often they were sent again.
+    repeats: u32,
+}
+
+/// A segment as it was first sent. Retransmissions may cut it into parts or join it with others; it counts as one.
+#[derive(Clone, Copy, Debug)]
+struct Original {
+    start: u64,
+    end: u64,
+    /// How often at least a part of it was sent again.
+    repeats: u32,
+    /// How many of its transmissions were lost.
+    lost: u32,
 }
 
 /// The information in an ACK.
@@ -35,17 +50,19 @@ pub(super) struct Told {
     pub(super) acked: u64,
 }
 
-/// Fate of the earlier transmission of a data segment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Seen {
-    /// There is none: the segment is new.
-    New,
-    /// Lost; it was sent at this time.
-    Lost(Time),
-    /// It had arrived: the retransmission was spurious.
-    Needless,
-    /// Not seen although later bytes were, from this time on: reordered, or lost upstream of the capture.
-    Hole(Time),
+/// The fate of earlier transmissions, as a data segment shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Sent {
+    /// Segments of the first transmission that it carries, without those of which an earlier part of the retransmission was counted.
+    pub(super) segments: u64,
+    /// When each lost transmission that it repairs was sent.
+    pub(super) lost: Vec<Time>,
+    /// What it carries had arrived: the retransmission was spurious.
+    pub(super) needless: bool,
+    /// It was not seen although later bytes were, from this time on: reordered, or lost upstream of the capture.
+    pub(super) hole: Option<Time>,
+    /// A retransmission of other bounds than those of the segment that it repairs.
+    pub(super) resized: bool,
 }
 
 /// The bytes from the first unacknowledged to the last sent.
@@ -57,6 +74,15 @@ pub(super) struct Outstanding {
     high: u64,
     sacked: u64,
     begun: bool,
+    originals: Vec<Original>,
+    /// Probes of a closed window whose bytes the receiver has not taken: the time of the last, its first byte and its end.
+    probes: Vec<(Time, u64, u64)>,
+    /// Packets that were data, although the window was closed, and their bytes.
+    pub(super) admitted: (u64, u64),
+    /// The spurious retransmission before: its bounds.
+    needless: (u64, u64),
+    /// Bytes of the longest segment that was new.
+    longest: u64,
 }
 
 impl Outstanding {
@@ -92,54 +118,136 @@ impl Outstanding {
         }
     }
 
-    /// Processes a data segment.
-    pub(super) fn send(&mut self, segment: &Segment) -> Seen {
+    /// The first unacknowledged byte and the one after the last sent, once there are any.
+    pub(super) fn edges(&self) -> Option<(u32, u32)> {
+        self.begun.then_some((self.una as u32, self.high as u32))
+    }
+
+    /// Notes a probe of a closed window. Its bytes count as sent only if the receiver takes them.
+    pub(super) fn probe(&mut self, segment: &Segment) {
         if !self.begun {
             self.begin(segment.seq);
         }
         let start = self.unwrapped(segment.seq);
         let end = start + u64::from(segment.payload);
+        self.probes.retain(|(_, known, _)| *known != start);
+        self.probes.push((segment.at, start, end));
+    }
+
+    /// Takes the bytes of probes up to `end` for sent: the receiver has taken them, or the sender goes on behind them.
+    fn admit(&mut self, end: u64) {
+        if self.probes.is_empty() || end <= self.high {
+            return;
+        }
+        let mut probes = std::mem::take(&mut self.probes);
+        probes.sort_unstable_by_key(|(_, start, _)| *start);
+        for (at, start, probed) in probes {
+            if start > self.high || probed <= self.high || probed > end {
+                continue;
+            }
+            // It was sent more than once, perhaps, so that no round trip follows.
+            let segment = Segment { at, ..Segment::default() };
+            let piece = Piece { again: true, ..self.piece(self.high, probed, &segment) };
+            let bytes = probed - self.high;
+            if bytes > 1 {
+                self.admitted = (self.admitted.0 + 1, self.admitted.1 + bytes);
+            }
+            self.pieces.push_back(piece);
+            self.high = probed;
+        }
+    }
+
+    /// Bytes that are sent for the first time.
+    fn piece(&mut self, start: u64, end: u64, segment: &Segment) -> Piece {
         let stamp = segment.timestamps.map(|(value, _)| value);
-        let new = |from, to, again| Piece {
-            start: from,
-            end: to,
+        self.originals.push(Original { start, end, repeats: 0, lost: 0 });
+        let original = self.originals.len() - 1;
+        let (first, last) = (stamp, stamp);
+        Piece {
+            start,
+            end,
             sent: segment.at,
-            first: stamp,
-            last: stamp,
-            again,
+            first,
+            last,
+            again: false,
             sacked: false,
             missing: false,
-        };
-        let mut seen = Seen::New;
-        if start < self.high {
-            let below = end.min(self.high);
-            let (from, to) = (self.cut(start.max(self.una)), self.cut(below));
-            seen = Seen::Needless;
-            let mut lost: Option<(Time, bool)> = None;
-            for piece in self.pieces.range_mut(from..to.max(from)).filter(|piece| !piece.sacked) {
-                let before = (piece.sent, piece.missing);
-                lost = Some(lost.map_or(before, |lost| lost.min(before)));
-                if piece.missing {
-                    // This may or may not be the first transmission: no echo tells.
-                    piece.first = stamp;
-                }
-                (piece.sent, piece.last, piece.again, piece.missing) = (segment.at, stamp, true, false);
-            }
-            match lost {
-                Some((since, true)) => seen = Seen::Hole(since),
-                Some((sent, false)) => seen = Seen::Lost(sent),
-                None => {}
-            }
+            original,
+            repeats: 0,
         }
+    }
+
+    /// Processes a data segment.
+    pub(super) fn send(&mut self, segment: &Segment) -> Sent {
+        if !self.begun {
+            self.begin(segment.seq);
+        }
+        let start = self.unwrapped(segment.seq);
+        let end = start + u64::from(segment.payload);
+        self.admit(start);
+        let mut sent =
+            if start < self.high { self.repeat(start, end.min(self.high), segment) } else { Sent::default() };
         if start > self.high {
-            let hole = Piece { missing: true, first: None, last: None, ..new(self.high, start, true) };
-            self.pieces.push_back(hole);
+            let hole = self.piece(self.high, start, segment);
+            self.pieces.push_back(Piece { missing: true, again: true, first: None, last: None, ..hole });
         }
         if end > self.high {
-            self.pieces.push_back(new(start.max(self.high), end, false));
+            let new = self.piece(start.max(self.high), end, segment);
+            self.longest = self.longest.max(new.end - new.start);
+            self.pieces.push_back(new);
             self.high = end;
+            sent.segments += 1;
         }
-        seen
+        sent
+    }
+
+    /// Processes bytes below the highest, which were sent before or are late.
+    fn repeat(&mut self, start: u64, end: u64, segment: &Segment) -> Sent {
+        let (from, to) = (self.cut(start.max(self.una)), self.cut(end));
+        let stamp = segment.timestamps.map(|(value, _)| value);
+        let (mut sent, mut found, mut late) = (Sent::default(), false, None);
+        for place in from..to.max(from) {
+            let piece = &mut self.pieces[place];
+            if piece.sacked {
+                continue;
+            }
+            found = true;
+            if piece.missing {
+                // This may or may not be the first transmission: no echo tells.
+                piece.first = stamp;
+                sent.hole = Some(sent.hole.map_or(piece.sent, |known: Time| known.min(piece.sent)));
+                let original = *late.get_or_insert(self.originals.len());
+                (piece.original, piece.repeats) = (original, 0);
+            } else {
+                let original = &mut self.originals[piece.original];
+                sent.resized |= (original.start, original.end) != (start, end);
+                if piece.repeats >= original.lost {
+                    original.lost = piece.repeats + 1;
+                    sent.lost.push(piece.sent);
+                }
+                piece.repeats += 1;
+                sent.segments += u64::from(piece.repeats > original.repeats);
+                original.repeats = original.repeats.max(piece.repeats);
+            }
+            (piece.sent, piece.last, piece.again, piece.missing) = (segment.at, stamp, true, false);
+        }
+        if late.is_some() {
+            self.originals.push(Original { start, end, repeats: 0, lost: 0 });
+            sent.segments += 1;
+        }
+        if !found {
+            self.arrived_before(start, end, &mut sent);
+        }
+        sent
+    }
+
+    /// A spurious retransmission, unless it continues one that was cut into parts.
+    fn arrived_before(&mut self, start: u64, end: u64, sent: &mut Sent) {
+        let (first, last) = self.needless;
+        sent.resized = start == last && end - first <= self.longest;
+        sent.needless = !sent.resized;
+        sent.segments = u64::from(sent.needless);
+        self.needless = (if sent.needless { start } else { first }, end);
     }
 
     /// Processes an ACK.
@@ -147,6 +255,7 @@ impl Outstanding {
         let Some(ack) = segment.ack.filter(|_| self.begun).map(|ack| self.unwrapped(ack)) else {
             return Told::default();
         };
+        self.admit(ack);
         let mut told = Told { flight: self.high - self.una - self.sacked, ..Told::default() };
         let mut newest: Option<Piece> = None;
         let mut note = |piece: Piece| {
@@ -198,86 +307,4 @@ pub(super) fn round_trip(now: Time, sent: Time) -> Option<Span> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn data(at: u64, seq: u32, stamp: u32) -> Segment {
-        Segment {
-            at: Time(at),
-            id: None,
-            seq,
-            ack: Some(1),
-            syn: false,
-            payload: 100,
-            sack: [(0, 0); 4],
-            timestamps: Some((stamp, 0)),
-            mss: None,
-        }
-    }
-
-    fn ack(at: u64, ack: u32, sack: (u32, u32), echo: u32) -> Segment {
-        let sack = [sack, (0, 0), (0, 0), (0, 0)];
-        Segment { ack: Some(ack), payload: 0, sack, timestamps: Some((0, echo)), ..data(at, 1, 0) }
-    }
-
-    fn sent(told: Told) -> Option<u64> {
-        told.sent.map(|sent| sent.0)
-    }
-
-    #[test]
-    fn an_acknowledgement_answers_the_last_packet_that_it_covers_wherever_numbers_wrap() {
-        for first in [1_u32, 0xffff_ffc0] {
-            let at = |bytes: u32| first.wrapping_add(bytes);
-            let mut out = Outstanding::default();
-            for place in 0..3 {
-                assert_eq!(out.send(&data(10 + u64::from(place), at(100 * place), 1)), Seen::New);
-            }
-            let told = out.hear(&ack(50, at(200), (0, 0), 1));
-            assert_eq!((sent(told), told.flight, told.acked), (Some(11), 300, 200));
-            // Half of a packet that a network card put together.
-            let half = out.hear(&ack(51, at(250), (0, 0), 1));
-            assert_eq!((sent(half), half.flight, half.acked), (Some(12), 100, 50));
-        }
-    }
-
-    #[test]
-    fn what_is_sent_again_was_lost_unless_it_had_arrived() {
-        let mut out = Outstanding::default();
-        for place in 0..4 {
-            out.send(&data(10 + u64::from(place), 1 + 100 * place, 1));
-        }
-        let told = out.hear(&ack(50, 1, (101, 401), 1));
-        assert_eq!((sent(told), told.acked), (Some(13), 0));
-        assert_eq!(out.send(&data(60, 1, 2)), Seen::Lost(Time(10)));
-        assert_eq!(out.send(&data(61, 101, 2)), Seen::Needless);
-        // And again: it was the retransmission that was lost.
-        assert_eq!(out.send(&data(90, 1, 3)), Seen::Lost(Time(60)));
-        let filled = out.hear(&ack(120, 401, (0, 0), 3));
-        assert_eq!((sent(filled), filled.flight, filled.acked), (Some(90), 100, 400));
-        assert_eq!(out.send(&data(130, 301, 4)), Seen::Needless);
-    }
-
-    #[test]
-    fn a_round_trip_of_what_was_sent_twice_counts_only_if_an_echo_tells_which() {
-        for (echo, known) in [(2, Some(60)), (1, None)] {
-            let mut out = Outstanding::default();
-            out.send(&data(10, 1, 1));
-            out.send(&data(60, 1, 2));
-            assert_eq!(sent(out.hear(&ack(70, 101, (0, 0), echo))), known);
-        }
-        // A clock too coarse tells nothing.
-        let mut out = Outstanding::default();
-        out.send(&data(10, 1, 1));
-        out.send(&data(60, 1, 1));
-        assert_eq!(sent(out.hear(&ack(70, 101, (0, 0), 1))), None);
-    }
-
-    #[test]
-    fn what_comes_late_and_was_not_seen_before_is_no_loss() {
-        let mut out = Outstanding::default();
-        out.send(&data(10, 1, 1));
-        out.send(&data(12, 201, 1));
-        assert_eq!(out.send(&data(13, 101, 1)), Seen::Hole(Time(12)));
-        assert_eq!(sent(out.hear(&ack(50, 301, (0, 0), 1))), None);
-    }
-}
+mod tests;

@@ -12,15 +12,16 @@
 //! Readings: a loss is dated by the lost transmission, which met the queue then, up to the delay of the way there.
 //! Packets retransmitted after a timeout count as lost unless SACK blocks covered them. The window is the data
 //! outstanding, which equals the congestion window only where that limits the sender. What a network card put together counts as
-//! the packets of one MSS that the wire carried. A packet first seen after later ones was reordered if it came within half of
+//! the packets of one MSS that the wire carried. Packets and losses are counted in the segments of the first transmission, however
+//! retransmissions cut or join them; probes of a closed window are neither. A packet first seen after later ones was reordered if it came within half of
 //! the handshake's round trip, and lost before the capture otherwise. Where most repairs are of that kind, the capture is behind
 //! the losses, and these count, dated by the packet that showed the hole.
 
-use std::collections::BTreeMap;
-
 use super::Segment;
 use super::copies::Once;
-use super::outstanding::{Outstanding, Seen, round_trip};
+use super::outstanding::{Outstanding, round_trip};
+use super::probes::Window;
+use super::sizes::{mss, packets_of};
 use crate::predict::{Config, Judge, Laboratory, Sample, Score};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
@@ -65,8 +66,12 @@ pub struct Transfer {
     pub losses: Vec<Time>,
     /// Payload bytes.
     pub bytes: u64,
-    /// Data packets.
+    /// Data packets, in the segments of the first transmission.
     pub packets: u64,
+    /// Retransmissions of other sizes than what they repair: parts of a segment, or several in one.
+    pub resized: u64,
+    /// Probes of a closed window or of an idle connection, which are not among the data packets.
+    pub probes: u64,
     /// Spurious retransmissions.
     pub needless: u64,
     /// Packets first seen after later ones, later than reordering explains.
@@ -102,6 +107,8 @@ impl Transfer {
             losses: Vec::new(),
             bytes: 0,
             packets: 0,
+            resized: 0,
+            probes: 0,
             needless: 0,
             holes: 0,
             reordered: 0,
@@ -118,16 +125,22 @@ impl Transfer {
         passed.sort_by_key(|(segment, _)| segment.at);
         let begin = passed.first().map_or(Time::ZERO, |(segment, _)| segment.at);
         transfer.lasted = passed.last().map_or(Span::ZERO, |(segment, _)| segment.at.since(begin));
-        let (mut out, mut transits, mut holes) = (Outstanding::default(), Vec::new(), Vec::new());
+        let (mut out, mut window) = (Outstanding::default(), Window::default());
+        let (mut transits, mut holes) = (Vec::new(), Vec::new());
         for (segment, is_data) in passed {
             if is_data {
                 for packet in packets_of(segment, transfer.mss) {
-                    holes.extend(transfer.send(&mut out, &packet, begin));
+                    holes.extend(transfer.send(&mut out, &window, &packet, begin));
                 }
             } else {
+                window.hear(segment);
                 transits.extend(transfer.hear(&mut out, segment, begin));
             }
         }
+        let (packets, bytes) = out.admitted;
+        transfer.packets += packets;
+        transfer.bytes += bytes;
+        transfer.probes = transfer.probes.saturating_sub(packets);
         // A repair that only fills a hole was not lost here, wherever the handshake places the capture.
         transfer.behind = holes.len() > transfer.losses.len();
         if transfer.behind {
@@ -139,26 +152,40 @@ impl Transfer {
     }
 
     /// Processes a data packet; returns the time of a loss before the capture, if it repairs one.
-    fn send(&mut self, out: &mut Outstanding, segment: &Segment, begin: Time) -> Option<Time> {
+    fn send(
+        &mut self,
+        out: &mut Outstanding,
+        window: &Window,
+        segment: &Segment,
+        begin: Time,
+    ) -> Option<Time> {
         if segment.syn {
             out.open(segment.seq);
         }
         if segment.payload == 0 {
             return None;
         }
-        self.packets += 1;
+        if window.is_probed(segment, out.edges()) {
+            self.probes += 1;
+            out.probe(segment);
+            return None;
+        }
+        let sent = out.send(segment);
         self.bytes += u64::from(segment.payload);
-        match out.send(segment) {
-            Seen::New => {}
-            Seen::Lost(sent) => self.losses.push(Time(sent.since(begin).0)),
-            Seen::Needless => self.needless += 1,
-            Seen::Hole(since) if segment.at.since(since) <= self.soon() => self.reordered += 1,
-            Seen::Hole(since) => {
+        self.packets += sent.segments;
+        self.needless += u64::from(sent.needless);
+        self.resized += u64::from(sent.resized);
+        self.losses.extend(sent.lost.iter().map(|lost| Time(lost.since(begin).0)));
+        match sent.hole? {
+            since if segment.at.since(since) <= self.soon() => {
+                self.reordered += 1;
+                None
+            }
+            since => {
                 self.holes += 1;
-                return Some(Time(since.since(begin).0));
+                Some(Time(since.since(begin).0))
             }
         }
-        None
     }
 
     /// How late a packet may come that was only reordered: no repair is as quick as half of the round trip.
@@ -223,31 +250,6 @@ impl Transfer {
     }
 }
 
-/// The packets of at most one MSS that the wire carried.
-fn packets_of(segment: &Segment, mss: u32) -> impl Iterator<Item = Segment> + use<> {
-    let (mss, whole) = (mss.max(1), segment.clone());
-    (0..segment.payload.div_ceil(mss).max(1)).map(move |place| Segment {
-        seq: whole.seq.wrapping_add(place * mss),
-        payload: (whole.payload - place * mss).min(mss),
-        ..whole.clone()
-    })
-}
-
-/// The smaller MSS announced, less the timestamp option; without one, the most frequent payload.
-fn mss(data: &[Segment], answers: &[Segment]) -> u32 {
-    let opening = data.iter().chain(answers).filter(|segment| segment.syn);
-    let announced = opening.filter_map(|segment| segment.mss).min().map(u32::from);
-    let stamped = data.iter().any(|segment| !segment.syn && segment.timestamps.is_some());
-    if let Some(mss) = announced.filter(|mss| *mss > 12) {
-        return if stamped { mss - 12 } else { mss };
-    }
-    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-    for segment in data.iter().filter(|segment| segment.payload > 0) {
-        *counts.entry(segment.payload).or_default() += 1;
-    }
-    counts.into_iter().max_by_key(|(_, count)| *count).map_or(1, |(payload, _)| payload)
-}
-
 /// From the times of SYN, SYN-ACK and the first ACK at the capture point.
 fn vantage(data: &[Segment], answers: &[Segment]) -> Option<Vantage> {
     let opened = |segments: &[Segment], accepts: bool| {
@@ -274,7 +276,12 @@ fn clock(segments: &[Segment]) -> Option<f64> {
     let ((begin, first), (end, last)) = (stamped().next()?, stamped().next_back()?);
     let seconds = end.since(begin).as_secs_f64();
     let measured = f64::from(last.wrapping_sub(first)) / seconds;
-    let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;
     // Below one second the tick limits the precision.
-    CLOCKS.iter().find(near).copied().filter(|_| seconds > 1.0)
+    usual_clock(measured).filter(|_| seconds > 1.0)
+}
+
+/// The usual clock that a measured one is close to.
+pub(super) fn usual_clock(measured: f64) -> Option<f64> {
+    let near = |clock: &&f64| (measured / **clock - 1.0).abs() < CLOCK_TOLERANCE;
+    CLOCKS.iter().find(near).copied()
 }

@@ -17,6 +17,8 @@ use crate::units::Time;
 const PORT: u16 = 5001;
 /// First source port of successive transfers.
 const FIRST_PORT: u16 = 10_000;
+/// Bytes of the timestamp option with its padding, which the MSS counts as payload (RFC 6691).
+const TIMESTAMPS: u64 = 12;
 /// Maximum payload of an IPv4 packet, in bytes.
 const LARGEST: u32 = 65_535 - 20;
 
@@ -121,7 +123,9 @@ fn tcp_options(
     let mut elements = Vec::new();
     if packet.flags.has(Flags::SYN) {
         // The largest window scale, 14, so that the window never appears to limit the sender.
-        elements.extend([MaximumSegmentSize(options.payload.0 as u16), Noop, WindowScale(14)]);
+        let option = if options.timestamps { TIMESTAMPS } else { 0 };
+        let mss = u16::try_from(options.payload.0 + option).unwrap_or(u16::MAX);
+        elements.extend([MaximumSegmentSize(mss), Noop, WindowScale(14)]);
         elements.extend([Noop, Noop, SelectiveAcknowledgementPermitted]);
     }
     if options.timestamps {

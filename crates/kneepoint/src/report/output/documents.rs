@@ -280,8 +280,11 @@ pub(super) const ALL: &[Output] = &[
             Key("flows[]", "One for each sender of TCP data in the capture, those with the most data first."),
             Key("flows[].flow", "Sender and receiver: `ADDRESS:PORT-ADDRESS:PORT`."),
             Key("flows[].bytes", "Payload that it sent."),
-            Key("flows[].packets", "Data packets."),
-            Key("flows[].losses", "Packets lost, as counted by retransmissions."),
+            Key("flows[].packets", "Data packets, in the segments of the first transmission."),
+            Key(
+                "flows[].losses",
+                "Packets lost, as counted by retransmissions, in the segments of the first transmission.",
+            ),
             Key("flows[].round_trips", "Samples of the round-trip time."),
             Key("flows[].duration_s", "From its first packet to its last."),
         ],

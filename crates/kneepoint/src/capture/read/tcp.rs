@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The header of TCP (RFC 9293 §3.1), and of its options those that signals are derived from.
+//!
+//! A header that a short snapshot length cut off is read as far as it goes: the flags are the least that is needed.
+
+use super::Segment;
+use super::links::Part;
+use super::others::Other;
+use crate::units::Time;
+
+/// Up to the flags.
+const LEAST: usize = 14;
+/// Header without options.
+const BASE: usize = 20;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+const ACK: u8 = 0x10;
+
+/// The segment in an IP payload, with its source and destination port.
+pub(super) fn segment(part: Part, at: Time) -> Result<([u16; 2], Segment), Other> {
+    if part.bytes.len() < LEAST {
+        return Err(Other::Named("TCP headers that are cut before their flags"));
+    }
+    let (own, flags) = (usize::from(part.byte(12)? >> 4) * 4, part.byte(13)?);
+    if own < BASE {
+        return Err(Other::Named("malformed TCP headers"));
+    }
+    let mut segment = Segment {
+        at,
+        seq: part.word(4)?,
+        ack: if flags & ACK == 0 { None } else { Some(part.word(8)?) },
+        syn: flags & SYN != 0,
+        window: if flags & RST == 0 { part.half(14).ok() } else { None },
+        payload: part.wire.saturating_sub(own) as u32,
+        cut: part.bytes.len() < own,
+        ..Segment::default()
+    };
+    options(part.bytes.get(BASE..own.min(part.bytes.len())).unwrap_or_default(), &mut segment);
+    Ok(([part.half(0)?, part.half(2)?], segment))
+}
+
+/// Reads options up to one that is malformed or cut off.
+fn options(mut bytes: &[u8], segment: &mut Segment) {
+    while let [kind, rest @ ..] = bytes {
+        if *kind < 2 {
+            if *kind == 0 {
+                return;
+            }
+            bytes = rest;
+            continue;
+        }
+        let Some((length, value)) = rest.split_first().filter(|(length, _)| **length >= 2) else { return };
+        let length = usize::from(*length) - 2;
+        option(*kind, length, &value[..length.min(value.len())], segment);
+        bytes = value.get(length..).unwrap_or_default();
+    }
+}
+
+fn option(kind: u8, length: usize, value: &[u8], segment: &mut Segment) {
+    let word = |four: &[u8]| four.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
+    match (kind, value) {
+        (2, [high, low]) => segment.mss = Some(u16::from_be_bytes([*high, *low])),
+        // Of blocks that are cut off, those that are whole.
+        (5, blocks) if length % 8 == 0 => {
+            let blocks = blocks.chunks_exact(8).map(|block| (word(&block[..4]), word(&block[4..])));
+            segment.sack.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
+        }
+        (8, value) if value.len() == 8 => {
+            segment.timestamps = Some((word(&value[..4]), word(&value[4..])));
+        }
+        _ => {}
+    }
+}
