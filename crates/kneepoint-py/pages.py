@@ -27,6 +27,7 @@ HEAD = """# Notebooks
 
 Six questions, each answered in a notebook of [examples/notebooks](../examples/notebooks). `jupyter lab examples/notebooks` opens them where
 the [Python package](python.md) is installed. `crates/kneepoint-py/pages.py` ran them and wrote this page.
+Their runs are short, a minute where no other time is given, so that each answers in seconds: set a longer `duration` before you conclude who wins.
 """
 
 

@@ -3,7 +3,8 @@
 
 use clap::ValueEnum;
 use kneepoint::link::{capacity, loss};
-use kneepoint::measure::{self, Metric, Subject};
+use kneepoint::measure::{self, Better, Metric, Subject};
+use kneepoint::report::output;
 use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};
 use kneepoint::settings::names::same_name;
@@ -199,31 +200,71 @@ fn of_kind(kind: Kind) -> Vec<Item> {
 
 /// The metrics of all subjects. Those of the same key are one item.
 fn metrics(plain: impl Fn(&'static str, &str) -> Item) -> Vec<Item> {
-    let mut keys: Vec<(&'static str, Vec<(Subject, &'static str)>)> = Vec::new();
+    let mut keys: Vec<(&'static Metric, Vec<(Subject, &'static str)>)> = Vec::new();
     for subject in Subject::ALL {
-        for Metric { key, title, .. } in subject.metrics() {
-            match keys.iter_mut().find(|(known, _)| known == key) {
-                Some((_, subjects)) => subjects.push((*subject, title)),
-                None => keys.push((key, vec![(*subject, title)])),
+        for metric in subject.metrics() {
+            match keys.iter_mut().find(|(known, _)| known.key == metric.key) {
+                Some((_, subjects)) => subjects.push((*subject, &metric.title)),
+                None => keys.push((metric, vec![(*subject, &metric.title)])),
             }
         }
     }
-    let item = |(key, subjects): (&'static str, Vec<(Subject, &str)>)| {
+    let item = |(metric, subjects): (&'static Metric, Vec<(Subject, &str)>)| {
         let same = |one: &(Subject, &str), other: &(Subject, &str)| one.1 == other.1;
         let titles = subjects.chunk_by(same).map(|chunk| {
             let names = chunk.iter().map(|(subject, _)| subject.to_string()).collect::<Vec<_>>();
             format!("{} ({})", chunk[0].1, names.join(", "))
         });
         let summary = titles.collect::<Vec<_>>().join("; ");
-        let mut paragraphs = vec![summary.clone()];
+        let mut paragraphs = vec![summary.clone(), written_as(metric)];
         for definition in subjects.iter().flat_map(|(subject, _)| subject.definitions()) {
             if !paragraphs.contains(&definition) {
                 paragraphs.push(definition);
             }
         }
-        Item { header: paragraphs.join("\n\n"), ..plain(key, &summary) }
+        Item { header: paragraphs.join("\n\n"), ..plain(&metric.key, &summary) }
     };
     keys.into_iter().map(item).collect()
+}
+
+/// How files and tables write a metric, with its units, and which of two values is better.
+fn written_as(Metric { key, short, unit, better, .. }: &Metric) -> String {
+    let in_files = match output::unit(key) {
+        "" => String::new(),
+        unit => format!(", in {unit}"),
+    };
+    let in_tables = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+    let better = match better {
+        Some(Better::Less) => " Less is better.",
+        Some(Better::More) => " More is better.",
+        None => "",
+    };
+    format!("`{key}` in claims, JSON, CSV and Parquet{in_files}; `{short}` in tables{in_tables}.{better}")
+}
+
+/// The metrics that have this head of a column in tables.
+pub fn headed(head: &str) -> Vec<Item> {
+    let metrics = Subject::ALL.iter().flat_map(|subject| subject.metrics());
+    let keys = metrics.filter(|metric| same_words(&metric.short, head)).map(|metric| metric.key.as_str());
+    let keys = keys.collect::<Vec<_>>();
+    items(&[Kind::Metrics]).into_iter().filter(|item| keys.contains(&item.name)).collect()
+}
+
+/// The items that have all of these words in their names.
+pub fn with_words(text: &str) -> Vec<Item> {
+    let wanted = words(text);
+    let has = |item: &Item| !wanted.is_empty() && wanted.iter().all(|one| words(item.name).contains(one));
+    items(&Kind::ALL).into_iter().filter(has).collect()
+}
+
+fn same_words(one: &str, other: &str) -> bool {
+    words(one) == words(other)
+}
+
+/// The words of a name or a heading, in small letters.
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric() && c != '%').filter(|part| !part.is_empty());
+    parts.map(str::to_lowercase).collect()
 }
 
 /// An entry whose header is a description without a citation.

@@ -10,6 +10,7 @@
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`failure`] | errors, their messages and exit status |
 //! | [`files`] | atomic reads and writes, printing |
+//! | [`named`] | the files that a scenario and its verb's options name |
 //! | [`compressed`] | files that gzip, zstd or xz made smaller |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`catalogue`] | every named item |
@@ -49,6 +50,7 @@ mod library;
 mod machine;
 mod manifest;
 mod means;
+mod named;
 mod outputs;
 mod parquet;
 mod png;

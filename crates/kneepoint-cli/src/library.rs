@@ -174,9 +174,10 @@ fn from_file(name: &str, all: &[Volume], pace: Pace, scope: Scope) -> Result<Vol
 }
 
 impl Volume {
-    /// Whether a name on the command line selects this experiment: `pert`, `pert.fig6`, `pert-fig6`.
+    /// Whether a name on the command line selects this experiment: `pert`, `pert.fig6`, `pert-fig6`; `kotla-fig5` and `kotla.fig5`.
     fn answers_to(&self, name: &str) -> bool {
-        [&self.paper, &self.experiment.id, &self.experiment.name()]
+        let id = &self.experiment.id;
+        [&self.paper, id, &id.replacen('-', ".", 1), &self.experiment.name()]
             .into_iter()
             .any(|own| same_name(own, name))
     }

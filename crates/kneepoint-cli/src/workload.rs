@@ -87,7 +87,7 @@ impl Workload {
 
     /// Words of a title.
     pub fn title(&self) -> String {
-        let named = |file: &Option<PathBuf>| file.as_deref().map(name);
+        let named = |file: &Option<PathBuf>| file.as_deref().map(|file| brief(&name(file)));
         match (self.web, named(&self.page), named(&self.sizes)) {
             (0, ..) => String::new(),
             (web, Some(page), _) => format!(", {web} sessions that load {page} over {}", self.protocol),
@@ -151,4 +151,33 @@ impl Workload {
 /// The name of a file beside the scenario that names it.
 fn name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Bytes of a file's name in a title, which is not the place where it is read.
+const LONGEST: usize = 27;
+/// Of them those of its end, where names of one kind differ.
+const END: usize = 11;
+
+/// The name of a file, with an ellipsis in its middle where it is long.
+fn brief(name: &str) -> String {
+    if name.len() <= LONGEST {
+        return name.to_string();
+    }
+    let begin = name.floor_char_boundary(LONGEST - END - '…'.len_utf8());
+    format!("{}…{}", &name[..begin], &name[name.ceil_char_boundary(name.len() - END)..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_begin_and_its_end_within_whole_characters() {
+        assert_eq!(brief("www.example.org_Archive.har"), "www.example.org_Archive.har");
+        assert_eq!(brief("www.example.org_Archive [25-11-24 10-00-00].har"), "www.example.o…-00-00].har");
+        assert_eq!(brief("ページの読み込み記録二〇二五年.har"), "ページの…五年.har");
+        for length in 1..80 {
+            assert!(brief(&"é".repeat(length)).len() <= LONGEST);
+        }
+    }
 }

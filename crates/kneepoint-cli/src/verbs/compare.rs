@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
+use kneepoint::scenario::{self, fitting_name};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
 use kneepoint::spec::Valid;
@@ -19,6 +19,7 @@ use crate::comparison::{self, ComparisonPlan, refused};
 use crate::completion;
 use crate::failure::Failure;
 use crate::host;
+use crate::named::NamedFiles;
 use crate::outputs::Out;
 use crate::workload::Workload;
 
@@ -101,8 +102,8 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     let tcp = arguments.workload.tcp(tcp_options(&arguments.tcp)?);
     let title = title(arguments);
     let chosen = arguments.workload.choose()?;
-    let open =
-        |name: &str| chosen.files.get(name).cloned().ok_or_else(|| "there is no such file".to_string());
+    let named = NamedFiles::known(chosen.files.clone());
+    let (of, given) = (|name: &str| named.of(name), |name: &str| named.given(name));
     let schemes = match arguments.schemes.is_empty() {
         true => arguments.workload.schemes(),
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
@@ -122,7 +123,7 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
         let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
         let text = dumbbell(arguments, &title, &party, &tcp, chosen.sessions()).to_toml();
         let set = &arguments.settings.set;
-        let (mut plan, text) = host::extensions().parse_set(&text, set, &open).map_err(|faults| {
+        let (mut plan, text) = host::extensions().parse_set(&text, set, &of, &given).map_err(|faults| {
             let origin = format!("the scenario that these arguments make for {name}");
             refused(origin, text.clone(), set, faults)
         })?;
@@ -138,7 +139,7 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     Ok(ComparisonPlan {
         title,
         scenarios,
-        files: chosen.files,
+        files: named.into_texts(),
         rows,
         seeds,
         objects: false,
@@ -176,7 +177,7 @@ fn title(arguments: &Arguments) -> String {
         1..=MOST_TOLD => title += &format!(", {}", arguments.tcp.join(", ")),
         several => title += &format!(", {several} options of TCP"),
     }
-    title
+    fitting_name(&title)
 }
 
 /// More options than this are counted in titles; scenarios have them all.

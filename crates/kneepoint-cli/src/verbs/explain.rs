@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee explain`: equations, source and parameters of an algorithm, from the documentation in its file.
 
+mod keys;
+
 use clap::Args;
 use kneepoint::settings::Field;
 use kneepoint::suggest::closest;
@@ -13,34 +15,80 @@ use crate::{completion, files, terminal};
 /// Arguments of `knee explain`.
 #[derive(Args)]
 pub struct Arguments {
-    /// A name shown by `knee list`
+    /// A name shown by `knee list`, the head of a column in a table, or a key of JSON, CSV or Parquet
     #[arg(add = completion::name())]
     name: String,
 }
 
 /// Explains every item of that name: a controller and a recovery may share one.
 pub fn explain(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let name = &arguments.name;
     let all = catalogue::items(&Kind::ALL);
-    let named = all.iter().filter(|item| item.is_called(&arguments.name)).collect::<Vec<_>>();
-    if named.is_empty() {
-        let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
-        let near = closest(&arguments.name, &names).map(|near| format!("did you mean `{near}`? "));
-        return Err(Failure::usage(
-            format!("nothing is named `{}`", arguments.name),
-            near.unwrap_or_default() + "`knee list` shows every name",
-        ));
+    let named = all.iter().filter(|item| item.is_called(name)).collect::<Vec<_>>();
+    if !named.is_empty() {
+        return print(&named, as_json);
     }
+    let keys = keys::named(name);
+    if !keys.is_empty() {
+        return keys::print(&keys, as_json);
+    }
+    let headed = catalogue::headed(name);
+    if !headed.is_empty() {
+        return print(&headed.iter().collect::<Vec<_>>(), as_json);
+    }
+    let meant = catalogue::with_words(name);
+    match &meant[..] {
+        [] => Err(unknown(name, &all)),
+        [first, rest @ ..] if rest.iter().all(|other| other.name == first.name) => {
+            print(&meant.iter().collect::<Vec<_>>(), as_json)
+        }
+        several => Err(ambiguous(name, several)),
+    }
+}
+
+fn print(named: &[&Item], as_json: bool) -> Result<(), Failure> {
     if as_json {
-        let items: Vec<_> = named.into_iter().map(explanation_json).collect();
+        let items: Vec<_> = named.iter().map(|item| explanation_json(item)).collect();
         return files::print_json(&json!({ "items": items }));
     }
     let text = named.iter().map(|item| explanation(item, terminal::columns())).collect::<Vec<_>>().join("\n");
-    files::print(meanings(&named) + &text)
+    files::print(meanings(named) + &text)
+}
+
+/// The failure for a name that nothing has.
+fn unknown(name: &str, all: &[Item]) -> Failure {
+    let names = all.iter().map(|item| item.name).collect::<Vec<_>>();
+    let near = closest(name, &names).map(|near| format!("did you mean `{near}`? "));
+    Failure::usage(
+        format!("nothing is named `{name}`"),
+        near.unwrap_or_default() + "`knee list` shows every name; docs/output.md has the keys of files",
+    )
+}
+
+/// Names in a remedy.
+const OFFERED: usize = 8;
+
+/// The failure for a word that several names have.
+fn ambiguous(name: &str, items: &[Item]) -> Failure {
+    let mut names = items.iter().map(|item| format!("`{}`", item.name)).collect::<Vec<_>>();
+    names.dedup();
+    let more = match names.len().saturating_sub(OFFERED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.truncate(OFFERED);
+    Failure::usage(
+        format!("nothing is named `{name}`, and several names have it as a word"),
+        format!("name one: {}{more}; `knee list` shows every name", names.join(", ")),
+    )
 }
 
 /// Where a name means what, if it means several things.
 fn meanings(items: &[&Item]) -> String {
-    let [first, _, ..] = items else { return String::new() };
+    let [first, rest @ ..] = items else { return String::new() };
+    if rest.is_empty() || rest.iter().any(|other| other.name != first.name) {
+        return String::new();
+    }
     let width = items.iter().map(|item| item.kind.singular().len()).max().unwrap_or(0);
     let meaning = |item: &&Item| {
         let name = format!("  {:<width$}  ", item.kind.singular());
@@ -99,7 +147,33 @@ fn table(fields: &[Field], columns: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kneepoint::measure::Subject;
+
     use super::*;
+
+    #[test]
+    fn every_metric_is_found_by_its_key_and_says_its_heading_and_unit() {
+        let all = catalogue::items(&[Kind::Metrics]);
+        for metric in Subject::ALL.iter().flat_map(|subject| subject.metrics()) {
+            let item = all.iter().find(|item| item.is_called(&metric.key)).expect("every metric is an item");
+            assert!(
+                item.header.contains(&metric.title) && item.header.contains(&metric.key),
+                "{}",
+                metric.key
+            );
+            let meant = catalogue::headed(&metric.short);
+            assert!(meant.iter().any(|item| item.name == metric.key), "{}", metric.short);
+        }
+    }
+
+    #[test]
+    fn a_word_that_one_name_has_stands_for_it() {
+        let names = |items: Vec<Item>| items.iter().map(|item| item.name).collect::<Vec<_>>();
+        assert_eq!(names(catalogue::headed("Jain")), ["jain_index"]);
+        assert_eq!(names(catalogue::with_words("jain")), ["jain_index"]);
+        assert!(names(catalogue::headed("p99 delay")).contains(&"queueing_delay_p99_ms"));
+        assert!(catalogue::with_words("chains").is_empty() && catalogue::with_words("").is_empty());
+    }
 
     #[test]
     fn every_explanation_fits_a_terminal_and_says_all_that_a_pipe_gets() {

@@ -3,6 +3,7 @@
 
 mod cases;
 mod client;
+mod lacking;
 mod measure;
 mod video;
 
@@ -187,13 +188,7 @@ impl Runs {
             wanted.into_iter().filter(|control| !known.iter().any(|one| one == control)).collect();
         if !lacking.is_empty() {
             let message = format!("the kernel has no congestion control {}", lacking.join(", "));
-            let load = lacking.iter().map(|name| format!("`knee kernel load {}`", name.replace('_', "-")));
-            let remedy = format!(
-                "load it with {}, or with modprobe if it is one of the kernel's modules; or say what stands for it with --cc-map. \
-                 There are: {}",
-                load.collect::<Vec<_>>().join(", "),
-                known.join(", ")
-            );
+            let remedy = lacking::remedy(&lacking, &known);
             return Err(Failure::run(message, remedy));
         }
         match kernel::missing(&[]) {

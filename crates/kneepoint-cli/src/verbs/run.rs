@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee run`: a scenario from a file, with every case of its sweep.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,9 +11,9 @@ use kneepoint::units::Span;
 use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
-use crate::files;
 use crate::host;
 use crate::library;
+use crate::named::NamedFiles;
 use crate::outputs::{self, Out};
 
 /// What a scenario without a name is called.
@@ -68,14 +66,11 @@ pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
 fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     let text = library::scenario(&arguments.file)?;
     let origin = arguments.file.display().to_string();
-    let named = RefCell::new(BTreeMap::new());
-    let open = |name: &str| {
-        let content = files::beside(&arguments.file, name)?;
-        named.borrow_mut().insert(name.to_string(), content.clone());
-        Ok(content)
-    };
+    let named = NamedFiles::default();
+    let beside = |name: &str| named.beside(&arguments.file, name);
+    let given = |name: &str| named.set(&arguments.file, name);
     let set = &arguments.settings.set;
-    let (plan, text) = match host::extensions().parse_set(&text, set, &open) {
+    let (plan, text) = match host::extensions().parse_set(&text, set, &beside, &given) {
         Ok(read) => read,
         Err(faults) => return Err(refused(origin, text, set, faults)),
     };
@@ -92,7 +87,7 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     };
     Ok(ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
-        files: named.take(),
+        files: named.into_texts(),
         seeds: seeds(arguments, &plan.seeds),
         objects: plan.objects,
         rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,

@@ -381,3 +381,106 @@ fn every_measured_link_and_every_group_on_it_has_a_row() {
     let place = runs.lines().next().unwrap().split(',').position(|key| key == "jain_index").unwrap();
     assert_eq!(runs.lines().nth(1).unwrap().split(',').nth(place), Some(""));
 }
+
+/// Entries of a HAR file by instant and size.
+fn archive(entries: &[(&str, u32)]) -> String {
+    let entry = |(at, size): &(&str, u32)| {
+        format!(r#"{{"pageref": "p", "startedDateTime": "{at}", "response": {{"bodySize": {size}}}}}"#)
+    };
+    let entries = entries.iter().map(entry).collect::<Vec<_>>().join(",");
+    format!(r#"{{"log": {{"pages": [{{"id": "p"}}], "entries": [{entries}]}}}}"#)
+}
+
+const WEB: [&str; 10] =
+    ["--workload", "web", "--web", "2", "--flows", "1", "--duration", "8s", "--seeds", "1"];
+
+#[test]
+fn the_order_of_the_entries_of_a_har_file_changes_nothing_and_its_name_may_be_long() {
+    let here = tempfile::tempdir().unwrap();
+    let mut entries = [
+        ("2025-11-24T10:00:00.000Z", 20_000),
+        ("2025-11-24T11:00:00.200+01:00", 50_000),
+        ("2025-11-24T05:00:00.300-05:00", 80_000),
+    ];
+    let rows = |name: &str, entries: &[(&str, u32)]| {
+        std::fs::write(here.path().join(name), archive(entries)).unwrap();
+        let told =
+            json(&knee(here.path(), &[&["compare", "reno", "--json", "--page", name], &WEB[..]].concat()));
+        let title = told["title"].as_str().unwrap().to_string();
+        assert!(title.len() <= 100 && title.contains("…"), "{title}");
+        told["schemes"][0]["runs"][0]["rows"].clone()
+    };
+    let sorted = rows("www.example.org_Archive [25-11-24 10-00-00].har", &entries);
+    entries.reverse();
+    assert_eq!(rows(&format!("{}.har", "ページ".repeat(20)), &entries), sorted);
+    entries[0].0 = "2025-11-24T05:00:00.300";
+    std::fs::write(here.path().join("local.har"), archive(&entries)).unwrap();
+    let output = knee(here.path(), &[&["compare", "reno", "--page", "local.har"], &WEB[..]].concat());
+    assert_refuses(
+        &output,
+        2,
+        &["`local.har`, entry 1 ()", "has no offset from UTC", "2025-11-24T10:00:00.200+01:00"],
+    );
+}
+
+#[test]
+fn a_long_name_of_a_file_of_sizes_is_shortened_in_the_title_alone() {
+    let here = tempfile::tempdir().unwrap();
+    let name = format!("{}.csv", "measured-sizes-of-objects-".repeat(6));
+    std::fs::write(here.path().join(&name), "size_kb\n3\n9\n").unwrap();
+    let told =
+        json(&knee(here.path(), &[&["compare", "reno", "--json", "--sizes", &name], &WEB[..]].concat()));
+    assert!(told["title"].as_str().unwrap().contains("objects of measured-size…bjects-.csv"), "{told}");
+    let copy = here.path().join("out/compare/scenarios").join(&name);
+    assert_eq!(std::fs::read_to_string(copy).unwrap(), "size_kb\n3\n9\n");
+}
+
+#[test]
+fn a_file_that_set_names_is_that_of_the_working_directory_and_one_of_a_scenario_that_of_its_folder() {
+    let here = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        std::fs::create_dir_all(here.path().join(name).parent().unwrap()).unwrap();
+        std::fs::write(here.path().join(name), text).unwrap();
+    };
+    // 12 and 1.2 Mbit/s.
+    let (fast, slow) = ("1\n", "10\n");
+    put("traces/link.trace", slow);
+    put("scenario/link.trace", fast);
+    put("scenario/only.trace", fast);
+    let scenario = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '12mbit'\nrtt = '40ms'\n\
+                    [capacity]\nkind = 'trace'\nfile = 'link.trace'\n[[flows]]\ncc = 'reno'\n";
+    put("scenario/my.toml", scenario);
+    let goodput = |arguments: &[&str]| {
+        let told = json(&knee(here.path(), &[arguments, &["--json"]].concat()));
+        told["schemes"][0]["goodput_bps"]["mean"].as_f64().unwrap()
+    };
+    let trace = ["--set", "capacity.kind=trace", "--set", "capacity.file=traces/link.trace"];
+    let small =
+        ["compare", "reno", "--flows", "1", "--duration", "4s", "--rate", "1200kbit", "--out", "compared"];
+    let compared = goodput(&[&small[..], &trace].concat());
+    assert!((0.8e6..1.2e6).contains(&compared), "{compared}");
+    // The copy of its scenario finds the copy of the file.
+    assert_eq!(goodput(&["run", "compared/scenarios/reno.toml"]), compared);
+    let short = ["--set", "capacity=trace:file=traces/link.trace"];
+    assert_eq!(goodput(&[&small[..8], &short].concat()), compared);
+    let run = ["run", "scenario/my.toml"];
+    assert!(goodput(&run) > 4e6, "beside the scenario");
+    let slower = ["--set", "capacity.file=traces/link.trace", "--set", "topology.rate=1200kbit"];
+    let set = goodput(&[&run[..], &slower].concat());
+    assert!(set < 1.2e6, "of the working directory: {set}");
+    assert!(
+        goodput(&[&run[..], &["--set", "capacity.file=only.trace"]].concat()) > 4e6,
+        "where there is no other"
+    );
+    let lacking = knee(here.path(), &[&small[..], &["--set", "capacity=trace:file=none.trace"]].concat());
+    assert_refuses(&lacking, 2, &["--set", "file: `none.trace`: cannot read `none.trace`"]);
+    // The source of traffic of a comparison, too: its file takes the place of the distribution.
+    put("sizes/objects.csv", "size_kb\n3\n9\n");
+    let browser = [&WEB[..], &["--set", "browser.web.sizes_file=sizes/objects.csv"]].concat();
+    let objects = knee(here.path(), &[&["compare", "reno", "--json"], &browser[..]].concat());
+    let drawn = knee(here.path(), &[&["compare", "reno", "--json"], &WEB[..]].concat());
+    assert_ne!(json(&objects)["schemes"][0]["groups"], json(&drawn)["schemes"][0]["groups"]);
+    // A flow that predictors watch.
+    let watched = knee(here.path(), &["predict", "scenario/my.toml", "--predictors", "rtt"]);
+    assert!(watched.status.success(), "{}", stderr(&watched));
+}

@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod capturing;
 mod coexisting;
+mod commands;
 mod comparing;
 mod dividing;
 mod documented;

@@ -52,6 +52,25 @@ fn every_listed_name_can_be_explained() {
 }
 
 #[test]
+fn a_metric_is_explained_by_the_head_of_its_column_and_a_key_by_its_definition() {
+    let here = tempfile::tempdir().unwrap();
+    for (name, parts) in [
+        ("jain", &["jain_index (metric)", "`jain_index` in claims", "`Jain` in tables", "(Σ x)²"][..]),
+        ("p99 delay", &["queueing_delay_p99_ms (metric)", "delay_p99_ms (metric)", "in ms"]),
+        ("half_width", &["(key)", "95 % confidence interval", "A key of:"]),
+        ("schemes.runs.cpu_seconds", &["(key)", "In s."]),
+    ] {
+        let output = knee(here.path(), &["explain", name]);
+        let text = stdout(&output);
+        for part in parts {
+            assert!(text.contains(part), "`{part}` is missing from:\n{text}\n{}", stderr(&output));
+        }
+    }
+    let several = knee(here.path(), &["explain", "p90"]);
+    assert_refuses(&several, 2, &["several names have it as a word", "`queueing_delay_p90_ms`"]);
+}
+
+#[test]
 fn explain_shows_source_equations_and_parameters() {
     let here = tempfile::tempdir().unwrap();
     let text = stdout(&knee(here.path(), &["explain", "reno"]));

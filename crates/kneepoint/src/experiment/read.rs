@@ -16,7 +16,7 @@ use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Key, Node, Table, Value};
-use crate::scenario::{self, Extensions, Fault, Files};
+use crate::scenario::{self, Extensions, Fault, Files, Opened};
 use crate::settings::{Raw, Setting};
 use crate::units::{Interval, Span};
 use crate::{fluid, predict};
@@ -209,7 +209,7 @@ fn simulations(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<P
     let windows = windows(body, faults);
     let mut network = body.clone();
     network.entries.retain(|(key, _)| key.text != "predict" && key.text != "windows");
-    let plan = scenario::plan(&network, &Extensions::NONE, files, faults)?;
+    let plan = scenario::plan(&network, &Extensions::NONE, Opened::by(files), faults)?;
     let mut points = Vec::new();
     for case in plan.cases {
         let late = |(.., window): &&(String, Node, Interval)| window.to > case.valid.schedule().duration;

@@ -221,6 +221,7 @@ crate::registry! {
         drr::Drr,
         lqd::Lqd,
         codel::CoDel,
+        cobalt::Cobalt,
         fq_codel::FqCoDel as "fq-codel",
         pie::Pie,
         fq_pie::FqPie as "fq-pie",

@@ -6,7 +6,7 @@ use super::choose::BESIDES;
 use super::family::Family;
 use super::scheme::{self, Scheme};
 use super::traffic::common;
-use super::{Fault, Files, Plan, files, read_set, read_with};
+use super::{Fault, Files, Opened, Plan, files, read_set, read_with};
 use crate::settings::names::same_name;
 use crate::settings::{Entry, Field};
 use crate::traffic::{self, sources};
@@ -116,8 +116,14 @@ impl Extensions {
     }
 
     /// Reads a scenario of which some fields are set from outside, as [`parse_set`](super::parse_set) does.
-    pub fn parse_set(&self, text: &str, set: &[String], files: Files) -> Result<(Plan, String), Vec<Fault>> {
-        read_set(text, set, self, files)
+    pub fn parse_set(
+        &self,
+        text: &str,
+        set: &[String],
+        files: Files,
+        others: Files,
+    ) -> Result<(Plan, String), Vec<Fault>> {
+        read_set(text, set, self, Opened { text: files, others, end: text.len() })
     }
 
     /// Reads a scheme, as [`scheme::parse`] does.

@@ -3,6 +3,8 @@
 //!
 //! The core opens no files: the caller hands it their texts.
 
+use std::ops::Range;
+
 use super::choose::{Family, unfold};
 use super::extensions::Extensions;
 use super::fault::Faults;
@@ -14,6 +16,30 @@ use crate::traffic::har;
 /// The text of a file by its path as written in the scenario, or why there is none.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
+/// Who opens the files that a scenario names.
+#[derive(Clone, Copy)]
+pub struct Opened<'f> {
+    /// Opens those that the text names.
+    pub(super) text: Files<'f>,
+    /// Opens those that fields set from outside name.
+    pub(super) others: Files<'f>,
+    /// Where the text ends, in bytes: fields set from outside have their places behind it.
+    pub(super) end: usize,
+}
+
+impl<'f> Opened<'f> {
+    /// All files opened alike.
+    pub fn by(files: Files<'f>) -> Opened<'f> {
+        Opened { text: files, others: files, end: 0 }
+    }
+
+    /// The text of a file that the field at this place names.
+    fn open(self, file: &str, place: &Range<usize>) -> Result<String, String> {
+        let files = if place.start > self.end { self.others } else { self.text };
+        files(file)
+    }
+}
+
 /// Bytes of a file.
 const LONGEST: usize = 16 << 20;
 
@@ -23,7 +49,7 @@ pub(crate) fn none(_: &str) -> Result<String, String> {
 }
 
 /// Reads the files that the capacities and sources of a tree name. About how many bytes they will take in memory.
-pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Files, faults: &mut Faults) -> usize {
+pub(super) fn fill(tree: &mut Table, extensions: &Extensions, files: Opened, faults: &mut Faults) -> usize {
     let mut reader = Reader { files, faults, bytes: 0 };
     if let Some(node) = tree.get_mut("capacity") {
         reader.capacity(node);
@@ -55,7 +81,7 @@ fn tables<'t>(tree: &'t mut Table, key: &str) -> impl Iterator<Item = &'t mut Ta
 }
 
 struct Reader<'r, 'f> {
-    files: Files<'f>,
+    files: Opened<'f>,
     faults: &'r mut Faults,
     bytes: usize,
 }
@@ -86,7 +112,7 @@ impl Reader<'_, '_> {
                 self.faults.add_with_help(&node.span, message, "leave one of them out");
                 continue;
             }
-            match self.text(file, data, target) {
+            match self.text(file, &node.span, data, target) {
                 Ok(text) => {
                     self.bytes += 4 * text.len();
                     let (key, value) =
@@ -101,8 +127,14 @@ impl Reader<'_, '_> {
     }
 
     /// The text of a file that the field `data` accepts.
-    fn text(&self, file: &str, data: &str, target: &mut dyn Assign) -> Result<String, String> {
-        let mut text = (self.files)(file).map_err(|why| format!(": {why}"))?;
+    fn text(
+        &self,
+        file: &str,
+        place: &Range<usize>,
+        data: &str,
+        target: &mut dyn Assign,
+    ) -> Result<String, String> {
+        let mut text = self.files.open(file, place).map_err(|why| format!(": {why}"))?;
         if text.len() > LONGEST {
             return Err(format!(" is larger than {} MB", LONGEST >> 20));
         }

@@ -93,6 +93,22 @@ impl Setting for Buffer {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(pub String);
 
+/// Bytes of a name.
+const LONGEST_NAME: usize = 100;
+
+/// A text as a name that a scenario accepts: at most so long, cut with an ellipsis, and with a space for each control character.
+pub fn fitting_name(text: &str) -> String {
+    shortened(&text.replace(char::is_control, " "), LONGEST_NAME)
+}
+
+/// A text of at most so many bytes, cut between characters, with an ellipsis for what is left out at its end.
+fn shortened(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_string();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(most - '…'.len_utf8())])
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.0)
@@ -104,7 +120,9 @@ impl Setting for Name {
     fn read(raw: &Raw) -> Result<Name, String> {
         match raw {
             Raw::Text(text) if text.trim().is_empty() => Err("the name is empty".into()),
-            Raw::Text(text) if text.len() > 100 => Err("the name is longer than 100 bytes".into()),
+            Raw::Text(text) if text.len() > LONGEST_NAME => {
+                Err(format!("the name is longer than {LONGEST_NAME} bytes"))
+            }
             Raw::Text(text) if text.chars().any(char::is_control) => {
                 Err("the name contains a control character".into())
             }

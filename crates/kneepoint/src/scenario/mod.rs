@@ -34,7 +34,8 @@ pub(crate) use crate::fault;
 pub use crate::fault::Fault;
 pub use example::{brief_example, example};
 pub use extensions::Extensions;
-pub use files::Files;
+pub use files::{Files, Opened};
+pub use forms::fitting_name;
 pub use outline::paths;
 pub use schema::schema;
 pub use topology::REGISTRY as TOPOLOGIES;
@@ -111,6 +112,7 @@ pub fn parse_with(text: &str, files: Files) -> Result<Plan, Vec<Fault>> {
 
 fn read_with(text: &str, extensions: &Extensions, files: Files) -> Result<Plan, Vec<Fault>> {
     let mut faults = Faults::default();
+    let files = Opened::by(files);
     let plan = root(text, &mut faults).and_then(|root| plan(&root, extensions, files, &mut faults));
     match plan {
         Some(plan) if faults.is_empty() => Ok(plan),
@@ -119,19 +121,25 @@ fn read_with(text: &str, extensions: &Extensions, files: Files) -> Result<Plan, 
 }
 
 /// Reads a scenario of which some fields are set from outside, each by `PATH=VALUE` with the paths of `[sweep]`; and its text with
-/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text.
-pub fn parse_set(text: &str, set: &[String], files: Files) -> Result<(Plan, String), Vec<Fault>> {
-    Extensions::NONE.parse_set(text, set, files)
+/// these fields. Spans of faults in the settings are those that they would have on lines of their own after the text. `files` opens
+/// the files that the text names, and `others` those that the settings name.
+pub fn parse_set(
+    text: &str,
+    set: &[String],
+    files: Files,
+    others: Files,
+) -> Result<(Plan, String), Vec<Fault>> {
+    Extensions::NONE.parse_set(text, set, files, others)
 }
 
 fn read_set(
     text: &str,
     set: &[String],
     extensions: &Extensions,
-    files: Files,
+    files: Opened,
 ) -> Result<(Plan, String), Vec<Fault>> {
     if set.is_empty() {
-        return read_with(text, extensions, files).map(|plan| (plan, text.to_string()));
+        return read_with(text, extensions, files.text).map(|plan| (plan, text.to_string()));
     }
     let mut faults = Faults::default();
     let root = root(text, &mut faults).map(|mut root| {
@@ -161,7 +169,7 @@ pub(crate) fn root(text: &str, faults: &mut Faults) -> Option<tree::Table> {
 pub(crate) fn plan(
     root: &tree::Table,
     extensions: &Extensions,
-    files: Files,
+    files: Opened,
     faults: &mut Faults,
 ) -> Option<Plan> {
     let axes = sweep::axes(root, faults);

@@ -89,7 +89,7 @@ mod tests {
 
     fn set(fields: &[&str]) -> Result<(Plan, String), Vec<crate::scenario::Fault>> {
         let fields: Vec<String> = fields.iter().map(|field| field.to_string()).collect();
-        parse_set(TEXT, &fields, &crate::scenario::files::none)
+        parse_set(TEXT, &fields, &crate::scenario::files::none, &crate::scenario::files::none)
     }
 
     #[test]

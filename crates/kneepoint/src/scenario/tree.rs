@@ -175,7 +175,8 @@ fn inline(node: &Node) -> String {
 
 /// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // TOML escapes one character that JSON does not.
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// Parses TOML; syntax errors become faults.

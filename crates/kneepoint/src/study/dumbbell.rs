@@ -3,8 +3,8 @@
 
 use std::fmt::{self, Write};
 
-use crate::scenario::quoted;
 use crate::scenario::scheme::Scheme;
+use crate::scenario::{fitting_name, quoted};
 use crate::settings::Raw;
 use crate::units::{Interval, Rate, Span};
 
@@ -35,7 +35,7 @@ impl Sessions<'_> {
 
 /// A bottleneck and its traffic. The first party's scheme sets the queue and the background traffic.
 pub struct Dumbbell<'a> {
-    /// The name of the scenario.
+    /// The name of the scenario, which is shortened where it is too long for one.
     pub title: &'a str,
     /// Long transfers.
     pub parties: &'a [Party<'a>],
@@ -80,7 +80,7 @@ impl Dumbbell<'_> {
         let parties = self.parties.iter().map(|party| (party, queue_and_sender(party.scheme)));
         let parties = parties.collect::<Vec<_>>();
         let Some((_, (queue, sender))) = parties.first() else { return Ok(()) };
-        writeln!(text, "name = {}\n{queue}", quoted(self.title))?;
+        writeln!(text, "name = {}\n{queue}", quoted(&fitting_name(self.title)))?;
         if self.reverse > 0 {
             writeln!(text, "reverse_{}", queue.lines().next().unwrap_or_default())?;
         }

@@ -5,13 +5,18 @@
 //!
 //! The size of an object is the first of these that the file has: `_transferSize`; `headersSize + bodySize` of the response; the
 //! size of its content. Objects of no bytes came from a cache and are left out, and so are those of `data:` addresses.
-//! The objects of a page are those of its `pageref`, in the order of the file; those without one are a page of their own.
+//! The objects of a page are those of its `pageref`; those without one are a page of their own. Objects and pages come in the
+//! order of their `startedDateTime`, as the specification asks of readers; a page that has none begins with its first object.
+//! Equal instants keep the order of the file, and so does a file that has no instants at all.
+
+mod instant;
 
 use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::units::Bytes;
+use instant::Instant;
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object with `log`")]
@@ -22,12 +27,23 @@ struct File {
 #[derive(Deserialize)]
 #[serde(expecting = "an object with `entries`")]
 struct Log {
+    #[serde(default)]
+    pages: Option<Vec<Page>>,
     entries: Vec<Entry>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    id: Option<String>,
+    started_date_time: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Entry {
     pageref: Option<String>,
+    started_date_time: Option<String>,
     request: Option<Asked>,
     response: Option<Answer>,
 }
@@ -76,27 +92,102 @@ pub(crate) fn is_har(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
 
+/// What is read of an entry.
+struct Object<'f> {
+    page: &'f str,
+    size: Bytes,
+    /// None where the file has no instants.
+    started: Option<Instant>,
+}
+
+/// Words of an address in an error, in characters.
+const SHOWN: usize = 60;
+
+impl Entry {
+    fn url(&self) -> &str {
+        self.request.as_ref().and_then(|request| request.url.as_deref()).unwrap_or_default()
+    }
+
+    /// Its size, unless it is left out.
+    fn size(&self) -> Option<Bytes> {
+        let size = self.response.as_ref().map_or(0, Answer::size);
+        (size > 0 && !self.url().starts_with("data:")).then_some(Bytes(size))
+    }
+
+    /// Its place in the file, from 1, and its address.
+    fn place(&self, index: usize) -> String {
+        let mut url: String = self.url().chars().take(SHOWN).collect();
+        if url.len() < self.url().len() {
+            url.push('…');
+        }
+        format!("entry {} ({url})", index + 1)
+    }
+
+    /// When it began; every entry of a file has to say it if one `dated` entry does.
+    fn started(&self, index: usize, dated: bool) -> Result<Option<Instant>, String> {
+        match &self.started_date_time {
+            Some(text) => {
+                let read =
+                    text.parse().map_err(|wrong| format!("{}: startedDateTime {wrong}", self.place(index)));
+                read.map(Some)
+            }
+            None if !dated => Ok(None),
+            None => Err(format!(
+                "{} has no startedDateTime, and others have one: add it, or remove it from all to keep the order of the file",
+                self.place(index)
+            )),
+        }
+    }
+}
+
+impl Log {
+    /// The objects in the order of their beginnings.
+    fn objects<'l>(&'l self) -> Result<Vec<Object<'l>>, String> {
+        let sized =
+            self.entries.iter().enumerate().filter_map(|(index, entry)| Some((index, entry, entry.size()?)));
+        let sized = sized.collect::<Vec<_>>();
+        let dated = sized.iter().any(|(_, entry, _)| entry.started_date_time.is_some());
+        let object = |(index, entry, size): (usize, &'l Entry, Bytes)| {
+            let page = entry.pageref.as_deref().unwrap_or_default();
+            Ok(Object { page, size, started: entry.started(index, dated)? })
+        };
+        let mut objects = sized.into_iter().map(object).collect::<Result<Vec<_>, String>>()?;
+        objects.sort_by_key(|object| object.started);
+        Ok(objects)
+    }
+
+    /// When a page began by its own record, if the file has one that says it.
+    fn began(&self, id: &str) -> Result<Option<Instant>, String> {
+        let pages = self.pages.iter().flatten();
+        let mut own = pages.filter(|page| page.id.as_deref() == Some(id));
+        match own.find_map(|page| page.started_date_time.as_deref()) {
+            Some(text) => {
+                let read = text.parse().map_err(|wrong| format!("page `{id}`: startedDateTime {wrong}"));
+                read.map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+}
+
 /// The sizes of each page's objects.
 pub(super) fn pages(text: &str) -> Result<Vec<Vec<Bytes>>, String> {
     let file: File = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|wrong| format!("not a HAR file: {wrong}: export it from a browser's developer tools"))?;
-    let mut pages: Vec<(&str, Vec<Bytes>)> = Vec::new();
-    for entry in &file.log.entries {
-        let size = entry.response.as_ref().map_or(0, Answer::size);
-        let url = entry.request.as_ref().and_then(|request| request.url.as_deref());
-        if size == 0 || url.is_some_and(|url| url.starts_with("data:")) {
-            continue;
-        }
-        let page = entry.pageref.as_deref().unwrap_or_default();
-        match pages.iter_mut().find(|(other, _)| *other == page) {
-            Some((_, sizes)) => sizes.push(Bytes(size)),
-            None => pages.push((page, vec![Bytes(size)])),
+    let mut pages: Vec<(&str, Option<Instant>, Vec<Bytes>)> = Vec::new();
+    for Object { page, size, started } in file.log.objects()? {
+        match pages.iter_mut().find(|(other, ..)| *other == page) {
+            Some((.., sizes)) => sizes.push(size),
+            None => pages.push((page, file.log.began(page)?.or(started), vec![size])),
         }
     }
     if pages.is_empty() {
         return Err("no object in the HAR file has a size: record the page load with an empty cache".into());
     }
-    Ok(pages.into_iter().map(|(_, sizes)| sizes).collect())
+    if pages.iter().all(|(_, began, _)| began.is_some()) {
+        pages.sort_by_key(|(_, began, _)| *began);
+    }
+    Ok(pages.into_iter().map(|(.., sizes)| sizes).collect())
 }
 
 #[cfg(test)]
@@ -129,6 +220,72 @@ mod tests {
         ];
         let pages = pages(&file(&entries.join(","))).unwrap();
         assert_eq!(pages, [vec![Bytes(900), Bytes(300)], vec![Bytes(1200), Bytes(40)]]);
+    }
+
+    /// An entry of a page that begins at an instant and has a size.
+    fn dated(page: &str, started: &str, size: u64) -> String {
+        let request = format!(r#""request": {{"url": "https://x/{size}"}}"#);
+        format!(
+            r#"{{"pageref": "{page}", "startedDateTime": "{started}", {request}, "response": {{"bodySize": {size}}}}}"#
+        )
+    }
+
+    #[test]
+    fn objects_come_in_the_order_in_which_they_began_whatever_that_of_the_file() {
+        let mut entries = [
+            dated("p", "2025-11-24T10:00:00.000Z", 20),
+            // Offsets ahead of UTC and behind it.
+            dated("p", "2025-11-24T23:45:00.200+13:45", 50),
+            dated("p", "2025-11-24T05:00:00.300-0500", 80),
+            dated("p", "2025-11-24T10:00:00.300Z", 81),
+        ];
+        let expected = [[20, 50, 80, 81].map(Bytes).to_vec()];
+        assert_eq!(pages(&file(&entries.join(","))).unwrap(), expected);
+        entries.swap(0, 2);
+        entries.swap(0, 1);
+        let said = "equal instants keep their order";
+        assert_eq!(pages(&file(&entries.join(","))).unwrap(), expected, "{said}");
+    }
+
+    #[test]
+    fn pages_come_in_the_order_in_which_they_began() {
+        let entries = [
+            dated("second", "2025-11-24T10:00:07Z", 21),
+            dated("first", "2025-11-24T10:00:02Z", 12),
+            dated("second", "2025-11-24T10:00:06Z", 20),
+            dated("first", "2025-11-24T10:00:08Z", 13),
+        ];
+        let sizes = |pages: Vec<Vec<Bytes>>| -> Vec<Vec<u64>> {
+            pages.iter().map(|page| page.iter().map(|size| size.0).collect()).collect()
+        };
+        let without = pages(&file(&entries.join(","))).unwrap();
+        assert_eq!(sizes(without), [[12, 13], [20, 21]], "by their first objects");
+        // Their own instants count where the file has them.
+        let page = |id, at| format!(r#"{{"id": "{id}", "startedDateTime": "{at}"}}"#);
+        let own = [page("first", "2025-11-24T11:00:01+01:00"), page("second", "2025-11-24T10:00:00Z")];
+        let text =
+            format!(r#"{{"log": {{"pages": [{}], "entries": [{}]}}}}"#, own.join(","), entries.join(","));
+        assert_eq!(sizes(pages(&text).unwrap()), [[20, 21], [12, 13]]);
+    }
+
+    #[test]
+    fn an_instant_that_is_missing_or_wrong_is_refused_with_its_entry() {
+        let good = dated("p", "2025-11-24T10:00:00Z", 20);
+        let none = entry("p", "https://x/late", r#""bodySize": 5"#);
+        let said = pages(&file(&format!("{good},{none}"))).unwrap_err();
+        assert!(said.starts_with("entry 2 (https://x/late) has no startedDateTime, and others"), "{said}");
+        let said = pages(&file(&format!("{good},{}", dated("p", "10 o'clock", 7)))).unwrap_err();
+        assert!(
+            said.starts_with("entry 2 (https://x/7): startedDateTime `10 o'clock` is not a date"),
+            "{said}"
+        );
+        let text = format!(
+            r#"{{"log": {{"pages": [{{"id": "p", "startedDateTime": "now"}}], "entries": [{good}]}}}}"#
+        );
+        assert!(pages(&text).unwrap_err().starts_with("page `p`: startedDateTime `now`"));
+        // What is left out needs none.
+        let cached = entry("p", "https://x/cached", r#""bodySize": 0"#);
+        assert_eq!(pages(&file(&format!("{good},{cached}"))).unwrap(), [vec![Bytes(20)]]);
     }
 
     #[test]

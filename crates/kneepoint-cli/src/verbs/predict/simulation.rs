@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Predictors that watch a flow of a simulation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kneepoint::predict::Judge;
 use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
@@ -13,6 +13,7 @@ use kneepoint::trace::FlowId;
 use super::Arguments;
 use crate::conductor;
 use crate::failure::Failure;
+use crate::files;
 use crate::host;
 use crate::library;
 use crate::means::Sweep;
@@ -83,7 +84,8 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
         Some(file) => (file.display().to_string(), library::scenario(file)?),
         None => ("the tagged flow".to_string(), TAGGED.to_string()),
     };
-    let plan = match host::extensions().parse(&text) {
+    let open = |name: &str| files::beside(file.map_or(Path::new(""), PathBuf::as_path), name);
+    let plan = match host::extensions().parse_with(&text, &open) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
     };

@@ -75,8 +75,11 @@ const SCORE: &[Part] = &[
 
 const NAMED: &[Part] = &[
     Key("items[]", "One for each name."),
-    Key("items[].kind", "The kind of the item: `controller`, `queue`, …"),
-    Key("items[].name", "The name in scenarios."),
+    Key(
+        "items[].kind",
+        "The kind of the item: `controller`, `queue`, …; `key` for a key of a file, which `knee explain` knows.",
+    ),
+    Key("items[].name", "The name in scenarios, or the path of the key."),
     Key("items[].summary", "One sentence."),
     Key("items[].citation", "The publication; empty without one."),
 ];
