@@ -5,10 +5,13 @@
 //! setting ─┬ kernel ─ packets at the emulated link ─┬ figures ─ table
 //!          └ simulated ─ packets at the bottleneck ─┘
 //! ```
+//!
+//! Managed queues are compared with a kernel in virtual time: [`queues`].
 
 mod figures;
 mod kernel;
 mod page;
+mod queues;
 mod setting;
 mod simulated;
 
@@ -43,6 +46,9 @@ pub struct Arguments {
     /// Options of the simulated hosts, as lines of `[tcp]`.
     #[arg(long, default_value = "preset = \"linux\"")]
     tcp: String,
+    /// Only managed queues, compared with a kernel in virtual time; with --write, only their section of the page.
+    #[arg(long, conflicts_with_all = ["record", "trace", "tcp"])]
+    queues: bool,
     /// Print the drops of a run, the kernel's and the simulator's.
     #[arg(long)]
     trace: bool,
@@ -93,6 +99,13 @@ enum Agreement {
 
 /// Compares.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
+    if arguments.queues {
+        return if arguments.write {
+            page::write_queues()
+        } else {
+            queues::print(arguments.only.as_deref()).map(|()| true)
+        };
+    }
     let mut settings = setting::all();
     settings.retain(|one| arguments.only.as_ref().is_none_or(|only| one.name().contains(only)));
     if settings.is_empty() {

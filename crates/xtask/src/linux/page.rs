@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::kernel::Recorded;
 use super::setting::Setting;
-use super::{Agreement, COMPARED, Compared, Pair, SEEDS, pairs, summary, tally};
+use super::{Agreement, COMPARED, Compared, Pair, SEEDS, pairs, queues, summary, tally};
 use crate::explanations::Explanations;
 
 const FILE: &str = "docs/linux.md";
@@ -45,6 +45,17 @@ pub fn write(settings: &[Setting], recorded: &[Recorded]) -> Result<bool, String
     let (beside, unexplained) = beside(&pairs, recorded, &explanations);
     let page = replace(&page, "beside the kernel", &beside)?;
     let page = replace(&page, "one thing changed", &changed(settings, recorded)?)?;
+    std::fs::write(&path, page).map_err(|error| format!("{FILE}: {error}"))?;
+    unexplained.iter().for_each(|one| println!("unexplained: {one}"));
+    Ok(write_queues()? && unexplained.is_empty())
+}
+
+/// Writes the table of queues into the page: whether every difference is explained.
+pub fn write_queues() -> Result<bool, String> {
+    let path = path(FILE);
+    let page = std::fs::read_to_string(&path).map_err(|error| format!("{FILE}: {error}"))?;
+    let (section, unexplained) = queues::section()?;
+    let page = replace(&page, "queues beside the kernel", &section)?;
     std::fs::write(&path, page).map_err(|error| format!("{FILE}: {error}"))?;
     unexplained.iter().for_each(|one| println!("unexplained: {one}"));
     Ok(unexplained.is_empty())
