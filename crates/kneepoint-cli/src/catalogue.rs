@@ -231,7 +231,7 @@ fn metrics(plain: impl Fn(&'static str, &str) -> Item) -> Vec<Item> {
 fn written_as(Metric { key, short, unit, better, .. }: &Metric) -> String {
     let in_files = match output::unit(key) {
         "" => String::new(),
-        unit => format!(", in {unit}"),
+        one => format!(", in {one}"),
     };
     let in_tables = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
     let better = match better {

@@ -65,8 +65,8 @@ fn a_lost_segment_is_sent_again_a_round_trip_later_and_everything_is_acknowledge
         assert_eq!(one.failure, None);
         let sent = sent(one);
         assert_eq!((sent[0].1.flags, sent[0].1.ack), (2 + 16, 1), "the answer to the SYN");
-        let again = sent.iter().filter(|(_, segment)| segment.seq == 3 * MSS + 1);
-        let &(at, _) = again.last().unwrap();
+        let mut again = sent.iter().filter(|(_, segment)| segment.seq == 3 * MSS + 1);
+        let &(at, _) = again.next_back().unwrap();
         let after = at.saturating_sub(Span::from_millis(50));
         assert!(after >= RTT && after < RTT + Span::from_millis(25), "sent again after {after}");
         let acked = one.records.iter().filter_map(|record| match &record.what {

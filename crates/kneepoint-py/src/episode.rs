@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kneepoint::cc::external::{External, Object};
 use kneepoint::cc::steady::ResponseFunction;
-use kneepoint::cc::{Ack, Advised, Any, Config, Control, Ecn, Loss, Marks, Start, Timeout, Wanted};
+use kneepoint::cc::{
+    Ack, Advised, Any, Config, Control, Ecn, Loss, Marks, Resize, Sizes, Start, Timeout, Wanted,
+};
 use kneepoint::rng::Rng;
 use kneepoint::run::Simulation;
 use kneepoint::settings::NoParameters;
@@ -148,6 +150,21 @@ impl Object for Agent {
         if let Some(under) = &mut self.under {
             under.on_advice(advised);
         }
+    }
+    fn on_resize(&mut self, resize: &Resize) {
+        if let Some(under) = &mut self.under {
+            let factor = lock(&self.shared).factor;
+            under.on_resize(&Resize { window: resize.window / factor, ..*resize });
+        }
+    }
+    fn on_resume(&mut self, now: Time, idle: Span) {
+        if let Some(under) = &mut self.under {
+            under.on_resume(now, idle);
+        }
+    }
+    /// The window is set from outside, or scaled from there.
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        None
     }
     fn duplicate(&self) -> Box<dyn Object> {
         Box::new(Agent { shared: Arc::clone(&self.shared), under: self.under.clone() })

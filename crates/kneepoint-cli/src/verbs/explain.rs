@@ -162,7 +162,7 @@ mod tests {
                 metric.key
             );
             let meant = catalogue::headed(&metric.short);
-            assert!(meant.iter().any(|item| item.name == metric.key), "{}", metric.short);
+            assert!(meant.iter().any(|one| one.name == metric.key), "{}", metric.short);
         }
     }
 

@@ -146,8 +146,8 @@ fn asked(words: &[String]) -> Option<Vec<String>> {
     let bare = words.iter().skip(2).filter(|word| !word.starts_with('-')).cloned().collect::<Vec<_>>();
     let verb = words.get(1)?.as_str();
     let own = words[1..].to_vec();
-    let and = |verb: &[&str], rest: Vec<String>| {
-        Some(verb.iter().map(|word| word.to_string()).chain(rest).collect::<Vec<_>>())
+    let and = |begin: &[&str], rest: Vec<String>| {
+        Some(begin.iter().map(|word| word.to_string()).chain(rest).collect::<Vec<_>>())
     };
     match (verb, bare.first().map(String::as_str)) {
         ("compare" | "coexist" | "run", _) if verb != "run" || !bare.is_empty() => and(&[], dry(own)),

@@ -402,8 +402,8 @@ fn the_order_of_the_entries_of_a_har_file_changes_nothing_and_its_name_may_be_lo
         ("2025-11-24T11:00:00.200+01:00", 50_000),
         ("2025-11-24T05:00:00.300-05:00", 80_000),
     ];
-    let rows = |name: &str, entries: &[(&str, u32)]| {
-        std::fs::write(here.path().join(name), archive(entries)).unwrap();
+    let rows = |name: &str, of: &[(&str, u32)]| {
+        std::fs::write(here.path().join(name), archive(of)).unwrap();
         let told =
             json(&knee(here.path(), &[&["compare", "reno", "--json", "--page", name], &WEB[..]].concat()));
         let title = told["title"].as_str().unwrap().to_string();

@@ -259,8 +259,8 @@ impl Conversation {
             return;
         }
         let capable = headers.ecn != Ecn::Not;
-        let piece = Piece { first, length: headers.payload, stamp, marked: false, cwr: tcp.cwr };
-        for piece in pieces(piece) {
+        let whole = Piece { first, length: headers.payload, stamp, marked: false, cwr: tcp.cwr };
+        for piece in pieces(whole) {
             for (at, arrived) in self.path.carry(stage.now, piece) {
                 let marked = arrived.marked && capable;
                 stage.at(at, Cue::Arrive(Piece { marked, ..arrived }));

@@ -258,8 +258,8 @@ impl<'a> Machine<'a> {
         if !over {
             return Ok(false);
         }
-        let conversation = self.running.remove(&due.who).expect("it runs");
-        self.played.push((due.who, conversation.finish(self.tick, self.every)));
+        let ended = self.running.remove(&due.who).expect("it runs");
+        self.played.push((due.who, ended.finish(self.tick, self.every)));
         self.begin(Time(clock().0 + STAGGER.0))?;
         Ok(true)
     }

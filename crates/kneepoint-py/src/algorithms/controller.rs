@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use kneepoint::cc::external::Object;
 use kneepoint::cc::steady::ResponseFunction;
-use kneepoint::cc::{self, Advice, Advised, Control, Marks, Wanted};
+use kneepoint::cc::{self, Advice, Advised, Control, Marks, Resize, Sizes, Wanted};
 use kneepoint::rng::Rng;
-use kneepoint::units::{PacketRate, Span};
+use kneepoint::units::{PacketRate, Span, Time};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -315,6 +315,12 @@ impl Object for Scripted {
         };
         let signal = PyAdvised { now_s: advised.now.as_secs_f64(), rate_packets_per_s, change };
         tell!(self, "on_advice", advised.now, signal, None);
+    }
+    // The object keeps its window itself, and may have no threshold: what the host would set is for it to decide.
+    fn on_resize(&mut self, _: &Resize) {}
+    fn on_resume(&mut self, _: Time, _: Span) {}
+    fn sizes(&mut self) -> Option<Sizes<'_>> {
+        None
     }
     fn duplicate(&self) -> Box<dyn Object> {
         Box::new(self.clone())

@@ -244,8 +244,7 @@ mod tests {
         assert!(refused > 100, "{refused}");
         bench.run(500, &[(0, 1040, Flags::default()); 2]);
         assert!(bench.refused.len() - refused < 50, "{}", bench.refused.len() - refused);
-        let probability =
-            |bench: &Bench| bench.state().iter().find(|(name, _)| *name == "probability").unwrap().1;
+        let probability = |at: &Bench| at.state().iter().find(|(name, _)| *name == "probability").unwrap().1;
         let high = probability(&bench);
         assert!((0.4..0.6).contains(&high), "{high}");
         while bench.serve().is_some() {

@@ -114,9 +114,9 @@ mod tests {
         assert_eq!(room.offered(0), 45);
         assert_eq!(after(&mut room, &[10]), 45);
         // Twenty were read where ten were before: 2 · 20 + 16 = 56, and 2 · 56 · 10/10 more.
-        let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
-        after(&mut room, &[10, 20, 1]);
-        assert_eq!(room.clamp, 2 * 21 + 16 + 2 * (58 * 11 / 10));
+        let mut grown = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        after(&mut grown, &[10, 20, 1]);
+        assert_eq!(grown.clamp, 2 * 21 + 16 + 2 * (58 * 11 / 10));
     }
 
     #[test]

@@ -171,8 +171,8 @@ mod tests {
         let millis = Span::from_millis;
         let options = Options { rto_granularity: millis(200), ..Options::default() };
         let (mut rtt, mut deviation) = (RttEstimator::new(&options), Deviation::default());
-        let mut sample = |rtt: &mut RttEstimator, ms: u64, una: u32| {
-            rtt.sample_as_linux(millis(ms), &mut deviation, una, una + 10)
+        let mut sample = |to: &mut RttEstimator, ms: u64, una: u32| {
+            to.sample_as_linux(millis(ms), &mut deviation, una, una + 10)
         };
         sample(&mut rtt, 100, 0);
         // 4 · 50 ms are the floor.

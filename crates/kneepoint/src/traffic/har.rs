@@ -152,7 +152,7 @@ impl Log {
             Ok(Object { page, size, started: entry.started(index, dated)? })
         };
         let mut objects = sized.into_iter().map(object).collect::<Result<Vec<_>, String>>()?;
-        objects.sort_by_key(|object| object.started);
+        objects.sort_by_key(|one| one.started);
         Ok(objects)
     }
 
@@ -274,10 +274,10 @@ mod tests {
         let none = entry("p", "https://x/late", r#""bodySize": 5"#);
         let said = pages(&file(&format!("{good},{none}"))).unwrap_err();
         assert!(said.starts_with("entry 2 (https://x/late) has no startedDateTime, and others"), "{said}");
-        let said = pages(&file(&format!("{good},{}", dated("p", "10 o'clock", 7)))).unwrap_err();
+        let wrong = pages(&file(&format!("{good},{}", dated("p", "10 o'clock", 7)))).unwrap_err();
         assert!(
-            said.starts_with("entry 2 (https://x/7): startedDateTime `10 o'clock` is not a date"),
-            "{said}"
+            wrong.starts_with("entry 2 (https://x/7): startedDateTime `10 o'clock` is not a date"),
+            "{wrong}"
         );
         let text = format!(
             r#"{{"log": {{"pages": [{{"id": "p", "startedDateTime": "now"}}], "entries": [{good}]}}}}"#

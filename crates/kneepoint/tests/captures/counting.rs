@@ -26,9 +26,9 @@ fn probed(payload: usize, back: u32, taken: bool) -> Story {
         let stamps = Some((micros as u32 / 1000 + 12_345, 987_000));
         let seq = last.ack - back;
         inside.push(Shot { micros, forward: true, seq, ack: 5001, payload, stamps, ..last.clone() });
-        let stamps = Some((micros as u32 / 1000 + 987_680, micros as u32 / 1000 + 12_345));
+        let echoed = Some((micros as u32 / 1000 + 987_680, micros as u32 / 1000 + 12_345));
         let ack = if taken && place == 5 { last.ack + payload as u32 - back } else { last.ack };
-        inside.push(Shot { micros: micros + 49_700, window: 0, stamps, ack, ..last.clone() });
+        inside.push(Shot { micros: micros + 49_700, window: 0, stamps: echoed, ack, ..last.clone() });
     }
     inside.push(Shot { micros: PAUSE + 20_000_000, ..inside.last().unwrap().clone() });
     inside.last_mut().unwrap().window = 1000;
@@ -40,9 +40,9 @@ fn a_probe_of_a_closed_window_is_no_loss() {
     let base = base();
     // One byte, some, a full packet; a byte that was acknowledged before; with the handshake and without.
     for (payload, back) in [(1, 0), (7, 0), (1448, 0), (1, 1)] {
-        let story = probed(payload, back, false);
-        let shots: Vec<Shot> = story.shots.iter().skip(3).cloned().collect();
-        for story in [story.clone(), Story { shots, ..story }] {
+        let whole = probed(payload, back, false);
+        let shots: Vec<Shot> = whole.shots.iter().skip(3).cloned().collect();
+        for story in [whole.clone(), Story { shots, ..whole }] {
             let probed = only_in(&frames(&story, |shot, id| vec![over_ipv4(shot, id)]), RAW);
             assert_eq!(probed.probes, 6, "{payload} {back}");
             assert_eq!(numbers(&probed), numbers(&base), "{payload} {back}");

@@ -90,7 +90,7 @@ pub fn transfer() -> Story {
             shots.push(Shot { ack, stamps, ..shot(at + RTT, false) });
         }
     }
-    shots.sort_by_key(|shot| shot.micros);
+    shots.sort_by_key(|one| one.micros);
     Story { shots, packets: count, losses }
 }
 

@@ -154,7 +154,7 @@ fn judged(scripts: &[Recorded]) -> Vec<Entry> {
 /// The scripts of cases, in their order.
 fn record(cases: &[Case], at_once: usize) -> Result<Vec<Recorded>, String> {
     let kernel = corpus::kernel();
-    let played = play(cases, at_once)?;
+    let all = play(cases, at_once)?;
     let script = |(case, played): (&Case, Played)| {
         let script = match corpus::spoiled(&played) {
             Some(why) => Err(why),
@@ -162,7 +162,7 @@ fn record(cases: &[Case], at_once: usize) -> Result<Vec<Recorded>, String> {
         };
         (case.name(), script)
     };
-    Ok(cases.iter().zip(played).map(script).collect())
+    Ok(cases.iter().zip(all).map(script).collect())
 }
 
 /// Plays of one player at most: each connection has its port.

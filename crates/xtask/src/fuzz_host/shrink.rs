@@ -18,7 +18,7 @@ pub fn shrink(
         let simpler = simpler(&case);
         let differing = differs(&simpler)?;
         // The greatest step is the first.
-        let Some(next) = simpler.into_iter().zip(differing).find_map(|(one, differs)| differs.then_some(one))
+        let Some(next) = simpler.into_iter().zip(differing).find_map(|(one, still)| still.then_some(one))
         else {
             break;
         };
@@ -44,15 +44,15 @@ fn simpler(case: &Case) -> Vec<Case> {
     }
     plans.extend(shorter(plan));
     let steps: [fn(&mut Plan); 9] = [
-        |plan| plan.writes.truncate(1),
-        |plan| plan.jitter = Span::ZERO,
-        |plan| plan.spacing = Span::ZERO,
-        |plan| plan.timestamps = false,
-        |plan| plan.ecn = false,
-        |plan| plan.every = 1,
-        |plan| (plan.scale, plan.window) = (7, 1 << 20),
-        |plan| plan.rtt = rounded(plan.rtt),
-        |plan| plan.writes.iter_mut().for_each(|write| write.at = rounded(write.at)),
+        |less| less.writes.truncate(1),
+        |less| less.jitter = Span::ZERO,
+        |less| less.spacing = Span::ZERO,
+        |less| less.timestamps = false,
+        |less| less.ecn = false,
+        |less| less.every = 1,
+        |less| (less.scale, less.window) = (7, 1 << 20),
+        |less| less.rtt = rounded(less.rtt),
+        |less| less.writes.iter_mut().for_each(|write| write.at = rounded(write.at)),
     ];
     plans.extend(steps.map(|step| {
         let mut less = plan.clone();
@@ -60,7 +60,7 @@ fn simpler(case: &Case) -> Vec<Case> {
         less
     }));
     plans.retain(|less| less != plan);
-    plans.into_iter().map(|plan| Case { plan, ..case.clone() }).collect()
+    plans.into_iter().map(|less| Case { plan: less, ..case.clone() }).collect()
 }
 
 /// Plans with less data: without its end, and without its beginning, so that what goes wrong moves to the front.
@@ -70,7 +70,7 @@ fn shorter(plan: &Plan) -> impl Iterator<Item = Plan> {
         for write in &mut less.writes {
             write.bytes = (write.bytes / MSS * of / parts).max(1) * MSS;
         }
-        let segments = |plan: &Plan| plan.writes.iter().map(|write| write.bytes / MSS).sum::<u32>();
+        let segments = |one: &Plan| one.writes.iter().map(|write| write.bytes / MSS).sum::<u32>();
         let mut moved = less.clone();
         let by = segments(plan) - segments(&less);
         moved.impairments.iter_mut().for_each(|impairment| advance(impairment, by));

@@ -130,10 +130,10 @@ impl Clock {
         let own = segments.values().flatten().filter(|(point, _)| self.timed(point));
         own.for_each(|(_, seen)| vote(seen, jumps, &mut votes));
         let (mut steps, mut moves): (Vec<ClockStep>, Vec<Move>) = (Vec::new(), Vec::new());
-        for (jump, votes) in jumps.iter().zip(&votes) {
-            let stamped = votes.iter().any(|vote| matches!(vote, Vote::Step(_)));
+        for (jump, cast) in jumps.iter().zip(&votes) {
+            let stamped = cast.iter().any(|vote| matches!(vote, Vote::Step(_)));
             let by_data = || (!stamped && self.is_awaited(segments, jump)).then(|| Some(jump.length()));
-            let Some(step) = decide(jump, votes).or_else(by_data) else { continue };
+            let Some(step) = decide(jump, cast).or_else(by_data) else { continue };
             let before = moves.last().map_or(0, |(_, moved)| *moved);
             steps.push(self.step(jump, step, before));
             moves.extend(step.map(|step| (jump.number, before + step)));

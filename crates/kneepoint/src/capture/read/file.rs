@@ -101,8 +101,8 @@ fn pcap(bytes: &[u8], mut take: impl FnMut(Record)) -> Result<(), End> {
         let at = Time(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_usec) * tick);
         // The upper half describes the frame check sequence.
         let link = header.network.0 & 0xffff;
-        let (bytes, length) = (packet.data, packet.origlen);
-        take(Record::Frame(CapturedFrame { at, link, interface: 0, bytes, length }));
+        let frame = CapturedFrame { at, link, interface: 0, bytes: packet.data, length: packet.origlen };
+        take(Record::Frame(frame));
     }
     Ok(())
 }

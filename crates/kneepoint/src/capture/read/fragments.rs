@@ -97,7 +97,7 @@ impl Fragments {
         }
         self.whole += 1;
         self.completed.insert(key);
-        self.pending.remove(&key).map(|pending| pending.join(key))
+        self.pending.remove(&key).map(|all| all.join(key))
     }
 
     fn give_up(&mut self, key: Key) {

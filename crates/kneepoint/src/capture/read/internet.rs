@@ -95,16 +95,15 @@ impl Decoder {
     }
 
     fn payload(&mut self, packet: Packet, place: Place) -> Found {
-        let packet = packet.past_extensions()?;
-        let Packet { from, to, protocol, part, id, fragment } = packet;
+        let Packet { from, to, protocol, part, id, fragment } = packet.past_extensions()?;
         if let Some(fragment) = fragment {
             let key = Key { point: place.point, from, to, protocol, id: fragment.id };
             let Some(whole) = self.fragments.add(key, fragment, part, place.at) else { return Ok(None) };
             let deeper =
                 place.deeper.checked_sub(1).ok_or(Other::Named("fragments in more than eight others"))?;
-            let part = Part { bytes: &whole.bytes, wire: whole.length };
-            let packet = Packet { from, to, protocol, part, id, fragment: None };
-            return self.payload(packet, Place { at: whole.at, deeper, ..place });
+            let joined = Part { bytes: &whole.bytes, wire: whole.length };
+            let datagram = Packet { from, to, protocol, part: joined, id, fragment: None };
+            return self.payload(datagram, Place { at: whole.at, deeper, ..place });
         }
         if protocol != TCP {
             let (layer, part) = tunnels::inner(protocol, part)?;

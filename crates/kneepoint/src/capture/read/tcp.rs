@@ -61,7 +61,7 @@ fn option(kind: u8, length: usize, value: &[u8], segment: &mut Segment) {
     match (kind, value) {
         (2, [high, low]) => segment.mss = Some(u16::from_be_bytes([*high, *low])),
         // Of blocks that are cut off, those that are whole.
-        (5, blocks) if length % 8 == 0 => {
+        (5, blocks) if length.is_multiple_of(8) => {
             let blocks = blocks.chunks_exact(8).map(|block| (word(&block[..4]), word(&block[4..])));
             segment.sack.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
         }

@@ -2,7 +2,9 @@
 //! Synthesises the IP and transport headers of a simulated packet.
 //!
 //! Flow f runs from 10.0.0.0 + f to 10.128.0.0 + f, port 5001; a slot that serves several transfers in turn uses a new
-//! source port for each. Sequence numbers count bytes from 1, after a SYN at 0; timestamps count milliseconds.
+//! source port for each. Sequence numbers count bytes from 1, after a SYN at 0; timestamps count milliseconds. A receiver whose
+//! buffer is limited announces its window as Linux does, by the scale that its largest buffer needs and rounded up to it; others
+//! announce the largest window there is. A probe of a closed window repeats the last number acknowledged, without data.
 //! Lengths cover the headers as written plus the payload. With TCP options they exceed the simulated packet sizes,
 //! which assume headers of constant size.
 
@@ -21,6 +23,9 @@ const FIRST_PORT: u16 = 10_000;
 const TIMESTAMPS: u64 = 12;
 /// Maximum payload of an IPv4 packet, in bytes.
 const LARGEST: u32 = 65_535 - 20;
+
+/// The largest scale of a window (RFC 7323 §2.3).
+const LARGEST_SCALE: u8 = 14;
 
 /// Headers and the total length that they announce.
 pub(super) struct Headers {
@@ -89,9 +94,10 @@ fn segment(packet: &Packet, at: Time, options: &Options) -> Headers {
     let sequence = match (opens, acknowledges) {
         (true, _) => 0,
         (false, true) => 1,
+        (false, false) if packet.flags.has(Flags::PROBE) => offset(packet.seq + 1) - 1,
         (false, false) => offset(packet.seq),
     };
-    let mut tcp = TcpHeader::new(source, destination, sequence, u16::MAX);
+    let mut tcp = TcpHeader::new(source, destination, sequence, window(packet, options));
     tcp.syn = opens;
     tcp.ack = acknowledges || !opens;
     tcp.acknowledgment_number = match (acknowledges, opens) {
@@ -112,6 +118,23 @@ fn segment(packet: &Packet, at: Time, options: &Options) -> Headers {
     Headers { bytes, length: u32::from(ip.total_len) }
 }
 
+/// The power of two by which windows are scaled: the least for the largest buffer, or the largest.
+fn scale(options: &Options) -> u8 {
+    let fits = |scale: &u8| u64::from(u16::MAX) << scale >= options.receive_buffer.0;
+    match options.receive_buffer.0 {
+        0 => LARGEST_SCALE,
+        _ => (0..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE),
+    }
+}
+
+/// The window that a packet announces; that of a SYN is not scaled.
+fn window(packet: &Packet, options: &Options) -> u16 {
+    let Some(packets) = packet.receive_window() else { return u16::MAX };
+    let scale = if packet.flags.has(Flags::SYN) { 0 } else { scale(options) };
+    let bytes = u64::from(packets).saturating_mul(options.payload.0);
+    u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX)
+}
+
 fn tcp_options(
     packet: &Packet,
     at: Time,
@@ -122,10 +145,9 @@ fn tcp_options(
     use TcpOptionElement::{SelectiveAcknowledgementPermitted, WindowScale};
     let mut elements = Vec::new();
     if packet.flags.has(Flags::SYN) {
-        // The largest window scale, 14, so that the window never appears to limit the sender.
         let option = if options.timestamps { TIMESTAMPS } else { 0 };
         let mss = u16::try_from(options.payload.0 + option).unwrap_or(u16::MAX);
-        elements.extend([MaximumSegmentSize(mss), Noop, WindowScale(14)]);
+        elements.extend([MaximumSegmentSize(mss), Noop, WindowScale(scale(options))]);
         elements.extend([Noop, Noop, SelectiveAcknowledgementPermitted]);
     }
     if options.timestamps {

@@ -142,7 +142,7 @@ impl Rack {
         self.backoff = 0;
         // A block of what was sent after the first segment says that the path is alive; one of what was sent before does not.
         let head = self.out.head().filter(|_| !news.advanced);
-        news.timer |= head.is_some_and(|head| news.named.is_some_and(|(first, _)| first < head.at));
+        news.timer |= head.is_some_and(|head| news.named.is_some_and(|named| named.0 < head.at));
     }
 
     /// Takes in blocks.

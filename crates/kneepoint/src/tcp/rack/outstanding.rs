@@ -104,12 +104,6 @@ impl Outstanding {
         self.segments.is_empty()
     }
 
-    /// Whether all of them were sent once and none is sacked or lost.
-    #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.sacked.is_empty() && self.duplicates == 0 && self.lost == 0 && self.again.is_empty()
-    }
-
     /// How many were received out of order.
     #[inline]
     pub fn sacked(&self) -> u32 {
@@ -343,8 +337,8 @@ impl Outstanding {
         while let Some(&(at, seq)) = self.again.get(place) {
             let sent = self.get(seq).filter(|sent| sent.at == at && !sent.fate.has(Fate::SACKED));
             // A retransmission found lost some other way waits to be sent anew.
-            let waits = |sent: &Sent| sent.fate.has(Fate::LOST) && !sent.fate.has(Fate::RESENT);
-            let Some(_) = sent.filter(|sent| !waits(sent)) else {
+            let waits = |fate: Fate| fate.has(Fate::LOST) && !fate.has(Fate::RESENT);
+            let Some(_) = sent.filter(|sent| !waits(sent.fate)) else {
                 self.again.remove(place);
                 continue;
             };

@@ -191,8 +191,8 @@ mod tests {
         let mut settings = Settings::default();
         let (message, help) = apply(&mut settings, "net.ipv4.tcp_reorderin", "3").unwrap_err();
         assert!(message.contains("`net.ipv4.tcp_reorderin`") && help.contains("did you mean `reordering`?"));
-        let (message, help) = apply(&mut settings, "net.ipv4.tcp_mtu_probing", "2").unwrap_err();
-        assert!(message.contains("`2`") && help.contains("at 0 only"), "{message}; {help}");
+        let (probing, remedy) = apply(&mut settings, "net.ipv4.tcp_mtu_probing", "2").unwrap_err();
+        assert!(probing.contains("`2`") && remedy.contains("at 0 only"), "{probing}; {remedy}");
         assert!(apply(&mut settings, "net.ipv4.tcp_sack", "yes").is_err());
         assert!(apply(&mut settings, "net.ipv4.tcp_congestion_control", "qubic").is_err());
     }

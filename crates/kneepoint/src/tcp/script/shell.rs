@@ -228,7 +228,7 @@ mod tests {
             places,
             ["rm -rf x", "tc qdisc add dev tun0 root pfifo limit 0", "sysctl -q net.ipv4.tcp_nothing=1"]
         );
-        let (_, faults) = applied("echo 1 > /sys/module/tcp_cubic/parameters/hystart_detect");
-        assert!(faults[0].help.as_ref().unwrap().contains("at 3 only"), "{faults:?}");
+        let (_, other) = applied("echo 1 > /sys/module/tcp_cubic/parameters/hystart_detect");
+        assert!(other[0].help.as_ref().unwrap().contains("at 3 only"), "{other:?}");
     }
 }

@@ -84,8 +84,8 @@ impl Sender {
             recovering: rack.recovering(),
         };
         self.controller.on_ack(&signal, rng);
-        if let Some((rack, mut host)) = self.lend(now) {
-            rack.settle(told, &mut host);
+        if let Some((recovery, mut host)) = self.lend(now) {
+            recovery.settle(told, &mut host);
         }
     }
 
