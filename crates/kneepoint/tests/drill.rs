@@ -15,22 +15,6 @@ use kneepoint::rng::Rng;
 use kneepoint::tcp::script::{self, Kind, Outcome};
 use mutations::{cases, mutate};
 
-/// Scripts that the simulated host does not pass, and what it lacks.
-const FAILING: &[(&str, &str)] = &[
-    ("ecn", "a sender's threshold is unknown"),
-    ("f-rto", "no F-RTO (RFC 5682)"),
-    ("fast-retransmit-sack", "a sender's threshold is unknown"),
-    ("hystart-delay", "the window of an acknowledgement that finds HyStart's end"),
-    ("reno-congestion-avoidance", "a sender's threshold is unknown"),
-    ("reordering-raises-the-degree", "no degree of reordering above DupThresh"),
-    ("restart-after-idle", "no restart after idle periods (RFC 5681 section 4.1)"),
-    ("slow-start-limited-by-application", "the window grows only while it is full"),
-    ("tail-loss-probe-repairs", "a sender's threshold is unknown"),
-    ("timeout", "a sender's threshold is unknown"),
-    ("undo-by-dsack", "no undo (RFC 3708)"),
-    ("zero-window-probe", "a receive window that does not change"),
-];
-
 /// Every script by its name.
 fn scripts() -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
@@ -48,22 +32,11 @@ fn run(text: &str) -> Outcome {
 }
 
 #[test]
-fn the_host_passes_every_script_but_those_that_are_listed() {
+fn the_host_passes_every_script() {
     let scripts = scripts();
     assert!(scripts.len() >= 20, "{} scripts", scripts.len());
-    let mut wrong = Vec::new();
-    for (name, text) in &scripts {
-        let outcome = run(text);
-        let listed = FAILING.iter().find(|(known, _)| known == name);
-        match (outcome.difference, listed) {
-            (Some(difference), None) => wrong.push(format!("{name}, {difference}")),
-            (None, Some((_, why))) => wrong.push(format!("{name} passes, although it is listed: {why}")),
-            _ => {}
-        }
-    }
-    for (name, _) in FAILING {
-        assert!(scripts.contains_key(*name), "no script is named {name}");
-    }
+    let found = scripts.iter().filter_map(|(name, text)| Some((name, run(text).difference?)));
+    let wrong: Vec<String> = found.map(|(name, difference)| format!("{name}, {difference}")).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

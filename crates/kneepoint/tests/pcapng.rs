@@ -9,11 +9,16 @@ use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::Limit;
 use kneepoint::run;
 use kneepoint::spec::{Builder, Group, Member, Schedule, Valid};
-use kneepoint::tcp::Options;
+use kneepoint::tcp::{Host, Options};
 use kneepoint::trace::{Event, LinkId, Observer};
-use kneepoint::units::{Interval, Rate, Span, Time};
+use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 
 fn valid() -> Valid {
+    of(Options::default())
+}
+
+/// Hosts with these options.
+fn of(options: Options) -> Valid {
     let link = |name: &str, from: u32, to: u32, measured: bool| LinkSpec {
         name: name.into(),
         rate: Some(Rate::from_mbit(1)),
@@ -37,7 +42,7 @@ fn valid() -> Valid {
         groups: vec![Group {
             name: "forward".into(),
             cc: cc::Config::named("reno"),
-            tcp: Some(Options { handshake: true, ..Options::default() }),
+            tcp: Some(Options { handshake: true, ..options }),
             source: Default::default(),
             pairs: vec![(NodeId(0), NodeId(1))],
             members: vec![Member::default()],
@@ -47,7 +52,11 @@ fn valid() -> Valid {
 }
 
 fn captured(packets: &[(Time, Packet)]) -> Vec<u8> {
-    let mut capture = Writer::new(Vec::new(), &valid(), "a-b").unwrap();
+    captured_of(&valid(), packets)
+}
+
+fn captured_of(valid: &Valid, packets: &[(Time, Packet)]) -> Vec<u8> {
+    let mut capture = Writer::new(Vec::new(), valid, "a-b").unwrap();
     for (at, packet) in packets {
         capture.on(*at, &Event::Service { link: LinkId(0), packet, waited: Span::ZERO });
         capture.on(*at, &Event::Service { link: LinkId(1), packet, waited: Span::ZERO });
@@ -142,6 +151,31 @@ fn an_acknowledgement_goes_back_with_its_blocks_and_its_echo() {
     let edges: Vec<u8> = [7001u32, 9001, 11_001, 12_001].into_iter().flat_map(u32::to_be_bytes).collect();
     assert_eq!(tcp[32..36], [1, 1, 5, 18]);
     assert_eq!(tcp[36..], edges);
+}
+
+#[test]
+fn a_limited_receiver_announces_its_window_and_others_the_largest_there_is() {
+    let ack = |flags| Packet::ack(0, 5, 40, flags, Time(7_000_000), [(0, 0); 3]);
+    let [opened, closed] = [45, 0].map(|packets| ack(Flags::ACK).with_receive_window(packets));
+    let syn = ack(Flags::SYN).with_receive_window(45);
+    let packets = [syn, ack(Flags::ACK), opened, closed].map(|packet| (Time(9_000_000), packet));
+    let linux = of(Options { payload: Bytes(1448), ..Options::of(Host::Linux) });
+    let file = captured_of(&linux, &packets);
+    let of_packet = |at: usize| blocks(&file)[2 + at].1;
+    let window = |at: usize| u16::from_be_bytes(of_packet(at)[54..56].try_into().unwrap());
+    // 45 · 1448 bytes: as they are in a SYN, then in units of 1 KiB, by which 32 MiB fit into 16 bits.
+    assert_eq!([0, 1, 2, 3].map(window), [65_160, u16::MAX, 64, 0]);
+    // MSS, padding, window scale: kind 3, three bytes, 10.
+    assert_eq!(of_packet(0)[60..68][4..], [1, 3, 3, 10]);
+}
+
+#[test]
+fn a_probe_of_a_closed_window_has_the_last_number_acknowledged_and_no_data() {
+    // The fourth segment was acknowledged last.
+    let file = captured(&[(Time(7_000_000), Packet::data(0, 3, 40, Flags::PROBE, Time(7_000_000)))]);
+    let body = blocks(&file)[2].1;
+    assert_eq!(body[44..48], 4000u32.to_be_bytes());
+    assert_eq!(u16::from_be_bytes([body[22], body[23]]), 20 + 32);
 }
 
 #[test]

@@ -116,7 +116,7 @@ mod tests {
         // Twenty were read where ten were before: 2 · 20 + 16 = 56, and 2 · 56 · 10/10 more.
         let mut grown = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
         after(&mut grown, &[10, 20, 1]);
-        assert_eq!(grown.clamp, 2 * 21 + 16 + 2 * (58 * 11 / 10));
+        assert_eq!(grown.clamp, 2 * 20 + 16 + 2 * (56 * 10 / 10));
     }
 
     #[test]

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a controller is told: acknowledgements, losses, timeouts, marks, advice, and sizes that the host sets.
+
+use crate::units::{PacketRate, Span, Time};
+
+/// An acknowledgement arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// The time.
+    pub now: Time,
+    /// The round-trip time it measures, where it measures one.
+    pub rtt: Option<Span>,
+    /// The time from sender to receiver that it measures, where it measures one: the receiver's clock less the
+    /// sender's (RFC 7323 TSval less TSecr). The clocks may differ by an unknown constant.
+    pub one_way: Option<Span>,
+    /// Packets newly acknowledged in order; zero for a duplicate.
+    pub acked: u32,
+    /// Packets known so far to have arrived, in order or not. Packets that the sender forgets at a timeout stay counted.
+    pub delivered: u64,
+    /// Packets sent again so far.
+    pub resent: u64,
+    /// Packets that this acknowledgement says arrived marked: for [`Marks`](super::Marks) that are echoed one by one, else zero.
+    pub marked: u32,
+    /// Packets by which this acknowledgement may grow the window: `acked` up to the host's limit per
+    /// acknowledgement, and zero while something else than the window limits the sender or losses are repaired.
+    pub credit: f64,
+    /// Whether the sender had nothing more to send: neither its window nor its pace held it back.
+    pub limited: bool,
+    /// The first packet not yet acknowledged in order.
+    pub una: u64,
+    /// The next packet never sent so far.
+    pub next: u64,
+    /// Packets outstanding, as the host's recovery counts them.
+    pub in_flight: u32,
+    /// Whether losses are being repaired.
+    pub recovering: bool,
+}
+
+/// Packets were lost: once per episode, when the host begins to repair.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// The time.
+    pub now: Time,
+    /// Packets that were using the path: the window where it was full, else the packets outstanding (RFC 5681 §3.1).
+    pub flight: f64,
+    /// The first packet not yet acknowledged in order.
+    pub una: u64,
+    /// The next packet never sent so far: the episode ends when it is acknowledged.
+    pub next: u64,
+}
+
+/// The retransmission timer expired: nothing is known to be in flight any more.
+///
+/// Tahoe's fast retransmit, which also starts over from one packet, sends this signal after [`Loss`].
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout {
+    /// The time.
+    pub now: Time,
+    /// Packets that were using the path, as in [`Loss`].
+    pub flight: f64,
+    /// Whether the loss was reported already, so that the threshold must not fall again.
+    pub reported: bool,
+    /// The next packet never sent so far.
+    pub next: u64,
+}
+
+/// The receiver echoed a congestion mark: at most once per window of data (RFC 3168 §6.1.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Ecn {
+    /// The time.
+    pub now: Time,
+    /// Packets that were using the path, as in [`Loss`].
+    pub flight: f64,
+    /// The next packet never sent so far.
+    pub next: u64,
+}
+
+/// The host sets the window and the slow-start threshold itself: a reduction proved needless and is undone (RFC 4015 §4,
+/// RFC 5682 §3, RFC 3708 §3), or the connection was idle or did not use its window (RFC 2861 §3).
+#[derive(Clone, Copy, Debug)]
+pub struct Resize {
+    /// The time.
+    pub now: Time,
+    /// The window from now on, in packets.
+    pub window: f64,
+    /// The slow-start threshold from now on, in packets.
+    pub threshold: f64,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What a host may set of a controller.
+#[derive(Debug)]
+pub struct Sizes<'a> {
+    /// Its window in packets.
+    pub window: &'a mut f64,
+    /// Its slow-start threshold in packets.
+    pub threshold: &'a mut f64,
+}
+
+/// Why a host sets the window itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// What was taken for congestion was none.
+    Undo,
+    /// The connection was idle, or did not use its window.
+    Idle,
+    /// After a timeout some packets are still in flight: the window is that of a restart and theirs.
+    Timeout,
+}
+
+/// The network advised the sender: before the [`Ack`] that carried the advice, or with which it was learned.
+#[derive(Clone, Copy, Debug)]
+pub struct Advised {
+    /// The time.
+    pub now: Time,
+    /// The advice.
+    pub advice: Advice,
+}
+
+/// Explicit feedback from the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// The rate that the path allows.
+    Rate(PacketRate),
+    /// Packets by which the window should change.
+    Change(f64),
+}
