@@ -87,6 +87,8 @@ struct Forced {
     seq: u32,
     /// It is a probe at the tail.
     probe: bool,
+    /// Segments that leave with it.
+    more: u32,
 }
 
 /// What an acknowledgement led to.

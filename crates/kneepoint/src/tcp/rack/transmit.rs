@@ -95,7 +95,6 @@ impl Rack {
     /// Segments of the next unit that the device is given; none where they wait for more.
     fn next_unit(&mut self, host: &mut Host, room: u32) -> Option<u32> {
         let left = host.total - self.out.high();
-        let quota = room.min((host.window() / 2).max(1));
         if left == 1 {
             return Some(1);
         }
@@ -105,7 +104,14 @@ impl Rack {
             self.deferred = room <= offered;
             return None;
         }
-        Some(quota.min(offered).min(left).min(self.largest_unit(host)).max(1))
+        Some(self.unit_of(host, room))
+    }
+
+    /// Segments of a unit that has `room` in the window.
+    pub(super) fn unit_of(&self, host: &mut Host, room: u32) -> u32 {
+        let left = self.limit(host) - self.out.high();
+        let half = (host.window() / 2).max(1);
+        room.min(half).min(left).min(self.largest_unit(host)).max(1)
     }
 
     /// Segments of a millisecond of the pace.
@@ -179,7 +185,8 @@ impl Rack {
         let first = self.out.is_empty();
         self.out.send(host.now);
         self.answers = false;
-        if self.forced.take().is_some() {
+        if let Some(Forced { seq, probe, more }) = self.forced.take() {
+            self.forced = more.checked_sub(1).map(|more| Forced { seq: seq + 1, probe, more });
             return;
         }
         self.sent += 1;
