@@ -77,6 +77,14 @@ impl Detection {
         self.latest = self.latest.max((sent.at, seq));
     }
 
+    /// A segment that was sent once, after all that were delivered before, is known to have arrived.
+    #[inline]
+    pub fn deliver_next(&mut self, seq: u32, at: Time, now: Time) {
+        self.advanced = true;
+        self.rtt = now.since(at);
+        self.latest = (at, seq);
+    }
+
     /// A round-trip time was measured.
     #[inline]
     pub fn measure(&mut self, rtt: Span) {

@@ -87,6 +87,8 @@ struct Forced {
     seq: u32,
     /// It is a probe at the tail.
     probe: bool,
+    /// Segments that leave with it.
+    more: u32,
 }
 
 /// What an acknowledgement led to.
@@ -266,6 +268,9 @@ impl Rack {
         if packet.seq > self.out.high() || self.is_outdated(packet, host) {
             return self.told_nothing();
         }
+        if self.is_calm() && packet.seq > una && !echoed && !packet.reports_gap() {
+            return self.on_next(packet, packet.seq - una, host);
+        }
         let mut news = News { advanced: packet.seq > una, echoed, ..News::default() };
         let blocks = packet.reports_gap() && host.options.sack;
         if packet.seq < una {
@@ -320,6 +325,33 @@ impl Rack {
         let late = self.recent - stamp;
         millisecond(self.recent) > millisecond(stamp) + 1
             && (packet.seq != self.out.una() || late > host.rtt.timeout())
+    }
+
+    /// Whether nothing is missing, sent again, counted as a duplicate or probed.
+    #[inline]
+    fn is_calm(&self) -> bool {
+        self.state == CongestionState::Open && self.out.is_plain() && self.probe.is_none()
+    }
+
+    /// An acknowledgement of the next `acked` segments while nothing is missing: what [`on_ack`](Rack::on_ack) does then, without asking
+    /// for what this rules out.
+    #[inline]
+    fn on_next(&mut self, packet: &Packet, acked: u32, host: &mut Host) -> Told {
+        let mut news = News { advanced: true, ..News::default() };
+        self.hear_offer(packet, &mut news, host);
+        self.retries = 0;
+        let Some((first, last)) = self.out.pop_plain(acked) else { return self.told_nothing() };
+        self.delivered += u64::from(acked);
+        self.detection.deliver_next(packet.seq - 1, last, host.now);
+        let rtt = host.measure(host.now - first, &mut self.deviation, packet.seq, self.out.high());
+        self.detection.measure(host.now - last);
+        self.backoff = 0;
+        self.detection.widen(last, host.now);
+        self.turn = Turn::Fresh;
+        self.restart_timer(host);
+        let rtt = Some(rtt.saturating_sub(last.since(first)));
+        let credit = self.credit(acked, &news, host);
+        Told { acked, delivered: acked, advanced: true, rtt, credit, ..Told::default() }
     }
 
     /// The window after the controller has heard of an acknowledgement.

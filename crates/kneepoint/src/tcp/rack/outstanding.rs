@@ -222,6 +222,17 @@ impl Outstanding {
         Some(sent)
     }
 
+    /// The first `count` segments are acknowledged in order, where all were sent once and none is sacked: when the first and the last
+    /// of them were sent.
+    #[inline]
+    pub fn pop_plain(&mut self, count: u32) -> Option<(Time, Time)> {
+        let first = self.segments.front()?.at;
+        let last = self.segments.get(count as usize - 1)?.at;
+        self.segments.drain(..count as usize);
+        self.una += count;
+        Some((first, last))
+    }
+
     /// The segments below `una` are gone from the scoreboard, too.
     #[inline]
     pub fn forget_below(&mut self, una: u32) {

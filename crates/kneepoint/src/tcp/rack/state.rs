@@ -194,7 +194,7 @@ impl Rack {
         }
         // A window that is reduced at once holds everything back but the fast retransmission (RFC 6675 §5 step 4.3).
         let lost = if steps || host.steers() { None } else { self.out.next_lost() };
-        self.forced = lost.map(|seq| Forced { seq, probe: false });
+        self.forced = lost.map(|seq| Forced { seq, probe: false, more: 0 });
     }
 
     /// What is sent for an acknowledgement that told of `delivered` segments and found `losses`.
@@ -269,10 +269,13 @@ impl Rack {
         if found {
             self.out.find();
         }
+        let (window, present) = (host.control.window, host.threshold());
         if let Some(threshold) = self.undo.threshold {
-            let (window, present) = (host.control.window.max(self.undo.window), host.threshold());
-            host.resize(window, threshold.max(present), Cause::Undo);
+            host.resize(window.max(self.undo.window), threshold.max(present), Cause::Undo);
             self.answers &= threshold <= present;
+        } else if self.reduction.is_some() && self.reduces() {
+            // After a mark the reduction ends where it is.
+            host.resize(window, present, Cause::Undo);
         }
         self.undo.marker = None;
         self.detection.advanced = true;

@@ -159,8 +159,11 @@ impl Rack {
         if self.probe.is_none() {
             let new = self.out.high() < self.limit(host);
             let (high, seq) = (self.out.high(), self.out.high() - u32::from(!new));
-            self.probe = Some(super::Probe { end: high + u32::from(new), again: !new });
-            self.forced = Some(super::Forced { seq, probe: true });
+            // Linux probes with all of the unit that the window has room for.
+            let room = host.window().saturating_sub(self.out.in_flight());
+            let more = if new && room > 1 { self.unit_of(host, room) - 1 } else { 0 };
+            self.probe = Some(super::Probe { end: high + u32::from(new) + more, again: !new });
+            self.forced = Some(super::Forced { seq, probe: true, more });
             self.timer.purpose = Purpose::None;
         }
         // A probe that was not sent last is set anew when it has left.
@@ -182,7 +185,7 @@ impl Rack {
         }
         self.enter_loss(host);
         self.retries += u32::from(self.offered > 0);
-        self.forced = Some(super::Forced { seq: self.out.una(), probe: false });
+        self.forced = Some(super::Forced { seq: self.out.una(), probe: false, more: 0 });
         host.rtt.back_off();
         self.set_timer(Purpose::Timeout, host.rtt.timeout(), host);
         Woken::Timeout

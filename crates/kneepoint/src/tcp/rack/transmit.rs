@@ -38,7 +38,17 @@ impl Rack {
     }
 
     /// The next segment to send.
+    #[inline]
     pub fn choose(&mut self, host: &mut Host) -> Option<u32> {
+        // The rest of a unit was asked for with its first segment.
+        if self.unit > 0 && self.turn == Turn::Fresh && self.forced.is_none() {
+            self.unit -= 1;
+            return Some(self.out.high());
+        }
+        self.choose_anew(host)
+    }
+
+    fn choose_anew(&mut self, host: &mut Host) -> Option<u32> {
         if let Some(Forced { seq, .. }) = self.forced {
             return Some(seq);
         }
@@ -84,10 +94,7 @@ impl Rack {
             return None;
         }
         if host.options.tso && host.control.pacing.is_none() {
-            if self.unit == 0 {
-                self.unit = self.next_unit(host, window - in_flight)?;
-            }
-            self.unit -= 1;
+            self.unit = self.next_unit(host, window - in_flight)? - 1;
         }
         Some(seq)
     }
@@ -95,7 +102,6 @@ impl Rack {
     /// Segments of the next unit that the device is given; none where they wait for more.
     fn next_unit(&mut self, host: &mut Host, room: u32) -> Option<u32> {
         let left = host.total - self.out.high();
-        let quota = room.min((host.window() / 2).max(1));
         if left == 1 {
             return Some(1);
         }
@@ -105,7 +111,14 @@ impl Rack {
             self.deferred = room <= offered;
             return None;
         }
-        Some(quota.min(offered).min(left).min(self.largest_unit(host)).max(1))
+        Some(self.unit_of(host, room))
+    }
+
+    /// Segments of a unit that has `room` in the window.
+    pub(super) fn unit_of(&self, host: &mut Host, room: u32) -> u32 {
+        let left = self.limit(host) - self.out.high();
+        let most = room.min((host.window() / 2).max(1)).min(left).max(1);
+        if most <= SMALLEST { most } else { most.min(self.largest_unit(host)) }
     }
 
     /// Segments of a millisecond of the pace.
@@ -179,7 +192,8 @@ impl Rack {
         let first = self.out.is_empty();
         self.out.send(host.now);
         self.answers = false;
-        if self.forced.take().is_some() {
+        if let Some(Forced { seq, probe, more }) = self.forced.take() {
+            self.forced = more.checked_sub(1).map(|more| Forced { seq: seq + 1, probe, more });
             return;
         }
         self.sent += 1;

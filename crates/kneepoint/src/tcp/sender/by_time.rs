@@ -127,12 +127,10 @@ impl Sender {
     /// A segment was sent.
     #[inline(never)]
     pub(super) fn note_sent(&mut self, seq: u32, now: Time) {
-        let cwr = self.cwr;
         if let Some((rack, mut host)) = self.lend(now) {
             rack.on_sent(seq, &mut host);
+            self.timer = rack.wakeup();
         }
-        self.follow();
-        self.cwr = cwr;
     }
 
     /// Data was written.

@@ -18,12 +18,12 @@ const NEWS: Flags = Flags::SYN.with(Flags::ECE).with(Flags::RATE).with(Flags::CH
 impl Sender {
     /// Whether nothing is missing, sent again, counted as a duplicate or followed by time.
     pub(super) fn is_calm(&self) -> bool {
-        self.phase == Phase::Open
+        self.rack.is_none()
+            && self.phase == Phase::Open
             && self.next == self.high
             && !self.resend
             && (self.duplicates, self.inflation) == (0, 0)
             && self.board.is_empty()
-            && self.rack.is_none()
             && self.prr.is_none()
     }
 
