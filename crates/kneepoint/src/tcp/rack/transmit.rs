@@ -135,10 +135,10 @@ impl Rack {
     fn waits(&self, host: &mut Host, room: u32, offered: u32, left: u32) -> bool {
         let now_possible = room.min(offered);
         let queued = left.min(self.left_of_buffer(host));
-        let third = u64::from(host.window().min(self.offered)) * host.options.payload.0 / 3;
-        if now_possible >= self.largest_unit(host)
+        // At least a third of the window, the rest of a buffer, or a unit.
+        if 3 * now_possible >= host.window().min(self.offered)
             || left > queued && now_possible >= queued
-            || u64::from(now_possible) * host.options.payload.0 >= third
+            || now_possible >= self.largest_unit(host)
         {
             return false;
         }

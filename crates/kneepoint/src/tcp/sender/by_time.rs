@@ -7,7 +7,7 @@ use super::{ENDLESS, Heard, Phase, Segment, Sender};
 use crate::cc::{Ack, Marks};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
-use crate::tcp::rack::{Host, Rack, Told};
+use crate::tcp::rack::{Host, Rack};
 use crate::units::Time;
 
 /// What a wake-up led to.
@@ -45,48 +45,32 @@ impl Sender {
         let echoed = self.options.ecn && packet.flags.has(Flags::ECE);
         let Some((rack, mut host)) = self.lend(now) else { return Heard::default() };
         let told = rack.on_ack(packet, echoed, &mut host);
+        let one_way = host.options.timestamps.then(|| packet.lag.span());
+        if !told.silent {
+            let each = echoed && host.controller.marks() != Marks::Classic;
+            let signal = Ack {
+                now,
+                rtt: told.rtt,
+                one_way,
+                acked: told.acked,
+                delivered: rack.delivered(),
+                resent: u64::from(rack.losses()),
+                marked: if each { told.delivered } else { 0 },
+                limited,
+                credit: told.credit,
+                una: u64::from(rack.una()),
+                next: u64::from(rack.high()),
+                in_flight: rack.pipe(),
+                recovering: rack.recovering(),
+            };
+            host.controller.on_ack(&signal, rng);
+            rack.settle(&told, &mut host);
+        }
         let acked = self.bytes_between(self.una, self.una + told.acked);
         self.follow();
-        if !told.silent {
-            self.tell(packet, &told, (limited, echoed), now, rng);
-        }
         let done = self.finish_if_done();
         let drained = self.una >= self.total && !done && told.acked > 0;
-        let one_way = self.options.timestamps.then(|| packet.lag.span());
         Heard { acked, rtt: told.rtt, one_way, repair: told.repair, done, drained }
-    }
-
-    /// The controller hears of an acknowledgement.
-    #[inline]
-    fn tell(
-        &mut self,
-        packet: &Packet,
-        told: &Told,
-        (limited, echoed): (bool, bool),
-        now: Time,
-        rng: &mut Rng,
-    ) {
-        let Some(rack) = self.rack.as_deref() else { return };
-        let each = echoed && self.controller.marks() != Marks::Classic;
-        let signal = Ack {
-            now,
-            rtt: told.rtt,
-            one_way: self.options.timestamps.then(|| packet.lag.span()),
-            acked: told.acked,
-            delivered: rack.delivered(),
-            resent: u64::from(rack.losses()),
-            marked: if each { told.delivered } else { 0 },
-            limited,
-            credit: told.credit,
-            una: u64::from(self.una),
-            next: u64::from(self.high),
-            in_flight: rack.pipe(),
-            recovering: rack.recovering(),
-        };
-        self.controller.on_ack(&signal, rng);
-        if let Some((recovery, mut host)) = self.lend(now) {
-            recovery.settle(told, &mut host);
-        }
     }
 
     /// What the recovery has changed, for the rest of the sender.
@@ -106,31 +90,37 @@ impl Sender {
         woken
     }
 
-    /// The next segment.
+    /// [`poll`](Sender::poll) for recovery by time.
     #[inline(never)]
-    pub(super) fn choose_by_time(&mut self, now: Time) -> Option<u32> {
-        let (rack, mut host) = self.lend(now)?;
-        let seq = rack.choose(&mut host);
-        if seq.is_none() {
-            self.follow();
+    pub(super) fn poll_by_time(&mut self, now: Time) -> Option<Segment> {
+        if self.pace > now && self.burst == 0 {
+            return None;
         }
-        seq
+        if let Phase::Opening { sent, rounds } = self.phase {
+            return if sent { None } else { self.poll_syn(now, rounds) };
+        }
+        let (rack, mut host) = self.lend(now)?;
+        let Some(seq) = rack.choose(&mut host) else {
+            self.burst = 0;
+            self.follow();
+            return self.poll_window_probe();
+        };
+        rack.on_sent(seq, &mut host);
+        self.timer = rack.wakeup();
+        let again = seq < self.high;
+        if again {
+            self.resent += 1;
+        } else {
+            (self.next, self.high) = (seq + 1, seq + 1);
+        }
+        Some(self.leave(seq, again, now))
     }
 
     /// A probe of a closed window, if one is due.
-    pub(super) fn poll_window_probe(&mut self) -> Option<Segment> {
+    fn poll_window_probe(&mut self) -> Option<Segment> {
         let due = self.rack.as_deref_mut().is_some_and(Rack::take_window_probe);
         let (seq, size) = (self.una.saturating_sub(1), self.options.header.0 as u16);
         due.then_some(Segment { seq, size, flags: Flags::PROBE })
-    }
-
-    /// A segment was sent.
-    #[inline(never)]
-    pub(super) fn note_sent(&mut self, seq: u32, now: Time) {
-        if let Some((rack, mut host)) = self.lend(now) {
-            rack.on_sent(seq, &mut host);
-            self.timer = rack.wakeup();
-        }
     }
 
     /// Data was written.

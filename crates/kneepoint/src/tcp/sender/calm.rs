@@ -108,6 +108,9 @@ impl Sender {
 
     #[inline(never)]
     fn poll_fully(&mut self, now: Time) -> Option<Segment> {
+        if self.rack.is_some() {
+            return self.poll_by_time(now);
+        }
         let segment = self.next_segment(now);
         self.calm = self.is_calm();
         segment

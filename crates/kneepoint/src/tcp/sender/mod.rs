@@ -251,9 +251,9 @@ impl Sender {
         if let Phase::Opening { sent, rounds } = self.phase {
             return if sent { None } else { self.poll_syn(now, rounds) };
         }
-        let Some(seq) = self.choose(now) else {
+        let Some(seq) = self.choose() else {
             self.burst = 0;
-            return if self.rack.is_some() { self.poll_window_probe() } else { None };
+            return None;
         };
         self.pipe += 1;
         let again = seq < self.high;
@@ -265,15 +265,18 @@ impl Sender {
         if self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
         }
-        if self.rack.is_some() {
-            self.note_sent(seq, now);
-        }
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
         }
         if !self.options.timestamps {
             self.timed = if again { None } else { self.timed.or(Some((seq, now))) };
         }
+        Some(self.leave(seq, again, now))
+    }
+
+    /// A segment leaves.
+    #[inline]
+    fn leave(&mut self, seq: u32, again: bool, now: Time) -> Segment {
         let size = self.wire_size(seq);
         if let Some(rate) = self.control.pacing {
             let packets = f64::from(size) / (self.options.header + self.options.payload).0 as f64;
@@ -281,7 +284,7 @@ impl Sender {
             self.pace = self.pace.max(now) + Span::from_secs_f64(packets / rate.0);
         }
         let flags = if again { Flags::RETRANSMITTED } else { self.fresh() };
-        Some(Segment { seq, size, flags })
+        Segment { seq, size, flags }
     }
 
     /// [`on_ack`](Sender::on_ack) in any state.
@@ -351,10 +354,7 @@ impl Sender {
 
     /// The next segment that the window lets go.
     #[inline]
-    fn choose(&mut self, now: Time) -> Option<u32> {
-        if self.rack.is_some() {
-            return self.choose_by_time(now);
-        }
+    fn choose(&mut self) -> Option<u32> {
         if self.resend {
             self.resend = false;
             self.board.retransmit(self.una);
