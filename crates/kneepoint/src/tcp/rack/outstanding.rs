@@ -104,6 +104,12 @@ impl Outstanding {
         self.segments.is_empty()
     }
 
+    /// Whether all of them were sent once and none is sacked or lost.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.sacked.is_empty() && self.duplicates == 0 && self.lost == 0 && self.again.is_empty()
+    }
+
     /// How many were received out of order.
     #[inline]
     pub fn sacked(&self) -> u32 {
@@ -203,7 +209,8 @@ impl Outstanding {
         let segment = self.at(seq);
         segment.at = now;
         segment.fate.set(Fate::REPEATED);
-        if !probe {
+        // After an undo, what a timeout sends may be on its way already.
+        if !probe && !segment.fate.has(Fate::RESENT) {
             segment.fate.set(Fate::RESENT);
             self.resent += 1;
         }
