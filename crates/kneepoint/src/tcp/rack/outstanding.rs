@@ -209,7 +209,8 @@ impl Outstanding {
         let segment = self.at(seq);
         segment.at = now;
         segment.fate.set(Fate::REPEATED);
-        if !probe {
+        // After an undo, what a timeout sends may be on its way already.
+        if !probe && !segment.fate.has(Fate::RESENT) {
             segment.fate.set(Fate::RESENT);
             self.resent += 1;
         }
