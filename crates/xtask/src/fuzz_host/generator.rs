@@ -62,7 +62,8 @@ fn base(seed: u64, choice: &Choice, rng: &mut Rng) -> (Plan, u32) {
     let controller = choice.controllers[rng.below(choice.controllers.len() as u64) as usize].clone();
     let segments = small(rng, 12.0, 200.0) as u32;
     let rtt = Span::from_micros(small(rng, 10e3, 200e3) as u64);
-    let jitter = if rng.chance(0.5) { Span::ZERO } else { Span::from_micros(rng.below(3000)) };
+    // Without any, acknowledgements of retransmissions are as fast as the fastest, and microseconds decide whether RACK believes them.
+    let jitter = Span::from_micros(300 + rng.below(2700));
     let spacing =
         if rng.chance(0.5) { Span::ZERO } else { Span::from_micros(rng.between(100.0, 3000.0) as u64) };
     let at = rtt + Span::from_millis(5 + rng.below(20));
