@@ -2,7 +2,6 @@
 //! Our sender against a recorded script: the same, or the kind of the first difference.
 
 use kneepoint::tcp::script::{self, Difference, Kind, Ticks};
-use kneepoint::units::{Span, Time};
 
 /// The result of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +30,7 @@ pub fn judge(text: &str) -> Verdict {
         Ok(script) => script,
         Err(faults) => return Verdict::Spoiled(format!("unreadable: {}", faults[0])),
     };
-    let script = match ticks(text) {
+    let script = match Ticks::of(text) {
         Some(ticks) => script.ticking(ticks),
         None => script,
     };
@@ -58,26 +57,6 @@ fn without_answers(text: &str) -> String {
         rest.push('\n');
     }
     rest
-}
-
-/// How a script gives the kernel's ticks, between its numbers.
-const TICKS: [&str; 4] =
-    ["// The kernel's ticks: every ", " us, the first at ", " us with the number ", " modulo "];
-
-/// The line of a script that gives the kernel's ticks.
-pub fn ticks_line(every: Span, first: Span, number: u32) -> String {
-    let [begin, at, with, modulo] = TICKS;
-    format!("{begin}{}{at}{}{with}{number}{modulo}4096.", every.0 / 1000, first.0 / 1000)
-}
-
-/// The ticks of the kernel on which a script was recorded.
-fn ticks(text: &str) -> Option<Ticks> {
-    let [begin, at, with, modulo] = TICKS;
-    let (every, rest) = text.lines().find_map(|line| line.strip_prefix(begin))?.split_once(at)?;
-    let (first, rest) = rest.split_once(with)?;
-    let (number, _) = rest.split_once(modulo)?;
-    let micros = |digits: &str| digits.parse().ok().map(Span::from_micros);
-    Some(Ticks { every: micros(every)?, first: Time(micros(first)?.0), number: number.parse().ok()? })
 }
 
 /// The kind of a difference, in words.
@@ -152,13 +131,6 @@ mod tests {
             ["new data", "the last segment again", "a retransmission", "nothing"]
         );
         assert_eq!(nature("> . 4000:4000(0) ack 1", 4001), "a probe of a closed window");
-    }
-
-    #[test]
-    fn the_kernels_ticks_are_read_as_they_are_written() {
-        let line = ticks_line(Span::from_millis(4), Span::from_micros(1500), 17);
-        let expected = Ticks { every: Span::from_millis(4), first: Time(1_500_000), number: 17 };
-        assert_eq!((ticks(&line), ticks(TEXT)), (Some(expected), None));
     }
 
     #[test]

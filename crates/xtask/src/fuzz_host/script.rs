@@ -7,12 +7,12 @@
 
 use std::fmt::Write as _;
 
+use kneepoint::tcp::script::Ticks;
 use kneepoint::units::Span;
 use kneepoint_linux::player::plan::{MSS, Plan};
 use kneepoint_linux::player::record::{Played, Record, Segment, What};
 
 use super::generator::Case;
-use super::judge::ticks_line;
 
 /// What follows something so soon follows from it.
 const AT_ONCE: Span = Span::from_millis(1);
@@ -114,7 +114,7 @@ fn head(case: &Case, played: &Played, kernel: &str) -> String {
         case.seed,
         plan.controller,
         played.late.0 / 1000,
-        ticks_line(ticks.every, ticks.first, ticks.number),
+        Ticks { every: ticks.every, first: ticks.first.after_start(), number: ticks.number.into() }.line(),
     )
 }
 

@@ -30,7 +30,27 @@ const STEP: u32 = 3;
 /// Levels beyond the first.
 const LEVELS: u32 = 5;
 
+/// How a record gives its kernel's ticks, between the numbers.
+const LINE: [&str; 4] =
+    ["// The kernel's ticks: every ", " us, the first at ", " us with the number ", " modulo "];
+
 impl Ticks {
+    /// The line of a record that gives them.
+    pub fn line(self) -> String {
+        let [begin, at, with, modulo] = LINE;
+        format!("{begin}{}{at}{}{with}{}{modulo}4096.", self.every.0 / 1000, self.first.0 / 1000, self.number)
+    }
+
+    /// Those of the kernel on which a text was recorded, if it has the line.
+    pub fn of(text: &str) -> Option<Ticks> {
+        let [begin, at, with, modulo] = LINE;
+        let (every, rest) = text.lines().find_map(|line| line.strip_prefix(begin))?.split_once(at)?;
+        let (first, rest) = rest.split_once(with)?;
+        let (number, _) = rest.split_once(modulo)?;
+        let micros = |text: &str| text.parse().ok().map(Span::from_micros);
+        Some(Ticks { every: micros(every)?, first: Time(micros(first)?.0), number: number.parse().ok()? })
+    }
+
     /// How much later a clock has to begin for its ticks to be whole multiples of their length.
     pub fn until_whole(self) -> Span {
         let every = self.every.0.max(1);
@@ -99,6 +119,13 @@ mod tests {
         assert_eq!(expiry(2, 504 * 4), 2 + (512 - 5) * 4);
         // Tick 72 itself: the one after it.
         assert_eq!(expiry(2, 67 * 4), 2 + (80 - 5) * 4);
+    }
+
+    #[test]
+    fn a_record_says_which_its_ticks_are() {
+        let ticks = Ticks { every: Span::from_millis(4), first: Time(2_743_000), number: 1954 };
+        assert_eq!(Ticks::of(&format!("// A record.\n{}\n", ticks.line())), Some(ticks));
+        assert_eq!(Ticks::of("// The kernel's ticks: every now and then"), None);
     }
 
     #[test]
