@@ -49,8 +49,13 @@ impl Rack {
     }
 
     fn choose_anew(&mut self, host: &mut Host) -> Option<u32> {
-        if let Some(Forced { seq, .. }) = self.forced {
-            return Some(seq);
+        if let Some(Forced { seq, probe, .. }) = self.forced {
+            if self.out.is_missing(seq) {
+                return Some(seq);
+            }
+            // What pacing held back has arrived meanwhile.
+            self.forced = None;
+            self.probe = self.probe.take().filter(|_| !probe);
         }
         if self.turn == Turn::NewFirst {
             if let Some(seq) = self.next_new(host) {
