@@ -43,34 +43,9 @@ pub use host::Host;
 use news::News;
 use outstanding::Outstanding;
 use timer::Timer;
+use transmit::Turn;
 use undo::{Undo, millisecond};
 use usage::Usage;
-
-/// What an event calls for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Turn {
-    /// Nothing.
-    #[default]
-    None,
-    /// New data, as far as the window goes.
-    Fresh,
-    /// What is lost, then new data.
-    Lost,
-    /// What is lost.
-    OnlyLost,
-    /// New data, and if there is none what is lost (F-RTO).
-    NewFirst,
-}
-
-impl Turn {
-    fn and_fresh(self) -> Turn {
-        match self {
-            Turn::None => Turn::Fresh,
-            Turn::OnlyLost => Turn::Lost,
-            turn => turn,
-        }
-    }
-}
 
 /// A tail loss probe in flight.
 #[derive(Clone, Copy, Debug)]

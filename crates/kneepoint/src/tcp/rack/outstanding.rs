@@ -188,6 +188,11 @@ impl Outstanding {
         self.segments.get(seq.checked_sub(self.una)? as usize).copied()
     }
 
+    /// Whether segment `seq` has not been received, as far as is known.
+    pub fn is_missing(&self, seq: u32) -> bool {
+        seq >= self.una && self.get(seq).is_none_or(|sent| !sent.fate.has(Fate::SACKED))
+    }
+
     fn at(&mut self, seq: u32) -> &mut Sent {
         &mut self.segments[(seq - self.una) as usize]
     }

@@ -16,7 +16,7 @@
 
 use super::host::Host;
 use super::timer::Purpose;
-use super::{CongestionState as State, Forced, Rack, Turn};
+use super::{CongestionState as State, Forced, Rack};
 use crate::units::{Span, Time};
 
 /// Bytes of the largest unit that Linux hands to a device.
@@ -29,6 +29,32 @@ const PATIENCE: Span = Span::from_millis(1);
 const UNITS_PER_SECOND: f64 = 1024.0;
 /// The pace by window and round trip in slow start, and in avoidance.
 const PACES: (f64, f64) = (2.0, 1.2);
+
+/// What an event calls for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nothing.
+    #[default]
+    None,
+    /// New data, as far as the window goes.
+    Fresh,
+    /// What is lost, then new data.
+    Lost,
+    /// What is lost.
+    OnlyLost,
+    /// New data, and if there is none what is lost (F-RTO).
+    NewFirst,
+}
+
+impl Turn {
+    pub(super) fn and_fresh(self) -> Turn {
+        match self {
+            Turn::None => Turn::Fresh,
+            Turn::OnlyLost => Turn::Lost,
+            turn => turn,
+        }
+    }
+}
 
 impl Rack {
     /// One above the last segment that there is and that the receiver has room for.
@@ -49,8 +75,13 @@ impl Rack {
     }
 
     fn choose_anew(&mut self, host: &mut Host) -> Option<u32> {
-        if let Some(Forced { seq, .. }) = self.forced {
-            return Some(seq);
+        if let Some(Forced { seq, probe, .. }) = self.forced {
+            if self.out.is_missing(seq) {
+                return Some(seq);
+            }
+            // What pacing held back has arrived meanwhile.
+            self.forced = None;
+            self.probe = self.probe.take().filter(|_| !probe);
         }
         if self.turn == Turn::NewFirst {
             if let Some(seq) = self.next_new(host) {
