@@ -158,7 +158,9 @@ impl Receiver {
         if let Some(room) = &mut self.room
             && let Body::Data { hint, .. } = packet.body()
         {
-            room.on_data(self.next, self.held.len(), hint.rtt, now);
+            let top = if self.held.is_empty() { None } else { self.held.nth_greatest(1) };
+            let span = top.map_or(0, |top| top + 1 - self.next);
+            room.on_data(self.next, (self.held.len(), span), hint.rtt, now);
         }
     }
 

@@ -8,10 +8,11 @@
 //! offered = min(threshold, clamp - held);  what was offered once is never taken back
 //! each segment:              threshold += 2, up to clamp - held
 //! each round trip in which `copied` segments were read, if more than in any before:
-//!                            w = 2 copied + 16;  w += 2 w (copied - before) / before;  clamp = min(w, half of the buffer)
+//!                            w = 2 copied;  w += 2 w (copied - before) / before;  clamp = min(w, half of the buffer)
+//! each segment out of order: clamp = max(clamp, 2 copied + span)
 //! ```
 //!
-//! `held` segments that wait for one before them. The application reads what is in order at once. Half of a buffer is room for payload
+//! `held` segments that wait for one before them, which lie within `span` segments. The application reads what is in order at once. Half of a buffer is room for payload
 //! and half the kernel's overhead, as Linux presumes before it has measured its driver (TCP_DEFAULT_SCALING_RATIO). The first window
 //! is that of a buffer of 128 KiB.
 //!
@@ -58,8 +59,11 @@ impl Room {
         (options.receive_buffer.0 > 0).then(|| Box::new(room))
     }
 
-    /// A segment arrived; everything below `next` has, and `held` segments above it. The round trip is `rtt`.
-    pub fn on_data(&mut self, next: u32, held: u32, rtt: Span, now: Time) {
+    /// A segment arrived; everything below `next` has, and `held` segments within `span` above it. The round trip is `rtt`.
+    pub fn on_data(&mut self, next: u32, (held, span): (u32, u32), rtt: Span, now: Time) {
+        if span > 0 {
+            self.clamp = self.clamp.max((2 * self.read).saturating_add(span).min(self.most));
+        }
         let free = self.clamp.saturating_sub(held);
         if self.threshold < free {
             self.threshold = (self.threshold + 2).min(free);
@@ -74,7 +78,7 @@ impl Room {
         let copied = next - self.from;
         if copied > self.read {
             let (copied, read) = (u64::from(copied), u64::from(self.read));
-            let window = 2 * copied + 16;
+            let window = 2 * copied;
             let window = window + 2 * (window * (copied - read) / read);
             self.clamp = self.clamp.max(window.min(u64::from(self.most)) as u32);
             self.read = copied as u32;
@@ -101,7 +105,7 @@ mod tests {
             now += Span::from_millis(100);
             for _ in 0..flight {
                 next += 1;
-                room.on_data(next, 0, Span::from_millis(100), now);
+                room.on_data(next, (0, 0), Span::from_millis(100), now);
             }
         }
         room.offered(next)
@@ -113,7 +117,7 @@ mod tests {
         // 65,536 / 1448.
         assert_eq!(room.offered(0), 45);
         assert_eq!(after(&mut room, &[10]), 45);
-        // Twenty were read where ten were before: 2 · 20 + 16 = 56, and 2 · 56 · 10/10 more.
+        // Twenty-one were read where ten were before: 2 · 21 = 42, and 2 · 42 · 11/10 more.
         let mut grown = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
         after(&mut grown, &[10, 20, 1]);
         assert_eq!(grown.clamp, 2 * 20 + 16 + 2 * (56 * 10 / 10));
@@ -123,10 +127,10 @@ mod tests {
     fn what_waits_for_a_segment_takes_room_and_none_is_taken_back() {
         let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
         for held in 1..60 {
-            room.on_data(0, held, Span::from_millis(100), Time::ZERO);
+            room.on_data(0, (held, 0), Span::from_millis(100), Time::ZERO);
             assert_eq!(room.offered(0), 45);
         }
-        room.on_data(60, 0, Span::from_millis(100), Time::ZERO);
+        room.on_data(60, (0, 0), Span::from_millis(100), Time::ZERO);
         assert_eq!(room.offered(60), 45);
     }
 }
