@@ -160,7 +160,6 @@ impl Options {
                 delayed_ack: true,
                 delayed_ack_timeout: Span::from_millis(40),
                 quick_acks: 16,
-                receive_buffer: Bytes(32 << 20),
                 burst: Span::from_millis(1),
                 // Asked for by controllers that need it alone (tcp_ecn = 2).
                 ecn: false,

@@ -16,7 +16,9 @@
 //! and half the kernel's overhead, as Linux presumes before it has measured its driver (TCP_DEFAULT_SCALING_RATIO). The first window
 //! is that of a buffer of 128 KiB.
 //!
-//! Reading: the receiver knows the round trip as its sender has it, where Linux estimates it by timestamps.
+//! Reading: the receiver knows the round trip as its sender has it, where Linux estimates it by timestamps. While a queue builds up in slow
+//! start that is too short, and the room too small: a lone Reno at 10 Mbit/s and 60 ms with a buffer of two bandwidth-delay products
+//! drops 91 packets, 160 without a limit, and 157 in the kernel, whose room does not limit it. Hence no preset limits it.
 
 use super::Options;
 use crate::units::{Span, Time};
@@ -97,6 +99,13 @@ impl Room {
 mod tests {
     use super::*;
     use crate::tcp::Host;
+    use crate::units::Bytes;
+
+    /// The room of Linux 6.18.
+    fn limited() -> Room {
+        let options = Options { receive_buffer: Bytes(32 << 20), ..Options::of(Host::Linux) };
+        *Room::new(&options).expect("a limit")
+    }
 
     /// `flights` of segments in order, each in a round trip of 100 ms.
     fn after(room: &mut Room, flights: &[u32]) -> u32 {
@@ -113,19 +122,19 @@ mod tests {
 
     #[test]
     fn a_receiver_offers_64_kib_until_it_reads_more_in_a_round_trip() {
-        let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        let mut room = limited();
         // 65,536 / 1448.
         assert_eq!(room.offered(0), 45);
         assert_eq!(after(&mut room, &[10]), 45);
         // Twenty-one were read where ten were before: 2 · 21 = 42, and 2 · 42 · 11/10 more.
-        let mut grown = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        let mut grown = limited();
         after(&mut grown, &[10, 20, 1]);
         assert_eq!(grown.clamp, 2 * 20 + 16 + 2 * (56 * 10 / 10));
     }
 
     #[test]
     fn what_waits_for_a_segment_takes_room_and_none_is_taken_back() {
-        let mut room = *Room::new(&Options::of(Host::Linux)).expect("Linux limits it");
+        let mut room = limited();
         for held in 1..60 {
             room.on_data(0, (held, 0), Span::from_millis(100), Time::ZERO);
             assert_eq!(room.offered(0), 45);
