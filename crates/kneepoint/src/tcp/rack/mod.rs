@@ -402,13 +402,12 @@ impl Rack {
     fn credit(&mut self, delivered: u32, news: &News, host: &mut Host) -> f64 {
         // Where much is reordered, what arrives out of order counts, too.
         let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
-        let grows = progress && !self.reduces();
-        if grows && (!host.options.window_validation || self.usage.limits(host)) {
-            self.usage.stamp(host.now);
-            f64::from(delivered).min(host.options.growth_per_ack)
-        } else {
-            0.0
+        if !progress || self.reduces() {
+            return 0.0;
         }
+        let limits = !host.options.window_validation || self.usage.limits(host);
+        self.usage.stamp(host.now);
+        if limits { f64::from(delivered).min(host.options.growth_per_ack) } else { 0.0 }
     }
 
     /// The state, as a program can ask for it.
