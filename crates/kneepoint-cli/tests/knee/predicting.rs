@@ -187,7 +187,7 @@ fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
         (
             "set.pcap",
             pcap(&set, 1, false, false),
-            &["set.pcap: the clock was set back by 3600.0", "at packet 300, 2."][..],
+            &["set.pcap: the clock was set back by 3600.0", "at packet 300, 1.018 s"][..],
         ),
         ("cut.pcap", captured(&story, 64), &["TCP headers are cut", "selective acknowledgements", "-s 120"]),
     ] {

@@ -47,7 +47,7 @@ impl Ticks {
         let (every, rest) = text.lines().find_map(|line| line.strip_prefix(begin))?.split_once(at)?;
         let (first, rest) = rest.split_once(with)?;
         let (number, _) = rest.split_once(modulo)?;
-        let micros = |text: &str| text.parse().ok().map(Span::from_micros);
+        let micros = |digits: &str| digits.parse().ok().map(Span::from_micros);
         Some(Ticks { every: micros(every)?, first: Time(micros(first)?.0), number: number.parse().ok()? })
     }
 
