@@ -126,10 +126,10 @@ mod tests {
         // 65,536 / 1448.
         assert_eq!(room.offered(0), 45);
         assert_eq!(after(&mut room, &[10]), 45);
-        // Twenty-one were read where ten were before: 2 · 21 = 42, and 2 · 42 · 11/10 more.
+        // Twenty were read where ten were before: 2 · 20 = 40, and 2 · 40 · 10/10 more.
         let mut grown = limited();
         after(&mut grown, &[10, 20, 1]);
-        assert_eq!(grown.clamp, 2 * 20 + 16 + 2 * (56 * 10 / 10));
+        assert_eq!(grown.clamp, 2 * 20 + 2 * (40 * 10 / 10));
     }
 
     #[test]
