@@ -58,15 +58,8 @@ fn the_host_sends_what_linux_sent() {
     }
 }
 
-const OPENING: &str = "\
-    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
-   +0 bind(3, ..., ...) = 0
-   +0 listen(3, 1) = 0
-   +0 < S 0:0(0) win 65535 <mss 1000,nop,nop,sackOK,nop,wscale 8>
-   +0 > S. 0:0(0) ack 1 <...>
-  +.1 < . 1:1(0) ack 1 win 1024
-   +0 accept(3, ..., ...) = 4
-";
+/// A handshake with a host whose segments have 1000 bytes.
+const OPENING: &str = include_str!("opening.pkt");
 
 /// What differs where these events follow a handshake.
 fn difference(events: &str) -> script::Difference {

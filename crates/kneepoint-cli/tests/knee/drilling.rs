@@ -3,15 +3,7 @@
 
 use super::*;
 
-const OPENING: &str = "\
-    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
-   +0 bind(3, ..., ...) = 0
-   +0 listen(3, 1) = 0
-   +0 < S 0:0(0) win 65535 <mss 1000,nop,nop,sackOK,nop,wscale 8>
-   +0 > S. 0:0(0) ack 1 <...>
-  +.1 < . 1:1(0) ack 1 win 1024
-   +0 accept(3, ..., ...) = 4
-";
+const OPENING: &str = include_str!("../../../kneepoint/tests/opening.pkt");
 const PASSES: &str = "   +0 write(4, ..., 20000) = 20000\n   +0 > P. 1:10001(10000) ack 1\n";
 const FAILS: &str = "   +0 write(4, ..., 20000) = 20000\n   +0 > P. 1:10001(10000) ack 1\n   +0 > P. 10001:12001(2000) ack 1\n";
 const REFUSED: &str = "   +0 read(4, ..., 1000) = 1000\n";

@@ -4,7 +4,7 @@
 //! T. Hoeiland-Joergensen, D. Taht, J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, §III; Linux (`sch_cake`). As a queue of its own: J. Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019. BLUE: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4) 2002.
 //!
 //! ```text
-//! CoDel   w > target begins a phase:  next = now + interval,  n at least 1
+//! CoDel   w > target begins a phase:  next = now + interval / sqrt(n),  n at least 1
 //!         in a phase, from `next` on:  drop or mark,  n <- n + 1,  next <- next + interval / sqrt(n)
 //!         outside, from `next` on:     n <- n - 1,  next <- next + interval / sqrt(n),  until n = 0
 //! BLUE    no room for a packet:               p <- p + 1/256,  a phase begins,  next = now
@@ -83,9 +83,14 @@ impl Cobalt {
         self.phase = false;
     }
 
+    /// The time between two responses at this count.
+    fn pace(&self) -> Span {
+        Span((self.interval.0 as f64 / libm::sqrt(f64::from(self.count.max(1)))) as u64)
+    }
+
     fn advance(&mut self, count: u32) {
         self.count = count;
-        self.next += Span((self.interval.0 as f64 / libm::sqrt(f64::from(count.max(1)))) as u64);
+        self.next += self.pace();
     }
 
     /// Whether CoDel responds to a packet that leaves at `now`.
@@ -94,7 +99,7 @@ impl Cobalt {
         let due = is_due(self);
         let over = waited > self.target;
         if over && !self.phase {
-            self.next = now + self.interval;
+            self.next = now + self.pace();
         }
         self.phase = over;
         if over {
@@ -207,6 +212,9 @@ mod tests {
         // The next instant is 364 ms: n = 6 falls to 5 there, to 4 after 44.7 ms, and to 3 only 50 ms later.
         assert_eq!(instants(340..450, 4), [0; 0]);
         assert_eq!(one.count, 4);
+        // The next phase begins at that pace: 100/sqrt(4) = 50 ms, then 44.7 ms.
+        let mut again = (450..560).filter(|milli| one.responds(Span::from_millis(8), at(*milli)));
+        assert_eq!([again.next(), again.next(), again.next()], [Some(500), Some(545), None]);
     }
 
     #[test]

@@ -250,7 +250,22 @@ fn print(pairs: &[Pair]) {
         }
         println!();
     }
-    COMPARED.iter().for_each(|one| println!("{}", summary(pairs, one)));
+    summaries(pairs).for_each(|line| println!("{line}"));
+}
+
+/// A line for each figure, and one for the drops with the limit that their scatter allows.
+fn summaries<'p>(pairs: &'p [Pair]) -> impl Iterator<Item = String> + use<'p> {
+    COMPARED.iter().map(|one| summary(pairs, one)).chain([drops_within_half(pairs)])
+}
+
+/// `drops: 54 of 60 within a factor of 1.5, or 5 packets`
+fn drops_within_half(pairs: &[Pair]) -> String {
+    let near = |[theirs, ours]: [f64; 2]| {
+        theirs.max(ours) <= 1.5 * theirs.min(ours) || (theirs - ours).abs() <= 5.0
+    };
+    let measured = || pairs.iter().filter(|pair| !pair.kernel.is_empty());
+    let close = measured().filter(|pair| near(pair.means().map(|mean| mean.drops))).count();
+    format!("`drops`: {close} of {} within a factor of 1.5, or 5 packets", measured().count())
 }
 
 /// `queue: 52 of 60 within 10 %, 5 beyond with overlapping runs, 3 different`

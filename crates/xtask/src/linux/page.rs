@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::kernel::Recorded;
 use super::setting::Setting;
-use super::{Agreement, COMPARED, Compared, Pair, SEEDS, pairs, queues, summary, tally};
+use super::{Agreement, COMPARED, Compared, Pair, SEEDS, pairs, queues, summaries, tally};
 use crate::explanations::Explanations;
 
 const FILE: &str = "docs/linux.md";
@@ -110,8 +110,8 @@ fn beside(pairs: &[Pair], recorded: &[Recorded], explanations: &Explanations) ->
         let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
     }
     text.push('\n');
-    for one in &COMPARED {
-        let _ = writeln!(text, "* {}", summary(pairs, one));
+    for line in summaries(pairs) {
+        let _ = writeln!(text, "* {line}");
     }
     for place in 0..explanations.len() {
         if !used.contains(&place) {
