@@ -125,7 +125,7 @@ fn a_script_outside_the_subset_is_refused_at_its_place_with_a_remedy() {
         ("+0 < . 1:2(0) ack 1 win 9", "1:2(0)", "not 0 bytes", "1:2(1)"),
         ("+0 > . 1:1501(1500) ack 1", "1:1501(1500)", "inside a segment", "whole segments"),
         (
-            "+0 < . 1:1(0) ack 1 <sack 1:1001 2001:3001 4001:5001 6001:7001>",
+            "+0 < . 1:1(0) ack 1 <sack 1:1001 2001:3001 4001:5001 6001:7001,nop,nop>",
             "6001:7001",
             "fourth block",
             "first three",

@@ -22,6 +22,7 @@ pub use hint::Encoding;
 pub use info::{CongestionState, Info};
 pub use options::{Host, Options, Recovery};
 pub use prr::Reduction;
+pub use rack::Woken;
 pub use receiver::{Receiver, Reply};
 pub use rtt::Estimator;
-pub use sender::{Heard, Segment, Sender, Woken};
+pub use sender::{Heard, Segment, Sender};

@@ -138,6 +138,11 @@ impl RttEstimator {
 }
 
 impl Deviation {
+    /// The mean deviation, without the floor and the memory of peaks that the timeout has.
+    pub fn mean(&self) -> Span {
+        Span(self.mean as u64 * 250)
+    }
+
     /// A round trip of `rtt` microseconds.
     fn sample(&mut self, rtt: i64, floor: i64, una: u32, high: u32) {
         if self.srtt == 0 {

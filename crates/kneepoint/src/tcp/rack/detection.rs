@@ -82,7 +82,7 @@ impl Detection {
     pub fn deliver_next(&mut self, seq: u32, at: Time, now: Time) {
         self.advanced = true;
         self.rtt = now.since(at);
-        self.latest = (at, seq);
+        self.latest = self.latest.max((at, seq));
     }
 
     /// A round-trip time was measured.
@@ -94,9 +94,15 @@ impl Detection {
     /// A segment arrived after one that is `distance` greater (RFC 8985 §6.2 step 3).
     #[cold]
     pub fn reorder(&mut self, distance: u32) {
-        if distance > self.degree {
-            self.degree = distance.min(MOST_REORDERED);
-        }
+        self.degree = self.degree.max(distance.min(MOST_REORDERED));
+        self.reordered = true;
+    }
+
+    /// There were more duplicates than segments that can have been received out of order, where the receiver has no blocks: the degree
+    /// is what is outstanding, even if that is less (Linux `tcp_check_reno_reordering`).
+    #[cold]
+    pub fn reorder_by_duplicates(&mut self, outstanding: u32) {
+        self.degree = outstanding.min(MOST_REORDERED);
         self.reordered = true;
     }
 

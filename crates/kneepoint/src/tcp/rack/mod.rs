@@ -14,11 +14,11 @@
 //! transmit   what leaves next
 //! ```
 //!
-//! The controller's window is the one after a reduction; the host's comes down to it (`Host::control`). A segment outstanding is never
+//! The controller's window is the one after a reduction; the host's comes down to it (`Lent::control`). A segment outstanding is never
 //! forgotten, not even by a timeout.
 
 mod detection;
-mod host;
+mod lent;
 mod news;
 mod outstanding;
 mod state;
@@ -34,15 +34,16 @@ use super::CongestionState;
 use super::info::Info;
 use super::options::Options;
 use super::prr::Prr;
-use super::rtt::Deviation;
+use super::rtt::{Deviation, Estimator};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
 use detection::Detection;
-pub use host::Host;
+pub use lent::Lent;
 use news::News;
 use outstanding::Outstanding;
 use timer::Timer;
+pub use timer::Woken;
 use transmit::Turn;
 use undo::{Undo, millisecond};
 use usage::Usage;
@@ -223,7 +224,7 @@ impl Rack {
     }
 
     /// The connection is open: the round trip of its handshake, and the receiver's first window.
-    pub fn on_opened(&mut self, rtt: Span, offered: Option<u32>, host: &mut Host) -> Span {
+    pub fn on_opened(&mut self, rtt: Span, offered: Option<u32>, host: &mut Lent) -> Span {
         let rtt = host.measure(rtt, &mut self.deviation, 0, 0);
         self.detection.measure(rtt);
         self.offered = offered.unwrap_or(self.offered).min(host.options.max_window);
@@ -237,7 +238,7 @@ impl Rack {
     }
 
     /// Takes in an acknowledgement.
-    pub fn on_ack(&mut self, packet: &Packet, echoed: bool, host: &mut Host) -> Told {
+    pub fn on_ack(&mut self, packet: &Packet, echoed: bool, host: &mut Lent) -> Told {
         let (una, top, outstanding) = (self.out.una(), self.out.top(), self.out.len());
         let (delivered, losses) = (self.delivered, self.out.losses());
         if packet.seq > self.out.high() || self.is_outdated(packet, host) {
@@ -291,7 +292,7 @@ impl Rack {
     /// Whether a later acknowledgement has a newer timestamp (PAWS, RFC 7323 §5.3): by more than a millisecond, unless it is a duplicate
     /// that is late by less than a timeout (Linux `tcp_disordered_ack`).
     #[inline]
-    fn is_outdated(&mut self, packet: &Packet, host: &Host) -> bool {
+    fn is_outdated(&mut self, packet: &Packet, host: &Lent) -> bool {
         let stamp = packet.sent + packet.lag.span();
         if !host.options.timestamps || stamp >= self.recent {
             self.recent = stamp;
@@ -311,13 +312,15 @@ impl Rack {
     /// An acknowledgement of the next `acked` segments while nothing is missing: what [`on_ack`](Rack::on_ack) does then, without asking
     /// for what this rules out.
     #[inline]
-    fn on_next(&mut self, packet: &Packet, acked: u32, host: &mut Host) -> Told {
+    fn on_next(&mut self, packet: &Packet, acked: u32, host: &mut Lent) -> Told {
         let mut news = News { advanced: true, ..News::default() };
         self.hear_offer(packet, &mut news, host);
         self.retries = 0;
         let Some((first, last)) = self.out.pop_plain(acked) else { return self.told_nothing() };
         self.delivered += u64::from(acked);
-        self.detection.deliver_next(packet.seq - 1, last, host.now);
+        if host.options.sack {
+            self.detection.deliver_next(packet.seq - 1, last, host.now);
+        }
         let rtt = host.measure(host.now - first, &mut self.deviation, packet.seq, self.out.high());
         self.detection.measure(host.now - last);
         self.backoff = 0;
@@ -331,7 +334,7 @@ impl Rack {
 
     /// The window after the controller has heard of an acknowledgement.
     #[inline]
-    pub fn settle(&mut self, told: &Told, host: &mut Host) {
+    pub fn settle(&mut self, told: &Told, host: &mut Lent) {
         match self.reduction.is_some() && self.reduces() {
             true => self.reduce(host, told.delivered, told.losses, told.advanced),
             false => host.follow(),
@@ -340,7 +343,7 @@ impl Rack {
 
     /// An acknowledgement that a later one has overtaken: its blocks may be news.
     #[cold]
-    fn on_old(&mut self, packet: &Packet, blocks: bool, mut news: News, host: &mut Host) -> Told {
+    fn on_old(&mut self, packet: &Packet, blocks: bool, mut news: News, host: &mut Lent) -> Told {
         if blocks {
             let before = self.out.una();
             self.take_blocks(host, packet, before, &mut news);
@@ -351,7 +354,7 @@ impl Rack {
 
     /// An acknowledgement while nothing is outstanding.
     #[cold]
-    fn on_quiet(&mut self, packet: &Packet, mut news: News, host: &mut Host) -> Told {
+    fn on_quiet(&mut self, packet: &Packet, mut news: News, host: &mut Lent) -> Told {
         if news.twice {
             self.alert(host, packet, (packet.seq, 0), &mut news);
         }
@@ -370,7 +373,7 @@ impl Rack {
 
     /// The receiver's window. One that an acknowledgement of nothing new brings counts if it is larger, or closed.
     #[inline]
-    fn hear_offer(&mut self, packet: &Packet, news: &mut News, host: &mut Host) {
+    fn hear_offer(&mut self, packet: &Packet, news: &mut News, host: &mut Lent) {
         if let Some(offered) = packet.receive_window()
             && (news.advanced || offered > self.offered || offered == 0)
         {
@@ -385,7 +388,7 @@ impl Rack {
 
     /// RFC 8985 §7.4.2: what became of the probe at the tail.
     #[cold]
-    fn judge_probe(&mut self, una: u32, news: &News, host: &mut Host) {
+    fn judge_probe(&mut self, una: u32, news: &News, host: &mut Lent) {
         let Some(probe) = self.probe.filter(|probe| una >= probe.end) else { return };
         if !probe.again || news.probe_twice {
             self.probe = None;
@@ -399,7 +402,7 @@ impl Rack {
 
     /// Packets by which the window may grow.
     #[inline]
-    fn credit(&mut self, delivered: u32, news: &News, host: &mut Host) -> f64 {
+    fn credit(&mut self, delivered: u32, news: &News, host: &mut Lent) -> f64 {
         // Where much is reordered, what arrives out of order counts, too.
         let progress = news.advanced || news.sacked && self.detection.degree > host.options.dupthresh;
         if !progress || self.reduces() {
@@ -410,8 +413,16 @@ impl Rack {
         if limits { f64::from(delivered).min(host.options.growth_per_ack) } else { 0.0 }
     }
 
+    /// The mean deviation of round-trip times.
+    fn mean_deviation(&self, host: &Lent) -> Span {
+        match host.options.rto_estimator {
+            Estimator::Rfc6298 => host.rtt.variation(),
+            Estimator::Linux => self.deviation.mean(),
+        }
+    }
+
     /// The state, as a program can ask for it.
-    pub fn info(&self, host: &mut Host) -> Info {
+    pub fn info(&self, host: &mut Lent) -> Info {
         let threshold = host.threshold();
         Info {
             state: self.state,
@@ -424,7 +435,7 @@ impl Rack {
             total_retransmitted: self.resent,
             reordering: self.detection.degree,
             srtt: host.rtt.smoothed(),
-            rttvar: Span(host.rtt.variation().0),
+            rttvar: self.mean_deviation(host),
             timeout: host.rtt.timeout(),
             delivered: self.delivered,
         }

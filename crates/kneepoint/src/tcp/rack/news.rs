@@ -17,7 +17,7 @@
 //! Not here: receivers that discard what they reported (reneging).
 
 use super::Rack;
-use super::host::Host;
+use super::lent::Lent;
 use super::outstanding::{Fate, Sent};
 use super::undo::millisecond;
 use crate::packet::{Block, Packet};
@@ -76,13 +76,13 @@ fn extend(range: &mut Option<(Time, Time)>, at: Time) {
 
 impl Rack {
     /// Whether an acknowledgement answers an earlier transmission than the last one of a segment that was sent twice.
-    fn answers_earlier(&self, sent: Sent, packet: &Packet, host: &Host) -> bool {
+    fn answers_earlier(&self, sent: Sent, packet: &Packet, host: &Lent) -> bool {
         let repeated = sent.fate.has(Fate::REPEATED);
         repeated && host.options.timestamps && millisecond(packet.sent) < millisecond(sent.at)
     }
 
     /// Everything below `una` has arrived.
-    pub(super) fn acknowledge(&mut self, host: &mut Host, packet: &Packet, top: u32, news: &mut News) {
+    pub(super) fn acknowledge(&mut self, host: &mut Lent, packet: &Packet, top: u32, news: &mut News) {
         let una = packet.seq;
         let (before, sacks) = (self.out.una(), host.options.sack);
         let mut late = self.out.high();
@@ -122,7 +122,7 @@ impl Rack {
     }
 
     /// The round trip.
-    fn take_time(&mut self, host: &mut Host, packet: &Packet, news: &mut News) {
+    fn take_time(&mut self, host: &mut Lent, packet: &Packet, news: &mut News) {
         let now = host.now;
         let in_order = news.acked.filter(|_| !news.repeated);
         // A controller is told of the last segment, the timer of the first.
@@ -147,7 +147,7 @@ impl Rack {
 
     /// Takes in blocks.
     #[cold]
-    pub(super) fn take_blocks(&mut self, host: &mut Host, packet: &Packet, before: u32, news: &mut News) {
+    pub(super) fn take_blocks(&mut self, host: &mut Lent, packet: &Packet, before: u32, news: &mut News) {
         let mut blocks = packet.sack();
         let (una, high) = (packet.seq.max(before), self.out.high());
         let mut late = high;
@@ -167,7 +167,7 @@ impl Rack {
     }
 
     /// A block names segments.
-    fn name(&mut self, block: std::ops::Range<u32>, late: &mut u32, host: &Host, news: &mut News) {
+    fn name(&mut self, block: std::ops::Range<u32>, late: &mut u32, host: &Lent, news: &mut News) {
         let mut seq = block.start;
         while seq < block.end {
             // Runs of segments that are known are skipped.
@@ -244,7 +244,7 @@ impl Rack {
     pub(super) fn count_duplicates(&mut self, duplicates: u32, acked: u32) {
         let before = self.out.duplicates();
         if self.out.count_duplicates(duplicates) {
-            self.detection.reorder(self.out.len() + acked);
+            self.detection.reorder_by_duplicates(self.out.len() + acked);
         }
         if duplicates > 0 {
             self.delivered += u64::from(self.out.duplicates().saturating_sub(before));

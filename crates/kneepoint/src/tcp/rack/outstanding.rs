@@ -27,6 +27,8 @@ impl Fate {
     pub const RESENT: Fate = Fate(4);
     /// Transmitted more than once.
     pub const REPEATED: Fate = Fate(8);
+    /// Found lost by its time. It is judged again only after it is sent again, even if the loss is undone.
+    const JUDGED: Fate = Fate(16);
 
     /// Whether it has any of `other`.
     #[inline]
@@ -307,13 +309,14 @@ impl Outstanding {
         }
     }
 
-    /// No segment is lost after all.
-    pub fn find(&mut self) {
+    /// Withdraws all losses. Segments that a timeout marked are judged by their times again.
+    pub fn withdraw_losses(&mut self) {
         self.segments.iter_mut().for_each(|segment| {
             segment.fate.clear(Fate::LOST);
         });
         self.lost = 0;
         self.hint = self.una;
+        self.judged = self.una;
     }
 
     /// The first lost segment whose retransmission is not on its way.
@@ -332,7 +335,7 @@ impl Outstanding {
     /// is, the segment is lost.
     #[cold]
     pub fn judge(&mut self, latest: (Time, u32), mut lost: impl FnMut(Time) -> bool) {
-        const SETTLED: Fate = Fate(Fate::SACKED.0 | Fate::LOST.0 | Fate::REPEATED.0);
+        const SETTLED: Fate = Fate(Fate::SACKED.0 | Fate::LOST.0 | Fate::REPEATED.0 | Fate::JUDGED.0);
         let (high, mut reached) = (self.high(), true);
         let mut seq = self.judged.max(self.una);
         while seq < high {
@@ -344,6 +347,7 @@ impl Outstanding {
                 let is_lost = lost(sent.at);
                 if is_lost {
                     self.lose(seq);
+                    self.at(seq).fate.set(Fate::JUDGED);
                 }
                 reached &= is_lost;
             }
@@ -359,12 +363,15 @@ impl Outstanding {
         let mut place = 0;
         while let Some(&(at, seq)) = self.again.get(place) {
             let sent = self.get(seq).filter(|sent| sent.at == at && !sent.fate.has(Fate::SACKED));
-            // A retransmission found lost some other way waits to be sent anew.
-            let waits = |fate: Fate| fate.has(Fate::LOST) && !fate.has(Fate::RESENT);
-            let Some(_) = sent.filter(|sent| !waits(sent.fate)) else {
+            let Some(Sent { fate, .. }) = sent else {
                 self.again.remove(place);
                 continue;
             };
+            // What a timeout marked waits to be sent anew, unless that loss is withdrawn.
+            if fate.has(Fate::LOST) && !fate.has(Fate::RESENT) {
+                place += 1;
+                continue;
+            }
             if (at, seq) >= latest {
                 break;
             }

@@ -13,7 +13,7 @@
 //! A retransmission that is lost again during Recovery reduces nothing by itself: nothing is delivered for it, so nothing is sent for
 //! it either.
 
-use super::host::Host;
+use super::lent::Lent;
 use super::news::News;
 use super::{CongestionState as State, Forced, Rack, Turn};
 use crate::cc::Cause;
@@ -37,7 +37,7 @@ impl Rack {
     #[cold]
     pub(super) fn alert(
         &mut self,
-        host: &mut Host,
+        host: &mut Lent,
         packet: &Packet,
         (before, duplicates): (u32, u32),
         news: &mut News,
@@ -91,7 +91,7 @@ impl Rack {
     }
 
     /// In Open, Disorder and Cwr, and where Loss ended or lost a retransmission.
-    fn advance_state(&mut self, host: &mut Host, duplicates: u32, news: &mut News) -> Turn {
+    fn advance_state(&mut self, host: &mut Lent, duplicates: u32, news: &mut News) -> Turn {
         if !host.options.sack {
             if news.advanced {
                 self.out.forget_duplicates();
@@ -110,14 +110,14 @@ impl Rack {
         Turn::Lost
     }
 
-    fn add_duplicates(&mut self, host: &Host, duplicates: u32) {
+    fn add_duplicates(&mut self, host: &Lent, duplicates: u32) {
         if !host.options.sack && duplicates > 0 {
             self.count_duplicates(duplicates, 0);
         }
     }
 
     /// Looks for losses.
-    fn identify(&mut self, host: &mut Host, news: &mut News) {
+    fn identify(&mut self, host: &mut Lent, news: &mut News) {
         if self.out.is_empty() {
             return;
         }
@@ -141,7 +141,7 @@ impl Rack {
 
     /// Losses are to be repaired. A mark that came with them is congestion for certain.
     #[cold]
-    pub(super) fn enter_recovery(&mut self, host: &mut Host, marked: bool) {
+    pub(super) fn enter_recovery(&mut self, host: &mut Lent, marked: bool) {
         self.clean_first();
         self.undo.threshold = None;
         self.undo.begin(self.out.una(), self.out.resent() + self.probe_on_its_way());
@@ -156,7 +156,7 @@ impl Rack {
     }
 
     /// A mark was echoed: the window comes down, and nothing is undone.
-    fn enter_cwr(&mut self, host: &mut Host) {
+    fn enter_cwr(&mut self, host: &mut Lent) {
         self.undo.threshold = None;
         if self.state < State::Cwr {
             self.undo.marker = None;
@@ -166,7 +166,7 @@ impl Rack {
     }
 
     /// The threshold that an undone reduction gives back (Linux `tcp_current_ssthresh`).
-    pub(super) fn present_threshold(&self, host: &mut Host) -> f64 {
+    pub(super) fn present_threshold(&self, host: &mut Lent) -> f64 {
         let window = f64::from(host.window());
         let threshold = host.threshold();
         if self.reduces() {
@@ -177,7 +177,7 @@ impl Rack {
     }
 
     /// The controller's window falls; the host's follows.
-    fn begin_reduction(&mut self, host: &mut Host, mark: bool) {
+    fn begin_reduction(&mut self, host: &mut Lent, mark: bool) {
         self.point = self.out.high();
         self.probe = None;
         self.undo.window = host.control.window;
@@ -198,7 +198,7 @@ impl Rack {
     }
 
     /// What is sent for an acknowledgement that told of `delivered` segments and found `losses`.
-    pub(super) fn reduce(&mut self, host: &mut Host, delivered: u32, losses: u32, advanced: bool) {
+    pub(super) fn reduce(&mut self, host: &mut Lent, delivered: u32, losses: u32, advanced: bool) {
         let pipe = self.out.in_flight();
         if let Some(prr) = self.reduction.as_mut().filter(|_| delivered > 0) {
             let target = host.controller.control().window;
@@ -208,7 +208,7 @@ impl Rack {
     }
 
     /// The window is what the reduction was to leave, unless it was undone.
-    fn end_reduction(&mut self, host: &mut Host, state: State) {
+    fn end_reduction(&mut self, host: &mut Lent, state: State) {
         if self.state == State::Cwr || self.undo.marker.is_some() || self.reduction.is_none() {
             host.follow();
         }
@@ -217,7 +217,7 @@ impl Rack {
     }
 
     /// A probe at the tail repaired a loss that nothing else told of: the window falls at once.
-    pub(super) fn repair_by_probe(&mut self, host: &mut Host) {
+    pub(super) fn repair_by_probe(&mut self, host: &mut Lent) {
         self.begin_reduction(host, false);
         self.state = State::Cwr;
         self.end_reduction(host, State::Cwr);
@@ -235,7 +235,7 @@ impl Rack {
         }
     }
 
-    fn try_to_open(&mut self, host: &mut Host, news: &News) {
+    fn try_to_open(&mut self, host: &mut Lent, news: &News) {
         self.clean_first();
         if news.echoed {
             self.enter_cwr(host);
@@ -253,21 +253,21 @@ impl Rack {
     }
 
     /// Whether an acknowledgement answers an original that was merely late.
-    fn is_late(&self, host: &Host, packet: &Packet) -> bool {
+    fn is_late(&self, host: &Lent, packet: &Packet) -> bool {
         if self.undo.first.is_none() && !host.options.sack && self.passed() {
             return false;
         }
         self.undo.delayed(packet, host.options.timestamps)
     }
 
-    fn may_undo(&self, host: &Host, packet: &Packet) -> bool {
+    fn may_undo(&self, host: &Lent, packet: &Packet) -> bool {
         self.undo.marker.is_some() && (self.undo.all_reported() || self.is_late(host, packet))
     }
 
     /// Window and threshold are again what they were before, if that is more.
-    fn undo(&mut self, host: &mut Host, found: bool) {
+    fn undo(&mut self, host: &mut Lent, found: bool) {
         if found {
-            self.out.find();
+            self.out.withdraw_losses();
         }
         let (window, present) = (host.control.window, host.threshold());
         if let Some(threshold) = self.undo.threshold {
@@ -283,7 +283,7 @@ impl Rack {
 
     /// Without blocks the state is held until something above the point is acknowledged: duplicates may answer what was sent twice
     /// (RFC 6582 §3.2).
-    fn is_held(&mut self, host: &Host) -> bool {
+    fn is_held(&mut self, host: &Lent) -> bool {
         let held = !host.options.sack && self.out.una() == self.point;
         if held {
             self.clean_first();
@@ -292,7 +292,7 @@ impl Rack {
     }
 
     /// The episode is over: whether its state is held all the same.
-    fn try_undo_recovery(&mut self, host: &mut Host, packet: &Packet) -> bool {
+    fn try_undo_recovery(&mut self, host: &mut Lent, packet: &Packet) -> bool {
         if self.may_undo(host, packet) {
             self.undo(host, false);
         } else {
@@ -306,7 +306,7 @@ impl Rack {
     }
 
     /// D-SACKs reported all retransmissions.
-    fn try_undo_by_blocks(&mut self, host: &mut Host) -> bool {
+    fn try_undo_by_blocks(&mut self, host: &mut Lent) -> bool {
         let undone = self.undo.all_reported();
         if undone {
             self.detection.regret();
@@ -317,7 +317,7 @@ impl Rack {
 
     /// A partial acknowledgement in Recovery: whether it answers an original while retransmissions are on their way, so that nothing
     /// more is to be sent again.
-    fn try_undo_partial(&mut self, host: &mut Host, packet: &Packet, before: u32) -> bool {
+    fn try_undo_partial(&mut self, host: &mut Lent, packet: &Packet, before: u32) -> bool {
         if self.undo.marker.is_none() || !self.is_late(host, packet) {
             return false;
         }
@@ -332,7 +332,7 @@ impl Rack {
     }
 
     /// An undone timeout.
-    fn try_undo_loss(&mut self, host: &mut Host, packet: &Packet, spurious: bool) -> bool {
+    fn try_undo_loss(&mut self, host: &mut Lent, packet: &Packet, spurious: bool) -> bool {
         if !spurious && !self.may_undo(host, packet) {
             return false;
         }
@@ -345,7 +345,7 @@ impl Rack {
     }
 
     /// An acknowledgement after a timeout (F-RTO, RFC 5682 §3).
-    fn process_loss(&mut self, host: &mut Host, packet: &Packet, duplicates: u32, news: &News) -> Turn {
+    fn process_loss(&mut self, host: &mut Lent, packet: &Packet, duplicates: u32, news: &News) -> Turn {
         let recovered = self.passed();
         if news.advanced && self.try_undo_loss(host, packet, false) {
             return Turn::Fresh;

@@ -12,9 +12,8 @@
 //! closed       with nothing outstanding and no room: a probe after max(RTO, 200 ms), then twice as long
 //! ```
 
-use super::host::Host;
+use super::lent::Lent;
 use super::{CongestionState as State, Rack, Turn};
-use crate::tcp::sender::Woken;
 use crate::units::{Span, Time};
 
 /// The least interval of probes of a closed window (Linux TCP_RTO_MIN).
@@ -40,6 +39,17 @@ pub enum Purpose {
     Window,
 }
 
+/// What a wake-up led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Nothing that a controller would hear of.
+    Idle,
+    /// A repair begins.
+    Repair,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
 /// The timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
@@ -56,25 +66,25 @@ impl Default for Timer {
 }
 
 impl Rack {
-    pub(super) fn set_timer(&mut self, purpose: Purpose, span: Span, host: &Host) {
+    pub(super) fn set_timer(&mut self, purpose: Purpose, span: Span, host: &Lent) {
         self.timer = Timer { purpose, at: host.now + span };
     }
 
     /// How long the first segment has until its timeout.
-    fn left_to_head(&self, host: &Host) -> Option<Span> {
+    fn left_to_head(&self, host: &Lent) -> Option<Span> {
         let until = self.out.head()?.at + host.rtt.timeout();
         (until > host.now).then(|| until - host.now)
     }
 
     /// Progress was made: a probe at the tail, or the timeout.
-    pub(super) fn restart_timer(&mut self, host: &Host) {
+    pub(super) fn restart_timer(&mut self, host: &Lent) {
         if !self.schedule_probe(host, true) {
             self.rearm(host);
         }
     }
 
     /// The timeout, less what has passed since the first segment was sent where the timer served something else.
-    pub(super) fn rearm(&mut self, host: &Host) {
+    pub(super) fn rearm(&mut self, host: &Lent) {
         if self.out.is_empty() {
             self.timer = Timer::default();
             return;
@@ -88,7 +98,7 @@ impl Rack {
     }
 
     /// Sets the timer for a probe at the tail, if there may be one. `anew`: the timeout begins with it.
-    pub(super) fn schedule_probe(&mut self, host: &Host, anew: bool) -> bool {
+    pub(super) fn schedule_probe(&mut self, host: &Lent, anew: bool) -> bool {
         let options = host.options;
         let quiet = matches!(self.state, State::Open | State::Cwr);
         if !options.probes || !options.sack || self.out.is_empty() || !quiet {
@@ -107,7 +117,7 @@ impl Rack {
     }
 
     /// Marks what is lost. Whether the timer waits for segments that may be.
-    pub(super) fn detect(&mut self, host: &Host) -> bool {
+    pub(super) fn detect(&mut self, host: &Lent) -> bool {
         if !std::mem::take(&mut self.detection.advanced) {
             return false;
         }
@@ -119,14 +129,14 @@ impl Rack {
         wait.is_some()
     }
 
-    fn look(&mut self, host: &Host) -> Option<Span> {
+    fn look(&mut self, host: &Lent) -> Option<Span> {
         let repairing = self.state >= State::Recovery;
         self.detection.detect(&mut self.out, host.now, host.rtt.smoothed(), repairing)
     }
 
     /// The timer expired.
     #[cold]
-    pub fn on_timer(&mut self, host: &mut Host) -> Woken {
+    pub fn on_timer(&mut self, host: &mut Lent) -> Woken {
         match self.timer.purpose {
             Purpose::None => self.timer = Timer::default(),
             Purpose::Reordering => return self.on_reordering(host),
@@ -137,7 +147,7 @@ impl Rack {
         Woken::Idle
     }
 
-    fn on_reordering(&mut self, host: &mut Host) -> Woken {
+    fn on_reordering(&mut self, host: &mut Lent) -> Woken {
         let (in_flight, losses) = (self.out.in_flight(), self.out.losses());
         self.look(host);
         let mut woken = Woken::Idle;
@@ -155,7 +165,7 @@ impl Rack {
         woken
     }
 
-    fn send_probe(&mut self, host: &mut Host) {
+    fn send_probe(&mut self, host: &mut Lent) {
         if self.probe.is_none() {
             let new = self.out.high() < self.limit(host);
             let (high, seq) = (self.out.high(), self.out.high() - u32::from(!new));
@@ -170,7 +180,7 @@ impl Rack {
         self.rearm_after_probe(host);
     }
 
-    fn rearm_after_probe(&mut self, host: &Host) {
+    fn rearm_after_probe(&mut self, host: &Lent) {
         if self.timer.purpose == Purpose::None {
             self.set_timer(Purpose::Timeout, host.rtt.timeout(), host);
         } else {
@@ -178,7 +188,7 @@ impl Rack {
         }
     }
 
-    fn on_timeout(&mut self, host: &mut Host) -> Woken {
+    fn on_timeout(&mut self, host: &mut Lent) -> Woken {
         self.timer = Timer::default();
         if self.out.is_empty() {
             return Woken::Idle;
@@ -192,7 +202,7 @@ impl Rack {
     }
 
     /// What is outstanding is lost (Linux `tcp_enter_loss`).
-    fn enter_loss(&mut self, host: &mut Host) {
+    fn enter_loss(&mut self, host: &mut Lent) {
         let begins = self.state < State::Recovery;
         let (una, high) = (self.out.una(), self.out.high());
         if !host.options.sack {
@@ -225,18 +235,18 @@ impl Rack {
     }
 
     /// Nothing is outstanding, and the receiver has no room for what there is.
-    pub(super) fn watch_window(&mut self, host: &Host) {
+    pub(super) fn watch_window(&mut self, host: &Lent) {
         if self.timer.purpose == Purpose::None {
             self.set_timer(Purpose::Window, self.window_probe(host), host);
         }
     }
 
-    fn window_probe(&self, host: &Host) -> Span {
+    fn window_probe(&self, host: &Lent) -> Span {
         let least = host.rtt.timeout().max(LEAST_WINDOW_PROBE);
         Span(least.0 << self.backoff.min(MOST_DOUBLINGS)).min(host.options.rto_max)
     }
 
-    fn probe_window(&mut self, host: &Host) {
+    fn probe_window(&mut self, host: &Lent) {
         self.timer = Timer::default();
         if self.out.is_empty() && self.out.high() < host.total {
             self.backoff += 1;
@@ -246,7 +256,7 @@ impl Rack {
     }
 
     /// An acknowledgement with nothing outstanding: the window is open again, or is probed later.
-    pub(super) fn hear_window(&mut self, host: &Host) {
+    pub(super) fn hear_window(&mut self, host: &Lent) {
         if self.out.high() >= host.total {
             return;
         }

@@ -14,7 +14,7 @@
 //! The pace that deferring goes by is 2 W / SRTT below half of the threshold, else 1.2 W / SRTT, of a sender that is not paced.
 //! Not here: small queues (TSQ) would hold back what waits in the host's own device, which no host here has.
 
-use super::host::Host;
+use super::lent::Lent;
 use super::timer::Purpose;
 use super::{CongestionState as State, Forced, Rack};
 use crate::units::{Span, Time};
@@ -59,13 +59,13 @@ impl Turn {
 impl Rack {
     /// One above the last segment that there is and that the receiver has room for.
     #[inline]
-    pub fn limit(&self, host: &Host) -> u32 {
+    pub fn limit(&self, host: &Lent) -> u32 {
         host.total.min(self.edge)
     }
 
     /// The next segment to send.
     #[inline]
-    pub fn choose(&mut self, host: &mut Host) -> Option<u32> {
+    pub fn choose(&mut self, host: &mut Lent) -> Option<u32> {
         // The rest of a unit was asked for with its first segment.
         if self.unit > 0 && self.turn == Turn::Fresh && self.forced.is_none() {
             self.unit -= 1;
@@ -74,7 +74,7 @@ impl Rack {
         self.choose_anew(host)
     }
 
-    fn choose_anew(&mut self, host: &mut Host) -> Option<u32> {
+    fn choose_anew(&mut self, host: &mut Lent) -> Option<u32> {
         if let Some(Forced { seq, probe, .. }) = self.forced {
             if self.out.is_missing(seq) {
                 return Some(seq);
@@ -110,7 +110,7 @@ impl Rack {
         None
     }
 
-    fn next_lost(&mut self, host: &Host) -> Option<u32> {
+    fn next_lost(&mut self, host: &Lent) -> Option<u32> {
         if self.out.in_flight() >= host.window() {
             return None;
         }
@@ -119,7 +119,7 @@ impl Rack {
     }
 
     #[inline]
-    fn next_new(&mut self, host: &mut Host) -> Option<u32> {
+    fn next_new(&mut self, host: &mut Lent) -> Option<u32> {
         let (seq, in_flight, window) = (self.out.high(), self.out.in_flight(), host.window());
         if seq >= self.limit(host) || in_flight >= window {
             return None;
@@ -131,7 +131,7 @@ impl Rack {
     }
 
     /// Segments of the next unit that the device is given; none where they wait for more.
-    fn next_unit(&mut self, host: &mut Host, room: u32) -> Option<u32> {
+    fn next_unit(&mut self, host: &mut Lent, room: u32) -> Option<u32> {
         let left = host.total - self.out.high();
         if left == 1 {
             return Some(1);
@@ -146,14 +146,14 @@ impl Rack {
     }
 
     /// Segments of a unit that has `room` in the window.
-    pub(super) fn unit_of(&self, host: &mut Host, room: u32) -> u32 {
+    pub(super) fn unit_of(&self, host: &mut Lent, room: u32) -> u32 {
         let left = self.limit(host) - self.out.high();
         let most = room.min((host.window() / 2).max(1)).min(left).max(1);
         if most <= SMALLEST { most } else { most.min(self.largest_unit(host)) }
     }
 
     /// Segments of a millisecond of the pace.
-    fn largest_unit(&self, host: &mut Host) -> u32 {
+    fn largest_unit(&self, host: &mut Lent) -> u32 {
         let srtt = host.rtt.smoothed().as_secs_f64();
         let window = host.control.window;
         let pace = if window < host.threshold() / 2.0 { PACES.0 } else { PACES.1 };
@@ -163,7 +163,7 @@ impl Rack {
 
     /// Whether segments wait for more to leave with them.
     #[cold]
-    fn waits(&self, host: &mut Host, room: u32, offered: u32, left: u32) -> bool {
+    fn waits(&self, host: &mut Lent, room: u32, offered: u32, left: u32) -> bool {
         let now_possible = room.min(offered);
         let queued = left.min(self.left_of_buffer(host));
         // At least a third of the window, the rest of a buffer, or a unit.
@@ -180,14 +180,14 @@ impl Rack {
     }
 
     /// Segments until the end of the buffer that the next one is in. Linux fills buffers of 64 KiB behind the first flight.
-    fn left_of_buffer(&self, host: &Host) -> u32 {
+    fn left_of_buffer(&self, host: &Lent) -> u32 {
         let size = largest(host);
         size - self.out.high().saturating_sub(host.options.initial_window as u32) % size
     }
 
     /// Nothing more may leave for now.
     #[inline]
-    fn end_turn(&mut self, host: &mut Host) {
+    fn end_turn(&mut self, host: &mut Lent) {
         let full = std::mem::take(&mut self.deferred) || self.out.in_flight() >= host.window();
         let sent = std::mem::take(&mut self.sent) > 0;
         self.unit = 0;
@@ -203,8 +203,10 @@ impl Rack {
 
     /// A segment leaves.
     #[inline]
-    pub fn on_sent(&mut self, seq: u32, host: &mut Host) {
-        if let Some(prr) = self.reduction.as_mut().filter(|_| self.forced.is_none()) {
+    pub fn on_sent(&mut self, seq: u32, host: &mut Lent) {
+        // PRR counts new segments, a probe among them, and retransmissions that are no probes.
+        let counts = self.forced.is_none() || seq == self.out.high();
+        if let Some(prr) = self.reduction.as_mut().filter(|_| counts) {
             prr.on_sent();
         }
         if seq == self.out.high() {
@@ -216,7 +218,7 @@ impl Rack {
     }
 
     #[inline]
-    fn on_new(&mut self, host: &mut Host) {
+    fn on_new(&mut self, host: &mut Lent) {
         if self.out.in_flight() == 0 && self.last_sent > Time::ZERO {
             host.controller.on_resume(host.now, host.now.since(self.last_sent));
         }
@@ -234,7 +236,7 @@ impl Rack {
     }
 
     #[cold]
-    fn on_resent(&mut self, seq: u32, host: &mut Host) {
+    fn on_resent(&mut self, seq: u32, host: &mut Lent) {
         let forced = self.forced.take();
         let probe = forced.is_some_and(|forced| forced.probe);
         self.out.resend(seq, host.now, probe);
@@ -252,6 +254,6 @@ impl Rack {
 }
 
 /// Segments of the largest unit.
-fn largest(host: &Host) -> u32 {
+fn largest(host: &Lent) -> u32 {
     (LARGEST / host.options.payload.0).max(u64::from(SMALLEST)) as u32
 }

@@ -22,14 +22,14 @@ pub struct Usage {
 }
 
 use super::Rack;
-use super::host::Host;
+use super::lent::Lent;
 use crate::cc::Cause;
 use crate::units::{Span, Time};
 
 impl Usage {
     /// Whether the window limits the sender, which matters to its growth.
     #[inline]
-    pub fn limits(&self, host: &mut Host) -> bool {
+    pub fn limits(&self, host: &mut Lent) -> bool {
         if self.limited {
             return true;
         }
@@ -45,7 +45,7 @@ impl Usage {
 
 impl Rack {
     /// Something was sent, or could not be since the window is full.
-    pub(super) fn validate(&mut self, host: &mut Host, full: bool) {
+    pub(super) fn validate(&mut self, host: &mut Lent, full: bool) {
         let (una, high, len) = (self.out.una(), self.out.high(), self.out.len());
         let usage = &mut self.usage;
         if una >= usage.end || full || !usage.limited && len > usage.most {
@@ -64,7 +64,7 @@ impl Rack {
     }
 
     #[cold]
-    fn shrink_unused(&mut self, host: &mut Host) {
+    fn shrink_unused(&mut self, host: &mut Lent) {
         let used = self.usage.used.max(host.options.initial_window as u32);
         let window = host.window();
         if self.state == super::CongestionState::Open {
@@ -78,7 +78,7 @@ impl Rack {
     }
 
     /// There is data to send after nothing was outstanding.
-    pub fn on_write(&mut self, host: &mut Host) {
+    pub fn on_write(&mut self, host: &mut Lent) {
         let idle = host.now.since(self.last_sent);
         let starts = self.last_sent > Time::ZERO && self.out.is_empty() && host.options.slow_start_after_idle;
         if starts && !host.steers() && idle > host.rtt.timeout() {
@@ -88,7 +88,7 @@ impl Rack {
     }
 
     #[cold]
-    fn restart_window(&mut self, host: &mut Host, idle: Span) {
+    fn restart_window(&mut self, host: &mut Lent, idle: Span) {
         let threshold = self.present_threshold(host);
         let mut window = host.window();
         let least = window.min(host.options.initial_window as u32);

@@ -24,7 +24,8 @@ pub(super) const FIELDS: [(&str, Field); 14] = [
     ("tcpi_rtt", |info, _| (info.srtt.0 / 1000) as i64),
     ("tcpi_rttvar", |info, _| (info.rttvar.0 / 1000) as i64),
     ("tcpi_rto", |info, _| (info.timeout.0 / 1000) as i64),
-    ("tcpi_delivered", |info, _| info.delivered as i64),
+    // The SYN counts.
+    ("tcpi_delivered", |info, _| info.delivered as i64 + 1),
 ];
 
 /// Constants by their names.

@@ -8,7 +8,7 @@
 //!     0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 //!    +0 bind(3, ..., ...) = 0
 //!    +0 listen(3, 1) = 0
-//!    +0 < S 0:0(0) win 65535 <mss 1000,sackOK,nop,wscale 8>
+//!    +0 < S 0:0(0) win 65535 <mss 1000,nop,nop,sackOK,nop,wscale 8>
 //!    +0 > S. 0:0(0) ack 1 <...>
 //!   +.1 < . 1:1(0) ack 1 win 1000
 //!    +0 accept(3, ..., ...) = 4
@@ -41,7 +41,6 @@ mod evaluate;
 mod expression;
 mod fields;
 mod grammar;
-mod host;
 mod inbound;
 mod notation;
 mod outcome;
@@ -49,6 +48,7 @@ mod plan;
 mod run;
 mod settings;
 mod shell;
+mod subject;
 mod ticks;
 mod time;
 mod wire;
@@ -135,7 +135,7 @@ impl Script {
     pub fn run_on(&self, options: Options, controller: &cc::Config) -> Outcome {
         let payload = Bytes(self.plan.agreed.payload.into());
         let options = Options { payload, handshake: true, handshake_rounds: 1, ..options };
-        let host = host::Host::new(options, self.plan.agreed, controller, self.ticks);
+        let host = subject::Subject::new(options, self.plan.agreed, controller, self.ticks);
         match self.recorded {
             true => run::Runner::new(self, host.following(self.expiries())).replayed().outcome(),
             false => run::Runner::new(self, host).outcome(),

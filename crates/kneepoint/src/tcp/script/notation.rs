@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Packets of the host in the notation of scripts.
 
-use super::host::{Kind, Sent};
+use super::subject::{SegmentKind, Sent};
 use crate::packet::Flags;
 use crate::units::Time;
 
@@ -20,7 +20,7 @@ pub(super) fn packets(sent: &[Sent], most: usize) -> Vec<(Time, String)> {
 }
 
 fn continues(last: &Sent, next: &Sent) -> bool {
-    let data = last.kind == Kind::Data && next.kind == Kind::Data;
+    let data = last.kind == SegmentKind::Data && next.kind == SegmentKind::Data;
     data && (last.at, last.flags) == (next.at, next.flags) && last.seq + last.length == next.seq
 }
 
@@ -28,13 +28,13 @@ fn continues(last: &Sent, next: &Sent) -> bool {
 pub(super) fn packet(sent: &Sent) -> String {
     let codepoint = match sent.flags {
         flags if flags.has(Flags::SCALABLE) => "[ect1] ",
-        flags if flags.has(Flags::ECT) && sent.kind == Kind::Data => "[ect0] ",
+        flags if flags.has(Flags::ECT) && sent.kind == SegmentKind::Data => "[ect0] ",
         _ => "",
     };
     let flags = match sent.kind {
-        Kind::Syn if sent.flags.has(Flags::ACK) => "S.",
-        Kind::Syn => "S",
-        Kind::Fin => "F.",
+        SegmentKind::Syn if sent.flags.has(Flags::ACK) => "S.",
+        SegmentKind::Syn => "S",
+        SegmentKind::Fin => "F.",
         _ => ".",
     };
     let reduced = if sent.flags.has(Flags::CWR) { "W" } else { "" };

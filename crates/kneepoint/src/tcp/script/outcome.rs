@@ -104,15 +104,21 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "line {}: expected {}; seen {}\n", self.line, self.expected, self.seen)?;
         let width = self.rows.iter().map(|row| cut(&row.script).chars().count()).max().unwrap_or(0);
-        writeln!(f, "  {:>10}  {:>4}  {:<width$}  simulated host", "time in s", "line", "script")?;
+        let shown = |row: &Row| row.at.map_or("-".to_string(), |at| format!("{:.6}", at.as_secs_f64()));
+        let time = self.rows.iter().map(|row| shown(row).len()).max().unwrap_or(0).max(10);
+        writeln!(f, "  {:>time$}  {:>4}  {:<width$}  simulated host", "time in s", "line", "script")?;
         for row in &self.rows {
             let mark = if row.differs { '>' } else { ' ' };
-            let at = row.at.map_or("-".to_string(), |at| format!("{:.6}", at.as_secs_f64()));
             let first = row.host.first().map_or("", String::as_str);
-            let line = format!("{mark} {at:>10}  {:>4}  {:<width$}  {first}", row.line, cut(&row.script));
+            let line = format!(
+                "{mark} {:>time$}  {:>4}  {:<width$}  {first}",
+                shown(row),
+                row.line,
+                cut(&row.script)
+            );
             writeln!(f, "{}", line.trim_end())?;
             for more in row.host.iter().skip(1) {
-                writeln!(f, "  {:>10}  {:>4}  {:<width$}  {more}", "", "", "")?;
+                writeln!(f, "  {:>time$}  {:>4}  {:<width$}  {more}", "", "", "")?;
             }
         }
         Ok(())

@@ -58,8 +58,8 @@ pub(super) struct Expected {
 pub(super) enum Action {
     /// The host opens the connection, or answers the packet that does.
     Open,
-    /// It answers the second packet of the handshake, and has opened.
-    Opened,
+    /// It answers the second packet of the handshake, which offers a window of so many bytes, and has opened.
+    Opened(Option<u64>),
     /// The script acknowledges.
     Arrive(Arrival),
     /// The host sends.
@@ -214,7 +214,8 @@ impl Planner {
             }
             (true, Stage::Opening, true) => {
                 self.stage = Stage::Open;
-                Ok(Action::Opened)
+                // RFC 7323 §2.2: the window of a SYN is not scaled.
+                Ok(Action::Opened(wire.window.map(u64::from)))
             }
             (true, ..) => {
                 let help =

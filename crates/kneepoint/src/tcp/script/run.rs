@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::evaluate::State;
 use super::expression::{Expression, Statement};
 use super::grammar::Tolerance;
-use super::host::{Host, Kind as What, Sent};
 use super::notation::packets;
 use super::outcome::{Difference, Kind, Outcome, Row};
 use super::plan::{Action, Expected};
+use super::subject::{SegmentKind, Sent, Subject};
 use super::wire::Codepoint;
 use super::{Script, Step};
 use crate::packet::Flags;
@@ -34,7 +34,7 @@ struct Found {
 
 pub(super) struct Runner<'s> {
     script: &'s Script,
-    host: Host,
+    host: Subject,
     /// When the event before happened.
     last: Time,
     /// All events but the packets expected have happened.
@@ -48,7 +48,7 @@ pub(super) struct Runner<'s> {
 }
 
 impl<'s> Runner<'s> {
-    pub fn new(script: &'s Script, host: Host) -> Runner<'s> {
+    pub fn new(script: &'s Script, host: Subject) -> Runner<'s> {
         let count = script.plan.steps.len();
         Runner {
             script,
@@ -123,7 +123,7 @@ impl<'s> Runner<'s> {
     fn act(&mut self, action: &Action) {
         match action {
             Action::Open => self.host.open(),
-            Action::Opened => self.host.opened(true),
+            Action::Opened(window) => self.host.opened(*window, true),
             Action::Arrive(arrival) => self.host.arrive(arrival),
             Action::Write(segments) => self.host.write(*segments),
             Action::Close => self.host.close(),
@@ -145,8 +145,9 @@ impl<'s> Runner<'s> {
     fn is_answer(&self, expected: &Expected) -> bool {
         let bits = expected.bits;
         let seen = self.host.sent.get(self.taken);
-        let probes =
-            seen.is_some_and(|sent| matches!(sent.kind, What::Ack | What::Probe) && sent.seq == expected.seq);
+        let probes = seen.is_some_and(|sent| {
+            matches!(sent.kind, SegmentKind::Ack | SegmentKind::Probe) && sent.seq == expected.seq
+        });
         expected.length == 0 && !bits.syn && !bits.fin && !probes
     }
 
@@ -174,7 +175,7 @@ impl<'s> Runner<'s> {
             self.host.set_clock(expected, sent.at);
             self.last = if self.replayed { to } else { self.host.now.max(self.last).max(sent.at) };
             let ends = if expected.bits.fin {
-                sent.kind == What::Fin
+                sent.kind == SegmentKind::Fin
             } else {
                 seq == expected.seq + expected.length
             };
@@ -314,13 +315,15 @@ fn tolerance(of: Tolerance, waited: Span) -> Span {
 fn fits(expected: &Expected, sent: &Sent, seq: u32) -> bool {
     let end = expected.seq + expected.length;
     let kind = match sent.kind {
-        What::Syn => expected.bits.syn,
-        What::Data => !expected.bits.syn && seq < end && sent.seq + sent.length <= end,
-        What::Fin => expected.bits.fin && seq == end,
-        What::Ack | What::Probe => expected.length == 0 && !expected.bits.syn && !expected.bits.fin,
+        SegmentKind::Syn => expected.bits.syn,
+        SegmentKind::Data => !expected.bits.syn && seq < end && sent.seq + sent.length <= end,
+        SegmentKind::Fin => expected.bits.fin && seq == end,
+        SegmentKind::Ack | SegmentKind::Probe => {
+            expected.length == 0 && !expected.bits.syn && !expected.bits.fin
+        }
     };
     let capable = sent.flags.has(Flags::ECT);
-    let codepoint = match expected.codepoint.filter(|_| sent.kind == What::Data) {
+    let codepoint = match expected.codepoint.filter(|_| sent.kind == SegmentKind::Data) {
         None => true,
         Some(Codepoint::NotCapable) => !capable,
         Some(Codepoint::Capable0) => capable && !sent.flags.has(Flags::SCALABLE),

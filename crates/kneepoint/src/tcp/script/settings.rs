@@ -3,7 +3,7 @@
 
 use crate::cc;
 use crate::suggest::did_you_mean;
-use crate::tcp::{Host, Options, Recovery};
+use crate::tcp::{Host, Options};
 use crate::units::Span;
 
 /// The host that a script asks for.
@@ -14,7 +14,6 @@ pub(super) struct Settings {
     pub cc: cc::Config,
     pub timestamps: bool,
     pub sack: bool,
-    pub rack: bool,
 }
 
 impl Default for Settings {
@@ -24,7 +23,6 @@ impl Default for Settings {
             cc: cc::Config::named("cubic").unwrap_or_default(),
             timestamps: true,
             sack: true,
-            rack: true,
         }
     }
 }
@@ -32,9 +30,8 @@ impl Default for Settings {
 impl Settings {
     /// The options of a connection whose handshake agreed on these.
     pub fn options(&self, sack: bool, timestamps: bool, ecn: bool) -> Options {
-        let recovery = if self.rack { Recovery::Rack } else { Recovery::Sack };
         let (timestamps, sack) = (self.timestamps && timestamps, self.sack && sack);
-        Options { recovery, timestamps, sack, ecn, ..self.options.clone() }
+        Options { timestamps, sack, ecn, ..self.options.clone() }
     }
 }
 
@@ -42,6 +39,8 @@ impl Settings {
 enum Effect {
     /// This.
     Sets(fn(&mut Settings, u64)),
+    /// It has one of these values, and each does this.
+    Chooses(&'static [(&'static str, fn(&mut Settings))]),
     /// It has these values, and with each of them nothing that a sender would notice.
     Only(&'static [&'static str]),
     /// Nothing that a sender would notice.
@@ -50,14 +49,15 @@ enum Effect {
     Controller,
 }
 
-use Effect::{Controller, Nothing, Only, Sets};
+use Effect::{Chooses, Controller, Nothing, Only, Sets};
 
 /// The settings `net.ipv4.tcp_…` that are known, without `tcp_`.
 const TABLE: [(&str, Effect); 43] = [
     ("congestion_control", Controller),
     ("timestamps", Sets(|host, value| host.timestamps = value != 0)),
     ("sack", Sets(|host, value| host.sack = value != 0)),
-    ("recovery", Sets(|host, value| host.rack = value & 1 != 0)),
+    // Linux 6 recovers by time whatever its first bit says; the others change how.
+    ("recovery", Only(&["0", "1"])),
     ("early_retrans", Sets(|host, value| host.options.probes = value >= 3)),
     ("reordering", Sets(|host, value| host.options.dupthresh = value.clamp(1, 1000) as u32)),
     ("rto_min_us", Sets(|host, value| set_least_timeout(&mut host.options, value))),
@@ -78,8 +78,12 @@ const TABLE: [(&str, Effect); 43] = [
     // Of a receiver, of listening sockets, of buffers and of closed connections.
     ("dsack", Nothing),
     ("rmem", Nothing),
-    ("wmem", Nothing),
     ("mem", Nothing),
+    // A large send buffer is none: the host has no other.
+    (
+        "wmem",
+        Only(&["4096 16384 4194304", "4096 50000 4194304", "4096 262144 4194304", "4096 4194304 4194304"]),
+    ),
     ("moderate_rcvbuf", Nothing),
     ("adv_win_scale", Nothing),
     ("app_win", Nothing),
@@ -96,11 +100,15 @@ const TABLE: [(&str, Effect); 43] = [
     ("autocorking", Nothing),
     ("notsent_lowat", Nothing),
     // How segments are gathered for the device, and paced where the controller asks for pace.
-    ("tso_win_divisor", Nothing),
+    // A hundredth of a window of packets is less than one, so that nothing waits.
+    (
+        "tso_win_divisor",
+        Chooses(&[("3", |host| host.options.tso = true), ("100", |host| host.options.tso = false)]),
+    ),
     ("min_tso_segs", Nothing),
     ("limit_output_bytes", Nothing),
-    ("pacing_ss_ratio", Nothing),
-    ("pacing_ca_ratio", Nothing),
+    ("pacing_ss_ratio", Only(&["200"])),
+    ("pacing_ca_ratio", Only(&["120"])),
 ];
 
 /// The settings of `defaults.sh`, of packetdrill's scripts and of Linux's self-tests, that are not a fresh kernel's.
@@ -133,10 +141,18 @@ pub(super) fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<
         Nothing => Ok(()),
         Controller => set_controller(settings, value),
         Only(values) if values.contains(&value) => Ok(()),
-        Only(values) => {
-            let allowed = values.join(" or ");
-            Err((format!("`{name}` is `{value}`"), format!("the simulated host has it at {allowed} only")))
-        }
+        Only(values) => Err(other_value(name, value, values)),
+        Chooses(choices) => match choices.iter().find(|(written, _)| *written == value) {
+            Some((_, choose)) => {
+                choose(settings);
+                Ok(())
+            }
+            None => Err(other_value(
+                name,
+                value,
+                &choices.iter().map(|(written, _)| *written).collect::<Vec<_>>(),
+            )),
+        },
         Sets(set) => {
             let number = value.parse().map_err(|_| {
                 (format!("`{name}` is `{value}`, which is not an integer"), "write an integer".to_string())
@@ -145,6 +161,12 @@ pub(super) fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<
             Ok(())
         }
     }
+}
+
+/// Problem and remedy where a setting has a value that the host cannot have.
+fn other_value(name: &str, value: &str, allowed: &[&str]) -> (String, String) {
+    let allowed = allowed.join(" or ");
+    (format!("`{name}` is `{value}`"), format!("the simulated host has it at {allowed} only"))
 }
 
 fn set_least_timeout(options: &mut Options, micros: u64) {
@@ -174,13 +196,14 @@ mod tests {
             ("net.ipv4.tcp_early_retrans", "0"),
             ("/proc/sys/net/ipv4/tcp_reordering", "5"),
             ("net/ipv4/tcp_recovery", "0"),
+            ("net.ipv4.tcp_tso_win_divisor", "100"),
             ("net.ipv4.tcp_congestion_control", "reno"),
             ("net.ipv4.tcp_rto_min_us", "50000"),
         ] {
             apply(&mut settings, name, value).unwrap();
         }
         let options = settings.options(true, false, false);
-        assert_eq!((options.probes, options.dupthresh, options.recovery), (false, 5, Recovery::Sack));
+        assert_eq!((options.probes, options.dupthresh, options.tso), (false, 5, false));
         assert_eq!((options.rto_min, settings.cc.name()), (Span::from_millis(50), "reno"));
         assert!(!options.timestamps);
         assert!(!settings.options(false, true, false).sack);
@@ -191,8 +214,16 @@ mod tests {
         let mut settings = Settings::default();
         let (message, help) = apply(&mut settings, "net.ipv4.tcp_reorderin", "3").unwrap_err();
         assert!(message.contains("`net.ipv4.tcp_reorderin`") && help.contains("did you mean `reordering`?"));
-        let (probing, remedy) = apply(&mut settings, "net.ipv4.tcp_mtu_probing", "2").unwrap_err();
-        assert!(probing.contains("`2`") && remedy.contains("at 0 only"), "{probing}; {remedy}");
+        for (name, value, allowed) in [
+            ("tcp_mtu_probing", "2", "at 0 only"),
+            ("tcp_recovery", "3", "at 0 or 1 only"),
+            ("tcp_tso_win_divisor", "1", "at 3 or 100 only"),
+            ("tcp_pacing_ss_ratio", "100", "at 200 only"),
+            ("tcp_wmem", "4096 4096 4096", "4194304 only"),
+        ] {
+            let (problem, remedy) = apply(&mut settings, name, value).unwrap_err();
+            assert!(problem.contains(value) && remedy.contains(allowed), "{problem}; {remedy}");
+        }
         assert!(apply(&mut settings, "net.ipv4.tcp_sack", "yes").is_err());
         assert!(apply(&mut settings, "net.ipv4.tcp_congestion_control", "qubic").is_err());
     }

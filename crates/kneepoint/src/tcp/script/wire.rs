@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Packets as a script writes them: `< [ect0] S. 0:0(0) ack 1 win 65535 <mss 1000,sackOK,nop,wscale 8>`.
+//! Packets as a script writes them: `< [ect0] S. 0:0(0) ack 1 win 65535 <mss 1000,nop,nop,sackOK,nop,wscale 8>`.
 //!
 //! Numbers are bytes, relative to the initial sequence number of their side.
 
@@ -210,14 +210,22 @@ fn rest(cursor: &mut Cursor, wire: &mut Wire) -> Result<(), Fault> {
     }
 }
 
-/// The options of a header, behind their `<`.
+/// The options of a header, behind their `<`. As in packetdrill they fill words of 32 bits.
 fn options(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<(), Fault> {
+    let (began, mut bytes) = (cursor.at, 0);
     loop {
         cursor.blank();
         if cursor.take(">") {
-            return Ok(());
+            let place = began..cursor.at - 1;
+            return match (bytes % 4, options.any) {
+                (0, _) | (_, true) => Ok(()),
+                (over, false) => {
+                    let message = format!("the options have {bytes} bytes, which is no multiple of 4");
+                    Err(Fault::at(place, message, format!("add `nop` {} times", 4 - over)))
+                }
+            };
         }
-        option(cursor, options)?;
+        bytes += option(cursor, options)?;
         cursor.blank();
         if !cursor.take(",") && !cursor.next_is(">") {
             return Err(cursor.expected("`,` or `>`"));
@@ -227,29 +235,44 @@ fn options(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<(), Fault> {
 
 const OPTIONS: [&str; 7] = ["mss", "sackOK", "sack", "TS", "wscale", "nop", "eol"];
 
-fn option(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<(), Fault> {
+/// An option; how many bytes it has.
+fn option(cursor: &mut Cursor, options: &mut TcpOptions) -> Result<usize, Fault> {
     if cursor.take("...") {
         options.any = true;
-        return Ok(());
+        return Ok(0);
     }
     let began = cursor.at;
     let name = cursor.name();
     let place = began..cursor.at;
     cursor.blank();
-    match name {
-        "nop" | "eol" => {}
-        "sackOK" => options.sack_ok = true,
-        "mss" => options.mss = Some(cursor.number("a segment size")?),
-        "wscale" => options.scale = Some(scale(cursor)?),
-        "TS" => options.stamp = Some(stamp(cursor)?),
-        "sack" => blocks(cursor, &mut options.sack)?,
+    Ok(match name {
+        "nop" | "eol" => 1,
+        "sackOK" => {
+            options.sack_ok = true;
+            2
+        }
+        "mss" => {
+            options.mss = Some(cursor.number("a segment size")?);
+            4
+        }
+        "wscale" => {
+            options.scale = Some(scale(cursor)?);
+            3
+        }
+        "TS" => {
+            options.stamp = Some(stamp(cursor)?);
+            10
+        }
+        "sack" => {
+            blocks(cursor, &mut options.sack)?;
+            2 + 8 * options.sack.len()
+        }
         "" => return Err(cursor.expected("a TCP option")),
         other => {
             let message = format!("the TCP option `{other}` is outside the subset");
             return Err(Fault::at(place, message, did_you_mean(other, &OPTIONS)));
         }
-    }
-    Ok(())
+    })
 }
 
 fn scale(cursor: &mut Cursor) -> Result<u32, Fault> {

@@ -7,27 +7,16 @@ use super::{ENDLESS, Heard, Phase, Segment, Sender};
 use crate::cc::{Ack, Marks};
 use crate::packet::{Flags, Packet};
 use crate::rng::Rng;
-use crate::tcp::rack::{Host, Rack};
+use crate::tcp::rack::{Lent, Rack, Woken};
 use crate::units::Time;
-
-/// What a wake-up led to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
-    /// Nothing that a controller would hear of.
-    Idle,
-    /// A repair begins.
-    Repair,
-    /// The retransmission timer expired.
-    Timeout,
-}
 
 impl Sender {
     /// The recovery, and the rest of the sender for it.
     #[inline]
-    pub(super) fn lend(&mut self, now: Time) -> Option<(&mut Rack, Host<'_>)> {
+    pub(super) fn lend(&mut self, now: Time) -> Option<(&mut Rack, Lent<'_>)> {
         let Sender { rack, controller, control, rtt, options, total, .. } = self;
         let rack = rack.as_deref_mut()?;
-        Some((rack, Host { now, options, controller, control, rtt, total: *total }))
+        Some((rack, Lent { now, options, controller, control, rtt, total: *total }))
     }
 
     /// The recovery, where it goes by time.

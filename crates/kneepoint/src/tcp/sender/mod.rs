@@ -33,7 +33,7 @@ mod report;
 use std::sync::Arc;
 
 use super::prr::Prr;
-use super::rack::Rack;
+use super::rack::{Rack, Woken};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Options, Recovery};
@@ -41,7 +41,6 @@ use crate::cc::{self, Ack, Control, Marks};
 use crate::packet::{Flags, Hint, Packet};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
-pub use by_time::Woken;
 use data::Data;
 
 const ENDLESS: u32 = u32::MAX - 1;

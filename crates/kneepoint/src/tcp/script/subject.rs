@@ -15,7 +15,7 @@ use crate::units::{Bytes, Span, Time};
 
 /// What a packet of the host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SegmentKind {
     /// It opens the connection.
     Syn,
     /// Data.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub at: Time,
-    pub kind: Kind,
+    pub kind: SegmentKind,
     pub seq: u32,
     pub length: u32,
     pub flags: Flags,
@@ -42,7 +42,7 @@ pub(super) struct Sent {
 const RESTLESS: u32 = 1_000_000;
 
 /// The host.
-pub(super) struct Host {
+pub(super) struct Subject {
     sender: Sender,
     rng: Rng,
     agreed: Agreed,
@@ -70,9 +70,9 @@ pub(super) struct Host {
     alarm: (Time, Time),
 }
 
-impl Host {
-    pub fn new(options: Options, agreed: Agreed, controller: &cc::Config, ticks: Option<Ticks>) -> Host {
-        Host {
+impl Subject {
+    pub fn new(options: Options, agreed: Agreed, controller: &cc::Config, ticks: Option<Ticks>) -> Subject {
+        Subject {
             sender: Sender::writable(Arc::new(options), controller),
             rng: Rng::stream(1, "drill", 0),
             agreed,
@@ -97,8 +97,8 @@ impl Host {
 
     /// The same where timers expire when those of the host that was recorded did, if they are for that time as far as ticks say: what
     /// follows from the instant of an expiry is then compared, and not the phase of a clock.
-    pub fn following(self, expiries: VecDeque<Time>) -> Host {
-        Host { expiries, replays: true, ..self }
+    pub fn following(self, expiries: VecDeque<Time>) -> Subject {
+        Subject { expiries, replays: true, ..self }
     }
 
     pub fn info(&mut self) -> Info {
@@ -122,26 +122,21 @@ impl Host {
         self.pump();
     }
 
-    /// The handshake is over; whoever opened the connection acknowledges that.
-    pub fn opened(&mut self, answers: bool) {
-        self.open_with(None, answers);
-    }
-
-    /// The handshake is over, and the peer has room for `window` bytes.
-    fn open_with(&mut self, window: Option<u64>, answers: bool) {
+    /// The handshake is over, and the peer has room for `window` bytes; whoever opened the connection answers with an acknowledgement.
+    pub fn opened(&mut self, window: Option<u64>, answers: bool) {
         self.opening = false;
         let packet = Packet::ack(0, 0, 40, Flags::SYN, self.opened_at, [(0, 0); 3]);
         let packet = inbound::with_window(packet, window, self.agreed);
         self.sender.on_ack(&packet, self.now + self.ahead, &mut self.rng);
         if answers {
-            self.push(Kind::Ack, 1, 0, Flags::ACK);
+            self.push(SegmentKind::Ack, 1, 0, Flags::ACK);
         }
         self.pump();
     }
 
     pub fn arrive(&mut self, arrival: &Arrival) {
         if std::mem::take(&mut self.opening) {
-            self.open_with(arrival.window, false);
+            self.opened(arrival.window, false);
         }
         if let Some((value, _)) = arrival.stamp {
             self.clocks.peer.get_or_insert((value, self.clock()));
@@ -152,7 +147,7 @@ impl Host {
         self.pump();
         if arrival.fin && !std::mem::replace(&mut self.finished, true) {
             let end = self.end() + u32::from(self.ended);
-            self.push(Kind::Ack, end, 0, Flags::ACK);
+            self.push(SegmentKind::Ack, end, 0, Flags::ACK);
         }
     }
 
@@ -240,19 +235,19 @@ impl Host {
         let payload = self.agreed.payload;
         let seq = segment.seq.saturating_mul(payload).saturating_add(1);
         let (kind, seq, length) = match () {
-            () if segment.flags.has(Flags::SYN) => (Kind::Syn, 0, 0),
+            () if segment.flags.has(Flags::SYN) => (SegmentKind::Syn, 0, 0),
             // A probe of a closed window carries the byte before the first that is missing, and no data.
-            () if segment.flags.has(Flags::PROBE) => (Kind::Probe, self.sender.una() * payload, 0),
-            () => (Kind::Data, seq, payload),
+            () if segment.flags.has(Flags::PROBE) => (SegmentKind::Probe, self.sender.una() * payload, 0),
+            () => (SegmentKind::Data, seq, payload),
         };
-        if kind == Kind::Data {
+        if kind == SegmentKind::Data {
             self.high = self.high.max(segment.seq + 1);
         }
-        let answers = kind == Kind::Syn && self.agreed.answers;
+        let answers = kind == SegmentKind::Syn && self.agreed.answers;
         self.push(kind, seq, length, segment.flags.with_if(answers, Flags::ACK));
     }
 
-    fn push(&mut self, kind: Kind, seq: u32, length: u32, flags: Flags) {
+    fn push(&mut self, kind: SegmentKind, seq: u32, length: u32, flags: Flags) {
         self.sent.push(Sent { at: self.now, kind, seq, length, flags });
     }
 
@@ -264,7 +259,7 @@ impl Host {
     fn end_if_all_is_sent(&mut self) {
         if self.closed && !self.ended && self.high >= self.written {
             self.ended = true;
-            self.push(Kind::Fin, self.end(), 0, Flags::ACK);
+            self.push(SegmentKind::Fin, self.end(), 0, Flags::ACK);
         }
     }
 }

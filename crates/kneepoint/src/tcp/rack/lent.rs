@@ -8,7 +8,7 @@ use crate::units::{Span, Time};
 
 /// The rest of a sender.
 #[derive(Debug)]
-pub struct Host<'a> {
+pub struct Lent<'a> {
     /// The time.
     pub now: Time,
     /// The options of the connection.
@@ -23,7 +23,7 @@ pub struct Host<'a> {
     pub total: u32,
 }
 
-impl Host<'_> {
+impl Lent<'_> {
     /// The window in whole packets.
     #[inline]
     pub fn window(&self) -> u32 {
