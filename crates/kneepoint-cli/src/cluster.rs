@@ -104,8 +104,9 @@ impl Cluster {
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let order = Order { on: &self.0, words: words.collect(), input: files::input(), job };
         let mut child = start(&python, &order)?;
-        let followed = follow(&mut child, bar);
+        let followed = follow(&mut child, bar).inspect_err(|_| stop(&child));
         let ended = child.wait().map_err(|error| Failure::io("wait for", &python, &error))?;
+        let followed = followed?;
         if interrupt::asked() {
             return Ok(());
         }
@@ -197,8 +198,8 @@ impl Followed {
 }
 
 /// Shows the progress until Python has nothing more to say, and passes Ctrl-C on.
-fn follow(child: &mut Child, bar: &ProgressBar) -> Followed {
-    let lines = lines(child);
+fn follow(child: &mut Child, bar: &ProgressBar) -> Result<Followed, Failure> {
+    let lines = lines(child)?;
     let (mut followed, mut stopping) = (Followed::default(), false);
     loop {
         if interrupt::asked() && !stopping {
@@ -218,7 +219,7 @@ fn follow(child: &mut Child, bar: &ProgressBar) -> Followed {
                 followed.last = Some(line);
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return followed,
+            Err(RecvTimeoutError::Disconnected) => return Ok(followed),
         }
     }
 }
@@ -229,19 +230,21 @@ fn stop(child: &Child) {
 }
 
 /// What Python says, read on a thread of its own.
-fn lines(child: &mut Child) -> Receiver<Line> {
+fn lines(child: &mut Child) -> Result<Receiver<Line>, Failure> {
     let (sender, receiver) = channel();
     if let Some(pipe) = child.stdout.take() {
-        std::thread::spawn(move || {
+        let reading = move || {
             let lines = BufReader::new(pipe).lines().map_while(Result::ok);
             for line in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
                 if sender.send(line).is_err() {
                     return;
                 }
             }
-        });
+        };
+        let started = std::thread::Builder::new().spawn(reading);
+        started.map_err(|error| Failure::of_system("start a thread", &error))?;
     }
-    receiver
+    Ok(receiver)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ use crate::forecast::Forecast;
 use crate::host;
 use crate::means::Sweep;
 use crate::outputs::{self, Out, Picture, write_report};
-use crate::{manifest, parquet};
+use crate::{manifest, parquet, threads};
 use each::{Files, Format, label};
 
 /// Options of every comparison.
@@ -142,9 +142,9 @@ impl ComparisonOptions {
         schemes.retain(|scheme| !scheme.runs.is_empty());
         let comparison = Comparison { title, schemes, manifest };
         // Each takes some tenths of a second for thousands of runs, and the other cores are idle by now.
-        let (json, (document, tables)) = rayon::join(
+        let (json, (document, tables)) = threads::both(
             || report::json::render(&comparison),
-            || rayon::join(|| report::comparison::document(&comparison), || tables(&comparison)),
+            || threads::both(|| report::comparison::document(&comparison), || tables(&comparison)),
         );
         Ok(Answer {
             tables,

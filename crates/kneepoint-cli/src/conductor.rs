@@ -14,13 +14,12 @@ use kneepoint::spec::Valid;
 use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
-use rayon::prelude::*;
 
 use crate::cluster::{Cluster, Job};
 use crate::failure::{Failure, Left};
 use crate::files::tell;
 use crate::means::Sweep;
-use crate::{host, interrupt, machine};
+use crate::{host, interrupt, machine, threads};
 
 /// The outcome of a study and its runs.
 pub struct Conducted<O> {
@@ -126,7 +125,8 @@ pub fn conduct<S: Study>(
     let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
     let mut records = Records::default();
     if !sweep.fresh() && !aside.listens() {
-        let kept: Vec<_> = missing.par_iter().map(|place| read(*place)).collect::<Result<_, _>>()?;
+        let kept: Vec<_> =
+            threads::map(&missing, |place| read(*place)).into_iter().collect::<Result<_, _>>()?;
         let found =
             missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
         found.for_each(|(name, record)| records.insert(name, record));
@@ -161,22 +161,18 @@ pub fn conduct<S: Study>(
         Ok(())
     };
     let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..sweep.workers().clamp(1, missing.len().max(1)) {
-            scope.spawn(|| {
-                host::work(|| {
-                    while let Some(turn) = campaign.take() {
-                        match make(missing[turn]) {
-                            Ok(()) => campaign.say(lock(&records).len(), planned),
-                            Err(failure) => {
-                                campaign.failed.store(true, Ordering::Relaxed);
-                                lock(&failures).push(failure);
-                            }
-                        }
+    threads::crew(sweep.workers().clamp(1, missing.len().max(1)), || {
+        host::work(|| {
+            while let Some(turn) = campaign.take() {
+                match make(missing[turn]) {
+                    Ok(()) => campaign.say(lock(&records).len(), planned),
+                    Err(failure) => {
+                        campaign.failed.store(true, Ordering::Relaxed);
+                        lock(&failures).push(failure);
                     }
-                });
-            });
-        }
+                }
+            }
+        });
     });
     campaign.bar.finish_and_clear();
     if let Some(failure) = lock(&failures).drain(..).next() {
@@ -273,10 +269,14 @@ fn hand_over(
 pub fn each<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Result<Option<Vec<T>>, Failure> {
     interrupt::listen()?;
     let bar = progress_bar(count as u64);
-    let result = |place| (!interrupt::asked()).then(|| make(place));
-    let results = (0..count).into_par_iter().map(result).inspect(|_| bar.inc(1)).collect();
+    let places: Vec<usize> = (0..count).collect();
+    let results = threads::map(&places, |place| {
+        let result = (!interrupt::asked()).then(|| make(*place));
+        bar.inc(1);
+        result
+    });
     bar.finish_and_clear();
-    Ok(results)
+    Ok(results.into_iter().collect())
 }
 
 /// The progress of the runs, for all workers.

@@ -97,10 +97,16 @@ impl Failure {
             }
             io::ErrorKind::StorageFull => Some("free some space, or choose a place on another disk"),
             io::ErrorKind::ReadOnlyFilesystem => Some("choose a place that can be written to"),
-            _ => None,
+            _ => limit(error),
         };
         let message = format!("cannot {doing} `{}`: {error}", path.display());
         Failure::Run(Complaint { message, remedy: remedy.map(str::to_string) })
+    }
+
+    /// Something that the machine refused; where a limit is the reason, the remedy is to raise it.
+    pub fn of_system(doing: &str, error: &io::Error) -> Failure {
+        let remedy = limit(error).unwrap_or("`knee doctor` shows what this machine allows");
+        Failure::run(format!("cannot {doing}: {error}"), remedy)
     }
 
     /// Standard output cannot be written to.
@@ -155,6 +161,25 @@ impl Failure {
             Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => return None,
         };
         Some(json!({"status": self.status(), "message": message, "remedy": remedy, "faults": faults}))
+    }
+}
+
+/// What to do about an operation that a limit of the machine or of the shell refused.
+pub fn limit(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => Some("raise the limit on the size of files: `ulimit -f` shows it"),
+        io::ErrorKind::QuotaExceeded => Some("free some space, or choose a place without your quota"),
+        io::ErrorKind::OutOfMemory => Some("raise the limit on memory: `ulimit -v` shows it"),
+        _ => match rustix::io::Errno::from_io_error(error)? {
+            rustix::io::Errno::AGAIN => Some(
+                "raise the limit on processes and threads, or end some: `ulimit -u` shows it, `pids.max` that of a container",
+            ),
+            rustix::io::Errno::MFILE => Some("raise the limit on open files: `ulimit -n` shows it"),
+            rustix::io::Errno::NFILE => {
+                Some("the machine's limit on open files is reached: end other programs")
+            }
+            _ => None,
+        },
     }
 }
 

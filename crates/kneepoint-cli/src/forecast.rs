@@ -17,12 +17,11 @@ use kneepoint::run::Simulation;
 use kneepoint::spec::Valid;
 use kneepoint::study::{Study, Wanted};
 use kneepoint::units::{Span, Time};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::means::Sweep;
-use crate::{files, interrupt, machine};
+use crate::{files, interrupt, machine, threads};
 
 /// CPU time spent on a run to see how fast it is.
 const TRIAL: Duration = Duration::from_millis(100);
@@ -167,8 +166,9 @@ fn carried(valid: &Valid) -> f64 {
 fn per_packet(runs: &[Wanted]) -> Option<f64> {
     let tried = runs.len().min(TRIALS);
     let places = (0..tried).map(|place| place * runs.len() / tried.max(1)).collect::<Vec<_>>();
-    let tries = places.into_par_iter().filter_map(|place| trial(&runs[place]));
-    let (packets, seconds) = tries.reduce(|| (0, 0.0), |one, other| (one.0 + other.0, one.1 + other.1));
+    let tries = threads::map(&places, |place| trial(&runs[*place])).into_iter().flatten();
+    let (packets, seconds) =
+        tries.fold((0, 0.0), |(packets, seconds), one| (packets + one.0, seconds + one.1));
     (packets > 0).then(|| seconds / packets as f64)
 }
 

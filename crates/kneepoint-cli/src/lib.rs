@@ -12,7 +12,8 @@
 //! | [`files`] | atomic reads and writes, printing |
 //! | [`named`] | the files that a scenario and its verb's options name |
 //! | [`compressed`] | files that gzip, zstd or xz made smaller |
-//! | [`interrupt`] | Ctrl-C |
+//! | [`interrupt`] | Ctrl-C, and other signals |
+//! | [`threads`] | work side by side, within the machine's limits |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
 //! | [`png`] | charts to PNG |
@@ -56,6 +57,7 @@ mod parquet;
 mod png;
 mod store;
 mod terminal;
+mod threads;
 mod values;
 mod verbs;
 mod workload;
@@ -70,6 +72,7 @@ pub use arguments::Knee;
 
 /// The program `knee`: acts as its command line says.
 pub fn main() -> ExitCode {
+    interrupt::outlive_limits();
     // A shell that asks for suggestions sets a variable.
     CompleteEnv::with_factory(Knee::command).complete();
     let as_json = arguments::want_json(std::env::args_os());

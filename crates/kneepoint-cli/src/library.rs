@@ -8,10 +8,9 @@ use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
 use kneepoint::scenario::Fault;
 use kneepoint::settings::names::same_name;
 use kneepoint::suggest::closest;
-use rayon::prelude::*;
 
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, threads};
 
 /// Paths below `experiments/` and file contents.
 const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
@@ -104,12 +103,12 @@ fn carried(pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
     }
     let none = (Publication::default(), None);
     let none_named = |named: &str| Err(format!("a built-in experiment names no files: `{named}`"));
-    let one = |(path, text): (&str, &str)| {
+    let one = |&(path, text): &(&str, &str)| {
         let (publication, shared) = shared.get(&Path::new(path).parent()).unwrap_or(&none);
         let parsed = experiment::parse_in(publication, text, pace, scope, &none_named);
         read(path, text, shared.clone(), parsed)
     };
-    let mut all = figures.into_par_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let mut all = threads::map(&figures, one).into_iter().collect::<Result<Vec<_>, _>>()?;
     for volume in &mut all {
         volume.experiment.paper.clone_from(&volume.paper);
     }

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use kneepoint::report::document::Document;
 use kneepoint::report::format;
-use rayon::prelude::*;
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::png;
+use crate::{png, threads};
 
 /// The file that says that a directory is ours, locked while something writes there.
 const MARK: &str = ".kneepoint";
@@ -155,16 +154,18 @@ pub enum Picture {
 /// Writes a document in every format as report.EXTENSION, and its figures as figures/NAME.*. Returns the page.
 pub fn write_report(document: &Document, out: &Path, pictures: &[Picture]) -> Result<PathBuf, Failure> {
     files::make_directory(out)?;
-    format::REGISTRY.par_iter().try_for_each(|format| {
+    let written = threads::map(format::REGISTRY, |format| {
         files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))
-    })?;
-    document.figures().par_iter().try_for_each(|figure| {
+    });
+    written.into_iter().collect::<Result<(), _>>()?;
+    let drawn = threads::map(&document.figures(), |figure| {
         let (folder, svg) = (directory(out, "figures")?, figure.drawing.standalone());
         if pictures.contains(&Picture::Png) {
             files::write(&folder.join(format!("{}.png", figure.name)), png::render(&svg)?)?;
         }
         files::write(&folder.join(format!("{}.svg", figure.name)), svg)
-    })?;
+    });
+    drawn.into_iter().collect::<Result<(), _>>()?;
     Ok(out.join("report.html"))
 }
 

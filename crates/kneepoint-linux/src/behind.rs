@@ -2,12 +2,13 @@
 //! Two hosts with a link between them, and programs on them.
 //!
 //! ```text
-//! near: a namespace of its own ─ knee0 ─ link ─ knee0 ─ far: the caller's namespace, or one of its own
+//! near: a namespace of its own ─ kneeN ─ link ─ kneeN ─ far: the caller's namespace, or one of its own
 //! ```
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,8 +22,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::namespace::Namespace;
-use crate::privilege::Caller;
-use crate::tun::{Address, Device};
+use crate::privilege::Rights;
+use crate::tun::{self, Address, Device, Network};
 
 /// How long a server is given to listen before the program that needs it starts.
 const READY: Duration = Duration::from_secs(3);
@@ -40,16 +41,19 @@ pub struct Host {
 }
 
 impl Host {
-    fn new(namespace: Namespace, address: Address) -> io::Result<Host> {
-        let device = namespace.run(move || Device::open(address))?;
-        Ok(Host { namespace, device, address })
-    }
-
-    /// Starts a program on the host. When it ends, or the calling thread does, everything that it started ends, too.
-    pub fn start(&self, words: &[OsString], peer: &Host, output: Stdio) -> io::Result<Program> {
+    /// Starts a program on the host, with these rights. When it ends, or the calling thread does, everything that it started ends, too.
+    pub fn start(
+        &self,
+        words: &[OsString],
+        peer: &Host,
+        output: Stdio,
+        rights: &Rights,
+    ) -> io::Result<Program> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let namespace = self.namespace.as_fd().try_clone_to_owned()?;
-        let caller = Caller::behind_sudo();
+        // Whom the emulator becomes, so that it may end the process that waits.
+        let waiting = Rights::of_caller();
+        let rights = rights.clone();
         let mut command = Command::new(program);
         command.args(arguments).stdout(output);
         for (name, address) in [("KNEE_HOST", self.address), ("KNEE_PEER", peer.address)] {
@@ -58,11 +62,8 @@ impl Host {
         let emulator = own_process()?;
         let inside = move || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
-            contain(&emulator)?;
-            if let Some(caller) = caller {
-                caller.become_caller()?;
-            }
-            Ok(())
+            contain(&emulator, [&waiting, &rights])?;
+            rights.keep()
         };
         // SAFETY: between fork and exec it makes system calls only, and allocates nothing.
         unsafe { command.pre_exec(inside) };
@@ -110,22 +111,28 @@ impl Host {
 }
 
 /// Continues as the second process of a PID namespace, between fork and exec. The calling process stays outside and the first one
-/// inside, only to wait: when the program ends, or the emulator, or any of these, the kernel ends whatever the program started.
-fn contain(emulator: &OwnedFd) -> io::Result<()> {
+/// inside, only to wait, each with rights of its own: when the program ends, or the emulator, or any of these, the kernel ends whatever the
+/// program started.
+fn contain(emulator: &OwnedFd, rights: [&Rights; 2]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWPID)?;
-    end_with(emulator)?;
-    for _ in 0..2 {
-        let parent = own_process()?;
+    let mut above = emulator.try_clone()?;
+    for rights in rights {
+        let own = own_process()?;
         // SAFETY: the process has one thread, and everything called here may be called between fork and exec.
         unsafe {
             match libc::fork() {
                 -1 => return Err(io::Error::last_os_error()),
-                0 => end_with(&parent)?,
-                child => wait_for(child),
+                0 => above = own,
+                child => {
+                    // A process that becomes another user's no longer ends with its parent until it asks again.
+                    rights.keep()?;
+                    end_with(&above)?;
+                    wait_for(child)
+                }
             }
         }
     }
-    Ok(())
+    end_with(&above)
 }
 
 /// The kernel kills the calling process when its parent ends. If the parent ended before that was asked for, nobody would: it is looked at
@@ -179,23 +186,14 @@ pub enum Far {
 
 /// The near host, whose every packet goes through the link, and the far one.
 pub fn hosts(place: Far) -> io::Result<[Host; 2]> {
-    let network = free_network(&[routes()?])?;
-    let near = Host::new(Namespace::new()?, Address::of(network, 1))?;
     let other = match place {
         Far::Here => Namespace::own()?,
         Far::Apart => Namespace::new()?,
     };
-    let far = Host::new(other, Address::of(network, 2))?;
-    let device = &near.device;
-    let route = || device.route_all();
-    thread::scope(|scope| {
-        let routed = scope.spawn(|| {
-            setns(&near.namespace, CloneFlags::CLONE_NEWNET)?;
-            route()
-        });
-        routed.join().expect("no panic inside")
-    })?;
-    Ok([near, far])
+    let hosts = joined(Namespace::new()?, other)?;
+    let name = hosts[0].device.name.clone();
+    hosts[0].run(move || tun::route_all(&name))?;
+    Ok(hosts)
 }
 
 /// A device in each of two network namespaces that `ip netns` named, with an address and no other route.
@@ -205,27 +203,32 @@ pub fn between(names: [&str; 2]) -> io::Result<[Host; 2]> {
             io::Error::new(error.kind(), format!("network namespace `{name}`: {error} (`ip netns list`)"))
         })
     };
-    let [near, far] = [open(names[0])?, open(names[1])?];
-    let network = free_network(&[near.run(routes)?, far.run(routes)?])?;
-    Ok([Host::new(near, Address::of(network, 1))?, Host::new(far, Address::of(network, 2))?])
+    joined(open(names[0])?, open(names[1])?)
 }
 
-/// The routes of the calling thread's namespace.
-fn routes() -> io::Result<String> {
-    fs::read_to_string("/proc/thread-self/net/route")
+/// A device in each of two namespaces, in the first network that neither of them has.
+fn joined(near: Namespace, far: Namespace) -> io::Result<[Host; 2]> {
+    let taken = [near.run(routes)?, far.run(routes)?].concat();
+    for network in (0..=u8::MAX).map(Network).filter(|one| !taken.contains(&one.host(0).v4)) {
+        // Another emulation may have come first since. The namespace that others use has to be asked first: in a fresh one nobody is.
+        let device = |namespace: &Namespace, address| match namespace.run(move || Device::open(address)) {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(None),
+            other => other.map(Some),
+        };
+        let [own, peer] = [network.host(1), network.host(2)];
+        let Some(there) = device(&far, peer)? else { continue };
+        let Some(here) = device(&near, own)? else { continue };
+        let far = Host { namespace: far, device: there, address: peer };
+        return Ok([Host { namespace: near, device: here, address: own }, far]);
+    }
+    Err(io::Error::other("all networks 10.77.0.0/24 to 10.77.255.0/24 are in use: end other emulations"))
 }
 
-/// The first network 10.77.N.0/24 to which none of these routes leads.
-fn free_network(routes: &[String]) -> io::Result<u8> {
-    let destinations: Vec<u32> = routes
-        .iter()
-        .flat_map(|routes| routes.lines())
-        .filter_map(|line| u32::from_str_radix(line.split_whitespace().nth(1)?, 16).ok().map(u32::from_be))
-        .collect();
-    let taken = |network: u8| destinations.contains(&u32::from(Address::of(network, 0).v4));
-    (0..=u8::MAX).find(|network| !taken(*network)).ok_or_else(|| {
-        io::Error::other("all networks 10.77.0.0/24 to 10.77.255.0/24 are in use: end other emulations")
-    })
+/// Where the routes of the calling thread's namespace lead to.
+fn routes() -> io::Result<Vec<Ipv4Addr>> {
+    let table = fs::read_to_string("/proc/thread-self/net/route")?;
+    let destination = |line: &str| u32::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    Ok(table.lines().filter_map(destination).map(|one| u32::from_be(one).into()).collect())
 }
 
 /// A program on a host. It is ended when dropped.

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an interrupted process may have left that has a name: network namespaces and devices.
+//! What an interrupted process may have left that has a name: network namespaces and devices. What a living process holds is not left.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::mount::{MntFlags, umount2};
+use nix::net::if_::if_nameindex;
+
+use crate::tun;
 
 /// The prefix of every name that Kneepoint gives.
 const PREFIX: &str = "knee";
 const NAMESPACES: &str = "/run/netns";
 
-/// Something left over.
+/// Something left over, or held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
     /// What it is: `network namespace`, `device`.
@@ -21,33 +25,124 @@ pub struct Leftover {
     pub name: String,
 }
 
-fn names(folder: &str) -> Vec<String> {
+/// What became of it.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is gone.
+    Removed,
+    /// A process has it: this one, if it was found.
+    Held(Option<Holder>),
+    /// It cannot be removed.
+    Stays(io::Error),
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub process: u32,
+    /// Its program.
+    pub program: String,
+}
+
+impl From<io::Result<()>> for Outcome {
+    fn from(removed: io::Result<()>) -> Outcome {
+        removed.map_or_else(Outcome::Stays, |()| Outcome::Removed)
+    }
+}
+
+/// Removes named network namespaces `knee-*` and, in this one, devices `knee*` that no process holds.
+pub fn remove_leftovers() -> Vec<(Leftover, Outcome)> {
+    let namespaces = names_in(NAMESPACES).into_iter().filter(|name| name.starts_with("knee-"));
+    let namespaces = namespaces.map(|name| {
+        let outcome = remove_namespace(&Path::new(NAMESPACES).join(&name));
+        (Leftover { kind: "network namespace", name }, outcome)
+    });
+    let devices = devices().into_iter().map(|name| {
+        let outcome = remove_device(&name);
+        (Leftover { kind: "device", name }, outcome)
+    });
+    namespaces.chain(devices).collect()
+}
+
+fn names_in(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>();
-    names.retain(|name| name.starts_with(PREFIX));
+    ours(entries.filter_map(|entry| entry.file_name().into_string().ok()))
+}
+
+/// Devices of the calling thread's namespace; `/sys` shows those of another one where `nsenter` has not mounted it anew.
+fn devices() -> Vec<String> {
+    let names = if_nameindex()
+        .map_or(Vec::new(), |all| all.iter().map(|one| one.name().to_string_lossy().into_owned()).collect());
+    ours(names.into_iter())
+}
+
+fn ours(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names = names.filter(|name| name.starts_with(PREFIX)).collect::<Vec<_>>();
     names.sort();
     names
 }
 
-/// Removes named network namespaces `knee-*` and, in this one, devices `knee*`; each with the reason if it stays.
-pub fn remove_leftovers() -> Vec<(Leftover, io::Result<()>)> {
-    let namespaces = names(NAMESPACES).into_iter().filter(|name| name.starts_with("knee-"));
-    let namespaces = namespaces.map(|name| {
-        let path = Path::new(NAMESPACES).join(&name);
-        // A name is a file that the namespace is mounted on.
-        let unmounted = match umount2(&path, MntFlags::MNT_DETACH) {
-            Ok(()) | Err(nix::errno::Errno::EINVAL) => fs::remove_file(&path),
-            Err(error) => Err(error.into()),
-        };
-        (Leftover { kind: "network namespace", name }, unmounted)
+fn remove_namespace(path: &Path) -> Outcome {
+    let number = fs::metadata(path).map_or(0, |file| file.ino());
+    let holder = holder(|process| is_in(process, number));
+    if holder.is_some() {
+        return Outcome::Held(holder);
+    }
+    // A name is a file that the namespace is mounted on.
+    let unmounted = match umount2(path, MntFlags::MNT_DETACH) {
+        Ok(()) | Err(nix::errno::Errno::EINVAL) => fs::remove_file(path),
+        Err(error) => Err(error.into()),
+    };
+    unmounted.into()
+}
+
+fn remove_device(name: &str) -> Outcome {
+    // The kernel tells who has a TUN or TAP device: nobody else gets it. Kept until it is removed, so that nobody takes it meanwhile.
+    let kinds = [libc::IFF_TUN, libc::IFF_TAP].map(|kind| tun::attach(name, kind | libc::IFF_NO_PI));
+    if kinds.iter().any(is_busy) {
+        return Outcome::Held(holder(|process| has_device(process, name)));
+    }
+    let removed = Command::new("ip").args(["link", "delete", "dev", name]).output();
+    let removed = removed.and_then(|output| match output.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_string())),
     });
-    let devices = names("/sys/class/net").into_iter().map(|name| {
-        let removed = Command::new("ip").args(["link", "delete", "dev", &name]).output();
-        let removed = removed.and_then(|output| match output.status.success() {
-            true => Ok(()),
-            false => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_string())),
-        });
-        (Leftover { kind: "device", name }, removed)
-    });
-    namespaces.chain(devices).collect()
+    removed.into()
+}
+
+fn is_busy(attached: &io::Result<File>) -> bool {
+    attached.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
+}
+
+/// A process other than this one for whose folder in `/proc` this holds.
+fn holder(holds: impl Fn(&Path) -> bool) -> Option<Holder> {
+    let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = folders.filter_map(|one| Some((one.file_name().to_str()?.parse().ok()?, one.path())));
+    let others = processes.filter(|(process, _)| *process != std::process::id());
+    let found = others.into_iter().find(|(_, folder): &(u32, PathBuf)| holds(folder));
+    found.map(|(process, folder)| Holder {
+        process,
+        program: fs::read_to_string(folder.join("comm")).unwrap_or_default().trim().to_string(),
+    })
+}
+
+/// Whether a thread of a process is in a network namespace, or has it open.
+fn is_in(process: &Path, namespace: u64) -> bool {
+    let is_it = |path: PathBuf| {
+        fs::read_link(path).is_ok_and(|to| to.to_string_lossy() == format!("net:[{namespace}]"))
+    };
+    files(process, "task").any(|thread| is_it(thread.join("ns/net"))) || files(process, "fd").any(is_it)
+}
+
+/// Whether a process has the file of a device.
+fn has_device(process: &Path, name: &str) -> bool {
+    files(process, "fdinfo").any(|file| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().any(|line| line.strip_prefix("iff:").is_some_and(|device| device.trim() == name))
+    })
+}
+
+fn files(process: &Path, folder: &str) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(process.join(folder)).into_iter().flatten().flatten().map(|entry| entry.path())
 }

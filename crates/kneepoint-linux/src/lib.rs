@@ -23,9 +23,10 @@ pub mod native;
 pub mod player;
 pub mod privilege;
 pub mod probe;
+pub mod signals;
 pub mod tap;
 pub mod tun;
 pub mod wire;
 
-pub use leftovers::{Leftover, remove_leftovers};
+pub use leftovers::{Holder, Leftover, Outcome, remove_leftovers};
 pub use namespace::SYSCTLS;

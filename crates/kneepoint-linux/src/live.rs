@@ -25,7 +25,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use kneepoint::link::{NodeId, Routes};
@@ -196,20 +196,21 @@ pub fn experiment<O: Observer + Send>(
             .map_or(Ok(Playback::default()), |film| video::play(film, [viewer, server], from, times))
     };
     let (carried, playbacks) = thread::scope(|scope| {
-        let viewers: Vec<_> = films.iter().map(|film| scope.spawn(|| play(*film))).collect();
-        let link = scope.spawn(|| {
+        let viewers = films.iter().map(|film| Builder::new().spawn_scoped(scope, || play(*film)));
+        let viewers = viewers.collect::<io::Result<Vec<_>>>()?;
+        let link = Builder::new().spawn_scoped(scope, || {
             emulator::be_prompt();
             let _sleepless = emulator::Sleepless::request();
             // A tenth of a millisecond more matters less to transfers than the processor that it would take from hosts.
             let (at, when) = (valid.schedule().duration, never.as_fd());
             let stop = Stop { at, when, asked: &|| asked(), awake: Span::ZERO };
             emulator::carry(&mut emulator, [&near.device.file, &far.device.file], began, &stop, &mut ())
-        });
+        })?;
         let carried = link.join().expect("no panic inside");
         let playbacks = viewers.into_iter().map(|one| one.join().expect("no panic inside"));
-        (carried, playbacks.collect::<io::Result<Vec<_>>>())
-    });
-    let (carried, playbacks) = (carried?, playbacks?);
+        let playbacks = playbacks.collect::<io::Result<Vec<_>>>();
+        io::Result::Ok((carried?, playbacks?))
+    })?;
     if asked() {
         // Hosts would go on until the end of the run, for nobody.
         return Err(io::ErrorKind::Interrupted.into());

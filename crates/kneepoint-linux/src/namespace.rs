@@ -34,14 +34,18 @@ pub struct Namespace(File);
 impl Namespace {
     /// A fresh namespace with [`SYSCTLS`] and a loopback device.
     pub fn new() -> io::Result<Namespace> {
-        let made = thread::spawn(|| {
+        let made = thread::Builder::new().spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             for (name, value) in SYSCTLS {
                 fs::write(format!("/proc/sys/net/ipv4/{name}"), value)?;
             }
+            // Programs have no capabilities, and need none for ports below 1024 and for echo requests. In a user namespace there is one group.
+            fs::write("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")?;
+            let echo = |groups| fs::write("/proc/sys/net/ipv4/ping_group_range", groups);
+            echo("0 2147483647").or_else(|_| echo("0 0"))?;
             tun::loopback()?;
             File::open("/proc/thread-self/ns/net")
-        });
+        })?;
         made.join().expect("no panic inside").map(Namespace)
     }
 
@@ -61,10 +65,10 @@ impl Namespace {
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> io::Result<JoinHandle<io::Result<T>>> {
         let namespace = self.0.try_clone()?;
-        Ok(thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             setns(namespace, CloneFlags::CLONE_NEWNET)?;
             work()
-        }))
+        })
     }
 
     /// The result of work inside it.

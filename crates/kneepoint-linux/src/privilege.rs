@@ -1,54 +1,174 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Privileges: what a machine must allow, who stands behind `sudo`, and how to give privileges up.
+//! Privileges: what a machine must allow, whom programs run as, and how privileges are given up.
+//!
+//! The kernel keeps rights for each thread, and a thread or process begins with those of its maker. So they are given up by system calls that
+//! concern the calling thread alone, in every thread that outlives the set-up, and [`Rights::keep`] of the last one sees that none has any.
 
+use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::LazyLock;
 
+use libc::{c_long, c_ulong};
 use nix::sched::{CloneFlags, unshare};
-use nix::unistd::{Gid, Uid, getgid, getuid, setgid, setgroups, setuid};
+use nix::unistd::{self, Gid, Uid, geteuid, getgid, getuid};
 
-/// The user who called `sudo`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller {
-    user: Uid,
-    group: Gid,
+/// A user of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The number.
+    pub uid: Uid,
+    /// The group of what the user makes.
+    pub gid: Gid,
+    groups: Vec<Gid>,
 }
 
-impl Caller {
-    /// Whoever called `sudo`, if somebody did.
-    pub fn behind_sudo() -> Option<Caller> {
+impl User {
+    /// The user of a name or number; the reason where there is none.
+    pub fn named(name: &str) -> Result<User, String> {
+        let number = name.parse::<u32>().ok().map(Uid::from_raw);
+        let found = number.map_or_else(|| unistd::User::from_name(name), unistd::User::from_uid);
+        match (found, number) {
+            (Ok(Some(found)), _) => Ok(User::of(&found)),
+            // A number needs no name.
+            (_, Some(uid)) => {
+                let gid = Gid::from_raw(uid.as_raw());
+                Ok(User { uid, gid, groups: vec![gid] })
+            }
+            (Ok(None), None) => Err(format!("this machine has no user `{name}`")),
+            (Err(error), None) => Err(format!("cannot look for a user `{name}`: {error}")),
+        }
+    }
+
+    fn of(found: &unistd::User) -> User {
+        let name = CString::new(found.name.clone()).ok();
+        let groups = name.and_then(|name| unistd::getgrouplist(&name, found.gid).ok());
+        User { uid: found.uid, gid: found.gid, groups: groups.unwrap_or_else(|| vec![found.gid]) }
+    }
+
+    /// Whoever called `sudo`, unless that is root.
+    fn behind_sudo() -> Option<User> {
         let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
-        let (user, group) = (number("SUDO_UID")?, number("SUDO_GID")?);
-        Some(Caller { user: Uid::from_raw(user), group: Gid::from_raw(group) })
-    }
-
-    /// Makes the calling process this user's.
-    pub fn become_caller(self) -> io::Result<()> {
-        setgroups(&[self.group])?;
-        setgid(self.group)?;
-        setuid(self.user)?;
-        Ok(())
+        let (uid, gid) = (Uid::from_raw(number("SUDO_UID")?), Gid::from_raw(number("SUDO_GID")?));
+        let known = unistd::User::from_uid(uid).ok().flatten();
+        let user = known.map_or_else(|| User { uid, gid, groups: vec![gid] }, |known| User::of(&known));
+        (!uid.is_root()).then_some(user)
     }
 }
 
-/// Gives up what only setting up needed: the process becomes that of whoever called `sudo`, and loses all capabilities.
-pub fn drop_privileges() -> io::Result<()> {
-    if let Some(caller) = Caller::behind_sudo() {
-        return caller.become_caller();
+/// What a thread or a program may go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// Everything that the process has.
+    All,
+    /// Those of a user, or of the one that the process has: without capabilities, and without a way to get any by running a program.
+    Of(Option<User>),
+}
+
+impl Rights {
+    /// Those of whoever called `sudo`, or else of the user that the process has.
+    pub fn of_caller() -> Rights {
+        // Once: in a user namespace, which the process may enter, it is root and there are no other users.
+        static CALLER: LazyLock<Rights> =
+            LazyLock::new(|| Rights::Of(is_root().then(User::behind_sudo).flatten()));
+        CALLER.clone()
     }
-    // SAFETY: both structures live through the call, and version 3 takes two sets.
-    let result = unsafe {
-        let header = [0x2008_0522_u32, 0];
-        let none = [0u32; 6];
-        libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr())
+
+    /// Those of the user of this name or number: all of root's for root.
+    pub fn of_user(name: &str) -> Result<Rights, String> {
+        let user = User::named(name)?;
+        match user.uid {
+            uid if !is_root() && uid == geteuid() => Ok(Rights::Of(None)),
+            _ if !is_root() => Err("only root can run a program as somebody else".into()),
+            uid if uid.is_root() => Ok(Rights::All),
+            _ => Ok(Rights::Of(Some(user))),
+        }
+    }
+
+    /// The user, if it is another than that of the process.
+    pub fn user(&self) -> Option<&User> {
+        match self {
+            Rights::All => None,
+            Rights::Of(user) => user.as_ref(),
+        }
+    }
+
+    /// Gives up everything else, for the calling thread and what it starts. It makes system calls only, and allocates nothing.
+    pub fn keep(&self) -> io::Result<()> {
+        let Rights::Of(user) = self else { return Ok(()) };
+        if let Some(User { uid, gid, groups }) = user {
+            let (uid, gid) = (c_long::from(uid.as_raw()), c_long::from(gid.as_raw()));
+            call(numbers::SETGROUPS, [groups.len() as c_long, groups.as_ptr() as c_long, 0])?;
+            call(numbers::SETRESGID, [gid; 3])?;
+            call(numbers::SETRESUID, [uid; 3])?;
+        }
+        // Neither a file that is set-user-ID nor one with capabilities gives any back. The bounding set stays as it is: a program
+        // whose file carries capabilities outside of it, as that of `ping` does, would not start at all.
+        // SAFETY: the call takes numbers, and concerns the calling thread.
+        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1 as c_ulong, 0, 0, 0) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // Version 3 takes two sets of three words.
+        let (header, none) = ([0x2008_0522_u32, 0], [0u32; 6]);
+        call(libc::SYS_capset, [header.as_ptr() as c_long, none.as_ptr() as c_long, 0])
+    }
+
+    /// The same for the last thread of a process that has any left.
+    pub fn keep_in_every_thread(&self) -> io::Result<()> {
+        self.keep()?;
+        match capable_threads()?.as_slice() {
+            [] => Ok(()),
+            _ if *self == Rights::All => Ok(()),
+            threads => Err(io::Error::other(format!("the threads {threads:?} have capabilities"))),
+        }
+    }
+}
+
+/// Has a program run with these rights.
+pub fn confine(command: &mut Command, rights: Rights) {
+    // SAFETY: between fork and exec it makes system calls only, and allocates nothing.
+    unsafe { command.pre_exec(move || rights.keep()) };
+}
+
+/// Linux's calls, which concern one thread; the C library's concern all threads of the process.
+fn call(number: c_long, [a, b, c]: [c_long; 3]) -> io::Result<()> {
+    // SAFETY: each caller passes numbers, or the places of values that live through the call and are as long as it says.
+    if unsafe { libc::syscall(number, a, b, c) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Those that take users of 32 bits.
+#[cfg(not(any(target_arch = "x86", target_arch = "arm")))]
+mod numbers {
+    pub use libc::{SYS_setgroups as SETGROUPS, SYS_setresgid as SETRESGID, SYS_setresuid as SETRESUID};
+}
+#[cfg(any(target_arch = "x86", target_arch = "arm"))]
+mod numbers {
+    pub use libc::{
+        SYS_setgroups32 as SETGROUPS, SYS_setresgid32 as SETRESGID, SYS_setresuid32 as SETRESUID,
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The threads of this process that have capabilities.
+fn capable_threads() -> io::Result<Vec<String>> {
+    let mut capable = Vec::new();
+    for thread in fs::read_dir("/proc/self/task")? {
+        let thread = thread?;
+        // One that has ended meanwhile has none.
+        let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        let held = status.lines().find_map(|line| line.strip_prefix("CapPrm:"));
+        if held.is_some_and(|mask| mask.trim().chars().any(|digit| digit != '0')) {
+            capable.push(thread.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(capable)
 }
 
 /// Becomes root of a user namespace of its own, which may have network namespaces without the machine's permission. To be
 /// called while the process has one thread.
 pub fn enter_user_namespace() -> io::Result<()> {
-    let (user, group) = (getuid(), getgid());
+    let (user, group, _) = (getuid(), getgid(), Rights::of_caller());
     unshare(CloneFlags::CLONE_NEWUSER)?;
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
@@ -57,5 +177,5 @@ pub fn enter_user_namespace() -> io::Result<()> {
 
 /// Whether the process has the rights of root.
 pub fn is_root() -> bool {
-    nix::unistd::geteuid().is_root()
+    geteuid().is_root()
 }

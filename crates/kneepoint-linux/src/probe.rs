@@ -23,6 +23,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::behind::Host;
 use crate::emulator;
+use crate::privilege::Rights;
 use crate::tun;
 
 const PORT: u16 = 5001;
@@ -91,30 +92,29 @@ pub struct Probed {
 pub struct Probe(JoinHandle<io::Result<Probed>>);
 
 impl Probe {
-    /// Starts both ends. Packets follow when the caller carries them.
-    pub fn start(near: &Host, far: &Host, plan: Plan) -> io::Result<Probe> {
+    /// Starts both ends. Packets follow when the caller carries them; `end` is called when everything has arrived.
+    pub fn start(
+        near: &Host,
+        far: &Host,
+        plan: Plan,
+        end: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Probe> {
         let to = SocketAddr::from((far.address.v4, PORT));
         let ready = Arc::new(Barrier::new(3));
         let of = || ready.clone();
         let (sent, received) = (of(), of());
-        let receiver = far.spawn(move || receive(to, plan.packets(), &received))?;
         let sender = near.spawn(move || send(to, plan, &sent))?;
-        // Both have what they need from root, which the caller may give up now.
-        ready.wait();
-        Ok(Probe(thread::spawn(move || {
-            let prompt = sender.join().expect("no panic inside")?;
-            let arrivals = receiver.join().expect("no panic inside")?;
-            Ok(Probed { prompt, ..judge(plan, &arrivals) })
-        })))
-    }
-
-    /// Calls this when it has ended.
-    pub fn then(self, call: impl FnOnce() + Send + 'static) -> Probe {
-        Probe(thread::spawn(move || {
-            let probed = self.0.join().expect("no panic inside");
-            call();
+        let receiver = far.spawn(move || {
+            let probed = receive(to, plan.packets(), &received).and_then(|arrivals| {
+                let prompt = sender.join().expect("no panic inside")?;
+                Ok(Probed { prompt, ..judge(plan, &arrivals) })
+            });
+            end();
             probed
-        }))
+        })?;
+        // Both have what they need from root and have given it up, as the caller may now.
+        ready.wait();
+        Ok(Probe(receiver))
     }
 
     /// The result.
@@ -135,8 +135,9 @@ fn send(to: SocketAddr, plan: Plan, ready: &Barrier) -> io::Result<bool> {
     let socket = UdpSocket::bind("0.0.0.0:0");
     let socket = socket.and_then(|socket| set(&socket, libc::SO_SNDBUFFORCE, BUFFER).map(|()| socket));
     let prompt = emulator::be_prompt_at(PRIORITY);
+    let kept = Rights::of_caller().keep();
     ready.wait();
-    let socket = socket?;
+    let socket = kept.and(socket)?;
     thread::sleep(SETTLE);
     let mut room = [0; PACKET.0 as usize - HEADERS];
     let offset = || clock(ClockId::CLOCK_REALTIME) - clock(ClockId::CLOCK_MONOTONIC);
@@ -172,8 +173,9 @@ fn receive(at: SocketAddr, packets: usize, ready: &Barrier) -> io::Result<Vec<Ar
         socket.set_read_timeout(Some(Duration::from_millis(50)))?;
         Ok(socket)
     });
+    let kept = Rights::of_caller().keep();
     ready.wait();
-    let socket = socket?;
+    let socket = kept.and(socket)?;
     let mut arrivals = vec![None; packets];
     // The first packet may take as long as the link's delay.
     let (mut heard, mut patience) = (Instant::now(), Duration::from_secs(10));

@@ -9,14 +9,32 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{c_char, c_int, c_short, ifreq};
 
-/// Devices are called `knee0`, `knee1` and so on in each namespace.
-const NAME: &str = "knee%d";
 /// Packets that the device holds until the program reads them; it reads at once.
 const QUEUE: c_int = 10_000;
 /// Bytes of the header before each packet of a device that does not cut.
 pub const VIRTUAL_HEADER: usize = 10;
 /// Ethernet's.
 pub const MTU: c_int = 1500;
+
+/// One of the networks of links, by its number: 10.77.NUMBER.0/24 and fd6b:6e65:65:NUMBER::/64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network(pub u8);
+
+impl Network {
+    /// The name of its devices. A namespace has one device of a name, and who makes it first has the network there.
+    fn device(self) -> String {
+        format!("knee{}", self.0)
+    }
+
+    /// The addresses of one of its hosts.
+    pub const fn host(self, host: u8) -> Address {
+        Address {
+            v4: Ipv4Addr::new(10, 77, self.0, host),
+            v6: Ipv6Addr::new(0xfd6b, 0x6e65, 0x0065, self.0 as u16, 0, 0, 0, host as u16),
+            network: self,
+        }
+    }
+}
 
 /// The addresses of a host, in networks of 24 and 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +43,7 @@ pub struct Address {
     pub v4: Ipv4Addr,
     /// IPv6.
     pub v6: Ipv6Addr,
-}
-
-impl Address {
-    /// That of host `host` in network `network`: 10.77.NETWORK.HOST and fd6b:6e65:65:NETWORK::HOST.
-    pub const fn of(network: u8, host: u8) -> Address {
-        Address {
-            v4: Ipv4Addr::new(10, 77, network, host),
-            v6: Ipv6Addr::new(0xfd6b, 0x6e65, 0x0065, network as u16, 0, 0, 0, host as u16),
-        }
-    }
+    network: Network,
 }
 
 /// A device. It vanishes when it is dropped, or when the process ends in any way.
@@ -47,9 +56,10 @@ pub struct Device {
 }
 
 impl Device {
-    /// Opens a device of the calling thread's namespace and gives it its addresses.
+    /// Opens a device of the calling thread's namespace and gives it its addresses. [`libc::EBUSY`] says that the namespace has a device
+    /// in this network.
     pub fn open(address: Address) -> io::Result<Device> {
-        let device = Device::made(libc::IFF_TUN | libc::IFF_NO_PI)?;
+        let device = Device::made(address.network, libc::IFF_TUN | libc::IFF_NO_PI)?;
         set_up(&device.name, address)?;
         Ok(device)
     }
@@ -57,7 +67,7 @@ impl Device {
     /// The same for a device to which the kernel leaves checksums and the cutting of long segments: each packet begins with a
     /// [header](VIRTUAL_HEADER) of virtio.
     pub fn open_uncut(address: Address) -> io::Result<Device> {
-        let device = Device::made(libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
+        let device = Device::made(address.network, libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
         let offloads = libc::c_ulong::from(libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO_ECN);
         // SAFETY: the request takes its argument by value.
         let set =
@@ -69,31 +79,35 @@ impl Device {
         Ok(device)
     }
 
-    /// A device of this kind, without addresses.
-    fn made(flags: c_int) -> io::Result<Device> {
-        let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
-        let mut request = request(NAME);
-        request.ifr_ifru.ifru_flags = flags as c_short;
-        ask(&file, libc::TUNSETIFF as libc::Ioctl, &mut request)?;
+    /// A new device of this kind, without addresses.
+    fn made(network: Network, flags: c_int) -> io::Result<Device> {
+        let name = network.device();
+        let file = attach(&name, flags | libc::IFF_TUN_EXCL)?;
         set_nonblocking(&file)?;
-        // The kernel chose the number in the name.
-        let name: String =
-            request.ifr_name.iter().take_while(|c| **c != 0).map(|c| *c as u8 as char).collect();
         Ok(Device { file, name })
     }
+}
 
-    /// Sends everything without another way through this device.
-    pub fn route_all(&self) -> io::Result<()> {
-        let socket = socket(libc::AF_INET)?;
-        let mut name = request(&self.name).ifr_name;
-        // SAFETY: zero is a value of every field of a route.
-        let mut route: libc::rtentry = unsafe { mem::zeroed() };
-        route.rt_dst = internet(Ipv4Addr::UNSPECIFIED);
-        route.rt_genmask = internet(Ipv4Addr::UNSPECIFIED);
-        route.rt_flags = libc::RTF_UP;
-        route.rt_dev = name.as_mut_ptr();
-        ask(&socket, libc::SIOCADDRT as libc::Ioctl, &mut route)
-    }
+/// Sends everything without another way through this device of the calling thread's namespace.
+pub fn route_all(device: &str) -> io::Result<()> {
+    let socket = socket(libc::AF_INET)?;
+    let mut name = request(device).ifr_name;
+    // SAFETY: zero is a value of every field of a route.
+    let mut route: libc::rtentry = unsafe { mem::zeroed() };
+    route.rt_dst = internet(Ipv4Addr::UNSPECIFIED);
+    route.rt_genmask = internet(Ipv4Addr::UNSPECIFIED);
+    route.rt_flags = libc::RTF_UP;
+    route.rt_dev = name.as_mut_ptr();
+    ask(&socket, libc::SIOCADDRT as libc::Ioctl, &mut route)
+}
+
+/// The file of a device of the calling thread's namespace, made if there is none of this name.
+pub(crate) fn attach(name: &str, flags: c_int) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
+    let mut request = request(name);
+    request.ifr_ifru.ifru_flags = flags as c_short;
+    ask(&file, libc::TUNSETIFF as libc::Ioctl, &mut request)?;
+    Ok(file)
 }
 
 /// Brings up the loopback device of the calling thread's namespace.

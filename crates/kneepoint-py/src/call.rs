@@ -97,7 +97,7 @@ impl Call {
         host.surround(algorithms::attended);
         let stage = Arc::new(Mutex::new(Stage::Waiting));
         let (own, failed, (sender, receiver)) = (Arc::clone(&stage), Arc::clone(&raised), channel());
-        std::thread::spawn(move || {
+        std::thread::Builder::new().spawn(move || {
             let _turn = lock(&TURN);
             {
                 let mut now = lock(&own);
@@ -113,7 +113,7 @@ impl Call {
             *lock(&own) = Stage::Stopped;
             // The caller may have left.
             let _ = sender.send(answer);
-        });
+        })?;
         Ok(Call { stage, outcome: Mutex::new(Outcome::Coming(receiver)), raised })
     }
 

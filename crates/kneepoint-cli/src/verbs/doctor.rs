@@ -5,6 +5,8 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+#[cfg(target_os = "linux")]
+use kneepoint_linux::{Holder, Outcome};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -17,7 +19,8 @@ const SYS_ADMIN: u32 = 21;
 /// Arguments of `knee doctor`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Remove everything of knee from this kernel: programs, filters, defaults, namespaces `knee-*`, devices `knee*`
+    /// Remove everything of knee from this kernel: programs, filters, defaults, and namespaces `knee-*` and devices `knee*` that no
+    /// process uses
     #[arg(long)]
     clean: bool,
 }
@@ -68,29 +71,47 @@ pub fn doctor(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 /// Removes what was left and prints a line for each.
 #[cfg(target_os = "linux")]
 fn clean(as_json: bool) -> Result<(), Failure> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Failure::run("only root sees and removes what knee may have left", "run it with sudo"));
+    }
+    #[cfg(feature = "bpf")]
+    kneepoint_linux::kernel::tell_waits(|wait| files::tell(wait));
     #[cfg(feature = "bpf")]
     let mut done = kneepoint_linux::kernel::clean()?;
     #[cfg(not(feature = "bpf"))]
     let mut done = Vec::new();
-    for (left, removed) in kneepoint_linux::remove_leftovers() {
+    let (mut kept, mut failed) = (Vec::new(), Vec::new());
+    for (left, outcome) in kneepoint_linux::remove_leftovers() {
         let what = format!("{} {}", left.kind, left.name);
-        removed.map_err(|error| {
-            Failure::run(format!("cannot remove the {what}: {error}"), "run knee as root")
-        })?;
-        done.push(format!("{what} removed"));
+        match outcome {
+            Outcome::Removed => done.push(format!("{what} removed")),
+            Outcome::Held(None) => kept.push(format!("{what} stays: a process uses it")),
+            Outcome::Held(Some(Holder { process, program })) => {
+                kept.push(format!("{what} stays: process {process} ({program}) uses it"));
+            }
+            Outcome::Stays(error) => failed.push(format!("the {what}: {error}")),
+        }
     }
-    match (as_json, done.is_empty()) {
-        (true, _) => files::print_json(&json!({"done": done})),
-        (_, true) => files::print("nothing of knee is left on this machine"),
-        _ => files::print(done.join("\n")),
+    let nothing = "nothing of knee is left on this machine".to_string();
+    match as_json {
+        true => files::print_json(&json!({"done": done, "kept": kept}))?,
+        false if done.is_empty() && kept.is_empty() && failed.is_empty() => files::print(nothing)?,
+        false => files::print([done, kept].concat().join("\n"))?,
     }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::run(
+        format!("cannot remove {}", failed.join("; ")),
+        "run it as root, outside of a container",
+    ))
 }
 
 /// Nothing is left where nothing can be started.
 #[cfg(not(target_os = "linux"))]
 fn clean(as_json: bool) -> Result<(), Failure> {
     match as_json {
-        true => files::print_json(&json!({"done": []})),
+        true => files::print_json(&json!({"done": [], "kept": []})),
         false => files::print("nothing of knee is left on this machine"),
     }
 }

@@ -7,6 +7,7 @@ mod lacking;
 mod measure;
 mod video;
 
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -18,6 +19,8 @@ use kneepoint::spec::{Group, Invalid};
 use kneepoint::study::live as study;
 use kneepoint::table::Table;
 use kneepoint_linux::live as kernel;
+use kneepoint_linux::privilege::Rights;
+use tempfile::TempDir;
 
 use crate::conductor;
 use crate::failure::Failure;
@@ -211,6 +214,17 @@ impl Runs {
             Failure::run(message, "leave it to `knee run`")
         })
     }
+}
+
+/// A folder for what programs leave, which belongs to the user that they run as and to nobody else. It goes when it is dropped.
+fn scratch() -> Result<TempDir, Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::io("make a folder in", &std::env::temp_dir(), &error))?;
+    if let Some(user) = Rights::of_caller().user() {
+        chown(folder.path(), Some(user.uid.as_raw()), Some(user.gid.as_raw()))
+            .map_err(|error| Failure::io("give away", folder.path(), &error))?;
+    }
+    Ok(folder)
 }
 
 /// The state over time of every run of the kernel.

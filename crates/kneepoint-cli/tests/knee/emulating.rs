@@ -12,7 +12,7 @@ use super::documented::assert_defined;
 use super::{json, knee, stderr, stdout};
 
 /// Whether the machine lets this test have links; it says so if not, whether or not the test passes.
-fn able() -> bool {
+pub fn able() -> bool {
     let lacks = kneepoint_linux::live::missing(&[]);
     if let Some(lack) = &lacks {
         let _ = writeln!(std::io::stderr(), "SKIPPED: {lack}");

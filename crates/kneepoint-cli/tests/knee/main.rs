@@ -2,6 +2,8 @@
 //! The binary as seen by a user: output, files, errors, interruption.
 
 #[cfg(target_os = "linux")]
+mod abreast;
+#[cfg(target_os = "linux")]
 mod capturing;
 mod coexisting;
 mod commands;
@@ -13,6 +15,8 @@ mod drilling;
 mod emulating;
 mod fluid;
 mod fuzz;
+#[cfg(target_os = "linux")]
+mod limits;
 mod manners;
 mod markov;
 mod predicting;
@@ -21,6 +25,8 @@ mod refusing;
 #[cfg(target_os = "linux")]
 mod replaying;
 mod reproducing;
+#[cfg(target_os = "linux")]
+mod rights;
 mod stopping;
 mod telling;
 

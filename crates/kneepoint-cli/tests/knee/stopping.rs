@@ -18,7 +18,7 @@ fn kept(runs: &Path) -> usize {
     names(runs).iter().filter(|name| name.ends_with(".json") && !name.starts_with('.')).count()
 }
 
-fn interrupt(child: &Child) {
+pub fn interrupt(child: &Child) {
     signal(child, rustix::process::Signal::INT);
 }
 
@@ -28,7 +28,7 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
 }
 
 /// Waits up to a minute for something.
-fn until(what: &str, mut happened: impl FnMut() -> bool) {
+pub fn until(what: &str, mut happened: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if happened() {
             return;
@@ -93,6 +93,37 @@ fn an_interrupt_before_the_first_run_ends_says_so() {
     let output = child.wait_with_output().unwrap();
     assert_refuses(&output, 130, &["nothing to report"]);
     assert!(!here.path().join("out/report.html").exists());
+}
+
+/// Runs in a shell in which the signal is ignored, as `nohup` does; the same would stop it otherwise.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_from_the_beginning_stays_ignored() {
+    use rustix::process::Signal;
+    for (name, ignored) in [("HUP", Signal::HUP), ("INT", Signal::INT), ("TERM", Signal::TERM)] {
+        for line in ["trap '' NAME; exec \"$0\" \"$@\"", "exec \"$0\" \"$@\""] {
+            let here = tempfile::tempdir().unwrap();
+            let (out, runs) = (here.path().join("o"), here.path().join("out/runs"));
+            let study =
+                ["--flows", "4", "--rate", "20mbit", "--duration", "20s", "--seeds", "30", "--jobs", "1"];
+            let child = Command::new("sh")
+                .args(["-c", &line.replace("NAME", name), env!("CARGO_BIN_EXE_knee"), "compare", "reno"])
+                .args(study)
+                .args(["--out", "o"])
+                .current_dir(here.path())
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            until("the second run", || kept(&runs) >= 2);
+            signal(&child, ignored);
+            let output = child.wait_with_output().unwrap();
+            let expected = if line.starts_with("trap") { 0 } else { 130 };
+            assert_eq!(output.status.code(), Some(expected), "{name}: {}", stderr(&output));
+            assert!(out.join("report.html").is_file(), "{name}");
+        }
+    }
 }
 
 /// Whether a process has a handler for Ctrl-C.

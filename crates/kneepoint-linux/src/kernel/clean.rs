@@ -6,6 +6,7 @@ use super::{controllers, default, filters, pins};
 
 /// Removes filters and controllers, in whatever state they were left, and puts defaults back; a sentence for each.
 pub fn clean() -> Result<Vec<String>, Error> {
+    pins::require()?;
     let namespaces = filters::namespaces();
     let mut done = Vec::new();
     for restored in default::restore_all(&namespaces)? {

@@ -32,8 +32,10 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 pub struct Listed {
     /// The controller.
     pub controller: Controller,
-    /// Its parameters if it is loaded.
-    pub loaded: Option<Vec<Value>>,
+    /// Whether it is loaded.
+    pub loaded: bool,
+    /// Its parameters if it is loaded, and this process may see them.
+    pub settings: Option<Vec<Value>>,
 }
 
 /// A loaded controller.
@@ -227,8 +229,10 @@ fn values(controller: &Controller, data: &[u8], programs: &[ProgramInfo]) -> Vec
 pub fn list() -> Vec<Listed> {
     let listed = |controller: &Controller| {
         let found = pinned(controller.name).then(|| objects::loaded(controller.name)).flatten();
-        let loaded = found.map(|(data, programs)| values(controller, &data, &programs));
-        Listed { controller: *controller, loaded }
+        let settings = found.map(|(data, programs)| values(controller, &data, &programs));
+        // The kernel tells everybody the names, and not who loaded them.
+        let loaded = settings.is_some() || !pins::visible() && registered(controller.name);
+        Listed { controller: *controller, loaded, settings }
     };
     CONTROLLERS.iter().map(listed).collect()
 }
@@ -238,8 +242,12 @@ pub fn status(name: &str) -> Result<Status, Error> {
     let controller = controller(name)?;
     let found = pinned(controller.name).then(|| objects::loaded(controller.name)).flatten();
     let (data, programs) = found.ok_or_else(|| {
-        let remedy = format!("`knee kernel load {}` loads it", controller.name);
-        Error::new(format!("`{}` is not loaded", controller.name), remedy)
+        let name = controller.name;
+        if !pins::visible() && registered(name) {
+            let message = format!("`{name}` is loaded, and only root sees its parameters and what it does");
+            return Error::new(message, "run it with sudo");
+        }
+        Error::new(format!("`{name}` is not loaded"), format!("`knee kernel load {name}` loads it, as root"))
     })?;
     let age = clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).during("read the clock")?;
     let loaded = programs.iter().map(|program| program.load_time).min().unwrap_or(age);

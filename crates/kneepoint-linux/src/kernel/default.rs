@@ -11,10 +11,9 @@ use super::errors::{Error, While};
 use super::filters::inside;
 use super::pins;
 use super::programs::controller;
+use super::turn;
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-/// Where previous defaults are remembered until the machine restarts, which resets them.
-const MEMORY: &str = "/run/knee";
 
 /// A default that was put back.
 #[derive(Clone, Debug)]
@@ -25,10 +24,13 @@ pub struct Restored {
     pub to: String,
 }
 
-/// A file per network namespace, with the name of the previous default.
+/// The beginning of the names of the files in which previous defaults are remembered, one per network namespace.
+const MEMORY: &str = "default-";
+
+/// The file with the name of the previous default of this network namespace. The machine's restart removes it, and resets defaults.
 fn memory() -> Result<PathBuf, Error> {
     let namespace = fs::metadata("/proc/thread-self/ns/net").during("tell the network namespace")?;
-    Ok(Path::new(MEMORY).join(format!("default-{}", namespace.ino())))
+    Ok(Path::new(turn::FOLDER).join(format!("{MEMORY}{}", namespace.ino())))
 }
 
 fn current() -> Result<String, Error> {
@@ -57,7 +59,6 @@ pub fn default(name: &str) -> Result<String, Error> {
     }
     let (previous, memory) = (current()?, memory()?);
     if previous != name && !memory.exists() {
-        fs::create_dir_all(MEMORY).during(format!("make {MEMORY}"))?;
         fs::write(&memory, &previous).during(format!("write {}", memory.display()))?;
     }
     write(name)?;
@@ -76,8 +77,6 @@ fn put_back() -> Result<Option<Restored>, Error> {
     let from = current()?;
     write(&to)?;
     fs::remove_file(&memory).during(format!("remove {}", memory.display()))?;
-    // The last one leaves nothing.
-    let _ = fs::remove_dir(MEMORY);
     Ok(Some(Restored { from, to }))
 }
 
@@ -99,15 +98,15 @@ pub(super) fn leave(name: &str) -> Result<Option<Restored>, Error> {
 
 /// Puts the defaults of all network namespaces back that still exist.
 pub(super) fn restore_all(namespaces: &BTreeMap<u64, PathBuf>) -> Result<Vec<Restored>, Error> {
+    let _lock = pins::lock()?;
     let mut restored = Vec::new();
-    for entry in fs::read_dir(MEMORY).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(turn::FOLDER).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let number = name.strip_prefix("default-").and_then(|number| number.parse().ok());
-        match number.and_then(|number: u64| namespaces.get(&number)) {
+        let Some(number) = name.strip_prefix(MEMORY) else { continue };
+        match number.parse().ok().and_then(|number: u64| namespaces.get(&number)) {
             Some(path) => restored.extend(inside(path, put_back)?),
             None => fs::remove_file(entry.path()).during(format!("remove {}", entry.path().display()))?,
         }
     }
-    let _ = fs::remove_dir(MEMORY);
     Ok(restored)
 }

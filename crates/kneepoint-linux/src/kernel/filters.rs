@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
+use std::thread::{self, Builder};
 
 use kneepoint::queue;
 use kneepoint::scenario::scheme;
@@ -109,7 +109,10 @@ pub(super) fn inside<T: Send>(
         setns(file, CloneFlags::CLONE_NEWNET).during("enter a network namespace")?;
         work()
     };
-    thread::scope(|scope| scope.spawn(work).join().expect("no panic inside"))
+    thread::scope(|scope| {
+        let working = Builder::new().spawn_scoped(scope, work).during("start a thread")?;
+        working.join().expect("no panic inside")
+    })
 }
 
 fn namespace() -> Result<u64, Error> {

@@ -10,6 +10,7 @@
 //! | [`programs`] | the registry of controllers |
 //! | [`settings`] | parameters to a program's read-only data and back |
 //! | [`probe`] | what this kernel or process lacks |
+//! | [`turn`] | one process at a time, by a lock that is root's |
 //! | [`pins`] | names below `/sys/fs/bpf/knee`, which keep programs alive |
 //! | [`controllers`] | congestion controls: load, unload, list, status |
 //! | [`option`](mod@option) | what packets tell a controller, in an option of TCP |
@@ -34,6 +35,7 @@ mod programs;
 mod rates;
 mod records;
 mod settings;
+mod turn;
 
 pub use clean::clean;
 pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, load_at, status, unload};
@@ -43,9 +45,10 @@ pub use filters::{
     Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_hint, remove_queue,
 };
 pub use option::OptionUse;
-pub use pins::visible;
+pub use pins::{require, visible};
 pub use probe::{LENGTHS, Need, needs};
 pub use programs::{CONTROLLERS, Controller};
 pub use rates::{clear_rates, rates, set_rate};
 pub use records::{Reader, Record};
 pub use settings::Value;
+pub use turn::tell_waits;

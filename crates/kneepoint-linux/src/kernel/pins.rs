@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Names below `/sys/fs/bpf/knee`: whatever this crate leaves in the kernel has one, a folder per program.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{FsType, statfs};
+use nix::unistd::geteuid;
 
 use super::errors::{Error, While};
+use super::turn::{self, Turn};
 
 const BPFFS: &str = "/sys/fs/bpf";
 /// The magic number of bpffs (`linux/magic.h`).
@@ -52,7 +54,8 @@ pub fn make(name: &str) -> Result<(), Error> {
         mount(Some("bpf"), BPFFS, Some("bpf"), MsFlags::empty(), None::<&str>)
             .during(format!("mount the BPF file system at {BPFFS}"))?;
     }
-    fs::create_dir_all(folder(name)).during(format!("make {}", folder(name).display()))
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder(name));
+    made.during(format!("make {}", folder(name).display()))
 }
 
 /// The names of all folders, sorted.
@@ -81,20 +84,32 @@ pub fn remove(name: &str) -> Result<bool, Error> {
 }
 
 /// Whether this process may see what is pinned: to others everything looks absent.
-pub fn visible() -> Result<(), Error> {
-    let hidden = fs::read_dir(BPFFS).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-    if hidden {
-        return Err(Error::new(
-            "what is loaded into the kernel is visible to root alone",
-            "run it with sudo",
-        ));
+pub fn visible() -> bool {
+    geteuid().is_root()
+}
+
+/// Refuses a process that may not see what is pinned.
+pub fn require() -> Result<(), Error> {
+    match visible() {
+        true => own(),
+        false => Err(Error::new(
+            "only root sees and changes what knee has loaded into the kernel",
+            "run it with sudo; `knee kernel list` shows to everybody which names the kernel knows",
+        )),
     }
-    Ok(())
 }
 
 /// Waits until no other process changes what is pinned.
-pub fn lock() -> Result<Flock<File>, Error> {
-    let path = "/run/knee.lock";
-    let file = File::create(path).during(format!("open {path}"))?;
-    Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error).during(format!("lock {path}"))
+pub fn lock() -> Result<Turn, Error> {
+    let turn = turn::take()?;
+    own()?;
+    Ok(turn)
+}
+
+/// Refuses a folder that somebody else made: everybody may, in the BPF file system, also as a link to another one.
+fn own() -> Result<(), Error> {
+    match fs::symlink_metadata(root()) {
+        Ok(_) => turn::is_own(&root()),
+        Err(_) => Ok(()),
+    }
 }

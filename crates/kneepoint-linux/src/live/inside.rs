@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::emulator::Inside;
@@ -25,14 +25,16 @@ pub(super) fn look(controls: &[&str], end: Instant) -> Inside {
     for control in controls {
         // Readers belong to their thread.
         let (control, known) = ((*control).to_string(), Arc::clone(&latest));
-        thread::spawn(move || {
+        let reading = move || {
             let Ok(reader) = Reader::open(&control) else { return };
             while Instant::now() < end {
                 let Ok(records) = reader.take(WAIT) else { return };
                 let mut all = known.lock().expect("no panic inside");
                 all.extend(records.into_iter().map(|one| ((one.source, one.destination), one)));
             }
-        });
+        };
+        // Without a thread it is one that reports nothing.
+        let _ = Builder::new().spawn(reading);
     }
     Box::new(move |tuple: &Tuple| {
         let ends = (SocketAddr::new(tuple.from, tuple.ports.0), SocketAddr::new(tuple.to, tuple.ports.1));

@@ -24,7 +24,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
-use std::thread;
+use std::thread::{self, Builder};
 
 use kneepoint::units::{Span, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -34,7 +34,7 @@ use nix::sys::time::TimeSpec;
 use crate::emulator::be_prompt_at;
 use crate::frame::{self, Tuple};
 use crate::namespace::Namespace;
-use crate::tun::{Address, Device, VIRTUAL_HEADER};
+use crate::tun::{Address, Device, Network, VIRTUAL_HEADER};
 use conversation::Conversation;
 use plan::Plan;
 use record::Played;
@@ -80,7 +80,7 @@ impl Player {
     /// A namespace of its own, in which windows shrink after an idle period or do not.
     pub fn new(restart_after_idle: bool) -> io::Result<Player> {
         let namespace = Namespace::new()?;
-        let [address, peer] = [1, 2].map(|host| Address::of(0, host));
+        let [address, peer] = [1, 2].map(|host| Network(0).host(host));
         let device = namespace.run(move || {
             let idle = ("tcp_slow_start_after_idle", if restart_after_idle { "1" } else { "0" });
             for (name, value) in SETTINGS.into_iter().chain([idle]) {
@@ -102,14 +102,14 @@ impl Player {
         let wrong = plans.iter().find(|plan| plan.restart_after_idle != self.restart_after_idle);
         assert!(wrong.is_none(), "a player has one setting of idle periods");
         thread::scope(|scope| {
-            let playing = scope.spawn(|| {
+            let playing = Builder::new().spawn_scoped(scope, || {
                 setns(&self.namespace, CloneFlags::CLONE_NEWNET)?;
                 be_prompt_at(PRIORITY);
                 let mut machine = Machine::new(self, plans)?;
                 machine.run(at_once, progress)?;
                 machine.played.sort_by_key(|(number, _)| *number);
                 Ok(machine.played.into_iter().map(|(_, played)| played).collect())
-            });
+            })?;
             playing.join().expect("no panic inside")
         })
     }

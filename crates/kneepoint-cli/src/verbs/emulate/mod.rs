@@ -11,6 +11,7 @@ mod traps;
 
 use std::cell::Cell;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -23,10 +24,11 @@ use kneepoint::scenario;
 use kneepoint::units::{Rate, Span, Time};
 use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Capture, Emulator, Layer, Port, Side, Stop};
+use kneepoint_linux::privilege::{self, Rights};
 use kneepoint_linux::tap::Tap;
-use kneepoint_linux::{privilege, tun};
+use kneepoint_linux::tun;
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files::{Pending, tell};
 use crate::interrupt;
 use crate::outputs::Out;
@@ -68,6 +70,10 @@ pub struct Arguments {
     /// Measure the link's delay and rate by clocks of its own, and end
     #[arg(long, conflicts_with_all = ["server", "between", "bridge", "pcap", "program", "duration", "out"])]
     probe: bool,
+    /// Run the program and the server as this user: a name or a number. For root they keep all rights [default: whoever called sudo, or
+    /// else your user, without capabilities]
+    #[arg(long, value_name = "USER", value_parser = rights, conflicts_with_all = ["bridge", "probe"])]
+    user: Option<Rights>,
     /// End after so long [default: with the program]
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
@@ -91,6 +97,17 @@ pub struct Arguments {
     program: Vec<OsString>,
 }
 
+impl Arguments {
+    /// Those of the program and of the server.
+    fn rights(&self) -> Rights {
+        self.user.clone().unwrap_or_else(Rights::of_caller)
+    }
+}
+
+fn rights(user: &str) -> Result<Rights, String> {
+    Rights::of_user(user)
+}
+
 /// Emulates.
 pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let duration = arguments.duration.unwrap_or(Span::MAX);
@@ -109,7 +126,6 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         return existing::between(arguments, &path, pcap, as_json);
     }
     let far = far(arguments)?;
-    // The handler has a thread, and a user namespace can be entered by a process with one thread only.
     interrupt::listen_saying("stopping")?;
     let hosts = behind::hosts(far).map_err(|error| lacks(&error))?;
     let [near, other] = &hosts;
@@ -166,8 +182,8 @@ fn far(arguments: &Arguments) -> Result<Far, Failure> {
 fn serve(arguments: &Arguments, near: &Host, far: &Host) -> Result<Option<Program>, Failure> {
     let Some(line) = &arguments.server else { return Ok(None) };
     let words = ["/bin/sh", "-c", line].map(OsString::from);
-    let server =
-        far.start(&words, near, Stdio::null()).map_err(|error| failed("start the server", &error))?;
+    let server = far.start(&words, near, Stdio::null(), &arguments.rights());
+    let server = server.map_err(|error| failed("start the server", &error))?;
     if !far.listens().map_err(|error| failed("wait for the server", &error))? {
         tell(format!("nothing listens to a TCP port on the other side: `{line}`"));
     }
@@ -182,10 +198,18 @@ fn start(arguments: &Arguments, near: &Host, far: &Host, as_json: bool) -> Resul
     };
     // With --json standard output is for the result.
     let output = if as_json { Stdio::from(std::io::stderr()) } else { Stdio::inherit() };
-    near.start(&words, far, output).map_err(|error| {
+    let rights = arguments.rights();
+    near.start(&words, far, output, &rights).map_err(|error| {
+        let user = rights.user().map_or(String::new(), |user| format!(" as user {}", user.uid));
         Failure::run(
-            format!("cannot start `{}`: {error}", words[0].to_string_lossy()),
-            "check the name of the program; a shell's own commands need `sh -c`",
+            format!("cannot start `{}`{user}: {error}", words[0].to_string_lossy()),
+            match failure::limit(&error) {
+                Some(remedy) => remedy,
+                None if error.kind() == ErrorKind::PermissionDenied => {
+                    "the program, and every folder above it, must be open to the user that it runs as; --user names another"
+                }
+                None => "check the name of the program; a shell's own commands need `sh -c`",
+            },
         )
     })
 }
@@ -202,7 +226,7 @@ fn carry<P: Port>(
     let origin = Instant::now();
     let prompt = emulator::be_prompt();
     let _sleepless = emulator::Sleepless::request();
-    privilege::drop_privileges().map_err(|error| {
+    Rights::of_caller().keep_in_every_thread().map_err(|error| {
         Failure::run(format!("cannot give up privileges: {error}"), "report this; nothing was emulated")
     })?;
     let Emulated { valid, ends, .. } = path;
@@ -268,16 +292,16 @@ impl Capture for Taps {
 }
 
 fn failed(doing: &str, error: &std::io::Error) -> Failure {
-    Failure::run(format!("cannot {doing}: {error}"), "`knee doctor` shows what this machine allows")
+    Failure::of_system(doing, error)
 }
 
 /// What is missing where namespaces or devices cannot be made.
 fn lacks(error: &std::io::Error) -> Failure {
     let remedy = match error.kind() {
-        std::io::ErrorKind::NotFound => "`ip netns list` shows the network namespaces that have names",
-        _ => {
-            "run it as root, or with CAP_SYS_ADMIN and CAP_NET_ADMIN; `knee doctor` shows what this machine allows"
-        }
+        ErrorKind::NotFound => "`ip netns list` shows the network namespaces that have names",
+        _ => failure::limit(error).unwrap_or(
+            "run it as root, or with CAP_SYS_ADMIN and CAP_NET_ADMIN; `knee doctor` shows what this machine allows",
+        ),
     };
     Failure::run(format!("cannot make two hosts with a link between them: {error}"), remedy)
 }

@@ -70,11 +70,9 @@ pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<()
     let ended = emulator::never().map_err(|error| failed("make an event", &error))?;
     let mut end = File::from(ended.try_clone().map_err(|error| failed("make an event", &error))?);
     let plan = Plan::of(rate);
-    let probe = Probe::start(near, far, plan).map_err(|error| failed("start the probe", &error))?;
-    let probe = probe.then(move || {
-        // The event's count; whoever waits for it is told by any.
-        let _ = end.write_all(&1_u64.to_ne_bytes());
-    });
+    // The event's count; whoever waits for it is told by any.
+    let end = move || _ = end.write_all(&1_u64.to_ne_bytes());
+    let probe = Probe::start(near, far, plan, end).map_err(|error| failed("start the probe", &error))?;
     let devices = [&near.device.file, &far.device.file];
     let outcome = carry(arguments, path, devices, Layer::Ip, &ended, None)?;
     if interrupt::asked() {

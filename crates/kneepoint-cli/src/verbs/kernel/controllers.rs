@@ -79,15 +79,15 @@ pub fn list(as_json: bool) -> Result<(), Failure> {
                 "name": one.controller.name,
                 "controller": one.controller.core,
                 "summary": summary(one.controller.core),
-                "loaded": one.loaded.is_some(),
-                "settings": one.loaded.as_ref().map(|values| object(values)),
+                "loaded": one.loaded,
+                "settings": one.settings.as_ref().map(|values| object(values)),
             })
         });
         return files::print_json(&json!({ "controllers": rows.collect::<Vec<_>>() }));
     }
     let columns = terminal::columns();
     let line = |one: &kernel::Listed| {
-        let state = if one.loaded.is_some() { "loaded" } else { "-" };
+        let state = if one.loaded { "loaded" } else { "-" };
         let name = format!("{:<16} {state:<8} ", one.controller.name);
         terminal::hanging(&name, &summary(one.controller.core), columns)
     };

@@ -248,7 +248,12 @@ fn pair(text: &str) -> Result<(String, String), String> {
 /// Dispatches to the question.
 #[cfg(feature = "bpf")]
 pub fn kernel(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    kneepoint_linux::kernel::visible()?;
+    use kneepoint_linux::kernel;
+    kernel::tell_waits(|wait| crate::files::tell(wait));
+    // What the kernel tells everybody.
+    if !matches!(arguments.what, What::List | What::Status(_)) {
+        kernel::require()?;
+    }
     match &arguments.what {
         What::Load(arguments) => controllers::load(arguments, as_json),
         What::Unload(arguments) => controllers::unload(arguments, as_json),

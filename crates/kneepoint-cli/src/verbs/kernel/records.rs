@@ -25,7 +25,7 @@ const SHOWN: Duration = Duration::from_secs(5);
 
 /// Readers of the controllers asked for, or of all that are loaded.
 fn open(names: &[String]) -> Result<Vec<(String, Reader)>, Failure> {
-    let loaded = || kernel::list().into_iter().filter(|one| one.loaded.is_some());
+    let loaded = || kernel::list().into_iter().filter(|one| one.loaded);
     let chosen = match names {
         [] => loaded().map(|one| one.controller.name.to_string()).collect(),
         given => given.to_vec(),

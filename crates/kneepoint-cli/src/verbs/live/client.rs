@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -29,10 +29,12 @@ use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Emulator, Stop};
 use kneepoint_linux::frame::Tuple;
 use kneepoint_linux::live::{Transfer, least_rtt};
+use kneepoint_linux::privilege::Rights;
 use kneepoint_linux::tap::{Role, Tap};
 use kneepoint_linux::tun;
 use serde::Serialize;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::invalid;
 use crate::failure::Failure;
@@ -141,19 +143,12 @@ struct Room<'a> {
     transfers: &'a [Transfer],
     seed: u64,
     hosts: [Host; 2],
-    folder: std::path::PathBuf,
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+    folder: TempDir,
 }
 
 impl<'a> Room<'a> {
     fn new(valid: &'a Valid, transfers: &'a [Transfer], seed: u64) -> Result<Room<'a>, Failure> {
-        let folder = std::env::temp_dir().join(format!("knee-live-{}", std::process::id()));
-        files::make_directory(&folder)?;
+        let folder = super::scratch()?;
         let hosts = behind::hosts(Far::Apart).map_err(|error| failed("make two hosts", &error))?;
         Ok(Room { valid, transfers, seed, hosts, folder })
     }
@@ -175,11 +170,23 @@ impl<'a> Room<'a> {
         let clients = |group: usize| {
             let Some(first) = self.of_group(group).next() else { return Ok(None) };
             let (port, count) = (PORT + group as u16, self.of_group(group).count());
-            let line = format!(
-                "iperf3 -c {} -p {port} -C {} -P {count} -t {seconds:.0} -J",
-                far.address.v4, first.control
-            );
-            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let [server, port] = [far.address.v4.to_string(), port.to_string()];
+            let [count, seconds] = [count.to_string(), format!("{seconds:.0}")];
+            let words = [
+                "iperf3",
+                "-c",
+                &server,
+                "-p",
+                &port,
+                "-C",
+                &first.control,
+                "-P",
+                &count,
+                "-t",
+                &seconds,
+                "-J",
+            ];
+            let words = words.map(OsString::from);
             start(near, &words, far, self.output(group)?.into()).map(Some)
         };
         let begin = || (0..groups).map(clients).collect::<Result<Vec<_>, Failure>>();
@@ -229,15 +236,15 @@ impl<'a> Room<'a> {
         let set = move || fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control);
         near.run(set).map_err(|error| failed("set the congestion control of nginx", &error))?;
         let size = self.transfers[0].size.map_or(OBJECT, |size| size.0);
-        let folder = self.folder.display();
-        files::write(&self.folder.join("object"), vec![b'k'; size as usize])?;
+        let folder = self.folder.path().display();
+        files::write(&self.folder.path().join("object"), vec![b'k'; size as usize])?;
         let config = format!(
             "daemon off; worker_processes 1; pid {folder}/pid; error_log /dev/null; user root;\n\
              events {{}}\nhttp {{ access_log off; keepalive_timeout 0; client_body_temp_path {folder}/a; proxy_temp_path {folder}/b;\n\
              fastcgi_temp_path {folder}/c; uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;\n\
              server {{ listen {PORT}; root {folder}; }} }}\n"
         );
-        let file = self.folder.join("nginx.conf");
+        let file = self.folder.path().join("nginx.conf");
         files::write(&file, config)?;
         let options = ["nginx", "-e", "/dev/null", "-c"].map(OsString::from);
         let server = options.into_iter().chain([file.into_os_string()]).collect::<Vec<_>>();
@@ -300,12 +307,12 @@ impl<'a> Room<'a> {
         let origin = Instant::now();
         let programs = begin()?;
         let carried = thread::scope(|scope| {
-            let link = scope.spawn(|| {
+            let link = Builder::new().spawn_scoped(scope, || {
                 emulator::be_prompt();
                 let _sleepless = emulator::Sleepless::request();
                 let stop = Stop { at, when: ended.as_fd(), asked: &interrupt::asked, awake: Span::ZERO };
                 emulator::carry(&mut emulator, devices, origin, &stop, &mut ())
-            });
+            })?;
             link.join().expect("no panic inside")
         });
         let carried = carried.map_err(|error| failed("carry packets", &error))?;
@@ -315,20 +322,20 @@ impl<'a> Room<'a> {
     }
 
     fn output(&self, group: usize) -> Result<File, Failure> {
-        let file = self.folder.join(group.to_string());
+        let file = self.folder.path().join(group.to_string());
         File::create(&file).map_err(|error| Failure::io("write", &file, &error))
     }
 
     fn read(&self, group: usize) -> Result<String, Failure> {
-        files::read_text(&self.folder.join(group.to_string()))
+        files::read_text(&self.folder.path().join(group.to_string()))
     }
 }
 
 fn start(host: &Host, words: &[OsString], peer: &Host, output: Stdio) -> Result<Program, Failure> {
-    host.start(words, peer, output)
+    host.start(words, peer, output, &Rights::of_caller())
         .map_err(|error| failed(&format!("start `{}`", words[0].to_string_lossy()), &error))
 }
 
 fn failed(doing: &str, error: &std::io::Error) -> Failure {
-    Failure::run(format!("cannot {doing}: {error}"), "`knee doctor` shows what this machine allows")
+    Failure::of_system(doing, error)
 }

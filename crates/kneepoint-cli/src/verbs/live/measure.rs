@@ -2,7 +2,7 @@
 //! The runs of `knee live` on the kernel.
 
 use std::sync::Mutex;
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::Duration;
 
 use super::study::{Machine, Measured};
@@ -49,7 +49,10 @@ pub fn measure<R: Ran>(
     let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
     let bar = progress_bar(names.len() as u64 * repetitions);
     bar.set_message(format!("{} runs in real time", bar.length().unwrap_or_default()));
-    bar.enable_steady_tick(Duration::from_secs(1));
+    // Its thread would be a panic where there can be none.
+    if Builder::new().spawn(|| {}).is_ok() {
+        bar.enable_steady_tick(Duration::from_secs(1));
+    }
     let left = Mutex::new(all);
     let finished: Mutex<Vec<Vec<R>>> = Mutex::new(names.iter().map(|_| Vec::new()).collect());
     let work = || -> Result<(), Failure> {
@@ -66,7 +69,9 @@ pub fn measure<R: Ran>(
         }
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..runs.at_once).map(|_| scope.spawn(work)).collect();
+        let workers = (0..runs.at_once).map(|_| Builder::new().spawn_scoped(scope, work));
+        let workers = workers.collect::<Result<Vec<_>, _>>();
+        let workers = workers.map_err(|error| Failure::of_system("start a thread", &error))?;
         workers.into_iter().try_for_each(|worker| worker.join().expect("no panic inside"))
     })?;
     bar.finish_and_clear();

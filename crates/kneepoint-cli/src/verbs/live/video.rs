@@ -141,7 +141,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         peak_bps: 8.0 * contents.peak.0 as f64,
     };
     let clip = Arc::new(clip);
-    let folder = std::env::temp_dir();
+    let folder = super::scratch()?;
     let pairs: Vec<(Watching, &Case)> =
         arguments.player.iter().flat_map(|player| all.iter().map(move |case| (*player, case))).collect();
     let once = |place: usize, repetition: u64, attempt: u32| {
@@ -159,7 +159,11 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             clip: Arc::clone(&clip),
             pictures: contents.pictures,
             buffering: Buffering { caching: arguments.caching, buffer, empty },
-            viewer: if player == Watching::Mpv { Viewer::Mpv(folder.clone()) } else { Viewer::Own },
+            viewer: if player == Watching::Mpv {
+                Viewer::Mpv(folder.path().to_path_buf())
+            } else {
+                Viewer::Own
+            },
         });
         let (mut measured, mut shown) = carried_out(case, plan, repetition, attempt)?;
         let shown = shown.pop().unwrap_or_default();

@@ -24,6 +24,7 @@ use kneepoint::units::Time;
 use super::player::{Buffering, Playback};
 use super::since;
 use crate::behind::Host;
+use crate::privilege::Rights;
 
 /// How long it is given to open its control socket.
 const OPEN: Duration = Duration::from_secs(5);
@@ -39,18 +40,19 @@ pub(super) fn watch(
     folder: &Path,
     [began, end]: [Instant; 2],
 ) -> io::Result<Playback> {
-    let socket = folder.join(format!("mpv-{}-{}", std::process::id(), from.ip()));
-    let _ = std::fs::remove_file(&socket);
+    let socket = folder.join(format!("mpv-{}", host.device.name));
     let (caching, buffer) = (buffering.caching.as_secs_f64(), buffering.buffer.as_secs_f64());
-    let command = format!(
+    let options = format!(
         "mpv --no-config --really-quiet --vo=null --ao=null --untimed=no --cache=yes --cache-pause=yes --cache-pause-initial=yes \
          --cache-pause-wait={caching} --cache-secs={buffer} --demuxer-readahead-secs={buffer} --demuxer-max-bytes=1GiB \
-         --input-ipc-server={} http://{from}/film.ts",
-        socket.display()
+         http://{from}/film.ts"
     );
-    let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
+    let mut words: Vec<OsString> = options.split_whitespace().map(OsString::from).collect();
+    let mut control = OsString::from("--input-ipc-server=");
+    control.push(&socket);
+    words.insert(1, control);
     let requested = since(began);
-    let mut program = host.start(&words, server, Stdio::null())?;
+    let mut program = host.start(&words, server, Stdio::null(), &Rights::of_caller())?;
     let mut control = connect(&socket, end)?;
     control.write_all(
         b"{\"command\":[\"observe_property\",1,\"core-idle\"]}\n{\"command\":[\"observe_property\",2,\"frame-drop-count\"]}\n",

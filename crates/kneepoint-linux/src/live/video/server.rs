@@ -5,7 +5,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use kneepoint::units::{Bytes, Time};
@@ -57,7 +57,7 @@ pub(in crate::live) fn serve(
         let Ok((stream, _)) = listener.accept() else { continue };
         stream.set_nonblocking(true)?;
         let clip = Arc::clone(clip);
-        connections.push(thread::spawn(move || answer(stream, &clip, began, end)));
+        connections.push(Builder::new().spawn(move || answer(stream, &clip, began, end))?);
     }
     let served = connections.into_iter().map(|one| one.join().expect("no panic inside"));
     let served = served.collect::<io::Result<Vec<_>>>()?;

@@ -246,7 +246,10 @@ pub(super) const ALL: &[Output] = &[
         name: "Cleaning",
         from: &["knee doctor --clean --json"],
         about: "",
-        parts: &[Key("done[]", "What was removed, in words.")],
+        parts: &[
+            Key("done[]", "What was removed, in words."),
+            Key("kept[]", "What a process uses, and which, in words."),
+        ],
     },
     Output {
         name: "Kernel: controllers",
@@ -257,7 +260,10 @@ pub(super) const ALL: &[Output] = &[
             Key("controllers[].name", "The name for sockets."),
             Key("controllers[].controller", "The controller of the laboratory."),
             Key("controllers[].summary", "One sentence."),
-            Key("controllers[].loaded", "Whether it is loaded."),
+            Key(
+                "controllers[].loaded",
+                "Whether it is loaded: whoever loaded it, where only root sees who did.",
+            ),
             In("controllers[]", SETTINGS),
         ],
     },

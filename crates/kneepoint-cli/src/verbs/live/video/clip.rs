@@ -9,11 +9,13 @@
 //!
 //! Size and timing matter, not what is seen. The same version of FFmpeg makes the same bytes; a film is made once for each length.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kneepoint::units::Span;
 use kneepoint_linux::live::video::{Contents, contents};
+use kneepoint_linux::privilege::{self, Rights};
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
@@ -52,11 +54,8 @@ pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Fa
     }
     check(true, false)?;
     let packed = out.join("film.ts");
-    ffmpeg(&format!(
-        "-i {} -map 0:v:0 -map 0:a:0? -c copy -pes_payload_size 0 -f mpegts {}",
-        file.display(),
-        packed.display()
-    ))?;
+    // What is in it is a stranger's: its reader has the rights of the caller and no way to write but its output.
+    files::write(&packed, ffmpeg(packing(file), Rights::of_caller())?)?;
     read(packed)
 }
 
@@ -67,23 +66,23 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
     if !file.is_file() {
         tell(format!("making a film of {length}: {}", file.display()));
-        let (log, part) = (Path::new(KEPT).join(format!("{seconds}s")), file.with_extension("part"));
-        let (log, part) = (log.display(), part.display());
+        let part = file.with_extension("part");
         let strength = "0.05+0.95*pow(mod(floor(t/3)*7\\,11)/10\\,3)";
         let pictures = format!(
             "-f lavfi -i color=gray:s=640x360:r=24:d={seconds},noise=alls=60:allf=t:all_seed=1,eq=contrast={strength}:eval=frame"
         );
         let coded = format!(
-            "-c:v libx264 -preset ultrafast -threads 1 -qcomp 1 -b:v {PICTURES} -maxrate {PEAK} -bufsize {} -passlogfile {log}",
+            "-c:v libx264 -preset ultrafast -threads 1 -qcomp 1 -b:v {PICTURES} -maxrate {PEAK} -bufsize {} -passlogfile {KEPT}/{seconds}s",
             PEAK / 2
         );
         let sound = format!("-f lavfi -i sine=440:r=48000:d={seconds}");
-        ffmpeg(&format!("{pictures} {coded} -pass 1 -an -f null -"))?;
-        ffmpeg(&format!(
-            "{pictures} {sound} {coded} -pass 2 -c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts {part}"
-        ))?;
-        std::fs::rename(file.with_extension("part"), &file)
-            .map_err(|error| Failure::io("write", &file, &error))?;
+        ffmpeg(words(&format!("{pictures} {coded} -pass 1 -an -f null -")), Rights::All)?;
+        let mut second = words(&format!(
+            "{pictures} {sound} {coded} -pass 2 -c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts"
+        ));
+        second.push(as_file(&part));
+        ffmpeg(second, Rights::All)?;
+        std::fs::rename(&part, &file).map_err(|error| Failure::io("write", &file, &error))?;
     }
     read(file)
 }
@@ -99,16 +98,54 @@ fn read(file: PathBuf) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     }
 }
 
-/// Runs FFmpeg with these words.
-fn ffmpeg(words: &str) -> Result<(), Failure> {
+/// The arguments in a line that names no file of the user's.
+fn words(line: &str) -> Vec<OsString> {
+    line.split_whitespace().map(OsString::from).collect()
+}
+
+/// A path as FFmpeg takes it for a file, whatever is in its name: a dash at its beginning, a space, or what stands before an address.
+fn as_file(path: &Path) -> OsString {
+    let mut name = OsString::from("file:");
+    name.push(path);
+    name
+}
+
+/// The arguments that make a film a transport stream on standard output. It is read from files alone, also where it is a list of others.
+fn packing(file: &Path) -> Vec<OsString> {
+    let mut all = words("-protocol_whitelist file -i");
+    all.push(as_file(file));
+    all.extend(words("-map 0:v:0 -map 0:a:0? -c copy -pes_payload_size 0 -f mpegts pipe:1"));
+    all
+}
+
+/// Runs FFmpeg with these arguments and rights: what it writes to standard output.
+fn ffmpeg(arguments: Vec<OsString>, rights: Rights) -> Result<Vec<u8>, Failure> {
     let mut command = Command::new("ffmpeg");
-    command.args(["-nostdin", "-v", "error", "-y"]).args(words.split_whitespace());
+    command.args(["-nostdin", "-v", "error", "-y"]).args(arguments);
+    privilege::confine(&mut command, rights);
     let output = command.output().map_err(|error| {
         Failure::run(format!("cannot start ffmpeg: {error}"), "install it: apt-get install -y ffmpeg")
     })?;
     if output.status.success() {
-        return Ok(());
+        return Ok(output.stdout);
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
     Err(Failure::run(format!("ffmpeg failed: {said}"), "it needs libx264; Debian's has it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_argument_and_a_file_whatever_is_in_it() {
+        let names =
+            ["a b.mkv", "-f", "concat:a|b", "http://host/x", "x.mkv -y /etc/passwd", "pipe:0", "ä\n.mp4"];
+        for name in names {
+            let all = packing(Path::new(name));
+            assert_eq!(all.len(), packing(Path::new("x")).len(), "{name}");
+            let input = all.iter().position(|word| word == "-i").expect("an input") + 1;
+            assert_eq!(all[input], format!("file:{name}").as_str());
+        }
+    }
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Work side by side, on as many threads as the machine gives: where a limit allows no more, those that there are do all of it, and
+//! if need be the calling thread alone.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::{self, Builder};
+
+use crate::files::tell;
+use crate::machine;
+
+/// Does this on so many threads at most, the calling one among them.
+pub fn crew(most: usize, work: impl Fn() + Sync) {
+    thread::scope(|scope| {
+        for there in 1..most {
+            if let Err(error) = Builder::new().spawn_scoped(scope, &work) {
+                say(there, most, &error);
+                break;
+            }
+        }
+        work();
+    });
+}
+
+fn say(there: usize, most: usize, error: &std::io::Error) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        tell(format!(
+            "note: {there} of {most} threads could be started, and do the work of all: {error}; `ulimit -u` and `ulimit -v` show the limits"
+        ));
+    });
+}
+
+/// Results in order, on all cores.
+pub fn map<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let made = Mutex::new(Vec::with_capacity(items.len()));
+    crew(machine::cores().min(items.len()), || {
+        while let Some((place, item)) = following(items, &next) {
+            let result = make(item);
+            made.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+        }
+    });
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.sort_by_key(|(place, _)| *place);
+    made.into_iter().map(|(_, result)| result).collect()
+}
+
+fn following<'i, T>(items: &'i [T], next: &AtomicUsize) -> Option<(usize, &'i T)> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    items.get(place).map(|item| (place, item))
+}
+
+/// Two results, at the same time where another thread can be had.
+pub fn both<A: Send, B>(one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| match Builder::new().spawn_scoped(scope, &one) {
+        Ok(beside) => {
+            let other = other();
+            (beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+        }
+        Err(_) => (one(), other()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_whoever_makes_them() {
+        let items: Vec<u64> = (0..1000).collect();
+        assert_eq!(map(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
+        assert_eq!(map(&[], |item: &u64| *item), Vec::<u64>::new());
+        assert_eq!(both(|| 1, || 2), (1, 2));
+    }
+
+    #[test]
+    fn a_crew_works_even_if_nobody_is_asked_for() {
+        let done = AtomicUsize::new(0);
+        for most in [0, 1, 3] {
+            crew(most, || _ = done.fetch_add(1, Ordering::Relaxed));
+        }
+        assert_eq!(done.into_inner(), 5);
+    }
+}

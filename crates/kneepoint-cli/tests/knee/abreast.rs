@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Emulations at the same time, and beside what cleans up: each has its own addresses and devices, and keeps them.
+#![allow(clippy::disallowed_methods, reason = "links run in real time")]
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+
+use kneepoint_linux::namespace::Namespace;
+
+use super::emulating::able;
+use super::{Value, command, json, stderr, stdout};
+
+/// What a client fetches.
+const SIZE: usize = 200_000;
+const SERVER: &str = "0.0.0.0:8977";
+
+/// In a network namespace of its own, whose devices nobody else changes.
+fn apart(work: impl FnOnce() + Send + 'static) {
+    let worked = Namespace::new().unwrap().run(move || {
+        work();
+        Ok(())
+    });
+    worked.unwrap();
+}
+
+/// Sends [`SIZE`] bytes to everybody who connects, until the process ends.
+fn serve(listener: TcpListener) {
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            std::thread::spawn(move || {
+                let mut client = client.unwrap();
+                // A client that was lost to another link may go before it has everything.
+                let _ = client.read(&mut [0]).and_then(|_| client.write_all(&[7; SIZE]));
+            });
+        }
+    });
+}
+
+/// A program behind a link of 10 Mbit/s that fetches everything, and says from where to where, how many bytes and in which time.
+fn fetch() -> Child {
+    let program = "began=${EPOCHREALTIME/./}; exec 3<>/dev/tcp/$KNEE_PEER/8977; echo >&3; bytes=$(timeout 20 cat <&3 | wc -c)\n\
+                   echo $KNEE_HOST $KNEE_PEER $bytes $((${EPOCHREALTIME/./} - began))";
+    let link = ["emulate", "--rate", "10mbit", "--delay", "10ms", "--json", "--"];
+    let mut command = command(&[&link[..], &["bash", "-c", program]].concat());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("knee starts")
+}
+
+#[test]
+fn emulations_that_begin_together_share_nothing() {
+    if !able() {
+        return;
+    }
+    let pairs = std::env::var("KNEE_TORTURE_PAIRS").map_or(3, |text| text.parse().expect("a number"));
+    apart(move || {
+        serve(TcpListener::bind(SERVER).unwrap());
+        let mut times = Vec::new();
+        for pair in 0..pairs {
+            let fetched = [fetch(), fetch()].map(|child| {
+                let output = child.wait_with_output().unwrap();
+                // A loaded machine may spoil an emulation; its packets still went where they belong.
+                let said = stderr(&output);
+                let summary: Value = serde_json::from_slice(&output.stdout).expect(&said);
+                let words = said.lines().next().unwrap_or_default().split(' ').map(str::to_string);
+                (words.collect::<Vec<_>>(), summary)
+            });
+            let [(one, _), (other, _)] = &fetched;
+            assert_ne!(one[..2], other[..2], "pair {pair} has one pair of addresses");
+            for (words, summary) in &fetched {
+                assert_eq!(words[2], SIZE.to_string(), "pair {pair}: {words:?}");
+                let rows = summary["rows"].as_array().unwrap();
+                let link = rows.iter().find(|row| row["labels"]["link"] == "far-near").unwrap();
+                let served = link["values"]["served_bytes"].as_f64().unwrap();
+                // The data with its headers, by the own link and once.
+                assert!((200_000.0..230_000.0).contains(&served), "pair {pair}: {served} bytes, {words:?}");
+                times.push(words[3].parse::<u64>().unwrap() / 1000);
+            }
+        }
+        times.sort_unstable();
+        let [least, median, most] = [0, times.len() / 2, times.len() - 1].map(|place| times[place]);
+        // The link cannot do it faster: nothing went by another way.
+        assert!(least >= 160, "{least} ms");
+        let _ = writeln!(
+            std::io::stderr(),
+            "{pairs} pairs, no collision; {SIZE} bytes in {least} to {most} ms, {median} ms in the middle"
+        );
+    });
+}
+
+/// A shell's lines where nothing but what they make is named: `$KNEE` is the program.
+fn alone(lines: &str) -> std::process::Output {
+    let lines = lines.to_string();
+    let (send, receive) = std::sync::mpsc::channel();
+    apart(move || {
+        let all = format!("mount -t tmpfs none /run && mount -t bpf none /sys/fs/bpf\n{lines}");
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "bash", "-euc", &all]).env("KNEE", env!("CARGO_BIN_EXE_knee"));
+        send.send(command.stdin(Stdio::null()).output().unwrap()).unwrap();
+    });
+    receive.recv().unwrap()
+}
+
+/// Waits for a device: the words of `ip`, up to the name.
+const UNTIL: &str = "until_there() { for i in $(seq 3000); do ip \"$@\" >/dev/null 2>&1 && return; sleep 0.02; done; exit 9; }\n";
+
+#[test]
+fn cleaning_leaves_a_running_emulation_its_device() {
+    if !able() {
+        return;
+    }
+    let output = alone(&format!(
+        "{UNTIL}
+         mkfifo /run/go
+         \"$KNEE\" emulate --rate 10mbit --json -- bash -c 'read word < /run/go; echo data > /dev/udp/$KNEE_PEER/9' & emulation=$!
+         until_there link show knee0
+         \"$KNEE\" doctor --clean --json
+         echo > /run/go
+         wait $emulation || exit 8"
+    ));
+    let said = stdout(&output);
+    let answers: Vec<Value> =
+        serde_json::Deserializer::from_str(&said).into_iter().collect::<Result<_, _>>().expect(&said);
+    let kept = answers[0]["kept"].to_string();
+    assert!(kept.contains("device knee0 stays: process ") && kept.contains("(knee) uses it"), "{said}");
+    assert!(output.status.success() && answers[1]["rows"].is_array(), "{}", stderr(&output));
+}
+
+#[test]
+fn cleaning_leaves_namespaces_that_a_link_joins_and_removes_them_afterwards() {
+    if !able() {
+        return;
+    }
+    let output = alone(&format!(
+        "{UNTIL}
+         ip netns add knee-a; ip netns add knee-b
+         \"$KNEE\" emulate --between knee-a knee-b --rate 10mbit 2>/dev/null & emulation=$!
+         until_there -n knee-b link show knee0
+         \"$KNEE\" doctor --clean
+         kill -KILL $emulation; wait $emulation || true
+         \"$KNEE\" doctor --clean
+         ls -A /run/netns"
+    ));
+    let said = stdout(&output);
+    let said: Vec<&str> = said.lines().collect();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(said[0].starts_with("network namespace knee-a stays: process "), "{said:?}");
+    assert!(said[1].starts_with("network namespace knee-b stays: process "), "{said:?}");
+    assert_eq!(said[2..], ["network namespace knee-a removed", "network namespace knee-b removed"]);
+}
+
+#[test]
+fn cleaning_removes_what_nobody_holds() {
+    if !able() {
+        return;
+    }
+    let output = alone(&format!(
+        "{UNTIL}
+         \"$KNEE\" emulate --rate 10mbit -- sleep 60 2>/dev/null & emulation=$!
+         until_there link show knee0
+         kill -KILL $emulation; wait $emulation || true
+         ip tuntap add dev knee7 mode tun; ip tuntap add dev knee8 mode tap; ip link add knee9 type dummy
+         \"$KNEE\" doctor --clean --json; ip -o link"
+    ));
+    let said = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for name in ["knee7", "knee8", "knee9"] {
+        assert!(said.contains(&format!("device {name} removed")), "{said}");
+    }
+    assert!(!said.contains(": knee"), "{said}");
+}
+
+#[test]
+fn a_name_that_is_taken_is_passed_over() {
+    if !able() {
+        return;
+    }
+    apart(|| {
+        let ip = |line: &str| {
+            let made = std::process::Command::new("ip").args(line.split(' ')).status().unwrap();
+            assert!(made.success(), "{line}");
+        };
+        // A device that somebody keeps, and a network that leads elsewhere.
+        ip("tuntap add dev knee0 mode tun");
+        ip("link add other type dummy");
+        ip("addr add 10.77.1.9/24 dev other");
+        ip("link set other up");
+        let words = ["emulate", "--rate", "10mbit", "--json", "--", "sh", "-c", "echo to $KNEE_PEER >&2"];
+        let output = command(&words).output().unwrap();
+        assert!(stderr(&output).contains("to 10.77.2.2"), "{}", stderr(&output));
+        json(&output);
+    });
+}

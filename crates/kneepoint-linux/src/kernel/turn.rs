@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One process at a time changes what is in the kernel. The lock is where only root gets, so that nobody else holds it.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::unistd::geteuid;
+
+use super::errors::{Error, While};
+
+/// What is kept until the machine restarts: the lock, and defaults of network namespaces.
+pub const FOLDER: &str = "/run/knee";
+const LOCK: &str = "lock";
+/// The longest wait. Nothing that is done under the lock takes as long.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Who is told that there is a wait.
+static LISTENER: OnceLock<fn(&str)> = OnceLock::new();
+
+/// From now on this is told what is waited for.
+pub fn tell_waits(listener: fn(&str)) {
+    // The first is that of the program.
+    let _ = LISTENER.set(listener);
+}
+
+/// The turn of this process, until it is dropped.
+#[derive(Debug)]
+pub struct Turn(#[expect(dead_code, reason = "kept locked")] Flock<File>);
+
+/// Waits for the turn of this process.
+pub fn take() -> Result<Turn, Error> {
+    own_folder(Path::new(FOLDER))?;
+    take_at(&Path::new(FOLDER).join(LOCK), PATIENCE)
+}
+
+/// A folder that nobody else gets into, made if there is none.
+fn own_folder(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().mode(0o700).create(folder);
+    if let Err(error) = made
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        return Err(error).during(format!("make {}", folder.display()));
+    }
+    is_own(folder)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700))
+        .during(format!("close {} to others", folder.display()))
+}
+
+/// Whether it is a folder of this user, and no link to one.
+pub(super) fn is_own(folder: &Path) -> Result<(), Error> {
+    let there = fs::symlink_metadata(folder).during(format!("look at {}", folder.display()))?;
+    if there.is_dir() && there.uid() == geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(Error::new(
+        format!("{} is not a folder of knee's: user {} made it", folder.display(), there.uid()),
+        format!("look what it is, and remove it: `rm -r {}`", folder.display()),
+    ))
+}
+
+fn take_at(path: &Path, patience: Duration) -> Result<Turn, Error> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let mut file = options.open(path).during(format!("open {}", path.display()))?;
+    let began = Instant::now();
+    let mut told = false;
+    let mut locked = loop {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(locked) => break locked,
+            Err((file, Errno::EWOULDBLOCK | Errno::EINTR)) => file,
+            Err((_, error)) => return Err(error).during(format!("lock {}", path.display())),
+        };
+        let holder = holder(&mut file);
+        if began.elapsed() >= patience {
+            return Err(Error::new(
+                format!(
+                    "{holder} has been changing the kernel for {} s, and does not end",
+                    patience.as_secs()
+                ),
+                "wait for it or end it, and run this again",
+            ));
+        }
+        if !std::mem::replace(&mut told, true)
+            && let Some(tell) = LISTENER.get()
+        {
+            tell(&format!("waiting for {holder}, which is changing the kernel"));
+        }
+        thread::sleep(PAUSE);
+    };
+    // For whoever waits; what matters is the lock.
+    let number = std::process::id().to_string();
+    let _ =
+        locked.rewind().and_then(|()| locked.set_len(0)).and_then(|()| locked.write_all(number.as_bytes()));
+    Ok(Turn(locked))
+}
+
+/// The process that has the lock, by its own word.
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let read = file.rewind().and_then(|()| file.take(20).read_to_string(&mut text));
+    match read.ok().and_then(|_| text.trim().parse::<u32>().ok()) {
+        Some(process) => format!("process {process}"),
+        None => "another process".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that is removed.
+    struct Place(std::path::PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Place {
+            let place = std::env::temp_dir().join(format!("knee-turn-{name}-{}", std::process::id()));
+            own_folder(&place).expect("a folder");
+            Place(place)
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn whoever_waits_hears_for_whom_and_not_for_ever() {
+        let place = Place::new("wait");
+        let lock = place.0.join(LOCK);
+        let held = take_at(&lock, PATIENCE).expect("a turn");
+        let refused = take_at(&lock, Duration::ZERO).expect_err("it is held");
+        let own = format!("process {}", std::process::id());
+        assert!(refused.message.starts_with(&own), "{refused}");
+        drop(held);
+        take_at(&lock, Duration::ZERO).expect("it is free again");
+    }
+
+    #[test]
+    fn nobody_else_can_hold_it() {
+        let place = Place::new("mode");
+        drop(take_at(&place.0.join(LOCK), PATIENCE).expect("a turn"));
+        let mode = |path: &Path| fs::symlink_metadata(path).expect("it is there").mode() & 0o777;
+        assert_eq!((mode(&place.0), mode(&place.0.join(LOCK))), (0o700, 0o600));
+        fs::set_permissions(&place.0, Permissions::from_mode(0o777)).expect("it is ours");
+        own_folder(&place.0).expect("closed again");
+        assert_eq!(mode(&place.0), 0o700);
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let place = Place::new("link");
+        let (target, link) = (place.0.join("target"), place.0.join("link"));
+        fs::write(&target, "kept").expect("written");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        assert!(take_at(&link, PATIENCE).is_err());
+        assert_eq!(fs::read_to_string(&target).expect("text"), "kept");
+        fs::remove_file(&link).expect("removed");
+        std::os::unix::fs::symlink(&place.0, &link).expect("a link");
+        assert!(own_folder(&link).expect_err("a link").message.contains("is not a folder of knee's"));
+    }
+}
