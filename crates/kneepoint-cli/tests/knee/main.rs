@@ -6,6 +6,7 @@ mod capturing;
 mod coexisting;
 mod commands;
 mod comparing;
+mod damaging;
 mod dividing;
 mod documented;
 mod drilling;
@@ -18,6 +19,7 @@ mod markov;
 mod predicting;
 mod recipes;
 mod refusing;
+mod renewing;
 #[cfg(target_os = "linux")]
 mod replaying;
 mod reproducing;

@@ -147,6 +147,7 @@ def answered(words: list[str], text: Optional[str], files: bool, progress: Shown
         raise
     finally:
         display.close()
+        warn(call)
     if progress is not False:
         for remark in call.remarks():
             print(remark, file=sys.stderr)
@@ -154,6 +155,12 @@ def answered(words: list[str], text: Optional[str], files: bool, progress: Shown
     if answer.unfinished:
         raise Interrupted(answer.unfinished, Result(answer))
     return answer
+
+
+def warn(call: _native.Call) -> None:
+    """Prints what must not be overlooked, whatever else is shown."""
+    for warning in call.warnings():
+        print(warning, file=sys.stderr)
 
 
 def _interrupted(call: _native.Call) -> Interrupted:
