@@ -186,9 +186,9 @@ pub fn conduct<S: Study>(
     let ended = !campaign.stopped();
     if let Some(part) = shard.filter(|_| ended) {
         // Each shard keeps its own runs before it looks for those of the others, so the last one finds all.
-        let kept = |(name, places): (&&str, &Vec<usize>)| store.get(name, wanted[places[0]].seed);
-        let found: Vec<bool> =
-            places.par_iter().map(|run| Ok(kept(run)?.is_some())).collect::<Result<_, Failure>>()?;
+        // One that is there and damaged is missing.
+        let is_kept = |(name, at): (&&str, &Vec<usize>)| Ok(store.get(name, wanted[at[0]].seed)?.is_some());
+        let found: Vec<bool> = places.par_iter().map(is_kept).collect::<Result<_, Failure>>()?;
         let kept = found.into_iter().filter(|found| *found).count();
         let left = Left { shard: part.to_string(), runs: planned, kept, left: planned - kept };
         return if kept < planned { Err(Failure::Left(left)) } else { conduct(study, &sweep.whole(), aside) };

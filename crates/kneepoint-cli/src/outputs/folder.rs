@@ -79,8 +79,11 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
             Err(error) => return Err(Failure::io("make the directory", path, &error)),
         };
-        let is_plain = path.symlink_metadata().is_ok_and(|there| there.is_dir());
-        if !made && !(is_plain && mark::is_in(path) && is_hollow(path)) {
+        let is_left = || {
+            let is_plain = path.symlink_metadata().is_ok_and(|there| there.is_dir());
+            is_plain && mark::is_in(path) && is_hollow(path)
+        };
+        if !(made || is_left()) {
             return Ok(None);
         }
         match Folder::take(path, true, true) {
@@ -94,8 +97,8 @@ impl Folder {
     fn take(path: &Path, made: bool, hollow: bool) -> Result<Option<Folder>, Denied> {
         let failed = |error: io::Error| Denied::Failed(Failure::io("read", path, &error));
         let real = fs::canonicalize(path).map_err(failed)?;
-        let anything = |real: &Path| real.read_dir().is_ok_and(|mut inside| inside.next().is_some());
-        if !mark::is_in(&real) && anything(&real) && !mark::is_in(&real) {
+        // Looked at again, since another process may have made a mark between.
+        if !mark::is_in(&real) && has_anything(&real) && !mark::is_in(&real) {
             return Err(Denied::Failed(strangers(path, "has files that knee did not write")));
         }
         let mark = match Mark::take(&real, true) {
@@ -223,6 +226,10 @@ fn check(shown: &Path, real: &Path, mark: &Mark) -> Result<(), Failure> {
         }
         None => Ok(()),
     }
+}
+
+fn has_anything(path: &Path) -> bool {
+    path.read_dir().is_ok_and(|mut inside| inside.next().is_some())
 }
 
 /// Whether a directory has nothing but what is the writer's own.

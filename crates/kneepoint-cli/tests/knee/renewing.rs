@@ -3,6 +3,8 @@
 //!
 //! `KNEE_TORTURE_KILLS=500` kills that many instead of a few.
 
+#![allow(clippy::disallowed_methods, reason = "a kill comes at some moment of a run")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;

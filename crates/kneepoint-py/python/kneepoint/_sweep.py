@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from . import _native, _verbs, algorithms
-from ._progress import Display, Shown
+from ._progress import Display, Shown, warn
 from ._result import Result
 from .errors import Interrupted, KneepointError, Part, RunError, UsageError
 
@@ -95,7 +95,7 @@ def _part(words: list[str], text: Optional[str], names: list[str]) -> Runs:
         call.stop()
         raise
     finally:
-        _verbs.warn(call)
+        warn(call)
     try:
         call.answer()
     except Part as part:

@@ -11,7 +11,7 @@ import sys
 from typing import Any, Optional
 
 from . import _native, algorithms
-from ._progress import Display, Shown
+from ._progress import Display, Shown, warn
 from ._result import Result
 from .errors import Interrupted, UsageError
 from .scenario import Scenario, text_of
@@ -155,12 +155,6 @@ def answered(words: list[str], text: Optional[str], files: bool, progress: Shown
     if answer.unfinished:
         raise Interrupted(answer.unfinished, Result(answer))
     return answer
-
-
-def warn(call: _native.Call) -> None:
-    """Prints what must not be overlooked, whatever else is shown."""
-    for warning in call.warnings():
-        print(warning, file=sys.stderr)
 
 
 def _interrupted(call: _native.Call) -> Interrupted:
