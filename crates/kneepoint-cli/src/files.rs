@@ -3,13 +3,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use kneepoint::capture;
 use kneepoint::report::json;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{AtFlags, CWD, RenameFlags, renameat, renameat_with, statat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -123,12 +125,24 @@ pub fn make_directory(path: &Path) -> Result<(), Failure> {
 
 /// Renames a file or a directory to a name that is free.
 pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+    rename_new_at(CWD, from, CWD, to)
+}
+
+/// The same, in directories that are open.
+pub fn rename_new_at(
+    old: impl AsFd,
+    from: impl Arg + Copy,
+    new: impl AsFd,
+    to: impl Arg + Copy,
+) -> io::Result<()> {
+    match renameat_with(&old, from, &new, to, RenameFlags::NOREPLACE) {
         // The file system has no such call.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match fs::symlink_metadata(to) {
-            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => fs::rename(from, to),
-        },
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            match statat(&new, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(_) => renameat(old, from, new, to).map_err(io::Error::from),
+            }
+        }
         done => done.map_err(io::Error::from),
     }
 }

@@ -21,14 +21,15 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 /// What files and directories may be open to; the process's mask is taken from it.
 const FILE: u32 = 0o666;
 const DIRECTORY: u32 = 0o777;
-/// How the names of files end.
+/// How the names of files begin and end.
+const BEGINNING: &str = ".knee-";
 const ENDING: &str = ".tmp";
 /// How often a sweep may come between.
 const TRIES: usize = 100;
 
 /// A new file in a directory, locked. It is removed when it is dropped.
 pub fn file(directory: &Path) -> io::Result<NamedTempFile> {
-    named(directory, ".knee-", ENDING)
+    named(directory, BEGINNING, ENDING)
 }
 
 /// The same with a name of this form.
@@ -54,12 +55,16 @@ pub fn directory(parent: &Path, prefix: impl AsRef<OsStr>) -> io::Result<TempDir
 /// Removes the files in a directory that killed processes left.
 pub fn sweep(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.as_encoded_bytes();
-        if name.starts_with(b".") && name.ends_with(ENDING.as_bytes()) && is_left(&entry.path()) {
+        if is_temporary(&entry.file_name().to_string_lossy()) && is_left(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether it is a name of ours: `.knee-RANDOM.tmp`, or that of an earlier version, `.NAME.json.NUMBER.tmp`.
+fn is_temporary(name: &str) -> bool {
+    let ours = name.starts_with(BEGINNING) || (name.starts_with('.') && name.contains(".json."));
+    ours && name.ends_with(ENDING)
 }
 
 /// Whether it is a file whose lock nobody has.
@@ -84,17 +89,18 @@ mod tests {
         for left in [".knee-abcdef.tmp", ".0123.json.77.tmp"] {
             fs::write(at(left), "half").unwrap();
         }
-        for other in ["a.tmp", ".profile"] {
+        for other in ["a.tmp", ".profile", ".editor.tmp"] {
             fs::write(at(other), "theirs").unwrap();
         }
-        std::os::unix::fs::symlink(at("a.tmp"), at(".link.tmp")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, at(".pipe.tmp"), 0o600.into()).unwrap();
+        std::os::unix::fs::symlink(at("a.tmp"), at(".knee-link.tmp")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at(".knee-pipe.tmp"), 0o600.into()).unwrap();
         let pending = file(here.path()).unwrap();
         sweep(here.path());
         let mut names: Vec<_> =
             fs::read_dir(here.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
-        let mut expected = [".link.tmp", ".pipe.tmp", ".profile", "a.tmp"].map(Into::into).to_vec();
+        let mut expected =
+            [".knee-link.tmp", ".knee-pipe.tmp", ".profile", ".editor.tmp", "a.tmp"].map(Into::into).to_vec();
         expected.push(pending.path().file_name().unwrap().to_owned());
         expected.sort();
         assert_eq!(names, expected);

@@ -22,6 +22,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use super::Out;
@@ -280,16 +281,16 @@ fn sweep_inside(path: &Path) {
     }
 }
 
-/// Removes what killed processes did not finish beside a directory: what nobody has locked.
+/// Removes what killed processes of ours did not finish beside a directory: what nobody has locked.
 fn sweep_beside(path: &Path) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
     let begin = beside(name);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    for entry in parent.read_dir().into_iter().flatten().flatten() {
-        let ours = entry.file_name().as_encoded_bytes().starts_with(begin.as_encoded_bytes());
-        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
+    let is_left = |entry: &fs::DirEntry| {
+        entry.file_name().as_encoded_bytes().starts_with(begin.as_encoded_bytes())
+            && entry.metadata().is_ok_and(|there| there.is_dir() && there.uid() == geteuid().as_raw())
+    };
+    for entry in parent.read_dir().into_iter().flatten().flatten().filter(is_left) {
         match Mark::take(&entry.path(), false) {
             Ok(mark) => retire(&entry.path(), &mark.files, path),
             // Empty, as it is before a report is moved there.

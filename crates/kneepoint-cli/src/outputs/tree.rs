@@ -2,9 +2,14 @@
 //! The files below a directory: those of a report, and those of somebody else. Symbolic links are never followed.
 
 use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::fs::{self, DirEntry};
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
+use rustix::path::Arg;
 
 use crate::files;
 
@@ -89,38 +94,61 @@ pub fn taken(root: &Path, files: &Paths, ours: &Paths) -> Option<PathBuf> {
 
 /// Removes files, and the directories that become empty by that.
 pub fn remove(root: &Path, files: &Paths) -> io::Result<()> {
+    let top = open(CWD, root)?;
     let mut folders = Paths::new();
-    for file in files {
-        match fs::remove_file(root.join(file)) {
+    for (folder, name) in files.iter().filter_map(|file| Some((file.parent()?, file.file_name()?))) {
+        let removed = within(&top, folder).and_then(|at| Ok(unlinkat(at, name, AtFlags::empty())?));
+        match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let above = file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let above = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
         folders.extend(above.map(Path::to_path_buf));
     }
     // Inner ones come after outer ones. What has something else in it stays.
-    for folder in folders.iter().rev() {
-        let _ = fs::remove_dir(root.join(folder));
+    for (above, name) in
+        folders.iter().rev().filter_map(|folder| Some((folder.parent()?, folder.file_name()?)))
+    {
+        let _ = within(&top, above).and_then(|at| Ok(unlinkat(at, name, AtFlags::REMOVEDIR)?));
     }
     Ok(())
 }
 
 /// Moves everything in a directory to another but what is the writer's own. Nothing is replaced.
 pub fn move_into(from: &Path, to: &Path) -> io::Result<()> {
-    let entries: Vec<DirEntry> = fs::read_dir(from)?.collect::<Result<_, _>>()?;
-    for entry in entries.iter().filter(|entry| !is_own(entry)) {
-        let place = to.join(entry.file_name());
-        let moved = files::rename_to_new(&entry.path(), &place);
-        let both = || entry.path().is_dir() && fs::symlink_metadata(&place).is_ok_and(|there| there.is_dir());
-        match moved {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && both() => {
-                move_into(&entry.path(), &place)?;
-                fs::remove_dir(entry.path())?;
+    moved(&open(CWD, from)?, &open(CWD, to)?)
+}
+
+fn moved(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
+    let names: Vec<CString> =
+        Dir::read_from(from)?.map(|entry| Ok(entry?.file_name().to_owned())).collect::<io::Result<_>>()?;
+    let is_other = |name: &&CString| {
+        let name = name.to_bytes();
+        name != b"." && name != b".." && !name.starts_with(OWN.as_bytes())
+    };
+    for name in names.iter().filter(is_other) {
+        match files::rename_new_at(from, name, to, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Two directories become one.
+                let (Ok(source), Ok(target)) = (open(from, name), open(to, name)) else { return Err(error) };
+                moved(&source, &target)?;
+                unlinkat(from, name, AtFlags::REMOVEDIR)?;
             }
             done => done?,
         }
     }
     Ok(())
+}
+
+/// A directory that is no symbolic link, so that what is done in it is done there.
+fn open(at: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
+    let how = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+    Ok(openat(at, name, how, Mode::empty())?)
+}
+
+/// A directory below another, along directories alone.
+fn within(top: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
+    path.components().try_fold(top.try_clone()?, |at, part| open(at, part.as_os_str()))
 }
 
 #[cfg(test)]
@@ -177,6 +205,10 @@ mod tests {
         assert_eq!(taken(here.path(), &paths(&["series/b.csv"]), &none), Some(PathBuf::from("series")));
         assert_eq!(taken(here.path(), &paths(&["new/b.csv"]), &none), None);
         assert_eq!(taken(here.path(), &paths(&["report.md"]), &none), Some(PathBuf::from("report.md")));
+        assert!(remove(here.path(), &ours).is_err(), "series is no directory");
+        let from = made(&["series/b.csv"]);
+        assert!(move_into(from.path(), here.path()).is_err());
+        assert_eq!(files(there.path()).unwrap(), paths(&["a.csv"]));
     }
 
     #[test]
