@@ -54,8 +54,10 @@ pub fn directory(parent: &Path, prefix: impl AsRef<OsStr>) -> io::Result<TempDir
 
 /// Removes the files in a directory that killed processes left.
 pub fn sweep(directory: &Path) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if is_temporary(&entry.file_name().to_string_lossy()) && is_left(&entry.path()) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
+        // The lock is held until the file is gone.
+        if let Some(_lock) = locked(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -67,10 +69,11 @@ fn is_temporary(name: &str) -> bool {
     ours && name.ends_with(ENDING)
 }
 
-/// Whether it is a file whose lock nobody has.
-fn is_left(path: &Path) -> bool {
+/// A file whose lock nobody had.
+fn locked(path: &Path) -> Option<File> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
-    is_file && open(path, OpenOptions::new().read(true).write(true)).is_ok_and(|file| file.try_lock().is_ok())
+    let file = is_file.then(|| open(path, OpenOptions::new().read(true).write(true)))?.ok()?;
+    file.try_lock().is_ok().then_some(file)
 }
 
 /// Opens what is there without waiting for the other end of a pipe, and not through a symbolic link.

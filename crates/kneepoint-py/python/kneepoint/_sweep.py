@@ -230,7 +230,7 @@ class _Remote(Store):
             raise UsageError(f"store={url!r}: {failure}", "name a directory, or a URL that fsspec can open") from None
         # A directory of its own goes with the last result that reads series from it.
         self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-") if folder is None else None
-        super().__init__(folder if self._copy is None else self._copy.name)
+        super().__init__(self._copy.name if self._copy is not None else str(folder))
 
     def fetch(self, missing: Runs) -> Runs:
         return [run for run in missing if not self._fetched(f"{run[0]}.json")]
