@@ -8,6 +8,7 @@ mod capturing;
 mod coexisting;
 mod commands;
 mod comparing;
+mod damaging;
 mod dividing;
 mod documented;
 mod drilling;
@@ -22,6 +23,7 @@ mod markov;
 mod predicting;
 mod recipes;
 mod refusing;
+mod renewing;
 #[cfg(target_os = "linux")]
 mod replaying;
 mod reproducing;

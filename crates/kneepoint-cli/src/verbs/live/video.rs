@@ -22,7 +22,7 @@ use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, Picture, directory, slug, write_report};
+use crate::outputs::{Out, Picture, directory, report_at, slug, write_report};
 use crate::{interrupt, manifest};
 
 /// The group of a scenario that the film stands for.
@@ -133,7 +133,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     let bytes = clip.len() as u64;
     let film = Film {
-        file: file.display().to_string(),
+        file: out.named(&file).display().to_string(),
         bytes,
         length_s: length.as_secs_f64(),
         pictures: contents.pictures,
@@ -141,7 +141,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         peak_bps: 8.0 * contents.peak.0 as f64,
     };
     let clip = Arc::new(clip);
-    let folder = super::scratch()?;
+    let scratch = super::scratch()?;
     let pairs: Vec<(Watching, &Case)> =
         arguments.player.iter().flat_map(|player| all.iter().map(move |case| (*player, case))).collect();
     let once = |place: usize, repetition: u64, attempt: u32| {
@@ -160,7 +160,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             pictures: contents.pictures,
             buffering: Buffering { caching: arguments.caching, buffer, empty },
             viewer: if player == Watching::Mpv {
-                Viewer::Mpv(folder.path().to_path_buf())
+                Viewer::Mpv(scratch.path().to_path_buf())
             } else {
                 Viewer::Own
             },
@@ -198,9 +198,9 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::write(&out.join("video.json"), &json)?;
     files::write(&out.join("video.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    let page = write_report(&document, &out, &[Picture::Svg])?;
+    write_report(&document, &out, &[Picture::Svg])?;
+    let place = report_at(&out.publish()?);
     files::print(if as_json { json } else { format::text::render(&document) })?;
-    let place = format!("report: {}", page.display());
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }

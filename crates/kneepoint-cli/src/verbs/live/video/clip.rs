@@ -19,6 +19,7 @@ use kneepoint_linux::privilege::{self, Rights};
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::temporary;
 
 /// Where films are kept.
 const KEPT: &str = "out/films";
@@ -66,23 +67,28 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
     if !file.is_file() {
         tell(format!("making a film of {length}: {}", file.display()));
-        let part = file.with_extension("part");
+        // FFmpeg writes logs beside, and another process may make the same film.
+        let room = temporary::directory(Path::new(KEPT), ".film-")
+            .map_err(|error| Failure::io("write", &file, &error))?;
+        let [log, made] = ["log", "film.ts"].map(|name| room.path().join(name));
         let strength = "0.05+0.95*pow(mod(floor(t/3)*7\\,11)/10\\,3)";
         let pictures = format!(
             "-f lavfi -i color=gray:s=640x360:r=24:d={seconds},noise=alls=60:allf=t:all_seed=1,eq=contrast={strength}:eval=frame"
         );
         let coded = format!(
-            "-c:v libx264 -preset ultrafast -threads 1 -qcomp 1 -b:v {PICTURES} -maxrate {PEAK} -bufsize {} -passlogfile {KEPT}/{seconds}s",
+            "-c:v libx264 -preset ultrafast -threads 1 -qcomp 1 -b:v {PICTURES} -maxrate {PEAK} -bufsize {}",
             PEAK / 2
         );
         let sound = format!("-f lavfi -i sine=440:r=48000:d={seconds}");
-        ffmpeg(words(&format!("{pictures} {coded} -pass 1 -an -f null -")), Rights::All)?;
-        let mut second = words(&format!(
-            "{pictures} {sound} {coded} -pass 2 -c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts"
-        ));
-        second.push(as_file(&part));
-        ffmpeg(second, Rights::All)?;
-        std::fs::rename(&part, &file).map_err(|error| Failure::io("write", &file, &error))?;
+        let pass = |number: &str, line: &str, made: &[OsString]| {
+            let coded = words(&format!("{line} {coded} -pass {number} -passlogfile"));
+            ffmpeg([coded, vec![log.clone().into()], made.to_vec()].concat(), Rights::All)
+        };
+        pass("1", &pictures, &words("-an -f null -"))?;
+        let mut second = words(&format!("-c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts"));
+        second.push(as_file(&made));
+        pass("2", &format!("{pictures} {sound}"), &second)?;
+        std::fs::rename(&made, &file).map_err(|error| Failure::io("write", &file, &error))?;
     }
     read(file)
 }
