@@ -13,6 +13,7 @@ mod drilling;
 mod emulating;
 mod fluid;
 mod fuzz;
+mod hostile;
 mod manners;
 mod markov;
 mod predicting;

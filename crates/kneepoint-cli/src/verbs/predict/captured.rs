@@ -90,8 +90,11 @@ fn open(arguments: &Arguments) -> Result<Files, Failure> {
         files.add(path)?;
     }
     let capture = &files.capture;
-    let foreign: Vec<String> =
-        capture.foreign().map(|(link, frames)| format!("{frames} of link type {link}")).collect();
+    let foreign = few(capture
+        .foreign()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|(link, frames)| format!("{frames} of link type {link}")));
     if !foreign.is_empty() {
         let told = format!("frames of a link type that is not supported: {}", foreign.join(", "));
         if capture.senders().is_empty() {
@@ -107,11 +110,8 @@ fn open(arguments: &Arguments) -> Result<Files, Failure> {
 fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let name =
         |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());
-    let mut notes: Vec<String> = capture
-        .clock_steps()
-        .iter()
-        .map(|step| format!("{}: {}", name(step.file), described(step)))
-        .collect();
+    let steps = capture.clock_steps().iter().map(|step| format!("{}: {}", name(step.file), described(step)));
+    let mut notes = few(steps);
     let fragmented = capture.fragmented();
     if fragmented.whole > 0 {
         notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
@@ -137,6 +137,12 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
         notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
     }
     notes
+}
+
+/// The first of them, and how many more there are.
+fn few(all: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = all.len().saturating_sub(SHOWN);
+    all.take(SHOWN).chain((more > 0).then(|| format!("{more} more"))).collect()
 }
 
 fn described(step: &ClockStep) -> String {

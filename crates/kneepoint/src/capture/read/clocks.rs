@@ -106,7 +106,7 @@ impl Clocks {
         for (&interface, jumps) in &jumps {
             let first = self.times.get(&interface).map_or(Time::ZERO, |(first, _)| *first);
             let places = places.remove(&interface).unwrap_or_default();
-            let (own, moves) = Clock { file, interface, first }.steps(segments, &places, jumps);
+            let (own, moves) = Clock { file, first }.steps(segments, &places, jumps);
             steps.extend(own);
             for (direction, point) in places {
                 let seen = segments.get_mut(&direction).and_then(|points| points.get_mut(&point));
@@ -127,7 +127,6 @@ type Move = (u64, i128);
 /// The clock of an interface.
 struct Clock {
     file: u32,
-    interface: u32,
     /// The time of its first packet.
     first: Time,
 }
