@@ -216,7 +216,7 @@ fn reason(error: &io::Error) -> String {
 fn is_end(error: &io::Error) -> bool {
     let inner = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
     let mut causes = std::iter::successors(inner, |&cause| cause.source());
-    let ends = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    let ends = |one: &io::Error| one.kind() == io::ErrorKind::UnexpectedEof;
     ends(error) || causes.any(|cause| cause.downcast_ref::<io::Error>().is_some_and(ends))
 }
 

@@ -230,10 +230,10 @@ mod tests {
             let origin = Origin { output: &output::ESTIMATES, manifest: &manifest };
             write_records(&records, origin, file.try_clone().unwrap()).unwrap();
             let reader = SerializedFileReader::new(file).unwrap();
-            let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
-            assert!(rows[0].get_double(1).is_err() && rows[0].get_string(2).is_err());
+            let read = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
+            assert!(read[0].get_double(1).is_err() && read[0].get_string(2).is_err());
             assert_eq!(
-                (rows[1].get_double(1).unwrap(), rows[1].get_string(2).unwrap().as_str()),
+                (read[1].get_double(1).unwrap(), read[1].get_string(2).unwrap().as_str()),
                 (2.0, "text")
             );
         }

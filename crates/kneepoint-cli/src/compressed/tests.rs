@@ -115,8 +115,8 @@ fn a_wrong_checksum_is_named_with_its_place() {
 
 #[test]
 fn a_file_without_a_checksum_says_so() {
-    let remark = read_in(&xzed(&content(), CheckType::None)).unwrap().remark;
-    assert!(remark.is_some_and(|remark| remark.contains("no checksum of xz")));
+    let of_xz = read_in(&xzed(&content(), CheckType::None)).unwrap().remark;
+    assert!(of_xz.is_some_and(|remark| remark.contains("no checksum of xz")));
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, 5];
     // A last block of five bytes as they are.
     frame.extend_from_slice(&[5 << 3 | 1, 0, 0]);

@@ -242,7 +242,6 @@ impl Display for Escaped<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
                 other => f.write_char(other)?,
             }
         }

@@ -187,18 +187,18 @@ pub(super) fn pages(text: &str) -> Result<Vec<Vec<Bytes>>, String> {
     let file: File = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|wrong| format!("not a HAR file: {wrong}: export it from a browser's developer tools"))?;
     let own = file.log.began();
-    let objects = file.log.objects()?.into_iter().map(|object| (object.page, object));
+    let by_page = file.log.objects()?.into_iter().map(|object| (object.page, object));
     let page = |(id, objects): (&str, Vec<Object>)| -> Result<_, String> {
         let began = match own.get(id) {
-            Some(text) => {
-                Some(text.parse().map_err(|wrong| format!("page `{id}`: startedDateTime {wrong}"))?)
+            Some(started) => {
+                Some(started.parse().map_err(|wrong| format!("page `{id}`: startedDateTime {wrong}"))?)
             }
             None => objects.first().and_then(|first| first.started),
         };
         Ok((began, objects.iter().map(|object| object.size).collect()))
     };
     let mut pages: Vec<(Option<Instant>, Vec<Bytes>)> =
-        grouped(objects).into_iter().map(page).collect::<Result<_, _>>()?;
+        grouped(by_page).into_iter().map(page).collect::<Result<_, _>>()?;
     if pages.is_empty() {
         return Err("no object in the HAR file has a size: record the page load with an empty cache".into());
     }
@@ -291,8 +291,13 @@ mod tests {
         use std::cell::Cell;
         use std::cmp::Ordering;
         thread_local!(static COMPARED: Cell<u64> = const { Cell::new(0) });
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+        #[derive(Clone, Copy, PartialEq, Eq)]
         struct Counted(u32);
+        impl PartialOrd for Counted {
+            fn partial_cmp(&self, other: &Counted) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
         impl Ord for Counted {
             fn cmp(&self, other: &Counted) -> Ordering {
                 COMPARED.set(COMPARED.get() + 1);

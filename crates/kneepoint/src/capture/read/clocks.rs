@@ -94,16 +94,17 @@ impl Clocks {
         if self.jumps.is_empty() {
             return Vec::new();
         }
-        let mut jumps: BTreeMap<u32, Vec<Jump>> = BTreeMap::new();
-        self.jumps.iter().for_each(|jump| jumps.entry(jump.interface).or_default().push(*jump));
+        let mut by_interface: BTreeMap<u32, Vec<Jump>> = BTreeMap::new();
+        self.jumps.iter().for_each(|jump| by_interface.entry(jump.interface).or_default().push(*jump));
         let mut places: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
         for (&direction, points) in segments.iter() {
-            let own =
-                points.keys().filter(|point| point.file == file && jumps.contains_key(&point.interface));
+            let own = points
+                .keys()
+                .filter(|point| point.file == file && by_interface.contains_key(&point.interface));
             own.for_each(|point| places.entry(point.interface).or_default().push((direction, *point)));
         }
         let mut steps = Vec::new();
-        for (&interface, jumps) in &jumps {
+        for (&interface, jumps) in &by_interface {
             let first = self.times.get(&interface).map_or(Time::ZERO, |(first, _)| *first);
             let places = places.remove(&interface).unwrap_or_default();
             let (own, moves) = Clock { file, first }.steps(segments, &places, jumps);
@@ -142,11 +143,11 @@ impl Clock {
         let mut votes = vec![Vec::new(); jumps.len()];
         let seen = |(direction, point): &Place| segments.get(direction)?.get(point).map(Vec::as_slice);
         places.iter().filter_map(seen).for_each(|seen| vote(seen, jumps, &mut votes));
-        let awaited = awaited(places.iter().filter_map(|place| Some((place.0, seen(place)?))), jumps);
+        let through = awaited(places.iter().filter_map(|place| Some((place.0, seen(place)?))), jumps);
         let (mut steps, mut moves): (Vec<ClockStep>, Vec<Move>) = (Vec::new(), Vec::new());
-        for ((jump, cast), awaited) in jumps.iter().zip(&votes).zip(awaited) {
+        for ((jump, cast), waited) in jumps.iter().zip(&votes).zip(through) {
             let stamped = cast.iter().any(|vote| matches!(vote, Vote::Step(_)));
-            let by_data = || (!stamped && awaited && jump.length() >= ALONE).then(|| Some(jump.length()));
+            let by_data = || (!stamped && waited && jump.length() >= ALONE).then(|| Some(jump.length()));
             let Some(step) = decide(jump, cast).or_else(by_data) else { continue };
             let before = moves.last().map_or(0, |(_, moved)| *moved);
             steps.push(self.step(jump, step, before));

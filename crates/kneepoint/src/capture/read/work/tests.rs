@@ -8,6 +8,9 @@ use crate::units::Span;
 /// Segments of one direction and of the other.
 type Two = (Vec<Segment>, Vec<Segment>);
 
+/// What packets say that could take long to read, by its name and for so many of them.
+type Story = (&'static str, fn(u32) -> Two);
+
 fn data(place: u32, seq: u32, payload: u32) -> Segment {
     let at = Span::from_millis(place.into()).after_start();
     Segment {
@@ -55,7 +58,7 @@ fn many_probes(count: u32) -> Two {
 }
 
 /// All of these take a step and some for each packet.
-const STORIES: [(&str, fn(u32) -> Two); 4] = [
+const STORIES: [Story; 4] = [
     ("one timestamp", one_timestamp),
     ("one hole", one_hole),
     ("many blocks", many_blocks),
@@ -105,7 +108,7 @@ fn fragment(offset: u16, more: bool, payload: &[u8]) -> Vec<u8> {
     frame.extend([8, 0, 0x45, 0]);
     frame.extend((20 + payload.len() as u16).to_be_bytes());
     frame.extend([0, 7]);
-    frame.extend((offset / 8 | if more { 0x2000 } else { 0 }).to_be_bytes());
+    frame.extend(((offset / 8) | if more { 0x2000 } else { 0 }).to_be_bytes());
     frame.extend([64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
     frame.extend(payload);
     frame
