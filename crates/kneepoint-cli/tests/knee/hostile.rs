@@ -55,7 +55,7 @@ const MARKUP: [&str; 3] = ["<script", "<img", "<svg onload"];
 /// What is wrong with a file of this kind; nothing if its names are only names.
 fn wrong_with(file: &str, text: &str) -> Option<String> {
     let first =
-        |marks: &[&str], text: &str| marks.iter().find(|mark| text.contains(**mark)).map(ToString::to_string);
+        |marks: &[&str], part: &str| marks.iter().find(|mark| part.contains(**mark)).map(ToString::to_string);
     match file.rsplit('.').next()? {
         "csv" => {
             let formula = |cell: &&str| cell.trim_start_matches('"').starts_with(['=', '+', '-', '@']);
