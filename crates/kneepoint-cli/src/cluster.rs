@@ -18,6 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use kneepoint::visible::visible;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
@@ -214,7 +215,7 @@ fn follow(child: &mut Child, bar: &ProgressBar) -> Result<Followed, Failure> {
                 if let Line::Progress { done, total, message } = &line {
                     bar.set_length(*total);
                     bar.set_position(*done);
-                    bar.set_message(message.clone());
+                    bar.set_message(visible(message).into_owned());
                 }
                 followed.last = Some(line);
             }

@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use clap::error::ErrorKind;
 use kneepoint::report::json;
 use kneepoint::scenario::Fault;
+use kneepoint::visible::{covered, visible};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -121,7 +122,11 @@ impl Failure {
         let text = if as_json { self.json().map(|object| json::line(&object)) } else { self.text() };
         if let Some(text) = text {
             // Standard error may be closed.
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(
+                anstream::stderr(),
+                "{}",
+                if as_json { visible(&text) } else { text.as_str().into() }
+            );
         }
         ExitCode::from(status)
     }
@@ -141,7 +146,7 @@ impl Failure {
         match self {
             Failure::Usage(complaint) | Failure::Run(complaint) => Some(complaint.render()),
             Failure::Scenario { origin, text, faults } => Some(render_faults(origin, text, faults)),
-            Failure::Interrupted(message) => Some(message.clone()),
+            Failure::Interrupted(message) => Some(visible(message).into_owned()),
             Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => None,
         }
     }
@@ -237,9 +242,12 @@ pub fn render_faults_plainly(origin: &str, text: &str, faults: &[Fault]) -> Stri
 }
 
 fn render(origin: &str, text: &str, faults: &[Fault], renderer: &Renderer) -> String {
+    // The text keeps its places.
+    let (origin, text) = (visible(origin), covered(text));
     let groups = faults.iter().map(|fault| {
-        let snippet =
-            Snippet::source(text).path(origin).annotation(AnnotationKind::Primary.span(fault.span.clone()));
+        let snippet = Snippet::source(&*text)
+            .path(&*origin)
+            .annotation(AnnotationKind::Primary.span(fault.span.clone()));
         let group = Level::ERROR.primary_title(terminal::message(&fault.message)).element(snippet);
         match &fault.help {
             Some(help) => group.element(Level::HELP.message(terminal::message(help))),

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use kneepoint::capture;
 use kneepoint::report::json;
+use kneepoint::visible::visible;
 use rustix::fs::{AtFlags, CWD, RenameFlags, renameat, renameat_with, statat};
 use rustix::io::Errno;
 use rustix::path::Arg;
@@ -78,9 +79,13 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
 
 /// The text of a file that a scenario names, relative to the scenario's folder.
 pub fn beside(scenario: &Path, named: &str) -> Result<String, String> {
-    let path = scenario.parent().unwrap_or(Path::new("")).join(named);
+    data(&scenario.parent().unwrap_or(Path::new("")).join(named))
+}
+
+/// The text of a file of data.
+pub fn data(path: &Path) -> Result<String, String> {
     let mut text = String::new();
-    let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+    let read = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
     read.map(|_| text).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => format!("`{}` is not UTF-8 text", path.display()),
         _ => format!("cannot read `{}`: {error}", path.display()),
@@ -192,12 +197,12 @@ impl Write for Pending {
     }
 }
 
-/// Prints text to standard output; a closed pipe is not an error. Within another program, which takes the answer, nothing is printed.
+/// Prints text to standard output; what would act on a terminal is shown as an escape, which JSON reads back. A closed pipe is not an error. Within another program, which takes the answer, nothing is printed.
 pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
     if host::embedding().is_some() {
         return Ok(());
     }
-    let text = text.as_ref();
+    let text = visible(text.as_ref());
     let ending = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = anstream::stdout().lock();
     stdout
@@ -215,12 +220,17 @@ pub fn print_json(outcome: &impl Serialize) -> Result<(), Failure> {
     print(json::render(outcome))
 }
 
-/// Prints a message to standard error, ignoring errors.
+/// Prints a message to standard error, ignoring errors. What would act on a terminal is shown as an escape.
 pub fn tell(text: impl AsRef<str>) {
+    tell_styled(&visible(text.as_ref()));
+}
+
+/// The same of a text that has colours, and parts of others that are made visible.
+pub fn tell_styled(text: &str) {
     match host::embedding() {
-        Some(host) => host.tell(text.as_ref()),
+        Some(host) => host.tell(text),
         None => {
-            let _ = writeln!(anstream::stderr(), "{}", text.as_ref());
+            let _ = writeln!(anstream::stderr(), "{text}");
         }
     }
 }

@@ -77,6 +77,8 @@ pub fn main() -> ExitCode {
     interrupt::outlive_limits();
     // A shell that asks for suggestions sets a variable.
     CompleteEnv::with_factory(Knee::command).complete();
+    #[cfg(all(target_os = "linux", feature = "bpf"))]
+    kneepoint_linux::kernel::quiet();
     let as_json = arguments::want_json(std::env::args_os());
     match Knee::try_parse().map_err(arguments::below_zero) {
         Ok(knee) => knee.act().map_or_else(|failure| failure.report(as_json), |()| ExitCode::SUCCESS),

@@ -46,15 +46,16 @@ pub fn names() -> impl Iterator<Item = String> {
 
 /// The experiments selected by `names` (publications, figures, files); all built-in ones if `names` is empty. They have the variants of
 /// `scope`.
-pub fn find(names: &[String], pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
+pub fn find(names: &[impl AsRef<Path>], pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
     let all = carried(pace, scope)?;
     if names.is_empty() {
         return Ok(all);
     }
     let mut found: Vec<Volume> = Vec::new();
-    for name in names {
+    for name in names.iter().map(AsRef::as_ref) {
         let before = found.len();
-        found.extend(all.iter().filter(|volume| volume.answers_to(name)).cloned());
+        let answers = |volume: &&Volume| name.to_str().is_some_and(|name| volume.answers_to(name));
+        found.extend(all.iter().filter(answers).cloned());
         if found.len() == before {
             found.push(from_file(name, &all, pace, scope)?);
         }
@@ -148,12 +149,12 @@ fn read(
     }
 }
 
-fn from_file(name: &str, all: &[Volume], pace: Pace, scope: Scope) -> Result<Volume, Failure> {
-    let path = Path::new(name);
-    if name != "-" && path.extension().is_none_or(|end| end != "toml") {
+fn from_file(path: &Path, all: &[Volume], pace: Pace, scope: Scope) -> Result<Volume, Failure> {
+    let name = path.display().to_string();
+    if path != "-" && path.extension().is_none_or(|end| end != "toml") {
         let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let close = closest(name, &names);
+        let close = closest(&name, &names);
         let meant = close.map_or(String::new(), |close| format!("did you mean `{close}`? "));
         return Err(Failure::usage(
             format!("unknown experiment `{name}`"),
@@ -165,8 +166,9 @@ fn from_file(name: &str, all: &[Volume], pace: Pace, scope: Scope) -> Result<Vol
     let common = path.with_file_name(PUBLICATION);
     let shared = if common.is_file() { Some(files::read_text(&common)?) } else { None };
     let publication = publication(&common.display().to_string(), shared.as_deref().unwrap_or_default())?;
-    let parse =
-        |at| read(name, &text, shared.clone(), experiment::parse_in(&publication, &text, at, scope, &beside));
+    let parse = |at| {
+        read(&name, &text, shared.clone(), experiment::parse_in(&publication, &text, at, scope, &beside))
+    };
     // Report errors of the other pace now rather than when it is used.
     parse(if pace == Pace::Full { Pace::Quick } else { Pace::Full })?;
     parse(pace)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes tables as Parquet: one row group, one column of doubles or strings per field; the metadata of the file define its columns
-//! and say where it is from.
+//! Writes tables as Parquet: one row group, one column of doubles or strings per field, null where nothing is defined; the metadata of
+//! the file define its columns and say where it is from.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kneepoint::report::output::{Definition, Output};
 use kneepoint::report::{Manifest, SCHEMA_VERSION, csv};
-use kneepoint::table::{Cell, Records, Table};
+use kneepoint::table::{Records, Table, defined};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -80,7 +80,7 @@ impl Origin<'_> {
 
 /// Writes `table` to `sink`.
 pub fn write(table: &Table, origin: Origin, sink: impl Write + Send) -> Result<()> {
-    let columns = (0..table.columns.len()).map(|place| Column::Numbers(table.values(place).collect()));
+    let columns = (0..table.columns.len()).map(|place| Column::numbers(table.values(place)));
     write_columns(origin, &table.columns, &columns.collect::<Vec<_>>(), sink)
 }
 
@@ -89,9 +89,9 @@ pub fn write_records(records: &Records, origin: Origin, sink: impl Write + Send)
     let column = |place: usize| {
         let cells = records.rows.iter().map(|row| &row[place]);
         if records.is_text(place) {
-            Column::Texts(cells.map(|cell| cell.text().into_bytes().into()).collect())
+            Column::Texts(cells.map(|cell| Some(cell.known()?.into_bytes().into())).collect())
         } else {
-            Column::Numbers(cells.map(Cell::number).collect())
+            Column::numbers(cells.map(|cell| cell.number().unwrap_or(f64::NAN)))
         }
     };
     let columns = (0..records.columns.len()).map(column).collect::<Vec<_>>();
@@ -100,10 +100,10 @@ pub fn write_records(records: &Records, origin: Origin, sink: impl Write + Send)
 
 /// Contents of a column.
 pub enum Column {
-    /// Numbers; NaN without an observation.
-    Numbers(Vec<f64>),
+    /// Numbers, as far as they are defined.
+    Numbers(Vec<Option<f64>>),
     /// Texts.
-    Texts(Vec<ByteArray>),
+    Texts(Vec<Option<ByteArray>>),
 }
 
 /// Writes `columns` to `sink`.
@@ -125,8 +125,14 @@ pub fn write_columns(
     for column in columns {
         let Some(mut writer) = rows.next_column()? else { break };
         match column {
-            Column::Numbers(numbers) => writer.typed::<DoubleType>().write_batch(numbers, None, None)?,
-            Column::Texts(texts) => writer.typed::<ByteArrayType>().write_batch(texts, None, None)?,
+            Column::Numbers(numbers) => {
+                let (known, levels) = levels(numbers);
+                writer.typed::<DoubleType>().write_batch(&known, Some(&levels), None)?
+            }
+            Column::Texts(texts) => {
+                let (known, levels) = levels(texts);
+                writer.typed::<ByteArrayType>().write_batch(&known, Some(&levels), None)?
+            }
         };
         writer.close()?;
     }
@@ -135,14 +141,24 @@ pub fn write_columns(
     Ok(())
 }
 
+/// The values that are there, and for each place whether there is one.
+fn levels<T: Clone>(values: &[Option<T>]) -> (Vec<T>, Vec<i16>) {
+    (values.iter().flatten().cloned().collect(), values.iter().map(|value| value.is_some().into()).collect())
+}
+
 impl Column {
+    /// Numbers, of which those that are not finite are undefined.
+    pub fn numbers(numbers: impl Iterator<Item = f64>) -> Column {
+        Column::Numbers(numbers.map(defined).collect())
+    }
+
     fn field(&self, name: &str) -> Result<Arc<Type>> {
         let (physical, logical) = match self {
             Column::Numbers(_) => (Physical::DOUBLE, None),
             Column::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
-        column.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+        column.with_repetition(Repetition::OPTIONAL).build().map(Arc::new)
     }
 }
 
@@ -176,7 +192,7 @@ mod tests {
         let fields = reader.metadata().file_metadata().schema().get_fields().iter();
         assert_eq!(fields.map(|field| field.name()).collect::<Vec<_>>(), ["time_s", "queue_packets[r1-r2]"]);
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
-        assert!(rows[0].get_double(1).unwrap().is_nan());
+        assert!(rows[0].get_double(1).is_err(), "a null");
         assert_eq!((rows[1].get_double(0).unwrap(), rows[1].get_double(1).unwrap()), (0.1, 7.0));
         std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
@@ -193,6 +209,33 @@ mod tests {
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
         assert_eq!((rows[0].get_string(0).unwrap().as_str(), rows[0].get_double(1).unwrap()), ("vegas", 0.5));
         assert_eq!(rows[1].get_string(0).unwrap(), "tri-s");
-        assert!(rows[1].get_double(1).unwrap().is_nan());
+        assert!(rows[1].get_double(1).is_err(), "a null");
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_none_in_every_file() {
+        for none in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let columns = ["name", "x", "mixed"].map(String::from).to_vec();
+            let rows =
+                vec![vec!["a".into(), none.into(), none.into()], vec!["b".into(), 2.0.into(), "text".into()]];
+            let records = Records { columns, rows };
+            assert_eq!(csv::records(&records), "name,x,mixed\na,,\nb,2,text\n");
+            let table = Table { columns: vec!["x".into()], rows: vec![vec![none], vec![2.0]] };
+            assert_eq!(csv::table(&table), "x\n\"\"\n2\n");
+            assert_eq!(
+                json!({"x": none, "table": table}),
+                json!({"x": null, "table": {"columns": ["x"], "rows": [[null], [2.0]]}})
+            );
+            let (file, manifest) = (tempfile::tempfile().unwrap(), Manifest::default());
+            let origin = Origin { output: &output::ESTIMATES, manifest: &manifest };
+            write_records(&records, origin, file.try_clone().unwrap()).unwrap();
+            let reader = SerializedFileReader::new(file).unwrap();
+            let read = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect::<Vec<_>>();
+            assert!(read[0].get_double(1).is_err() && read[0].get_string(2).is_err());
+            assert_eq!(
+                (read[1].get_double(1).unwrap(), read[1].get_string(2).unwrap().as_str()),
+                (2.0, "text")
+            );
+        }
     }
 }

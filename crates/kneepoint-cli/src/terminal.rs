@@ -6,6 +6,7 @@ mod equation;
 use std::io::{IsTerminal, stderr, stdout};
 
 use kneepoint::report::format::text;
+use kneepoint::visible::{acts, visible};
 
 /// Columns that a text gets at least beside its name.
 const LEAST: usize = 24;
@@ -19,18 +20,23 @@ pub fn columns() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// A message for standard error, in lines of whole words beside the `error:` or `help:` before it.
+/// A message for standard error, every character of it visible, in lines of whole words beside the `error:` or `help:` before it.
 pub fn message(words: &str) -> String {
     // `  = help: ` behind a number of three digits.
     const BEFORE: usize = 13;
-    let Some(columns) = error_columns() else { return words.to_string() };
+    let words = visible(words);
+    let Some(columns) = error_columns() else { return words.into_owned() };
     let width = columns.saturating_sub(BEFORE).max(LEAST);
     let lines = words.lines().map(|line| text::hanging("", line, width));
     lines.collect::<String>().trim_end().to_string()
 }
 
-/// A refusal of arguments for standard error, in lines of whole words; nothing if its lines fit as they are.
+/// A refusal of arguments for standard error, in lines of whole words; nothing if its lines fit as they are, and every character of
+/// them is visible.
 pub fn refusal(text: &str) -> Option<String> {
+    if text.contains(acts) {
+        return Some(visible(text).into_owned());
+    }
     let columns =
         error_columns().filter(|columns| text.lines().any(|line| line.chars().count() > *columns))?;
     Some(text.lines().map(|line| folded(line, columns)).collect())

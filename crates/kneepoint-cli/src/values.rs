@@ -8,6 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use kneepoint::settings::names::declared;
 
+use crate::failure::Failure;
+
 /// Parses a finite number.
 pub fn number(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
@@ -19,6 +21,21 @@ pub fn within(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String
     move |text| match text.parse() {
         Ok(value) if range.contains(&value) => Ok(value),
         _ => Err(format!("allowed is a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// Refuses a list in which two have the same meaning.
+pub fn distinct<T: std::fmt::Display, M: PartialEq>(
+    what: &str,
+    all: &[T],
+    meant: impl Fn(&T) -> M,
+) -> Result<(), Failure> {
+    let meanings = all.iter().map(meant).collect::<Vec<_>>();
+    match (1..all.len()).find(|place| meanings[..*place].contains(&meanings[*place])) {
+        Some(place) => {
+            Err(Failure::usage(format!("{what} `{}` is given twice", all[place]), "name each once"))
+        }
+        None => Ok(()),
     }
 }
 

@@ -139,7 +139,7 @@ impl Workload {
         if let Some(file) = file {
             let field = if self.page.is_some() { "pages_file" } else { "sizes_file" };
             chosen.fields.insert(0, (field, text(&name(file))));
-            let content = files::beside(file, &name(file)).map_err(|why| {
+            let content = files::data(file).map_err(|why| {
                 Failure::run(why, "give a CSV file, or a HAR file as the network panel of a browser's developer tools exports it")
             })?;
             chosen.files.insert(name(file), content);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Failures as exceptions of `kneepoint.errors`: the class says the kind, the message is the command line's.
 
-use kneepoint_cli::failure::{Failure, line_and_column, render_faults_plainly};
+use kneepoint::visible::visible;
+use kneepoint_cli::failure::{Complaint, Failure, line_and_column, render_faults_plainly};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
@@ -14,11 +15,17 @@ pub fn exception<'py>(py: Python<'py>, class: &str, arguments: impl pyo3::call::
     made().map_or_else(|error| error, PyErr::from_value)
 }
 
+/// Message and remedy, whose characters are all visible.
+fn told(complaint: &Complaint) -> (String, Option<String>) {
+    let shown = |text: &str| visible(text).into_owned();
+    (shown(complaint.message()), complaint.remedy().map(shown))
+}
+
 /// The exception for a failure.
 pub fn of_failure(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
-        Failure::Usage(complaint) => exception(py, "UsageError", (complaint.message(), complaint.remedy())),
-        Failure::Run(complaint) => exception(py, "RunError", (complaint.message(), complaint.remedy())),
+        Failure::Usage(complaint) => exception(py, "UsageError", told(&complaint)),
+        Failure::Run(complaint) => exception(py, "RunError", told(&complaint)),
         Failure::Scenario { origin, text, faults } => {
             let fault = |fault: &kneepoint::scenario::Fault| {
                 let (line, column) = line_and_column(&text, fault.span.start);

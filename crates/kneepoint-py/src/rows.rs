@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A table as Arrow: built once, and handed over by the Arrow C interface without a copy.
 //!
-//! A number without an observation is NaN, as in the Parquet files of the command line; texts are UTF-8. The metadata of a column has
+//! A number that is not defined is null, as in the Parquet files of the command line; texts are UTF-8. The metadata of a column has
 //! the definition of its metric.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema};
 use kneepoint::measure::{Better, Metric, Subject};
 use kneepoint::report::PARTS;
-use kneepoint::table::{Cell, Records};
+use kneepoint::table::{Cell, Records, defined};
+use kneepoint::visible::visible;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -36,10 +37,10 @@ impl Rows {
         let columns = records.columns.iter().enumerate().map(|(place, column)| {
             let cells = records.rows.iter().map(|row| &row[place]);
             let array: ArrayRef = match records.is_text(place) {
-                true => Arc::new(StringArray::from_iter_values(cells.map(Cell::text))),
-                false => Arc::new(Float64Array::from_iter_values(cells.map(Cell::number))),
+                true => Arc::new(cells.map(Cell::known).collect::<StringArray>()),
+                false => Arc::new(cells.map(Cell::number).collect::<Float64Array>()),
             };
-            let field = Field::new(column, array.data_type().clone(), false);
+            let field = Field::new(column, array.data_type().clone(), true);
             (Arc::new(field.with_metadata(definition(name, column))), array)
         });
         let (fields, arrays): (Vec<_>, Vec<_>) = columns.unzip();
@@ -104,7 +105,7 @@ impl Rows {
         self.batch.num_rows()
     }
 
-    /// The values of a column as a list.
+    /// The values of a column as a list; NaN for a number that is not defined, None for a text.
     fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
         let array = self.column(column).ok_or_else(|| {
             let names = self.columns();
@@ -114,10 +115,12 @@ impl Rows {
         })?;
         let any = array.as_any();
         match (any.downcast_ref::<Float64Array>(), any.downcast_ref::<StringArray>()) {
-            (Some(numbers), _) => numbers.values().to_vec().into_bound_py_any(py),
-            (_, Some(texts)) => {
-                texts.iter().map(Option::unwrap_or_default).collect::<Vec<_>>().into_bound_py_any(py)
-            }
+            (Some(numbers), _) => numbers
+                .iter()
+                .map(|number| number.unwrap_or(f64::NAN))
+                .collect::<Vec<_>>()
+                .into_bound_py_any(py),
+            (_, Some(texts)) => texts.iter().collect::<Vec<_>>().into_bound_py_any(py),
             _ => Err(PyTypeError::new_err("columns are of numbers or texts")),
         }
     }
@@ -163,10 +166,14 @@ impl Rows {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
         for (name, values, metadata) in columns {
             let (kind, array): (_, ArrayRef) = match values.extract::<Vec<f64>>(py) {
-                Ok(numbers) => (DataType::Float64, Arc::new(Float64Array::from(numbers))),
-                Err(_) => (DataType::Utf8, Arc::new(StringArray::from(values.extract::<Vec<String>>(py)?))),
+                Ok(numbers) => {
+                    (DataType::Float64, Arc::new(numbers.into_iter().map(defined).collect::<Float64Array>()))
+                }
+                Err(_) => {
+                    (DataType::Utf8, Arc::new(StringArray::from(values.extract::<Vec<Option<String>>>(py)?)))
+                }
             };
-            fields.push(Field::new(name, kind, false).with_metadata(metadata));
+            fields.push(Field::new(name, kind, true).with_metadata(metadata));
             arrays.push(array);
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(broken)?;
@@ -242,7 +249,7 @@ fn definition(table: &str, column: &str) -> BTreeMap<String, String> {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn broken(error: arrow_schema::ArrowError) -> PyErr {

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Rows from Python are those of the command line, to the last bit, in every dataframe."""
 
+import gzip
 import json
+import math
+import pickle
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +81,26 @@ def test_out_writes_what_the_command_line_writes(here: Path, knee_program: Calla
             assert Path("a", name).read_bytes() == Path("b", name).read_bytes(), name
     manifest = json.loads(Path("a/summary.json").read_text())["manifest"]
     assert manifest["command"].startswith("knee compare reno pert --rate=5mbit")
+
+
+def test_what_is_not_defined_is_null_in_every_frame(here: Path, knee_program: Callable[..., str]) -> None:
+    # Nothing is lost in a buffer of seconds: neither side has a loss ratio.
+    some: dict[str, Any] = {"rate": "1mbit", "rtt": "20ms", "duration": "2s", "seeds": 1}
+    rows = knee.coexist("reno", buffers=["500pkt"], flows=[2], **some).rows
+    knee_program("coexist", "reno", "--buffers", "500pkt", "--flows", "2", *words(some), "--out", "c")
+    for table in (pyarrow.table(rows), pyarrow.parquet.read_table("c/coexistence.parquet")):
+        assert table["loss_ratio"].null_count == table.num_rows > 0
+        assert table["row"].null_count == 0
+    assert all(math.isnan(value) for value in rows["loss_ratio"])
+    copied = pickle.loads(pickle.dumps(rows))
+    assert pyarrow.table(copied).equals(pyarrow.table(rows))
+
+
+def test_a_damaged_capture_is_an_exception(here: Path) -> None:
+    packed = gzip.compress(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    Path("wrong.pcap.gz").write_bytes(packed[:-5] + bytes([packed[-5] ^ 1]) + packed[-4:])
+    with pytest.raises(knee.RunError, match=r"wrong\.pcap\.gz` is damaged: its gzip"):
+        knee.predict("wrong.pcap.gz")
 
 
 def test_nothing_is_written_without_out(here: Path) -> None:

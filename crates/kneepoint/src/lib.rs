@@ -61,6 +61,7 @@
 //! | [`cc`] | congestion controls, one file each |
 //! | [`suggest`] | suggestions for misspelt names |
 //! | [`fault`] | faults of texts: place, problem and remedy |
+//! | [`visible`] | characters that act instead of being seen, as escapes |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
 //! | [`packet`] | what travels |
 //! | [`event`] | the queue of pending events |
@@ -112,3 +113,4 @@ pub mod table;
 pub mod tcp;
 pub mod trace;
 pub mod traffic;
+pub mod visible;

@@ -57,7 +57,7 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
     let text = files::read_text(path)?;
     let origin = path.display().to_string();
     if library::is_experiment(&text) {
-        return Ok(match library::find(std::slice::from_ref(&origin), Pace::Full, Scope::Single) {
+        return Ok(match library::find(&[path], Pace::Full, Scope::Single) {
             Ok(found) => (figure(&origin, &found), None),
             Err(Failure::Scenario { origin: file, text: read, faults }) => refused(file, read, faults),
             Err(other) => return Err(other),

@@ -24,7 +24,7 @@ use crate::forecast::Forecast;
 use crate::host;
 use crate::means::Sweep;
 use crate::outputs::{Out, Picture, numbered, report_at, write_report, write_scenarios};
-use crate::values::number;
+use crate::values::{distinct, number};
 use crate::{manifest, parquet};
 
 /// The controllers and the settings.
@@ -186,9 +186,9 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
     };
     let controllers: Vec<String> =
         arguments.controllers.iter().map(|written| scheme::declared(written)).collect();
-    once("the controller", &controllers, String::clone)?;
-    once("--buffers:", &buffers, |buffer| meant(buffer))?;
-    once("--flows:", &flows, u32::clone)?;
+    distinct("the controller", &controllers, String::clone)?;
+    distinct("--buffers:", &buffers, |buffer| meant(buffer))?;
+    distinct("--flows:", &flows, u32::clone)?;
     if controllers.len() < 2 {
         return Err(Failure::usage(
             format!("`{}` is the only controller", controllers[0]),
@@ -231,21 +231,6 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         start: arguments.start,
         seeds: (0..u64::from(seeds)).map(|place| first + place).collect(),
     })
-}
-
-/// Refuses names with the same meaning.
-fn once<T: std::fmt::Display, M: PartialEq>(
-    what: &str,
-    all: &[T],
-    meant: impl Fn(&T) -> M,
-) -> Result<(), Failure> {
-    let meanings = all.iter().map(meant).collect::<Vec<_>>();
-    match (1..all.len()).find(|place| meanings[..*place].contains(&meanings[*place])) {
-        Some(place) => {
-            Err(Failure::usage(format!("{what} `{}` is given twice", all[place]), "name each once"))
-        }
-        None => Ok(()),
-    }
 }
 
 /// A buffer in one way of writing it: `1.0bdp` is `1bdp`. Invalid sizes are left to the scenario parser.

@@ -171,7 +171,7 @@ impl Drill {
                     faults[0].message
                 ))?;
                 if alone {
-                    files::tell(failure::render_faults(file, text, faults));
+                    files::tell_styled(&failure::render_faults(file, text, faults));
                 }
                 Ok(())
             }

@@ -27,6 +27,7 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::means::{Means, Sweep};
 use crate::outputs::{Out, Picture, directory, numbered, report_at, slug, write_report};
+use crate::values::distinct;
 use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};
 use measure::{measure, once};
@@ -52,7 +53,7 @@ OUT/report.html has both sides with charts; live.csv a line for each metric, ser
 pub struct Arguments {
     /// A scenario or an experiment in TOML, or the name of one that is built in, as live.mixes or pert.fig6
     #[arg(required = true)]
-    scenario: Option<String>,
+    scenario: Option<PathBuf>,
     /// Runs of the kernel in each case, and seeds of the simulator
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repetitions: u64,
@@ -102,7 +103,7 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if let Some(What::Video(arguments)) = &arguments.what {
         return video::video(arguments, as_json);
     }
-    let scenario = arguments.scenario.as_deref().unwrap_or_default();
+    let scenario = arguments.scenario.as_deref().unwrap_or(Path::new(""));
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(scenario)?;
     arguments.runs.check(&all)?;
     arguments.means.check()?;
@@ -175,7 +176,9 @@ fn clients(arguments: &Arguments, cases: &[Case], client: Client, as_json: bool)
 
 impl Runs {
     /// The cases of a scenario or an experiment.
-    fn cases(&self, named: &str) -> Result<Cases, Failure> {
+    fn cases(&self, named: &Path) -> Result<Cases, Failure> {
+        let mapped: Vec<&str> = self.cc_map.iter().map(|(from, _)| from.as_str()).collect();
+        distinct("--cc-map:", &mapped, |name| *name)?;
         let pace = if self.quick { Pace::Quick } else { Pace::Full };
         cases(named, pace, self.only.as_deref())
     }

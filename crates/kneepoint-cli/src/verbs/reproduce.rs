@@ -41,7 +41,7 @@ A claim that fails is a result: the exit status is 0.")]
 pub struct Arguments {
     /// Publications (pert), figures and tables (pert.fig6), or files of your own; everything by default
     #[arg(add = completion::experiment())]
-    names: Vec<String>,
+    names: Vec<PathBuf>,
     /// List the experiments
     #[arg(long)]
     list: bool,

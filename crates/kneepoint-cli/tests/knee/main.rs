@@ -16,6 +16,7 @@ mod drilling;
 mod emulating;
 mod fluid;
 mod fuzz;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod limits;
 mod manners;

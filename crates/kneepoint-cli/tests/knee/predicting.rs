@@ -175,6 +175,53 @@ fn a_capture_without_data_says_what_it_holds() {
     assert_refuses(&knee(here.path(), &["run", "old.snoop"]), 1, &["a snoop capture", "not text"]);
 }
 
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_damaged_capture_is_refused_and_one_that_was_cut_off_is_used_with_a_warning() {
+    let here = tempfile::tempdir().unwrap();
+    let whole = gzipped(&captured(&transfer(), 1514));
+    let (mut wrong, end) = (whole.clone(), whole.len());
+    wrong[end - 6] ^= 1;
+    let two = [gzipped(b""), whole.clone()].concat();
+    for (name, bytes) in [
+        ("whole.pcap.gz", &whole[..]),
+        ("two.pcap.gz", &two),
+        ("wrong.pcap.gz", &wrong),
+        ("garbage.pcap.gz", &[&whole, &b"garbage"[..]].concat()),
+        ("cut.pcap.gz", &whole[..end * 3 / 4]),
+    ] {
+        std::fs::write(here.path().join(name), bytes).unwrap();
+    }
+    let flows = |name: &str| json(&knee(here.path(), &["predict", name, "--flows", "--json"]));
+    assert_eq!(flows("whole.pcap.gz"), flows("two.pcap.gz"));
+    assert_eq!(flows("whole.pcap.gz")["notes"].as_array().map(Vec::len), Some(0));
+    for (name, place) in [("wrong.pcap.gz", end), ("garbage.pcap.gz", end)] {
+        for more in [&[][..], &["--flows"], &["--all", "--json"]] {
+            let sayings = [
+                &format!("`{name}` is damaged: its gzip cannot be decompressed at byte {place}"),
+                "gzip -t FILE",
+            ];
+            assert_refuses(&knee(here.path(), &[&["predict", name], more].concat()), 1, &sayings);
+        }
+    }
+    let warning = format!("cut.pcap.gz was cut off, or is damaged: its gzip ends at byte {}", end * 3 / 4);
+    let listed = knee(here.path(), &["predict", "cut.pcap.gz", "--flows", "--json"]);
+    assert!(stderr(&listed).contains(&format!("warning: {warning}")), "{}", stderr(&listed));
+    assert!(json(&listed)["notes"][0].as_str().is_some_and(|note| note.starts_with(&warning)));
+    let watched = knee(here.path(), &["predict", "cut.pcap.gz", "--json", "--out", "o"]);
+    assert!(stderr(&watched).contains(&format!("warning: {warning}")), "{}", stderr(&watched));
+    assert!(json(&watched)["notes"].to_string().contains(&warning));
+    assert!(
+        std::fs::read_to_string(here.path().join("o/report.md")).unwrap().contains("cut.pcap.gz was cut off")
+    );
+    assert!(!here.path().join("out").exists(), "nothing is written of what is refused");
+}
+
 #[test]
 fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
     let here = tempfile::tempdir().unwrap();

@@ -52,6 +52,25 @@ impl<T, E: fmt::Display> While<T> for Result<T, E> {
 /// What libbpf and the kernel's verifier said.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// From now on libbpf prints nothing: standard error is for the program's own messages. What it says of a failure is in the error.
+pub fn quiet() {
+    libbpf_rs::set_print(None);
+}
+
+/// Does `work`; an error says what was being done, and what libbpf said of it.
+pub fn heard<T>(
+    doing: impl fmt::Display,
+    work: impl FnOnce() -> Result<T, libbpf_rs::Error>,
+) -> Result<T, Error> {
+    let (result, said) = listening(work);
+    let said =
+        said.iter().map(|line| line.trim_start_matches("libbpf: ").trim()).collect::<Vec<_>>().join("; ");
+    match said.is_empty() {
+        true => result.during(doing),
+        false => result.map_err(|error| format!("{error} ({said})")).during(doing),
+    }
+}
+
 /// Keeps what libbpf says while `work` is done, and returns it with the result.
 pub fn listening<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     fn hear(_: PrintLevel, text: String) {

@@ -19,7 +19,7 @@ use libbpf_rs::{MapCore, MapFlags, Object, TC_EGRESS, TC_INGRESS, TcHook};
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns};
 
-use super::errors::{Error, While, listening};
+use super::errors::{Error, While, heard, listening};
 use super::programs::{AQM, Filter, HINT};
 use super::settings::{self, Value};
 use super::{objects, pins, probe};
@@ -202,9 +202,9 @@ impl<'d> Here<'d> {
         if !self.queues(&[])?.contains(HOLDER) {
             // Before it is made: a process that ends in between leaves a name to remove it by.
             pins::make(&self.folder(HOLDER))?;
-            hook.create().during(format!("prepare `{}` for filters", self.device.name))?;
+            heard(format!("prepare `{}` for filters", self.device.name), || hook.create().map(|_| ()))?;
         }
-        hook.attach().during(format!("attach a filter to `{}`", self.device.name))?;
+        heard(format!("attach a filter to `{}`", self.device.name), || hook.attach().map(|_| ()))?;
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl<'d> Here<'d> {
         let any = File::open("/dev/null").during("open /dev/null")?;
         let attached = self.attached();
         if attached {
-            self.hook(&any).detach().during(format!("remove a filter of `{}`", self.device.name))?;
+            heard(format!("remove a filter of `{}`", self.device.name), || self.hook(&any).detach())?;
         }
         let pinned = pins::remove(&self.own())?;
         self.release()?;
@@ -229,7 +229,8 @@ impl<'d> Here<'d> {
         if self.queues(&[])?.contains(HOLDER) {
             let any = File::open("/dev/null").during("open /dev/null")?;
             let mut holder = self.hook(&any);
-            holder.attach_point(TC_EGRESS | TC_INGRESS).destroy().during("remove a qdisc of filters")?;
+            holder.attach_point(TC_EGRESS | TC_INGRESS);
+            heard("remove a qdisc of filters", || holder.destroy())?;
         }
         pins::remove(&note).map(|_| ())
     }

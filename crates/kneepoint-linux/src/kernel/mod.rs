@@ -40,7 +40,7 @@ mod turn;
 pub use clean::clean;
 pub use controllers::{Listed, Program, Status, Unloaded, left, list, load, load_at, status, unload};
 pub use default::{Restored, default, restore};
-pub use errors::Error;
+pub use errors::{Error, quiet};
 pub use filters::{
     Device, QueueStatus, attach_hint, attach_queue, hint_status, queue_status, remove_hint, remove_queue,
 };

@@ -39,6 +39,8 @@ pub(super) use stacks::{Stack, stacks};
 
 use std::fmt::{Display, Write};
 
+use crate::visible::visible;
+
 /// Horizontal alignment of text.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
@@ -229,12 +231,12 @@ impl Display for Pixels {
     }
 }
 
-/// Text escaped for markup and attributes.
+/// Text escaped for markup and attributes, of SVG as of HTML: without characters that XML forbids, or that a reader cannot see.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        for character in self.0.chars() {
+        for character in visible(self.0).chars() {
             match character {
                 '&' => f.write_str("&amp;")?,
                 '<' => f.write_str("&lt;")?,

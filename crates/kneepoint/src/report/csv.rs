@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Comma-separated values (RFC 4180). Numbers read back as they were; an undefined one is an empty field.
+//!
+//! Spreadsheets take a text for a formula that begins with one of a few characters. Such a text, unless it is a number, has an apostrophe
+//! before it (OWASP, "CSV Injection"), and one that has apostrophes before such a character has one more: whoever takes one off has the text.
 
 use crate::table::{Cell, Records, Table};
 
@@ -10,7 +13,23 @@ pub fn table(table: &Table) -> String {
 
 /// Records as they are.
 pub fn records(records: &Records) -> String {
-    written(records.columns.clone(), records.rows.iter().map(|row| row.iter().map(Cell::text).collect()))
+    written(records.columns.clone(), records.rows.iter().map(|row| row.iter().map(field).collect()))
+}
+
+fn field(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => harmless(text.clone()),
+        number => number.text(),
+    }
+}
+
+/// The first characters of formulas.
+const FORMULAS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// A text that no spreadsheet takes for a formula.
+fn harmless(text: String) -> String {
+    let begins = text.trim_start_matches('\'').starts_with(FORMULAS);
+    if begins && text.parse::<f64>().is_err() { format!("'{text}") } else { text }
 }
 
 fn number(value: f64) -> String {
@@ -19,7 +38,7 @@ fn number(value: f64) -> String {
 
 fn written(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for record in [head].into_iter().chain(rows) {
+    for record in [head.into_iter().map(harmless).collect()].into_iter().chain(rows) {
         // Writing to memory cannot fail, and every row is as long as the head.
         writer.write_record(&record).expect("rows are as long as their head");
     }
@@ -59,6 +78,25 @@ mod tests {
         let rows = vec![vec!["a, b".into(), 0.1.into()], vec!["c".into(), f64::NAN.into()]];
         let written = Records { columns: vec!["name".into(), "x".into()], rows };
         assert_eq!(records(&written), "name,x\n\"a, b\",0.1\nc,\n");
+    }
+
+    #[test]
+    fn no_text_is_a_formula_and_each_can_be_had_back() {
+        let texts = [
+            "=1+2", "+x", "-x", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''-x", "＝1", "-1.5", "+3e4", "a=b",
+            "'a", "", "-inf",
+        ];
+        let rows = texts.iter().map(|text| vec![(*text).into(), (-1.0).into()]).collect();
+        let written = records(&Records { columns: vec!["=name".into(), "x".into()], rows });
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(written.as_bytes());
+        let cells: Vec<String> = reader.records().map(|record| record.unwrap()[0].to_string()).collect();
+        assert_eq!(cells[0], "'=name");
+        for (text, cell) in texts.iter().zip(&cells[1..]) {
+            assert!(!cell.starts_with(FORMULAS) || cell.parse::<f64>().is_ok(), "{cell:?}");
+            let back = cell.strip_prefix('\'').filter(|rest| harmless(rest.to_string()) == *cell);
+            assert_eq!(back.unwrap_or(cell), *text, "{cell:?}");
+        }
+        assert!(written.contains(",-1\n"), "a number stays one: {written}");
     }
 
     #[test]

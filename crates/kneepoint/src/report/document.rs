@@ -178,6 +178,16 @@ impl Document {
     }
 }
 
+impl Figure {
+    /// A name as a part of a file's name, different for different names: `a/b` becomes `a=2fb`.
+    pub fn stem(name: &str) -> String {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        name.bytes()
+            .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("={byte:02x}") })
+            .collect()
+    }
+}
+
 impl Section {
     /// Blocks below a heading.
     pub fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Section {

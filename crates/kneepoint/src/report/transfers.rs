@@ -188,7 +188,7 @@ impl Group<'_> {
             measured: None,
         });
         Some(Figure {
-            name: format!("completion_times_{}", self.name),
+            name: format!("completion_times_{}", Figure::stem(&self.name)),
             title,
             note: "The share of the transfers that took no longer. A curve further to the left is better.",
             class: None,
@@ -224,7 +224,7 @@ impl Group<'_> {
         let series: Vec<Line> = self.comparison.schemes.iter().map(series).collect();
         let title = format!("{title} of {} by size", self.name);
         series.iter().any(|line| !line.points.is_empty()).then(|| Figure {
-            name: format!("{key}_{}", self.name),
+            name: format!("{key}_{}", Figure::stem(&self.name)),
             drawing: lines(&Lines {
                 title: title.clone(),
                 x: Axis::log("smallest size of the class, bytes"),
@@ -251,7 +251,7 @@ impl Group<'_> {
         let title = format!("Long transfers against {}", self.name);
         let quantity = format!("{}, {}", self.time.title.to_lowercase(), self.time.unit);
         (!dots.is_empty()).then(|| Figure {
-            name: format!("long_against_{}", self.name),
+            name: format!("long_against_{}", Figure::stem(&self.name)),
             drawing: scatter(&title, (&quantity, "goodput of long transfers, Mbit/s"), &dots),
             title,
             note: "Up and to the left is better for both. Crosses are confidence intervals.",

@@ -98,6 +98,9 @@ pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) 
 fn controllers(root: &Table, extensions: &Extensions, faults: &mut Faults) -> Table {
     let table = section(root, "controllers", faults);
     for (place, (key, node)) in table.entries.iter().enumerate() {
+        if faults.enough() {
+            break;
+        }
         if let Some((first, _)) =
             table.entries[..place].iter().find(|(one, _)| same_name(&one.text, &key.text))
         {

@@ -8,6 +8,6 @@ mod series;
 mod statistics;
 
 pub use frame::{Frame, Labels, Row, quantity, value};
-pub use records::{Cell, Records};
+pub use records::{Cell, Records, defined};
 pub use series::Table;
 pub use statistics::{Estimate, jain_index};

@@ -21,7 +21,8 @@ pub(crate) fn plain(value: f64) -> String {
 /// digits of it, and five of the mean at most. Without a half width, or with a negligible one, the mean is [`plain`].
 pub(crate) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     let mean = estimate.mean * scale;
-    match estimate.half_width.map(|half_width| half_width * scale) {
+    match estimate.half_width.map(|half_width| half_width * scale).filter(|half_width| half_width.is_finite())
+    {
         Some(half_width) if mean.is_finite() && half_width > 1e-9 * mean.abs() => {
             let places = decimals(half_width, 2).min(decimals(mean, 5));
             (fixed(mean, places), Some(fixed(half_width, places)))
@@ -76,6 +77,10 @@ mod tests {
         assert_eq!([3.0, 2.999_999_999_999_9, 3.5, 18_750.4].map(alone), ["3", "3", "3.500", "18750"]);
         assert_eq!(estimate(&Estimate { mean: 2.0 / 3.0, half_width: None }, 100.0), ("66.67".into(), None));
         assert_eq!(estimate(&Estimate { mean: f64::NAN, half_width: None }, 1.0), (NONE.into(), None));
+        for none in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(estimate(&Estimate { mean: none, half_width: Some(none) }, 1.0), (NONE.into(), None));
+            assert_eq!(estimate(&Estimate { mean: 3.0, half_width: Some(none) }, 1.0), ("3".into(), None));
+        }
         assert_eq!(significant(-0.000_000_04, 3), "0.000000");
         assert_eq!(
             (plain(420.0), plain(1.0 / 3.0), plain(f64::NAN)),

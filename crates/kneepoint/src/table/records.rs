@@ -17,8 +17,13 @@ pub struct Records {
 pub enum Cell {
     /// A name.
     Text(String),
-    /// A number; NaN without an observation.
+    /// A number; NaN without an observation. In every file one that is not finite is none: a null, an empty field.
     Number(f64),
+}
+
+/// A number, if it exists: neither NaN nor infinite.
+pub fn defined(number: f64) -> Option<f64> {
+    Some(number).filter(|number| number.is_finite())
 }
 
 impl Records {
@@ -33,14 +38,21 @@ impl Cell {
     pub fn text(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),
-            Cell::Number(number) if number.is_finite() => number.to_string(),
-            Cell::Number(_) => String::new(),
+            Cell::Number(number) => defined(*number).map_or(String::new(), |number| number.to_string()),
         }
     }
 
-    /// The number; NaN for a text.
-    pub fn number(&self) -> f64 {
-        if let Cell::Number(number) = self { *number } else { f64::NAN }
+    /// The same, and nothing for a number that does not exist.
+    pub fn known(&self) -> Option<String> {
+        match self {
+            Cell::Number(number) if defined(*number).is_none() => None,
+            known => Some(known.text()),
+        }
+    }
+
+    /// The number, if it exists; none for a text.
+    pub fn number(&self) -> Option<f64> {
+        if let Cell::Number(number) = self { defined(*number) } else { None }
     }
 }
 
@@ -78,6 +90,9 @@ mod tests {
         };
         assert_eq!([0, 1, 2].map(|column| records.is_text(column)), [true, false, true]);
         assert_eq!((records.rows[0][2].text(), records.rows[1][1].text()), ("3".into(), String::new()));
-        assert!(records.rows[1][2].number().is_nan());
+        assert_eq!([&records.rows[0][1], &records.rows[1][2]].map(Cell::number), [Some(0.5), None]);
+        for none in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(Cell::Number) {
+            assert_eq!((none.number(), none.known(), none.text()), (None, None, String::new()));
+        }
     }
 }

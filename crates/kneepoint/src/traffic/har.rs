@@ -11,6 +11,7 @@
 
 mod instant;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -156,38 +157,55 @@ impl Log {
         Ok(objects)
     }
 
-    /// When a page began by its own record, if the file has one that says it.
-    fn began(&self, id: &str) -> Result<Option<Instant>, String> {
-        let pages = self.pages.iter().flatten();
-        let mut own = pages.filter(|page| page.id.as_deref() == Some(id));
-        match own.find_map(|page| page.started_date_time.as_deref()) {
-            Some(text) => {
-                let read = text.parse().map_err(|wrong| format!("page `{id}`: startedDateTime {wrong}"));
-                read.map(Some)
+    /// When pages began by their own records, as far as the file says it: the text of the first record of each that has one.
+    fn began(&self) -> BTreeMap<&str, &str> {
+        let mut began = BTreeMap::new();
+        for Page { id, started_date_time } in self.pages.iter().flatten() {
+            if let (Some(id), Some(started)) = (id, started_date_time) {
+                began.entry(id.as_str()).or_insert(started.as_str());
             }
-            None => Ok(None),
+        }
+        began
+    }
+}
+
+/// Values by their keys, which have the order in which they first came.
+fn grouped<K: Ord + Copy, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let (mut places, mut groups) = (BTreeMap::new(), Vec::<(K, Vec<V>)>::new());
+    for (key, value) in pairs {
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
         }
     }
+    groups
 }
 
 /// The sizes of each page's objects.
 pub(super) fn pages(text: &str) -> Result<Vec<Vec<Bytes>>, String> {
     let file: File = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|wrong| format!("not a HAR file: {wrong}: export it from a browser's developer tools"))?;
-    let mut pages: Vec<(&str, Option<Instant>, Vec<Bytes>)> = Vec::new();
-    for Object { page, size, started } in file.log.objects()? {
-        match pages.iter_mut().find(|(other, ..)| *other == page) {
-            Some((.., sizes)) => sizes.push(size),
-            None => pages.push((page, file.log.began(page)?.or(started), vec![size])),
-        }
-    }
+    let own = file.log.began();
+    let by_page = file.log.objects()?.into_iter().map(|object| (object.page, object));
+    let page = |(id, objects): (&str, Vec<Object>)| -> Result<_, String> {
+        let began = match own.get(id) {
+            Some(started) => {
+                Some(started.parse().map_err(|wrong| format!("page `{id}`: startedDateTime {wrong}"))?)
+            }
+            None => objects.first().and_then(|first| first.started),
+        };
+        Ok((began, objects.iter().map(|object| object.size).collect()))
+    };
+    let mut pages: Vec<(Option<Instant>, Vec<Bytes>)> =
+        grouped(by_page).into_iter().map(page).collect::<Result<_, _>>()?;
     if pages.is_empty() {
         return Err("no object in the HAR file has a size: record the page load with an empty cache".into());
     }
-    if pages.iter().all(|(_, began, _)| began.is_some()) {
-        pages.sort_by_key(|(_, began, _)| *began);
+    if pages.iter().all(|(began, _)| began.is_some()) {
+        pages.sort_by_key(|(began, _)| *began);
     }
-    Ok(pages.into_iter().map(|(.., sizes)| sizes).collect())
+    Ok(pages.into_iter().map(|(_, sizes)| sizes).collect())
 }
 
 #[cfg(test)]
@@ -266,6 +284,44 @@ mod tests {
         let text =
             format!(r#"{{"log": {{"pages": [{}], "entries": [{}]}}}}"#, own.join(","), entries.join(","));
         assert_eq!(sizes(pages(&text).unwrap()), [[20, 21], [12, 13]]);
+    }
+
+    #[test]
+    fn twice_as_many_pages_take_twice_the_work() {
+        use std::cell::Cell;
+        use std::cmp::Ordering;
+        thread_local!(static COMPARED: Cell<u64> = const { Cell::new(0) });
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        struct Counted(u32);
+        impl PartialOrd for Counted {
+            fn partial_cmp(&self, other: &Counted) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+        impl Ord for Counted {
+            fn cmp(&self, other: &Counted) -> Ordering {
+                COMPARED.set(COMPARED.get() + 1);
+                self.0.cmp(&other.0)
+            }
+        }
+        let compared = |pages: u32| {
+            COMPARED.set(0);
+            // Two objects of each page, in an order that is none.
+            let keys = (0..2 * pages).map(|place| Counted(place * 7919 % pages));
+            assert_eq!(grouped(keys.map(|key| (key, ()))).len() as u32, pages);
+            COMPARED.get()
+        };
+        let (once, twice) = (compared(5000), compared(10_000));
+        assert!(once > 0 && twice < 5 * once / 2, "{once} and {twice}");
+        // Where each page was compared with each, this took hours.
+        let entries: Vec<String> =
+            (0..100_000).map(|page| dated(&format!("p{page}"), "2025-11-24T10:00:00Z", 9)).collect();
+        let own: Vec<String> = (0..100_000)
+            .map(|page| format!(r#"{{"id": "p{page}", "startedDateTime": "2025-11-24T10:00:00Z"}}"#))
+            .collect();
+        let text =
+            format!(r#"{{"log": {{"pages": [{}], "entries": [{}]}}}}"#, own.join(","), entries.join(","));
+        assert_eq!(pages(&text).unwrap().len(), 100_000);
     }
 
     #[test]

@@ -23,7 +23,12 @@ the verbs print.
   a document of another standard, JSON Schema, which has the version of that standard. Kept runs, `out/runs`, are for `knee` itself: see [files.md](files.md).
 * With `--json` an error is one JSON object on one line, the last of standard error, also for arguments that cannot be
   parsed: see [Errors](#errors). The exit status is the same as without.
-* CSV follows RFC 4180; a number that is undefined is an empty field. Numbers read back as they were. In Parquet it is NaN.
+* CSV follows RFC 4180; a number that is undefined is an empty field. Numbers read back as they were. In Parquet and in Arrow it is null. A number is
+  undefined if it is not finite: one rule for every file.
+* A text of a CSV file that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or an end of a line, has
+  an apostrophe before it, unless it is a number; Parquet, Arrow and JSON have the text as it is.
+* A character that would act instead of being seen, as the escape of a terminal, is written as an escape of JSON, `\\u001b`, in terminals,
+  reports and figures.
 * The end of a key is its unit; a key without one is a text, a count or a ratio. *Fractions* are of one, not percent.
 * `OUT` is the directory of `--out`. A name between `<` and `>` stands for one that differs.
 * An *estimate* is an object: `mean`, the mean over the runs, and `half_width`, half the width of its 95 % confidence

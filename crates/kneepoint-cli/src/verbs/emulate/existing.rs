@@ -51,13 +51,6 @@ pub fn bridge(
     as_json: bool,
 ) -> Result<(), Failure> {
     interrupt::listen_saying("stopping")?;
-    if arguments.bridge[0] == arguments.bridge[1] {
-        let message = format!("--bridge: `{}` is named twice", arguments.bridge[0]);
-        return Err(Failure::usage(
-            message,
-            "name two devices, one for each network; frames of one alone would go round",
-        ));
-    }
     let open = |name: &String| {
         let wire = Wire::open(name).map_err(|error| {
             Failure::run(

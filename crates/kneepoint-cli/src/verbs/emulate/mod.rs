@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use kneepoint::capture::Blocks;
 use kneepoint::measure::{Meter, Series};
 use kneepoint::scenario;
@@ -62,10 +62,10 @@ pub struct Arguments {
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
     /// The link joins two network namespaces that `ip netns` named; the program, if there is one, runs in the first
-    #[arg(long, num_args = 2, value_names = ["NAMESPACE", "NAMESPACE"], conflicts_with = "server")]
+    #[arg(long, num_args = 2, value_names = ["NAMESPACE", "NAMESPACE"], conflicts_with = "server", action = ArgAction::Set)]
     between: Vec<String>,
     /// The link joins the networks at two Ethernet devices, as a bridge would
-    #[arg(long, num_args = 2, value_names = ["DEVICE", "DEVICE"], conflicts_with_all = ["server", "between", "pcap", "program"])]
+    #[arg(long, num_args = 2, value_names = ["DEVICE", "DEVICE"], conflicts_with_all = ["server", "between", "pcap", "program"], action = ArgAction::Set)]
     bridge: Vec<String>,
     /// Measure the link's delay and rate by clocks of its own, and end
     #[arg(long, conflicts_with_all = ["server", "between", "bridge", "pcap", "program", "duration", "out"])]
@@ -110,6 +110,12 @@ fn rights(user: &str) -> Result<Rights, String> {
 
 /// Emulates.
 pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    apart("--between", "network namespaces", &arguments.between)?;
+    apart(
+        "--bridge",
+        "devices, one for each network; frames of one alone would go round",
+        &arguments.bridge,
+    )?;
     let duration = arguments.duration.unwrap_or(Span::MAX);
     let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
     let path = arguments.path.build(duration, sample)?;
@@ -132,6 +138,16 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let _server = serve(arguments, near, other)?;
     let program = start(arguments, near, other, as_json)?;
     with(program, arguments, &path, &hosts, (pcap, out), as_json)
+}
+
+/// A link has two ends.
+fn apart(option: &str, ends: &str, names: &[String]) -> Result<(), Failure> {
+    match names {
+        [one, other] if one == other => {
+            Err(Failure::usage(format!("{option}: `{one}` is named twice"), format!("name two {ends}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Emulates until the program ends.

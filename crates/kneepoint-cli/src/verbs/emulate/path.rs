@@ -16,6 +16,7 @@ use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 use crate::completion;
 use crate::failure::Failure;
 use crate::files;
+use crate::values::distinct;
 
 /// The group of all traffic.
 const TRAFFIC: &str = "traffic";
@@ -128,8 +129,15 @@ impl PathOptions {
             self.link("far", "near", &self.down)?
         );
         text += "\n[tcp]\npreset = \"linux\"\n\n[[flows]]\nname = \"traffic\"\ncc = \"cubic\"\nfrom = \"near\"\nto = \"far\"\n";
-        let open = |name: &str| std::fs::read_to_string(name).map_err(|error| error.to_string());
+        let open =
+            |name: &str| std::fs::read_to_string(self.trace_called(name)).map_err(|error| error.to_string());
         parse(text, "the scenario that these arguments make", &open)
+    }
+
+    /// The file of a trace by its name in the scenario, which is UTF-8.
+    fn trace_called<'p>(&'p self, name: &'p str) -> &'p Path {
+        let given = self.trace.as_deref().filter(|file| file.display().to_string() == name);
+        given.unwrap_or(Path::new(name))
     }
 
     fn link(&self, from: &str, to: &str, others: &[String]) -> Result<String, Failure> {
@@ -158,6 +166,8 @@ impl PathOptions {
                 None => given.iter_mut().for_each(|(_, value)| *value += &format!(",{word}")),
             }
         }
+        let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
+        distinct(&format!("the property of the link from {from} to {to}"), &keys, |key| *key)?;
         for (key, value) in given {
             if let Some((_, field)) = fields.iter_mut().find(|(known, _)| *known == key) {
                 *field = value;
@@ -169,7 +179,7 @@ impl PathOptions {
             |key: &str, written: &str| text += &format!("{key} = {}\n", serde_json::Value::from(written));
         match value("trace") {
             "" => line("rate", value("rate")),
-            file => line("rate", &mean_of_trace(Path::new(file))?.to_string()),
+            file => line("rate", &mean_of_trace(self.trace_called(file))?.to_string()),
         }
         line("delay", value("delay"));
         line("jitter", value("jitter"));

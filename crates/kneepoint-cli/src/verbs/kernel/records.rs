@@ -115,9 +115,9 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     let names = COLUMNS.iter().map(|(column, _)| (*column).to_string()).collect::<Vec<_>>();
     let columns = COLUMNS.iter().map(|(_, get)| match get {
         Get::Text(text) => Column::Texts(
-            taken.iter().map(|(at, one)| text(controller(at), one).into_bytes().into()).collect(),
+            taken.iter().map(|(at, one)| Some(text(controller(at), one).into_bytes().into())).collect(),
         ),
-        Get::Number(get) => Column::Numbers(taken.iter().map(|(_, one)| get(one)).collect()),
+        Get::Number(get) => Column::numbers(taken.iter().map(|(_, one)| get(one))),
     });
     let columns = columns.collect::<Vec<_>>();
     let manifest = manifest::of(Vec::new(), Vec::new(), Vec::new());

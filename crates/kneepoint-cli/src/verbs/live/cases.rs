@@ -43,13 +43,12 @@ impl Case {
 }
 
 /// The cases of a scenario file or of an experiment, with hosts of Linux; only those whose names contain `only`.
-pub fn cases(named: &str, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
-    let path = Path::new(named);
-    let is_file = path.extension().is_some_and(|end| end == "toml") || named == "-";
+pub fn cases(path: &Path, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
+    let is_file = path.extension().is_some_and(|end| end == "toml") || path == "-";
     let mut cases = if is_file && !library::is_experiment(&files::read_text(path)?) {
         of_scenario(path)?
     } else {
-        of_experiment(named, pace)?
+        of_experiment(path, pace)?
     };
     cases.all.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     if cases.all.is_empty() {
@@ -89,10 +88,10 @@ fn of_scenario(path: &Path) -> Result<Cases, Failure> {
     Ok(Cases { title, source: (name.clone(), text), name, all, claims: Vec::new(), notes: Vec::new() })
 }
 
-fn of_experiment(name: &str, pace: Pace) -> Result<Cases, Failure> {
-    let found = library::find(&[name.to_string()], pace, Scope::Taken)?;
+fn of_experiment(name: &Path, pace: Pace) -> Result<Cases, Failure> {
+    let found = library::find(&[name], pace, Scope::Taken)?;
     let [volume] = &found[..] else {
-        let message = format!("`{name}` stands for {} experiments", found.len());
+        let message = format!("`{}` stands for {} experiments", name.display(), found.len());
         return Err(Failure::usage(message, "name one of them; `knee reproduce --list` shows all"));
     };
     let Experiment { id, title, variants, claims, .. } = volume.experiment.clone();
@@ -111,10 +110,10 @@ mod tests {
 
     #[test]
     fn published_experiments_have_cases_for_the_kernel() {
-        let cases = of_experiment("pert.fig6", Pace::Full).unwrap();
+        let cases = of_experiment(Path::new("pert.fig6"), Pace::Full).unwrap();
         let names: std::collections::BTreeSet<_> = cases.all.iter().map(|case| &case.name).collect();
         assert!(names.len() == cases.all.len() && names.len() > 1, "{names:?}");
         assert!(!cases.claims.is_empty());
-        assert!(of_experiment("pert", Pace::Full).is_err(), "a publication is more than one");
+        assert!(of_experiment(Path::new("pert"), Pace::Full).is_err(), "a publication is more than one");
     }
 }

@@ -23,6 +23,7 @@ use super::{Runs, invalid};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::outputs::{Out, Picture, directory, report_at, slug, write_report};
+use crate::values::distinct;
 use crate::{interrupt, manifest};
 
 /// The group of a scenario that the film stands for.
@@ -46,7 +47,7 @@ OUT/report.html has tables and windows; video.csv a line for each metric, window
 pub struct Arguments {
     /// A scenario or an experiment with a group of transfers called `video`, as a file or by name
     #[arg(default_value = "live.video")]
-    scenario: String,
+    scenario: PathBuf,
     /// The length of the film
     #[arg(long, default_value = "210s", value_name = "TIME", value_parser = length)]
     length: Span,
@@ -105,6 +106,8 @@ impl Ran for Screened {
 pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Cases { title, source, mut all, claims, mut notes, .. } =
         arguments.runs.cases(&arguments.scenario)?;
+    let players: Vec<String> = arguments.player.iter().map(|player| player.name()).collect();
+    distinct("--player:", &players, String::clone)?;
     let buffer = arguments.buffer.unwrap_or(arguments.caching);
     if buffer < arguments.caching {
         let message = format!(

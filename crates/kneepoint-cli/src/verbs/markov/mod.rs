@@ -23,6 +23,7 @@ use crate::files::{self, tell};
 use crate::machine;
 use crate::means::{Means, Sweep};
 use crate::outputs::{Out, report_at, write_report, write_scenarios};
+use crate::values::distinct;
 use parameters::Chosen;
 
 /// Arguments of `knee markov`.
@@ -189,11 +190,13 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
             .map_err(|why| Failure::usage(format!("--protocols: {why}"), "write `--protocols ratcp,tcp`"))
     });
     let protocols = protocols.collect::<Result<Vec<_>, _>>()?;
+    distinct("--protocols:", &arguments.protocols, |name| Protocol::read(&Raw::Text(name.clone())).ok())?;
     let backlog = |text: &String| {
         let mut params = Params::default();
         parameters::set(&mut params, "backlog", text).map(|()| params.backlog)
     };
     let mut backlogs = arguments.backlogs.iter().map(backlog).collect::<Result<Vec<_>, _>>()?;
+    distinct("--backlogs:", &arguments.backlogs, |text| backlog(text).ok())?;
     if along.as_ref().is_some_and(|axis| axis.name == "backlog") {
         backlogs.truncate(1);
     }

@@ -10,7 +10,7 @@ use kneepoint::rng::Rng;
 use kneepoint::units::Span;
 
 use super::Arguments;
-use crate::compressed;
+use crate::compressed::{self, Unpacked};
 use crate::failure::Failure;
 use crate::files;
 
@@ -38,58 +38,80 @@ fn begins(head: &[u8]) -> bool {
 }
 
 /// The files of one path, and what there is to say of them.
+#[derive(Default)]
 struct Files {
     capture: Capture,
     notes: Vec<String>,
+    /// Those of the notes that say what is missing.
+    warnings: Vec<String>,
+}
+
+impl Files {
+    fn warn(&mut self, warning: String) {
+        self.notes.push(warning.clone());
+        self.warnings.push(warning);
+    }
+
+    /// Adds a file.
+    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+        let Unpacked { bytes, warning, remark } = compressed::read(path, LARGEST)?;
+        let shown = path.display();
+        if bytes.is_empty() {
+            let message = format!("`{shown}` is an empty file: it has not even the header of a capture");
+            return Err(Failure::run(message, "capture again, and let tcpdump end before its file is read"));
+        }
+        if let Some(format) = capture::foreign_format(&bytes) {
+            let message = format!("`{shown}` is {}, which is not read", format.name);
+            return Err(Failure::run(message, format.remedy));
+        }
+        if !capture::is_capture(&bytes) {
+            let message = format!("`{shown}` is not a capture: neither pcap nor pcapng");
+            return Err(Failure::run(message, "give one of these, as `editcap` or `tcpdump -w` writes it"));
+        }
+        let cut = self.capture.read(&bytes).map_err(|fault| {
+            let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
+            Failure::run(format!("`{shown}` {fault}"), remedy)
+        })?;
+        if let Some(warning) = warning {
+            self.warn(warning);
+        }
+        if let Some(cut) = cut {
+            self.warn(format!("{shown} was cut off {cut}. What is before was used."));
+        }
+        self.notes.extend(remark);
+        Ok(())
+    }
 }
 
 /// Reads all files.
 fn open(arguments: &Arguments) -> Result<Files, Failure> {
-    let (mut capture, mut notes) = (Capture::default(), Vec::new());
+    let mut files = Files::default();
     for path in &arguments.files {
-        let bytes = compressed::read(path, LARGEST)?;
-        if bytes.is_empty() {
-            let message =
-                format!("`{}` is an empty file: it has not even the header of a capture", path.display());
-            return Err(Failure::run(message, "capture again, and let tcpdump end before its file is read"));
-        }
-        if let Some(format) = capture::foreign_format(&bytes) {
-            let message = format!("`{}` is {}, which is not read", path.display(), format.name);
-            return Err(Failure::run(message, format.remedy));
-        }
-        if !capture::is_capture(&bytes) {
-            let message = format!("`{}` is not a capture: neither pcap nor pcapng", path.display());
-            return Err(Failure::run(message, "give one of these, as `editcap` or `tcpdump -w` writes it"));
-        }
-        let cut = capture.read(&bytes).map_err(|fault| {
-            let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
-            Failure::run(format!("`{}` {fault}", path.display()), remedy)
-        })?;
-        notes
-            .extend(cut.map(|cut| format!("{} was cut off {cut}. What is before was used.", path.display())));
+        files.add(path)?;
     }
-    let foreign: Vec<String> =
-        capture.foreign().map(|(link, frames)| format!("{frames} of link type {link}")).collect();
+    let capture = &files.capture;
+    let foreign = few(capture
+        .foreign()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|(link, frames)| format!("{frames} of link type {link}")));
     if !foreign.is_empty() {
         let told = format!("frames of a link type that is not supported: {}", foreign.join(", "));
         if capture.senders().is_empty() {
             return Err(Failure::run(told, format!("supported are {}", capture::supported())));
         }
-        notes.push(format!("Ignored {told}."));
+        files.notes.push(format!("Ignored {told}."));
     }
-    notes.extend(notes_on_files(&capture, &arguments.files));
-    Ok(Files { capture, notes })
+    files.notes.extend(notes_on_files(&files.capture, &arguments.files));
+    Ok(files)
 }
 
 /// What readers have to know of the files, whatever flow they ask for.
 fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let name =
         |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());
-    let mut notes: Vec<String> = capture
-        .clock_steps()
-        .iter()
-        .map(|step| format!("{}: {}", name(step.file), described(step)))
-        .collect();
+    let steps = capture.clock_steps().iter().map(|step| format!("{}: {}", name(step.file), described(step)));
+    let mut notes = few(steps);
     let fragmented = capture.fragmented();
     if fragmented.whole > 0 {
         notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
@@ -115,6 +137,12 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
         notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
     }
     notes
+}
+
+/// The first of them, and how many more there are.
+fn few(all: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = all.len().saturating_sub(SHOWN);
+    all.take(SHOWN).chain((more > 0).then(|| format!("{more} more"))).collect()
 }
 
 fn described(step: &ClockStep) -> String {
@@ -178,7 +206,8 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
         return Err(Failure::usage(message, "leave them out: what happened has no seed"));
     }
     let configs = arguments.configs()?;
-    let Files { capture, mut notes } = open(arguments)?;
+    let Files { capture, mut notes, warnings } = open(arguments)?;
+    warnings.iter().for_each(|warning| files::tell(format!("warning: {warning}")));
     if capture.senders().is_empty() {
         return Err(without_data(&capture));
     }
@@ -248,12 +277,15 @@ fn watched(flow: String, transfer: &Transfer, configs: &[(String, Config)], hold
 
 /// Prints the flows of the files: a line each, those with the most data first.
 pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let Files { capture, notes } = open(arguments)?;
+    let Files { capture, notes, warnings } = open(arguments)?;
     let senders = capture.senders();
     if senders.is_empty() {
         return Err(without_data(&capture));
     }
-    notes.iter().for_each(files::tell);
+    for note in &notes {
+        let warning = if warnings.contains(note) { "warning: " } else { "" };
+        files::tell(format!("{warning}{note}"));
+    }
     let told = senders.into_iter().filter_map(|(direction, _)| {
         let Transfer { bytes, packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
         Some((shown(direction), bytes, packets, losses.len(), samples.len(), lasted.as_secs_f64()))
@@ -264,7 +296,7 @@ pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> 
                                 "round_trips": round_trips, "duration_s": seconds })
         };
         let flows: Vec<_> = told.map(flow).collect();
-        return files::print_json(&serde_json::json!({ "flows": flows }));
+        return files::print_json(&serde_json::json!({ "flows": flows, "notes": notes }));
     }
     let mut lines = vec!["      bytes  packets   lost  round trips  seconds  flow".to_string()];
     lines.extend(told.map(|(flow, bytes, packets, losses, samples, seconds)| {

@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 
 use super::copies::{Point, Points};
+use super::work::step;
 use super::{Direction, Segment};
 use crate::units::{Span, Time};
 
@@ -93,20 +94,33 @@ impl Clocks {
         if self.jumps.is_empty() {
             return Vec::new();
         }
+        let mut by_interface: BTreeMap<u32, Vec<Jump>> = BTreeMap::new();
+        self.jumps.iter().for_each(|jump| by_interface.entry(jump.interface).or_default().push(*jump));
+        let mut places: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        for (&direction, points) in segments.iter() {
+            let own = points
+                .keys()
+                .filter(|point| point.file == file && by_interface.contains_key(&point.interface));
+            own.for_each(|point| places.entry(point.interface).or_default().push((direction, *point)));
+        }
         let mut steps = Vec::new();
-        for (&interface, &(first, _)) in &self.times {
-            let clock = Clock { file, interface, first };
-            let jumps: Vec<Jump> =
-                self.jumps.iter().copied().filter(|jump| jump.interface == interface).collect();
-            let (own, moves) = clock.steps(segments, &jumps);
+        for (&interface, jumps) in &by_interface {
+            let first = self.times.get(&interface).map_or(Time::ZERO, |(first, _)| *first);
+            let places = places.remove(&interface).unwrap_or_default();
+            let (own, moves) = Clock { file, first }.steps(segments, &places, jumps);
             steps.extend(own);
-            let seen = segments.values_mut().flatten().filter(|(point, _)| clock.timed(point));
-            seen.flat_map(|(_, seen)| seen).for_each(|segment| shift(segment, &moves));
+            for (direction, point) in places {
+                let seen = segments.get_mut(&direction).and_then(|points| points.get_mut(&point));
+                seen.into_iter().flatten().for_each(|segment| shift(segment, &moves));
+            }
         }
         steps.sort_by_key(|step| step.packet);
         steps
     }
 }
+
+/// Where segments of an interface are.
+type Place = (Direction, Point);
 
 /// By how much the segments from a packet on are to be moved, in ns.
 type Move = (u64, i128);
@@ -114,25 +128,26 @@ type Move = (u64, i128);
 /// The clock of an interface.
 struct Clock {
     file: u32,
-    interface: u32,
     /// The time of its first packet.
     first: Time,
 }
 
 impl Clock {
-    fn timed(&self, point: &Point) -> bool {
-        (point.file, point.interface) == (self.file, self.interface)
-    }
-
     /// Which of the jumps are steps.
-    fn steps(&self, segments: &BTreeMap<Direction, Points>, jumps: &[Jump]) -> (Vec<ClockStep>, Vec<Move>) {
+    fn steps(
+        &self,
+        segments: &BTreeMap<Direction, Points>,
+        places: &[Place],
+        jumps: &[Jump],
+    ) -> (Vec<ClockStep>, Vec<Move>) {
         let mut votes = vec![Vec::new(); jumps.len()];
-        let own = segments.values().flatten().filter(|(point, _)| self.timed(point));
-        own.for_each(|(_, seen)| vote(seen, jumps, &mut votes));
+        let seen = |(direction, point): &Place| segments.get(direction)?.get(point).map(Vec::as_slice);
+        places.iter().filter_map(seen).for_each(|seen| vote(seen, jumps, &mut votes));
+        let through = awaited(places.iter().filter_map(|place| Some((place.0, seen(place)?))), jumps);
         let (mut steps, mut moves): (Vec<ClockStep>, Vec<Move>) = (Vec::new(), Vec::new());
-        for (jump, cast) in jumps.iter().zip(&votes) {
+        for ((jump, cast), waited) in jumps.iter().zip(&votes).zip(through) {
             let stamped = cast.iter().any(|vote| matches!(vote, Vote::Step(_)));
-            let by_data = || (!stamped && self.is_awaited(segments, jump)).then(|| Some(jump.length()));
+            let by_data = || (!stamped && waited && jump.length() >= ALONE).then(|| Some(jump.length()));
             let Some(step) = decide(jump, cast).or_else(by_data) else { continue };
             let before = moves.last().map_or(0, |(_, moved)| *moved);
             steps.push(self.step(jump, step, before));
@@ -154,30 +169,50 @@ impl Clock {
             mended: step.is_some(),
         }
     }
+}
 
-    /// Whether data was outstanding through a long jump forward, and new data follows instead of the retransmission after a timeout.
-    fn is_awaited(&self, segments: &BTreeMap<Direction, Points>, jump: &Jump) -> bool {
-        if jump.length() < ALONE {
-            return false;
-        }
-        let seen = |direction: Direction| {
-            let points = segments.get(&direction).into_iter().flatten();
-            let own = points.filter(|(point, _)| self.timed(point));
-            own.map(|(_, seen)| seen.split_at(seen.partition_point(|one| one.number < jump.number)))
-        };
-        segments.keys().any(|&(from, to)| {
-            let data = |one: &&Segment| one.payload > 0;
-            let ends = seen((from, to)).filter_map(|(before, _)| before.iter().rev().take(NEAR).find(data));
-            let next = seen((from, to)).filter_map(|(_, after)| after.iter().take(NEAR).find(data));
-            let acks = seen((to, from))
-                .filter_map(|(before, _)| before.iter().rev().take(NEAR).find_map(|one| one.ack));
-            let end = ends.map(|one| one.seq.wrapping_add(one.payload)).reduce(later);
-            let next = next.min_by_key(|one| one.number).map(|one| one.seq);
-            match (acks.reduce(later), end, next) {
-                (Some(ack), Some(end), Some(next)) => ahead(ack, end) > 0 && ahead(end, next) >= 0,
-                _ => false,
+/// For each jump, whether data was outstanding through it, and new data follows instead of the retransmission after a timeout.
+fn awaited<'s>(seen: impl Iterator<Item = (Direction, &'s [Segment])>, jumps: &[Jump]) -> Vec<bool> {
+    let mut directions: BTreeMap<Direction, Vec<&Segment>> = BTreeMap::new();
+    seen.for_each(|(direction, seen)| directions.entry(direction).or_default().extend(seen));
+    directions.values_mut().for_each(|all| all.sort_by_key(|one| one.number));
+    // How many directions more there are that waited through this jump than through the one before.
+    let mut more = vec![0_i64; jumps.len() + 1];
+    for (&(from, to), data) in &directions {
+        let answers = directions.get(&(to, from)).map_or(&[][..], Vec::as_slice);
+        for (place, two) in data.windows(2).enumerate() {
+            let passed = |number: u64| jumps.partition_point(|jump| jump.number <= number);
+            let (mut next, end) = (passed(two[0].number), passed(two[1].number));
+            let (before, after) = data.split_at(place + 1);
+            // All jumps before the next answer are alike.
+            while next < end {
+                step();
+                let heard = answers.partition_point(|answer| answer.number < jumps[next].number);
+                let until = answers.get(heard).map_or(end, |answer| passed(answer.number).min(end));
+                if is_outstanding(before, after, &answers[..heard]) {
+                    more[next] += 1;
+                    more[until] -= 1;
+                }
+                next = until;
             }
-        })
+        }
+    }
+    let waiting = more.iter().scan(0, |sum, more| {
+        *sum += more;
+        Some(*sum > 0)
+    });
+    waiting.take(jumps.len()).collect()
+}
+
+/// Whether data before a jump was not acknowledged by then, and new data follows.
+fn is_outstanding(before: &[&Segment], after: &[&Segment], answers: &[&Segment]) -> bool {
+    let data = |one: &&&Segment| one.payload > 0;
+    let end = before.iter().rev().take(NEAR).find(data).map(|one| one.seq.wrapping_add(one.payload));
+    let next = after.iter().take(NEAR).find(data).map(|one| one.seq);
+    let ack = answers.iter().rev().take(NEAR).find_map(|one| one.ack);
+    match (ack, end, next) {
+        (Some(ack), Some(end), Some(next)) => ahead(ack, end) > 0 && ahead(end, next) >= 0,
+        _ => false,
     }
 }
 

@@ -17,9 +17,10 @@
 //! same data the one that saw more of it is taken: what is lost between them was seen by the first alone. Points that saw
 //! different parts, as those of a bond, are put together. Resets tell nothing of a transfer and are left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Segment;
+use super::ranges::Ranges;
 use crate::units::Span;
 
 /// Where packets were captured: the file, the interface in it, and the place on a host with several.
@@ -32,9 +33,9 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// The same interface, whatever the direction.
-    fn beside(self, other: Point) -> bool {
-        (self.file, self.interface, self.place >> 1) == (other.file, other.interface, other.place >> 1)
+    /// The interface, whatever the direction.
+    fn interface(self) -> (u32, u32, u32) {
+        (self.file, self.interface, self.place >> 1)
     }
 }
 
@@ -59,8 +60,9 @@ impl Once {
         let taken = chosen(sent, extents);
         let heard = once.cleared(answers);
         // Answers from where the data was seen, if any were.
-        let near = |point: Point| taken.iter().any(|(own, _)| own.beside(point));
-        let (close, far): (Vec<_>, Vec<_>) = heard.into_iter().partition(|(point, _)| near(*point));
+        let near: BTreeSet<_> = taken.iter().map(|(own, _)| own.interface()).collect();
+        let (close, far): (Vec<_>, Vec<_>) =
+            heard.into_iter().partition(|(point, _)| near.contains(&point.interface()));
         let candidates = if close.is_empty() { far } else { close };
         let numbers =
             |segments: &[Segment]| Ranges::of(segments.iter().filter_map(|one| Some((one.ack?, 1))));
@@ -108,7 +110,7 @@ fn chosen(
     for (point, segments) in points {
         let own = seen(&segments);
         if 2 * own.shared(&known) <= own.len() {
-            known = known.with(own);
+            known.extend(&own);
             taken.push((point, segments));
         }
     }
@@ -118,53 +120,6 @@ fn chosen(
 /// The bytes of the payloads, whatever packets they came in.
 fn extents(segments: &[Segment]) -> Ranges {
     Ranges::of(segments.iter().map(|one| (one.seq, one.payload)))
-}
-
-/// Sets of numbers, as ranges in order that do not meet.
-#[derive(Default)]
-struct Ranges(Vec<(u64, u64)>);
-
-impl Ranges {
-    /// From starts and lengths.
-    fn of(parts: impl Iterator<Item = (u32, u32)>) -> Ranges {
-        let ranges = parts.map(|(start, length)| (u64::from(start), u64::from(start) + u64::from(length)));
-        Ranges::joined(ranges.filter(|(start, end)| start < end).collect())
-    }
-
-    fn joined(mut parts: Vec<(u64, u64)>) -> Ranges {
-        parts.sort_unstable();
-        let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for (start, end) in parts {
-            match ranges.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => ranges.push((start, end)),
-            }
-        }
-        Ranges(ranges)
-    }
-
-    fn with(self, other: Ranges) -> Ranges {
-        Ranges::joined([self.0, other.0].concat())
-    }
-
-    fn len(&self) -> u64 {
-        self.0.iter().map(|(start, end)| end - start).sum()
-    }
-
-    /// How many numbers are in both.
-    fn shared(&self, other: &Ranges) -> u64 {
-        let (mut own, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
-        let mut shared = 0;
-        while let (Some(one), Some(two)) = (own.peek(), theirs.peek()) {
-            shared += one.1.min(two.1).saturating_sub(one.0.max(two.0));
-            if one.1 < two.1 {
-                own.next()
-            } else {
-                theirs.next()
-            };
-        }
-        shared
-    }
 }
 
 /// All segments in the order of time.
@@ -188,9 +143,9 @@ fn distinct(mut segments: Vec<&Segment>) -> Vec<Segment> {
     segments.into_iter().filter(fresh).cloned().collect()
 }
 
-/// What was sent with each timestamp: first and last byte, and the identification.
+/// What was sent with each timestamp in packets of each identification.
 #[derive(Default)]
-struct Sent(BTreeMap<u32, Vec<(u32, u32, u16)>>);
+struct Sent(BTreeMap<(u32, u16), Ranges>);
 
 /// Packets that a network card makes of one at most, of 64 kB.
 const PARTS: u16 = 64;
@@ -199,15 +154,30 @@ impl Sent {
     /// Whether the bytes were not sent with this timestamp before.
     fn is_new(&mut self, segment: &Segment) -> bool {
         let Some((stamp, _)) = segment.timestamps.filter(|_| segment.payload > 0) else { return true };
-        let (start, end) = (segment.seq, segment.seq.wrapping_add(segment.payload));
-        let own = segment.id.unwrap_or(0);
-        let before = self.0.entry(stamp).or_default();
-        let shared = before.iter().filter(|(_, _, id)| own.wrapping_sub(*id) < PARTS);
-        let again: u32 = shared.map(|(from, to, _)| end.min(*to).saturating_sub(start.max(*from))).sum();
-        let new = again < segment.payload;
-        before.extend(new.then_some((start, end, own)));
+        let (start, own) = (u64::from(segment.seq), segment.id.unwrap_or(0));
+        let end = start + u64::from(segment.payload);
+        let new = !covered(start, end, |at| self.reach(stamp, own, at));
+        if new {
+            self.0.entry((stamp, own)).or_default().add(start, end);
+        }
         new
     }
+
+    /// How far the bytes from `at` on were sent before, in packets of which one with this identification may be a part.
+    fn reach(&self, stamp: u32, own: u16, at: u64) -> Option<u64> {
+        let first = own.wrapping_sub(PARTS - 1);
+        // Identifications wrap.
+        let (one, two) = if first <= own { (first..=own, None) } else { (first..=u16::MAX, Some(0..=own)) };
+        let ids = std::iter::once(one).chain(two);
+        let sent = ids.flat_map(|ids| self.0.range((stamp, *ids.start())..=(stamp, *ids.end())));
+        sent.filter_map(|(_, ranges)| ranges.reach(at)).max()
+    }
+}
+
+/// Whether all numbers from `start` up to `end` are reached, from one to the next in no more steps than a packet has parts.
+fn covered(start: u64, end: u64, reach: impl Fn(u64) -> Option<u64>) -> bool {
+    let mut reached = std::iter::successors(Some(start), |at| reach(*at)).take(usize::from(PARTS) + 1);
+    reached.any(|at| at >= end)
 }
 
 #[cfg(test)]

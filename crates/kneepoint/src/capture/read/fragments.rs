@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::copies::Point;
 use super::links::Part;
+use super::work::step;
 use crate::units::{Span, Time};
 
 /// A receiver waits no longer for the other fragments (RFC 1122 §3.3.2).
@@ -46,13 +47,16 @@ pub(super) struct Whole {
     pub(super) length: usize,
 }
 
-/// One fragment: where it begins, its length on the wire, and what was captured of it.
-type Piece = (usize, usize, Vec<u8>);
+/// One fragment: its length on the wire, and what was captured of it.
+type Piece = (usize, Vec<u8>);
 
 #[derive(Debug)]
 struct Pending {
     at: Time,
-    pieces: Vec<Piece>,
+    /// By where they begin.
+    pieces: BTreeMap<usize, Piece>,
+    /// Up to here the packet has no gap.
+    reached: usize,
     /// The length of the packet, once its last fragment was seen.
     total: Option<usize>,
 }
@@ -73,11 +77,11 @@ impl Fragments {
     pub(super) fn add(&mut self, key: Key, fragment: Fragment, part: Part, at: Time) -> Option<Whole> {
         let (offset, more) = (fragment.offset, fragment.more);
         if let Some(known) = self.pending.get(&key) {
-            let same = known.pieces.iter().find(|(start, _, _)| *start == offset);
+            let same = known.pieces.get(&offset);
             let late = at.since(known.at) > PATIENCE;
             match same {
                 // A copy.
-                Some((_, length, bytes)) if !late && *length == part.wire && bytes == part.bytes => {
+                Some((length, bytes)) if !late && *length == part.wire && bytes == part.bytes => {
                     return None;
                 }
                 // The identification was used again.
@@ -86,13 +90,13 @@ impl Fragments {
                 None => {}
             }
         }
-        let new = || Pending { at, pieces: Vec::new(), total: None };
+        let new = || Pending { at, pieces: BTreeMap::new(), reached: 0, total: None };
         let pending = self.pending.entry(key).or_insert_with(new);
-        pending.pieces.push((offset, part.wire, part.bytes.to_vec()));
+        pending.add(offset, part);
         if !more {
             pending.total = Some(offset + part.wire);
         }
-        if !pending.is_complete() {
+        if pending.total.is_none_or(|total| pending.reached < total) {
             return None;
         }
         self.whole += 1;
@@ -109,7 +113,7 @@ impl Fragments {
         let mut left = std::mem::take(&mut self.stale);
         left.extend(std::mem::take(&mut self.pending));
         let (begun, others): (Vec<_>, Vec<_>) =
-            left.into_iter().partition(|(_, pending)| pending.pieces.iter().any(|piece| piece.0 == 0));
+            left.into_iter().partition(|(_, pending)| pending.pieces.contains_key(&0));
         // The second copy of a packet's last fragment comes after the packet is complete.
         let lone = others.iter().filter(|(key, _)| !self.completed.contains(key));
         let count = lone.map(|(_, pending)| pending.pieces.len() as u64).sum();
@@ -118,32 +122,31 @@ impl Fragments {
 }
 
 impl Pending {
-    fn is_complete(&mut self) -> bool {
-        let Some(total) = self.total else { return false };
-        if self.pieces.iter().map(|(_, length, _)| length).sum::<usize>() < total {
-            return false;
+    fn add(&mut self, offset: usize, part: Part) {
+        self.pieces.insert(offset, (part.wire, part.bytes.to_vec()));
+        if offset > self.reached {
+            return;
         }
-        self.pieces.sort_by_key(|piece| piece.0);
-        let mut end = 0;
-        for (start, length, _) in &self.pieces {
-            if *start > end {
-                return false;
-            }
-            end = end.max(start + length);
+        let mut passed = self.reached;
+        self.reached = self.reached.max(offset + part.wire);
+        // What begins in the new part of it may reach further.
+        while passed < self.reached {
+            let next = self.pieces.range(passed + 1..=self.reached).inspect(|_| step());
+            let furthest = next.map(|(start, (length, _))| start + length).max();
+            passed = self.reached;
+            self.reached = self.reached.max(furthest.unwrap_or(0));
         }
-        end >= total
     }
 
-    fn join(mut self, key: Key) -> Whole {
-        self.pieces.sort_by_key(|piece| piece.0);
+    fn join(self, key: Key) -> Whole {
         let mut bytes: Vec<u8> = Vec::new();
-        for (start, _, captured) in &self.pieces {
+        for (start, (_, captured)) in &self.pieces {
             let Some(new) = bytes.len().checked_sub(*start).and_then(|known| captured.get(known..)) else {
                 continue;
             };
             bytes.extend_from_slice(new);
         }
-        let seen = self.pieces.iter().map(|(start, length, _)| start + length).max().unwrap_or(0);
+        let seen = self.pieces.iter().map(|(start, (length, _))| start + length).max().unwrap_or(0);
         Whole { key, at: self.at, bytes, length: self.total.unwrap_or(seen) }
     }
 }

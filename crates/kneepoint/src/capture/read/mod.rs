@@ -15,10 +15,12 @@ mod links;
 mod others;
 mod outstanding;
 mod probes;
+mod ranges;
 mod sizes;
 mod tcp;
 mod transfer;
 mod tunnels;
+mod work;
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;

@@ -4,15 +4,15 @@
 //!
 //! RFC 2018 (selective acknowledgements), RFC 7323 (timestamps), Karn's rule of RFC 6298 §3.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use super::Segment;
+use super::work::step;
 use crate::units::{Span, Time};
 
-/// A byte range with one last transmission.
+/// A byte range with one last transmission. Where it begins is its key.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    start: u64,
     end: u64,
     sent: Time,
     /// Timestamps of the first and the last transmission.
@@ -68,15 +68,15 @@ pub(super) struct Sent {
 /// The bytes from the first unacknowledged to the last sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// In order, without overlap.
-    pieces: VecDeque<Piece>,
+    /// By their beginnings, without gap or overlap. Those that were selectively acknowledged are joined.
+    pieces: BTreeMap<u64, Piece>,
     una: u64,
     high: u64,
     sacked: u64,
     begun: bool,
     originals: Vec<Original>,
-    /// Probes of a closed window whose bytes the receiver has not taken: the time of the last, its first byte and its end.
-    probes: Vec<(Time, u64, u64)>,
+    /// Probes of a closed window whose bytes the receiver has not taken, by their first byte: the time of the last, and its end.
+    probes: BTreeMap<u64, (Time, u64)>,
     /// Packets that were data, although the window was closed, and their bytes.
     pub(super) admitted: (u64, u64),
     /// The spurious retransmission before: its bounds.
@@ -104,17 +104,13 @@ impl Outstanding {
         self.high.saturating_add_signed(i64::from(ahead))
     }
 
-    /// The index of the first piece that ends above `at`, after a cut there.
-    fn cut(&mut self, at: u64) -> usize {
-        let place = self.pieces.partition_point(|piece| piece.end <= at);
-        match self.pieces.get_mut(place) {
-            Some(piece) if piece.start < at => {
-                let above = Piece { start: at, ..*piece };
-                piece.end = at;
-                self.pieces.insert(place + 1, above);
-                place + 1
-            }
-            _ => place,
+    /// Cuts the piece that has the bytes on both sides of `at`.
+    fn cut(&mut self, at: u64) {
+        let Some((_, piece)) = self.pieces.range_mut(..at).next_back() else { return };
+        if piece.end > at {
+            let above = *piece;
+            piece.end = at;
+            self.pieces.insert(at, above);
         }
     }
 
@@ -130,8 +126,7 @@ impl Outstanding {
         }
         let start = self.unwrapped(segment.seq);
         let end = start + u64::from(segment.payload);
-        self.probes.retain(|(_, known, _)| *known != start);
-        self.probes.push((segment.at, start, end));
+        self.probes.insert(start, (segment.at, end));
     }
 
     /// Takes the bytes of probes up to `end` for sent: the receiver has taken them, or the sender goes on behind them.
@@ -139,9 +134,8 @@ impl Outstanding {
         if self.probes.is_empty() || end <= self.high {
             return;
         }
-        let mut probes = std::mem::take(&mut self.probes);
-        probes.sort_unstable_by_key(|(_, start, _)| *start);
-        for (at, start, probed) in probes {
+        for (start, (at, probed)) in std::mem::take(&mut self.probes) {
+            step();
             if start > self.high || probed <= self.high || probed > end {
                 continue;
             }
@@ -152,7 +146,7 @@ impl Outstanding {
             if bytes > 1 {
                 self.admitted = (self.admitted.0 + 1, self.admitted.1 + bytes);
             }
-            self.pieces.push_back(piece);
+            self.pieces.insert(self.high, piece);
             self.high = probed;
         }
     }
@@ -164,7 +158,6 @@ impl Outstanding {
         let original = self.originals.len() - 1;
         let (first, last) = (stamp, stamp);
         Piece {
-            start,
             end,
             sent: segment.at,
             first,
@@ -189,12 +182,14 @@ impl Outstanding {
             if start < self.high { self.repeat(start, end.min(self.high), segment) } else { Sent::default() };
         if start > self.high {
             let hole = self.piece(self.high, start, segment);
-            self.pieces.push_back(Piece { missing: true, again: true, first: None, last: None, ..hole });
+            self.pieces
+                .insert(self.high, Piece { missing: true, again: true, first: None, last: None, ..hole });
         }
         if end > self.high {
-            let new = self.piece(start.max(self.high), end, segment);
-            self.longest = self.longest.max(new.end - new.start);
-            self.pieces.push_back(new);
+            let begin = start.max(self.high);
+            let new = self.piece(begin, end, segment);
+            self.longest = self.longest.max(end - begin);
+            self.pieces.insert(begin, new);
             self.high = end;
             sent.segments += 1;
         }
@@ -203,11 +198,13 @@ impl Outstanding {
 
     /// Processes bytes below the highest, which were sent before or are late.
     fn repeat(&mut self, start: u64, end: u64, segment: &Segment) -> Sent {
-        let (from, to) = (self.cut(start.max(self.una)), self.cut(end));
+        let begin = start.max(self.una);
+        self.cut(begin);
+        self.cut(end);
         let stamp = segment.timestamps.map(|(value, _)| value);
         let (mut sent, mut found, mut late) = (Sent::default(), false, None);
-        for place in from..to.max(from) {
-            let piece = &mut self.pieces[place];
+        for (_, piece) in self.pieces.range_mut(begin..end.max(begin)) {
+            step();
             if piece.sacked {
                 continue;
             }
@@ -265,10 +262,12 @@ impl Outstanding {
         };
         if ack > self.una && ack <= self.high {
             told.acked = ack - self.una;
-            let below = self.cut(ack);
-            for piece in self.pieces.drain(..below) {
+            self.cut(ack);
+            while let Some(first) = self.pieces.first_entry().filter(|first| *first.key() < ack) {
+                step();
+                let (start, piece) = first.remove_entry();
                 if piece.sacked {
-                    self.sacked -= piece.end - piece.start;
+                    self.sacked -= piece.end - start;
                 } else {
                     note(piece);
                 }
@@ -281,16 +280,41 @@ impl Outstanding {
             if left >= right || left < self.una || right > self.high {
                 continue;
             }
-            let (from, to) = (self.cut(left), self.cut(right));
-            for piece in self.pieces.range_mut(from..to.max(from)).filter(|piece| !piece.sacked) {
-                piece.sacked = true;
-                self.sacked += piece.end - piece.start;
-                note(*piece);
-            }
+            self.sack(left, right, &mut note);
         }
         let echo = segment.timestamps.map(|(_, echo)| echo);
         told.sent = newest.filter(|piece| piece.certain(echo)).map(|piece| piece.sent);
         told
+    }
+}
+
+impl Outstanding {
+    /// Takes the bytes of a block for selectively acknowledged; calls `new` with the pieces that were not.
+    fn sack(&mut self, left: u64, right: u64, mut new: impl FnMut(Piece)) {
+        self.cut(left);
+        self.cut(right);
+        let (mut begin, mut end, mut joined) = (left, right, None);
+        // A block that comes again finds one piece, and those beside it may be joined to it.
+        while let Some((&start, piece)) = self.pieces.range(begin..right).next() {
+            step();
+            let piece = *piece;
+            self.pieces.remove(&start);
+            if !piece.sacked {
+                self.sacked += piece.end - start;
+                new(piece);
+            }
+            (begin, joined) = (piece.end, Some(Piece { sacked: true, ..piece }));
+        }
+        let Some(joined) = joined else { return };
+        begin = left;
+        if let Some((&start, _)) = self.pieces.range(..left).next_back().filter(|(_, before)| before.sacked) {
+            begin = start;
+        }
+        if let Some(after) = self.pieces.get(&right).copied().filter(|after| after.sacked) {
+            self.pieces.remove(&right);
+            end = after.end;
+        }
+        self.pieces.insert(begin, Piece { end, ..joined });
     }
 }
 

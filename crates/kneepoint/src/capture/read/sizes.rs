@@ -12,9 +12,13 @@ const SMALLEST: u32 = 500;
 /// Sizes that are tried, the most frequent ones.
 const TRIED: usize = 16;
 
+/// Packets that a network card makes of one at most. Where there would be more, the MSS is not what it seems.
+const PARTS: u32 = 1024;
+
 /// The packets of at most one MSS that the wire carried.
 pub(super) fn packets_of(segment: &Segment, mss: u32) -> impl Iterator<Item = Segment> + use<> {
-    let (mss, whole) = (mss.max(1), segment.clone());
+    let whole = segment.clone();
+    let mss = if whole.payload.div_ceil(mss.max(1)) > PARTS { whole.payload } else { mss.max(1) };
     (0..segment.payload.div_ceil(mss).max(1)).map(move |place| Segment {
         seq: whole.seq.wrapping_add(place * mss),
         payload: (whole.payload - place * mss).min(mss),
@@ -84,6 +88,12 @@ mod tests {
         assert_eq!(with_handshake(1460, &[1398, 1398, 2796, 300]), 1398);
         // An application that writes little at a time.
         assert_eq!(with_handshake(1460, &[100, 100, 200, 1000]), 1448);
+    }
+
+    #[test]
+    fn a_packet_is_not_cut_into_more_parts_than_a_card_can_make() {
+        let parts = |payload| packets_of(&Segment { payload, ..Segment::default() }, 100).count();
+        assert_eq!([0, 100, 101, 102_400, 102_401].map(parts), [1, 1, 2, 1024, 1]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::units::Time;
 const LEAST: usize = 14;
 /// Header without options.
 const BASE: usize = 20;
+/// No host makes larger packets, not even for a network card that takes them apart.
+const LARGEST: usize = 1 << 20;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const ACK: u8 = 0x10;
@@ -24,6 +26,9 @@ pub(super) fn segment(part: Part, at: Time) -> Result<([u16; 2], Segment), Other
     let (own, flags) = (usize::from(part.byte(12)? >> 4) * 4, part.byte(13)?);
     if own < BASE {
         return Err(Other::Named("malformed TCP headers"));
+    }
+    if part.wire > LARGEST {
+        return Err(Other::Named("TCP segments above 1 MiB, which no host sends"));
     }
     let mut segment = Segment {
         at,

@@ -116,7 +116,7 @@ mod tests {
         );
         for (name, value) in [("flows", 10.0), ("fair_share", 0.5), ("share", 0.25), ("drop_ratio_row", 0.02)]
         {
-            assert!((row[column(name)].number() - value).abs() < 1e-12, "{name}");
+            assert!((row[column(name)].number().unwrap() - value).abs() < 1e-12, "{name}");
         }
     }
 

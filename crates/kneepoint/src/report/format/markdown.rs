@@ -3,6 +3,7 @@
 
 use super::super::document::{Block, Document, Figure, Finding, Inline, Prose, Table};
 use super::Format;
+use crate::visible::visible;
 
 /// Markdown with tables.
 pub const FORMAT: Format = Format { name: "markdown", extension: "md", render };
@@ -30,11 +31,14 @@ fn block(block: &Block) -> Vec<String> {
         Block::Findings(of) => vec![claims(of)],
         Block::Key(_) => Vec::new(),
         Block::Facts(facts) => {
-            let fact = |(name, value): &(String, String)| format!("| {} | {} |\n", cell(name), cell(value));
+            let fact =
+                |(name, value): &(String, String)| format!("| {} | {} |\n", escaped(name), escaped(value));
             vec![format!("| | |\n|---|---|\n{}", facts.iter().map(fact).collect::<String>())]
         }
         Block::Listing(name, text) => {
-            vec![format!("{}\n\n```text\n{}\n```\n", escaped(name), text.trim_end())]
+            let text = visible(text.trim_end());
+            let fence = "`".repeat(longest_run(&text).max(2) + 1);
+            vec![format!("{}\n\n{fence}text\n{text}\n{fence}\n", escaped(name))]
         }
         Block::Pages { blocks, .. } => blocks.iter().flat_map(self::block).collect(),
     }
@@ -46,22 +50,22 @@ fn figure(figure: &Figure) -> String {
 }
 
 fn lines(table: &Table) -> String {
-    let heads = table.columns.iter().map(|column| format!(" {} |", cell(&column.title_and_unit())));
+    let heads = table.columns.iter().map(|column| format!(" {} |", escaped(&column.title_and_unit())));
     let marks = table.columns.iter().map(|column| if column.text { "---|" } else { "---:|" });
     let mut text = format!(
         "| {} |{}\n|---|{}\n",
-        cell(&table.corner),
+        escaped(&table.corner),
         heads.collect::<String>(),
         marks.collect::<String>()
     );
     for line in &table.lines {
         let name = match table.linked {
-            true => format!("[{}](#{})", cell(&line.name), anchor(&line.name)),
-            false => cell(&line.name),
+            true => format!("[{}](#{})", escaped(&line.name), anchor(&line.name)),
+            false => escaped(&line.name),
         };
         let cells = line.cells.iter().map(|shown| match shown.best {
-            true => format!(" **{}** |", cell(&shown.text())),
-            false => format!(" {} |", cell(&shown.text())),
+            true => format!(" **{}** |", escaped(&shown.text())),
+            false => format!(" {} |", escaped(&shown.text())),
         });
         text += &format!("| {name} |{}\n", cells.collect::<String>());
     }
@@ -74,20 +78,20 @@ fn claims(claims: &[Finding]) -> String {
     let (heads, marks) = if numbers { (" ours | published |", "---|---|") } else { ("", "") };
     let mut text = format!("| claim | verdict |{heads} why |\n|---|---|{marks}---|\n");
     for claim in claims {
-        let verdict = cell(&claim.verdict);
+        let verdict = escaped(&claim.verdict);
         let verdict = if claim.stands_out { format!("**{verdict}**") } else { verdict };
         let noise = if claim.noisy { " (within noise)" } else { "" };
         let number =
-            |number: &Option<String>| number.as_ref().map_or("–".to_string(), |number| cell(number));
+            |number: &Option<String>| number.as_ref().map_or("–".to_string(), |number| escaped(number));
         let numbers = match numbers {
             true => format!(" {} | {} |", number(&claim.ours), number(&claim.published)),
             false => String::new(),
         };
-        let statement = format!("**{}** {}", cell(&claim.name), cell(&claim.text));
+        let statement = format!("**{}** {}", escaped(&claim.name), escaped(&claim.text));
         text += &format!(
             "| {} | {verdict}{noise} |{numbers} {} |\n",
             statement.trim_end(),
-            cell(&claim.why.join("; "))
+            escaped(&claim.why.join("; "))
         );
     }
     text
@@ -98,7 +102,7 @@ fn paragraph(prose: &Prose) -> String {
         Inline::Plain(text) => escaped(text),
         Inline::Strong(text) => format!("**{}**", escaped(text)),
         Inline::Emphasis(text) => format!("*{}*", escaped(text)),
-        Inline::Code(text) => format!("`{text}`"),
+        Inline::Code(text) => code(text),
     };
     prose.0.iter().map(inline).collect::<String>() + "\n"
 }
@@ -109,13 +113,46 @@ fn anchor(heading: &str) -> String {
     kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
 }
 
+/// Text that is text: no markup, link, image or address of it is alive.
 fn escaped(text: &str) -> String {
-    text.replace('<', "&lt;")
+    let mut shown = String::new();
+    let mut before = ' ';
+    let text = visible(text);
+    for (place, character) in text.char_indices() {
+        let rest = &text[place + character.len_utf8()..];
+        match character {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '\\' | '`' | '*' | '[' | ']' | '|' | '~' => shown.extend(['\\', character]),
+            // Within a word it is not emphasis.
+            '_' if !(before.is_alphanumeric() && rest.starts_with(char::is_alphanumeric)) => {
+                shown.push_str("\\_")
+            }
+            // Readers make links of what looks like an address.
+            ':' if rest.starts_with("//") => shown.push_str("\\:"),
+            '.' if shown.to_ascii_lowercase().ends_with("www") => shown.push_str("\\."),
+            '@' => shown.push_str("\\@"),
+            '\n' => shown.push(' '),
+            other => shown.push(other),
+        }
+        before = character;
+    }
+    shown
 }
 
-/// Text that stays inside its cell.
-fn cell(text: &str) -> String {
-    escaped(text).replace('|', "\\|").replace('\n', " ")
+/// A text between as many backticks as it does not have.
+fn code(text: &str) -> String {
+    let text = visible(text).replace('\n', " ");
+    let fence = "`".repeat(longest_run(&text) + 1);
+    match text.starts_with('`') || text.ends_with('`') {
+        true => format!("{fence} {text} {fence}"),
+        false => format!("{fence}{text}{fence}"),
+    }
+}
+
+/// The length of the longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]

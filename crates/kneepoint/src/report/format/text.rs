@@ -4,6 +4,7 @@
 use super::super::document::{Block, Document, Finding, Prose, Shown, Table, TableLine};
 use super::Format;
 use crate::table::number::NONE;
+use crate::visible::visible;
 
 /// Plain text.
 pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
@@ -21,7 +22,7 @@ pub fn render(document: &Document) -> String {
             parts.push(wrapped(&section.heading, 0) + &text);
         }
     }
-    parts.join("\n")
+    visible(&parts.join("\n")).into_owned()
 }
 
 /// Blocks with an empty line between, without those that say nothing.

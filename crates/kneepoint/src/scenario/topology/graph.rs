@@ -75,7 +75,13 @@ impl Topology for Graph {
 
 fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     let mut graph = Plan { net: Net::default(), declared: site.root.get("node").is_some() };
-    for node in site.root.tables("node", faults) {
+    let nodes = site.root.tables("node", faults);
+    if let Some(node) = nodes.get(GREATEST_GRAPH) {
+        let message = format!("there are more than {GREATEST_GRAPH} nodes");
+        faults.add_with_help(&node.span, message, "leave some out");
+        return None;
+    }
+    for node in nodes {
         graph.node(node, faults);
     }
     if let Some(node) = site.root.get("reverse_queue") {
@@ -111,7 +117,7 @@ fn lay(site: &Site, table: &Table, faults: &mut Faults) -> Option<Laid> {
     Some(Laid { network: graph.net.0, pairs: site.wishes.iter().zip(pairs).map(repeat).collect() })
 }
 
-/// More links than anybody writes by hand.
+/// More links, or nodes, than anybody writes by hand.
 const GREATEST_GRAPH: usize = 2000;
 
 /// Nodes and links so far.

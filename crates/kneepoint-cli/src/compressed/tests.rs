@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::Write;
+
+use kneepoint::rng::Rng;
+use lzma_rust2::{CheckType, XzOptions, XzWriter};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+use super::*;
+
+const LARGEST: u64 = 1 << 20;
+
+/// Something to compress, of which a part repeats.
+fn content() -> Vec<u8> {
+    (0..20_000u32).flat_map(|number| (number ^ number >> 5).to_le_bytes()).collect()
+}
+
+fn gzipped(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstded(content: &[u8]) -> Vec<u8> {
+    compress_to_vec(content, CompressionLevel::Fastest)
+}
+
+fn xzed(content: &[u8], check: CheckType) -> Vec<u8> {
+    let mut options = XzOptions::with_preset(1);
+    options.set_check_sum_type(check);
+    let mut encoder = XzWriter::new(Vec::new(), options).unwrap();
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The content in each format, whose checksums cover all of it.
+fn formats(content: &[u8]) -> [(&'static str, Vec<u8>); 4] {
+    [
+        ("gzip", gzipped(content)),
+        ("zstd", zstded(content)),
+        ("xz", xzed(content, CheckType::Crc64)),
+        ("xz", xzed(content, CheckType::Sha256)),
+    ]
+}
+
+fn read_in(bytes: &[u8]) -> Result<Unpacked, String> {
+    read_up_to(bytes, LARGEST)
+}
+
+fn read_up_to(bytes: &[u8], largest: u64) -> Result<Unpacked, String> {
+    unpacked(bytes.to_vec(), Path::new("some.pcap"), largest).map_err(|failure| match failure {
+        Failure::Run(complaint) => {
+            format!("{}: {}", complaint.message(), complaint.remedy().unwrap_or_default())
+        }
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn every_format_is_read_as_what_it_was_made_of_and_all_of_its_members() {
+    let content = content();
+    let (first, second) = content.split_at(30_000);
+    for ((name, one), (_, two)) in formats(first).into_iter().zip(formats(second)) {
+        let Unpacked { bytes, warning, remark } = read_in(&[one, two].concat()).unwrap();
+        assert!(bytes == content, "{name}: {} of {} bytes", bytes.len(), content.len());
+        assert_eq!((warning, remark), (None, None), "{name}");
+    }
+    assert_eq!(read_in(b"plain").unwrap().bytes, b"plain");
+    // A part that decoders of zstd skip.
+    let skipped = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstded(&content)].concat();
+    assert!(read_in(&[zstded(&[]), skipped].concat()).unwrap().bytes == content);
+}
+
+#[test]
+fn what_follows_the_last_member_is_damage_however_short_it_is() {
+    for (name, whole) in formats(&content()) {
+        for behind in [&b"x"[..], b"xyz", b"what is that?", &[0x1f, 1]] {
+            let said = read_in(&[&whole, behind].concat()).unwrap_err();
+            assert!(said.contains("`some.pcap` is damaged: its "), "{said}");
+            assert!(said.contains(name), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_read_up_to_there_with_a_warning() {
+    let content = content();
+    for (name, whole) in formats(&content) {
+        let Unpacked { bytes, warning, .. } = read_in(&whole[..whole.len() * 3 / 4]).unwrap();
+        assert!(bytes.len() > 1000 && content.starts_with(&bytes), "{name}: {}", bytes.len());
+        let warning = warning.unwrap();
+        let place = format!("its {name} ends at byte {}, before the checksum", whole.len() * 3 / 4);
+        assert!(
+            warning.starts_with("some.pcap was cut off, or is damaged") && warning.contains(&place),
+            "{warning}"
+        );
+        assert!(read_in(&whole[..8]).is_err(), "{name}: nothing is left of it");
+    }
+}
+
+#[test]
+fn a_wrong_checksum_is_named_with_its_place() {
+    let content = content();
+    for ((name, mut whole), (place, reason)) in
+        formats(&content).into_iter().zip([(8, "corrupt"), (4, "checksum"), (0, ""), (0, "")])
+    {
+        // The checksum of xz is not at its end: an index follows.
+        let at = if place > 0 { whole.len() - place } else { whole.len() - 60 };
+        whole[at] ^= 1;
+        let said = read_in(&whole).unwrap_err();
+        assert!(said.contains(&format!("its {name} cannot be decompressed at byte ")), "{said}");
+        assert!(said.contains(reason) && said.contains(&format!("`{name} -t FILE` tests it")), "{said}");
+    }
+}
+
+#[test]
+fn a_file_without_a_checksum_says_so() {
+    let of_xz = read_in(&xzed(&content(), CheckType::None)).unwrap().remark;
+    assert!(of_xz.is_some_and(|remark| remark.contains("no checksum of xz")));
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, 5];
+    // A last block of five bytes as they are.
+    frame.extend_from_slice(&[5 << 3 | 1, 0, 0]);
+    frame.extend_from_slice(b"hello");
+    let Unpacked { bytes, remark, .. } = read_in(&frame).unwrap();
+    assert_eq!(bytes, b"hello");
+    assert!(remark.is_some_and(|remark| remark.contains("no checksum of zstd")));
+}
+
+#[test]
+fn more_than_is_wanted_is_refused() {
+    for (name, whole) in formats(&content()) {
+        let said = read_up_to(&whole, 70_000).unwrap_err();
+        assert!(said.contains("when decompressed"), "{name}: {said}");
+    }
+}
+
+/// `KNEE_TORTURE_FLIPS` makes more flips.
+#[test]
+fn no_flipped_bit_and_no_cut_gives_other_bytes_without_a_word() {
+    let flips = std::env::var("KNEE_TORTURE_FLIPS").ok().and_then(|flips| flips.parse().ok()).unwrap_or(300);
+    let content = content();
+    let silent = |bytes: &[u8]| match read_in(bytes) {
+        Ok(Unpacked { bytes, warning: None, .. }) => bytes != content,
+        _ => false,
+    };
+    for (name, whole) in formats(&content) {
+        let mut rng = Rng::stream(1, name, 0);
+        for _ in 0..flips {
+            let mut damaged = whole.clone();
+            let bit = rng.below(8 * whole.len() as u64);
+            damaged[(bit / 8) as usize] ^= 1 << (bit % 8);
+            // Without its first bytes it is a file of another kind.
+            assert!(!silent(&damaged) || bit < 48, "{name}: bit {bit} of {}", 8 * whole.len());
+        }
+        for _ in 0..flips / 3 {
+            let length = 6 + rng.below(whole.len() as u64 - 6) as usize;
+            assert!(!silent(&whole[..length]), "{name}: the first {length} of {}", whole.len());
+        }
+    }
+}
