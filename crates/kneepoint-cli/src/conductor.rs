@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::experiment::Work;
-use kneepoint::run::Simulation;
+use kneepoint::run::cost::Term;
+use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
 use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 use rayon::prelude::*;
 
+use crate::budget::Budget;
 use crate::cluster::{Cluster, Job};
 use crate::failure::{Failure, Left};
 use crate::files::tell;
@@ -46,6 +48,11 @@ pub trait Aside: Sync {
 
     /// Whether there are listeners. Runs with one are always simulated.
     fn listens(&self) -> bool;
+
+    /// What a listener to a run takes.
+    fn takes(&self, _cost: &Cost) -> Vec<Term> {
+        Vec::new()
+    }
 
     /// The listener to the run that is wanted at a place.
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure>;
@@ -147,8 +154,15 @@ pub fn conduct<S: Study>(
         };
         hand_over(sweep, cluster, &wanted, &names, &mut missing, &mut back)?;
     }
+    let made: Vec<Wanted> = missing.iter().map(|place| wanted[*place]).collect();
+    let kept: Vec<Wanted> = places.values().map(|places| wanted[places[0]]).collect();
+    let budget = Budget::new(&made, &kept, sweep.workers(), sweep.allowance(), |_, cost| aside.takes(cost));
+    budget.check()?;
+    if let Some(remark) = budget.remark(sweep.workers()) {
+        tell(remark);
+    }
     let records = Mutex::new(records);
-    let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
+    let campaign = Campaign::new(&made, budget);
     let make = |place: usize| -> Result<(), Failure> {
         if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
             aside.heard(place, listener)?;
@@ -162,7 +176,7 @@ pub fn conduct<S: Study>(
     };
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..sweep.workers().clamp(1, missing.len().max(1)) {
+        for _ in 0..campaign.budget.jobs.max(1) {
             scope.spawn(|| {
                 host::work(|| {
                     while let Some(turn) = campaign.take() {
@@ -285,16 +299,16 @@ struct Campaign {
     end: usize,
     failed: AtomicBool,
     bar: ProgressBar,
+    budget: Budget,
 }
 
 /// How much simulated time passes between two looks at the progress and at Ctrl-C.
 const SLICE: Span = Span::from_millis(500);
 
 impl Campaign {
-    fn new<'w>(runs: impl ExactSizeIterator<Item = Wanted<'w>>) -> Campaign {
-        let end = runs.len();
-        let bar = progress_bar(runs.map(|run| cost(run.work)).sum());
-        Campaign { next: AtomicUsize::new(0), end, failed: AtomicBool::new(false), bar }
+    fn new(runs: &[Wanted], budget: Budget) -> Campaign {
+        let bar = progress_bar(runs.iter().map(|run| cost(run.work)).sum());
+        Campaign { next: AtomicUsize::new(0), end: runs.len(), failed: AtomicBool::new(false), bar, budget }
     }
 
     fn stopped(&self) -> bool {
@@ -324,10 +338,11 @@ impl Campaign {
         };
         let end = packets.valid.schedule().duration;
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
+        let mut guard = self.budget.guard(&wanted);
         let mut now = Time::ZERO;
         while now < end {
-            let until = end.min(now + SLICE);
-            simulation.advance(until);
+            let until = end.min(now + SLICE.min(guard.step()));
+            guard.advance(&mut simulation, until)?;
             // In the end, too: what stops a call may be a failure of this run.
             if self.stopped() {
                 return Ok(None);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use kneepoint::measure::Objects;
 use kneepoint::report::{self, Manifest};
+use kneepoint::run::Cost;
+use kneepoint::run::cost::Term;
 use kneepoint::spec::Valid;
 use kneepoint::study::Record;
 use kneepoint::table::Table;
@@ -55,6 +57,10 @@ impl Aside for Files<'_> {
 
     fn listens(&self) -> bool {
         self.settings.captures() || self.objects
+    }
+
+    fn takes(&self, cost: &Cost) -> Vec<Term> {
+        self.objects.then(|| Objects::cost(cost.transfers)).into_iter().collect()
     }
 
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure> {
