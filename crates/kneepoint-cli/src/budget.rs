@@ -209,17 +209,8 @@ impl Guard {
         self.step
     }
 
-    /// A guard that lets a run grow by little before it is stopped: for trials.
-    pub fn of_trial(cost: &Cost) -> Guard {
-        Guard { limit: TRIAL, ..Guard::new(Some(cost), None, 1) }
-    }
-
     /// Goes on until `until`, or until the run takes more than it may.
-    pub fn advance<O: Observer>(
-        &mut self,
-        run: &mut Simulation<O>,
-        until: Time,
-    ) -> Result<(), Failure> {
+    pub fn advance<O: Observer>(&mut self, run: &mut Simulation<O>, until: Time) -> Result<(), Failure> {
         while run.now() < until {
             run.advance(until.min(run.now() + self.step));
             if run.events() < self.events && run.population() < self.population {
@@ -236,9 +227,9 @@ impl Guard {
     }
 
     fn outgrown(&self, taken: u64, now: Time) -> Failure {
-        let of = self.allowed.map_or(String::new(), |allowed| {
-            format!(", of {allowed}, with {} side by side", self.jobs)
-        });
+        let of = self
+            .allowed
+            .map_or(String::new(), |allowed| format!(", of {allowed}, with {} side by side", self.jobs));
         Failure::run(
             format!(
                 "a run takes {} of memory after {}, above its limit of {}{of}",
@@ -254,6 +245,3 @@ impl Guard {
         )
     }
 }
-
-/// Bytes that a trial may grow to.
-const TRIAL: u64 = 500_000_000;

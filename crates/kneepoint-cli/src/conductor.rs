@@ -219,8 +219,12 @@ fn leave_to_others(
 ) -> Result<(), Failure> {
     match host::embedding().map(host::Host::share).unwrap_or_default() {
         host::Share::None if !missing.is_empty() => {
-            let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
-            host::embed().plan(runs);
+            let budget = without_limit(wanted, missing);
+            let run = |place: &usize| {
+                let run = &wanted[*place];
+                (names[*place].clone(), cost(run.work), budget.of(run).map_or(0, Cost::bytes))
+            };
+            host::embed().plan(missing.iter().map(run));
             return Err(Failure::Said(0));
         }
         host::Share::Only(chosen) => {
@@ -239,6 +243,12 @@ fn leave_to_others(
     Ok(())
 }
 
+/// Estimates of runs that are made elsewhere.
+fn without_limit(wanted: &[Wanted], missing: &[usize]) -> Budget {
+    let made: Vec<Wanted> = missing.iter().map(|place| wanted[*place]).collect();
+    Budget::new(&made, &[], 1, None, |_, _| Vec::new())
+}
+
 /// Has missing runs made on a cluster, and reads them back.
 fn hand_over(
     sweep: &Sweep,
@@ -252,10 +262,15 @@ fn hand_over(
     let absent: BTreeSet<usize> = missing.iter().copied().collect();
     let there = (0..names.len()).filter(|place| url.is_some() && !absent.contains(place));
     let store = sweep.store()?;
+    let budget = without_limit(wanted, missing);
+    let run = |place: &usize| {
+        let run = &wanted[*place];
+        (names[*place].as_str(), cost(run.work), budget.of(run).map_or(0, Cost::bytes))
+    };
     let job = Job {
         folder: store.folder(),
         url: url.as_deref(),
-        missing: missing.iter().map(|place| (names[*place].as_str(), cost(wanted[*place].work))).collect(),
+        missing: missing.iter().map(run).collect(),
         kept: there.map(|place| names[place].as_str()).collect(),
         fresh: sweep.fresh(),
         jobs: sweep.limit(),

@@ -159,7 +159,8 @@ fn a_limited_receiver_announces_its_window_and_others_the_largest_there_is() {
     let [opened, closed] = [45, 0].map(|packets| ack(Flags::ACK).with_receive_window(packets));
     let syn = ack(Flags::SYN).with_receive_window(45);
     let packets = [syn, ack(Flags::ACK), opened, closed].map(|packet| (Time(9_000_000), packet));
-    let limited = Options { payload: Bytes(1448), receive_buffer: Bytes(32 << 20), ..Options::of(Host::Linux) };
+    let limited =
+        Options { payload: Bytes(1448), receive_buffer: Bytes(32 << 20), ..Options::of(Host::Linux) };
     let linux = of(limited);
     let file = captured_of(&linux, &packets);
     let of_packet = |at: usize| blocks(&file)[2 + at].1;

@@ -52,6 +52,11 @@ pub fn label(rows: &[(String, Valid)], (row, seed): (usize, u64)) -> String {
     format!("{}-seed{seed}", numbered(&names, row))
 }
 
+/// What the completed transfers of a run take, if they are recorded.
+pub fn objects(recorded: bool, cost: &Cost) -> Vec<Term> {
+    recorded.then(|| Objects::cost(cost.transfers)).into_iter().collect()
+}
+
 impl Aside for Files<'_> {
     type Listener = (Captures, Option<Objects>);
 
@@ -60,7 +65,7 @@ impl Aside for Files<'_> {
     }
 
     fn takes(&self, cost: &Cost) -> Vec<Term> {
-        self.objects.then(|| Objects::cost(cost.transfers)).into_iter().collect()
+        objects(self.objects, cost)
     }
 
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure> {

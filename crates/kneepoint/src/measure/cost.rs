@@ -45,7 +45,12 @@ pub fn watching(valid: &Valid, watching: Watching) -> Vec<Term> {
     let shares = groups * (mixture::GROUP + position::BYTES + 2 * recorder);
     let of_link = size_of::<link::Link>() + occupancy::MOST + 2 * recorder + shares;
     let counters = [
-        Term::new(LINKS, (links * watching.windows) as f64, of_link, "counters of each link, for each group on it"),
+        Term::new(
+            LINKS,
+            (links * watching.windows) as f64,
+            of_link,
+            "counters of each link, for each group on it",
+        ),
         Term::new(
             GROUPS,
             (groups * watching.windows) as f64,

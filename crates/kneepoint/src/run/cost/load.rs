@@ -11,13 +11,13 @@
 //! Datagrams fill the path at their rate, and the queues of links that they overload.
 
 use super::stream::{self, Path, Stream};
+use crate::feedback;
 use crate::link::{LinkSpec, Routes, capacity};
 use crate::queue::{self, Limit};
 use crate::spec::{Group, Member, Valid};
 use crate::tcp::Sender;
 use crate::traffic::Demand;
 use crate::units::{Bytes, Rate, Span};
-use crate::feedback;
 
 /// The load of a run's network.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,10 @@ impl Load {
         for (place, group) in valid.groups().iter().enumerate().filter(|(_, group)| group.kind().opens()) {
             load.open((place, group), valid, &mut routes, &mut streams);
         }
-        load.hops = streams.iter().map(|one| one.flows.min(1e6) * (one.forward.len() + one.backward.len()) as f64).sum();
+        load.hops = streams
+            .iter()
+            .map(|one| one.flows.min(1e6) * (one.forward.len() + one.backward.len()) as f64)
+            .sum();
         let mut queued = vec![0.0; valid.network().links.len()];
         load.elastic(valid, &streams, &mut queued);
         load.pressing(valid, &streams, &mut queued);
@@ -68,7 +71,13 @@ impl Load {
     }
 
     /// The connections that a group opens in the run, evenly between its pairs.
-    fn open(&mut self, (place, group): (usize, &Group), valid: &Valid, routes: &mut Routes, streams: &mut Vec<Stream>) {
+    fn open(
+        &mut self,
+        (place, group): (usize, &Group),
+        valid: &Valid,
+        routes: &mut Routes,
+        streams: &mut Vec<Stream>,
+    ) {
         let (members, pairs) = (group.members.len() as f64, group.pairs.len() as f64);
         let Some(&first) = group.pairs.first() else { return };
         let start = group.members.iter().map(|member| member.start).min_by_key(|start| start.from);
@@ -78,7 +87,11 @@ impl Load {
         let lone = Stream::new((place, group), first, member, Some(demand), valid, routes);
         let narrowest = narrowest(valid, &lone);
         let long: f64 = narrowest.map_or(0.0, |(link, _)| {
-            streams.iter().filter(|one| one.window.is_some() && one.forward.contains(&link)).map(|one| one.flows).sum()
+            streams
+                .iter()
+                .filter(|one| one.window.is_some() && one.forward.contains(&link))
+                .map(|one| one.flows)
+                .sum()
         });
         let rate = narrowest.map_or(f64::INFINITY, |(_, rate)| rate);
         let path = Path { rate, transfer: alone(valid, group, &lone) };
@@ -119,7 +132,13 @@ impl Load {
             let share = rate.unwrap_or(f64::INFINITY);
             let per_second = share.min(stream.demand) / (8.0 * stream.packet);
             let (forward, backward) = (delay(links, &stream.forward), delay(links, &stream.backward));
-            let pipe = |acks: f64| if per_second.is_finite() { (per_second * (forward + acks * backward)).min(window) } else { window };
+            let pipe = |acks: f64| {
+                if per_second.is_finite() {
+                    (per_second * (forward + acks * backward)).min(window)
+                } else {
+                    window
+                }
+            };
             let flying = stream.flows * pipe(stream.acks);
             self.flying += flying;
             self.note_longest(valid, stream, flying, &mut most);
@@ -137,9 +156,15 @@ impl Load {
             self.outstanding += outstanding;
             let tcp = valid.groups()[stream.group].tcp.as_ref();
             self.histories += outstanding * tcp.map_or(0, Sender::segment) as f64;
-            let sent = if per_second.is_finite() { per_second * stream.lasts } else { window * stream.lasts / (forward + backward).max(1e-9) };
+            let sent = if per_second.is_finite() {
+                per_second * stream.lasts
+            } else {
+                window * stream.lasts / (forward + backward).max(1e-9)
+            };
             self.sent += stream.flows * sent;
-            self.rate += 2.0 * stream.flows * if per_second.is_finite() { per_second } else { window / (forward + backward).max(1e-9) };
+            self.rate += 2.0
+                * stream.flows
+                * if per_second.is_finite() { per_second } else { window / (forward + backward).max(1e-9) };
             self.note_written(&valid.groups()[stream.group], stream, share);
         }
         for (queued, excess) in queued.iter_mut().zip(excess) {
@@ -157,7 +182,8 @@ impl Load {
     /// Datagrams, which nothing slows down.
     fn pressing(&mut self, valid: &Valid, streams: &[Stream], queued: &mut [f64]) {
         let links = &valid.network().links;
-        let pressing = || streams.iter().filter(|one| one.window.is_none()).map(|one| (one, offered(links, one)));
+        let pressing =
+            || streams.iter().filter(|one| one.window.is_none()).map(|one| (one, offered(links, one)));
         let mut asked = vec![0.0; links.len()];
         for (stream, rate) in pressing() {
             stream.forward.iter().for_each(|link| asked[*link as usize] += stream.flows * rate);

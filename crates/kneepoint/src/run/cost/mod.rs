@@ -18,8 +18,8 @@ mod stream;
 
 use serde::Serialize;
 
-use super::agents::{Agent, Pool};
 use super::Engine;
+use super::agents::{Agent, Pool};
 use super::flow::{Part, SLOT};
 use crate::event::EventQueue;
 use crate::link::{LinkSpec, Links, Tail};
@@ -148,9 +148,12 @@ const LINKS: (&str, &str) = ("links", "simulate fewer hosts, or let `access` be 
 const PATHS: (&str, &str) = ("paths", "simulate fewer hosts");
 const FLOWS: (&str, &str) = ("flows", "simulate fewer flows, or let fewer arrive than the links carry");
 const SOURCES: (&str, &str) = ("sources", "simulate fewer members");
-const FLYING: (&str, &str) = ("packets in flight", "lower the rate or the delay, send larger packets, or shorten the run");
-const QUEUES: (&str, &str) = ("packets in queues", "limit the buffer, lower the rate, send larger packets, or shorten the run");
-const OUTSTANDING: (&str, &str) = ("segments outstanding", "lower the rate or the delay, or send larger packets");
+const FLYING: (&str, &str) =
+    ("packets in flight", "lower the rate or the delay, send larger packets, or shorten the run");
+const QUEUES: (&str, &str) =
+    ("packets in queues", "limit the buffer, lower the rate, send larger packets, or shorten the run");
+const OUTSTANDING: (&str, &str) =
+    ("segments outstanding", "lower the rate or the delay, or send larger packets");
 const WRITTEN: (&str, &str) = ("data written", "write less, or in larger pieces, than the links carry");
 
 fn links(valid: &Valid) -> Term {
@@ -167,9 +170,10 @@ fn hops(hops: f64) -> Term {
 fn flows(valid: &Valid, load: &Load) -> Term {
     let options = |group: usize| valid.groups()[group].tcp.clone().unwrap_or_default();
     let each = |(group, _): &(usize, f64)| SLOT + Sender::history(&options(*group));
-    let (count, bytes) = load.flows.iter().fold((0.0, 0.0), |(count, bytes), one| {
-        (count + one.1, bytes + one.1 * each(one) as f64)
-    });
+    let (count, bytes) = load
+        .flows
+        .iter()
+        .fold((0.0, 0.0), |(count, bytes), one| (count + one.1, bytes + one.1 * each(one) as f64));
     let each = if count > 0.0 { bytes / count } else { 0.0 };
     let opened = load.flows.iter().filter(|(group, _)| valid.groups()[*group].kind().opens());
     let opened: f64 = opened.map(|(_, count)| count).sum();
@@ -183,7 +187,12 @@ fn flows(valid: &Valid, load: &Load) -> Term {
 fn sources(valid: &Valid) -> Term {
     let acting = valid.groups().iter().filter(|group| group.kind() != Kind::Transfers);
     let count: usize = acting.map(|group| group.members.len()).sum();
-    Term::new(SOURCES, count as f64, growing(size_of::<Agent>() + size_of::<Pool>()), "that decide in the run")
+    Term::new(
+        SOURCES,
+        count as f64,
+        growing(size_of::<Agent>() + size_of::<Pool>()),
+        "that decide in the run",
+    )
 }
 
 fn in_flight(load: &Load) -> Term {
@@ -193,7 +202,8 @@ fn in_flight(load: &Load) -> Term {
 
 /// Packets in buffers that store them; those of computed queues are in flight already.
 fn waiting(load: &Load) -> Term {
-    let (tails, ruled) = (load.tails * growing(Tail::PACKET) as f64, load.ruled * growing(Waiting::PACKET) as f64);
+    let (tails, ruled) =
+        (load.tails * growing(Tail::PACKET) as f64, load.ruled * growing(Waiting::PACKET) as f64);
     let packets = load.tails + load.ruled;
     let each = if packets > 0.0 { (tails + ruled) / packets } else { 0.0 };
     Term::new(QUEUES, packets, each as usize, load.deepest.clone())

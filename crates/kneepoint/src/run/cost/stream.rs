@@ -88,9 +88,8 @@ impl Stream {
         let end = member.stop.unwrap_or(Time::NEVER).min(valid.schedule().duration);
         let lasts = end.since(member.start.from).as_secs_f64();
         let links = &valid.network().links;
-        let delay = |path: &[u32]| -> f64 {
-            path.iter().map(|link| links[*link as usize].delay.as_secs_f64()).sum()
-        };
+        let delay =
+            |path: &[u32]| -> f64 { path.iter().map(|link| links[*link as usize].delay.as_secs_f64()).sum() };
         let rtt = delay(&forward) + delay(&backward);
         let nature = group.source.nature();
         let wanted = demand.map_or(f64::INFINITY, |demand| 8.0 * demand.per_second * demand.size);
@@ -118,6 +117,7 @@ fn window(tcp: &Options, cc: Option<&cc::Config>, size: f64, rounds: f64) -> f64
     let rounds = if registered { rounds.floor() } else { f64::INFINITY };
     let grown = tcp.initial_window * rounds.exp2();
     let payload = tcp.payload.0.max(1) as f64;
-    let room = if tcp.receive_buffer.0 > 0 { tcp.receive_buffer.0 as f64 / 2.0 / payload } else { f64::INFINITY };
+    let room =
+        if tcp.receive_buffer.0 > 0 { tcp.receive_buffer.0 as f64 / 2.0 / payload } else { f64::INFINITY };
     grown.min(f64::from(tcp.max_window)).min((size / payload).ceil()).min(room).max(1.0)
 }
