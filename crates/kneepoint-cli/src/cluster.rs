@@ -69,8 +69,8 @@ pub struct Job<'a> {
     pub folder: &'a Path,
     /// The store that the folder is a copy of, where there is one.
     pub url: Option<&'a str>,
-    /// Names, each with about how much work the run is.
-    pub missing: Vec<(&'a str, u64)>,
+    /// Names, each with about how much work the run is, and the bytes of memory that it takes.
+    pub missing: Vec<(&'a str, u64, u64)>,
     /// The names of runs that the folder has.
     pub kept: Vec<&'a str>,
     /// Whether runs that the store has are repeated.

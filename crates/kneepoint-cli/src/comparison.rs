@@ -221,17 +221,18 @@ impl ComparisonPlan {
         let study = self.study();
         let listens = self.listens(settings);
         settings.sweep.check(listens)?;
+        let objects = self.objects || settings.objects;
         if settings.sweep.dry_run() {
-            return Forecast::of(&study, &settings.sweep, listens)?.print(as_json);
+            return Forecast::of(&study, &settings.sweep, listens, |cost| each::objects(objects, cost))?
+                .print(as_json);
         }
-        let ComparisonPlan { title, scenarios, files: named, rows, seeds, objects, out } = self;
+        let ComparisonPlan { title, scenarios, files: named, rows, seeds, out, .. } = self;
         let out = out.settle()?;
         let notes = named
             .keys()
             .filter(|name| !is_within(name))
             .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
         let notes = notes.collect();
-        let objects = objects || settings.objects;
         let about = About::new(title, scenarios.clone(), named.clone(), seeds, notes);
         let manifest = about.manifest.clone();
         let files = Files {

@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::experiment::Work;
-use kneepoint::run::Simulation;
+use kneepoint::run::cost::Term;
+use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
 use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
+use crate::budget::Budget;
 use crate::cluster::{Cluster, Job};
 use crate::failure::{Failure, Left};
 use crate::files::tell;
@@ -45,6 +47,11 @@ pub trait Aside: Sync {
 
     /// Whether there are listeners. Runs with one are always simulated.
     fn listens(&self) -> bool;
+
+    /// What a listener to a run takes.
+    fn takes(&self, _cost: &Cost) -> Vec<Term> {
+        Vec::new()
+    }
 
     /// The listener to the run that is wanted at a place.
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure>;
@@ -147,8 +154,15 @@ pub fn conduct<S: Study>(
         };
         hand_over(sweep, cluster, &wanted, &names, &mut missing, &mut back)?;
     }
+    let made: Vec<Wanted> = missing.iter().map(|place| wanted[*place]).collect();
+    let kept: Vec<Wanted> = places.values().map(|places| wanted[places[0]]).collect();
+    let budget = Budget::new(&made, &kept, sweep.workers(), sweep.allowance(), |_, cost| aside.takes(cost));
+    budget.check()?;
+    if let Some(remark) = budget.remark(sweep.workers()) {
+        tell(remark);
+    }
     let records = Mutex::new(records);
-    let campaign = Campaign::new(missing.iter().map(|place| wanted[*place]));
+    let campaign = Campaign::new(&made, budget);
     let make = |place: usize| -> Result<(), Failure> {
         if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
             aside.heard(place, listener)?;
@@ -161,7 +175,7 @@ pub fn conduct<S: Study>(
         Ok(())
     };
     let failures = Mutex::new(Vec::new());
-    threads::crew(sweep.workers().clamp(1, missing.len().max(1)), || {
+    threads::crew(campaign.budget.jobs.clamp(1, missing.len().max(1)), || {
         host::work(|| {
             while let Some(turn) = campaign.take() {
                 match make(missing[turn]) {
@@ -205,8 +219,12 @@ fn leave_to_others(
 ) -> Result<(), Failure> {
     match host::embedding().map(host::Host::share).unwrap_or_default() {
         host::Share::None if !missing.is_empty() => {
-            let runs = missing.iter().map(|place| (names[*place].clone(), cost(wanted[*place].work)));
-            host::embed().plan(runs);
+            let budget = without_limit(wanted, missing);
+            let run = |place: &usize| {
+                let run = &wanted[*place];
+                (names[*place].clone(), cost(run.work), budget.of(run).map_or(0, Cost::bytes))
+            };
+            host::embed().plan(missing.iter().map(run));
             return Err(Failure::Said(0));
         }
         host::Share::Only(chosen) => {
@@ -225,6 +243,12 @@ fn leave_to_others(
     Ok(())
 }
 
+/// Estimates of runs that are made elsewhere.
+fn without_limit(wanted: &[Wanted], missing: &[usize]) -> Budget {
+    let made: Vec<Wanted> = missing.iter().map(|place| wanted[*place]).collect();
+    Budget::new(&made, &[], 1, None, |_, _| Vec::new())
+}
+
 /// Has missing runs made on a cluster, and reads them back.
 fn hand_over(
     sweep: &Sweep,
@@ -238,10 +262,15 @@ fn hand_over(
     let absent: BTreeSet<usize> = missing.iter().copied().collect();
     let there = (0..names.len()).filter(|place| url.is_some() && !absent.contains(place));
     let store = sweep.store()?;
+    let budget = without_limit(wanted, missing);
+    let run = |place: &usize| {
+        let run = &wanted[*place];
+        (names[*place].as_str(), cost(run.work), budget.of(run).map_or(0, Cost::bytes))
+    };
     let job = Job {
         folder: store.folder(),
         url: url.as_deref(),
-        missing: missing.iter().map(|place| (names[*place].as_str(), cost(wanted[*place].work))).collect(),
+        missing: missing.iter().map(run).collect(),
         kept: there.map(|place| names[place].as_str()).collect(),
         fresh: sweep.fresh(),
         jobs: sweep.limit(),
@@ -289,16 +318,16 @@ struct Campaign {
     end: usize,
     failed: AtomicBool,
     bar: ProgressBar,
+    budget: Budget,
 }
 
 /// How much simulated time passes between two looks at the progress and at Ctrl-C.
 const SLICE: Span = Span::from_millis(500);
 
 impl Campaign {
-    fn new<'w>(runs: impl ExactSizeIterator<Item = Wanted<'w>>) -> Campaign {
-        let end = runs.len();
-        let bar = progress_bar(runs.map(|run| cost(run.work)).sum());
-        Campaign { next: AtomicUsize::new(0), end, failed: AtomicBool::new(false), bar }
+    fn new(runs: &[Wanted], budget: Budget) -> Campaign {
+        let bar = progress_bar(runs.iter().map(|run| cost(run.work)).sum());
+        Campaign { next: AtomicUsize::new(0), end: runs.len(), failed: AtomicBool::new(false), bar, budget }
     }
 
     fn stopped(&self) -> bool {
@@ -328,10 +357,11 @@ impl Campaign {
         };
         let end = packets.valid.schedule().duration;
         let mut simulation = Simulation::new(&packets.valid, seed, (packets.watch(seed), listener));
+        let mut guard = self.budget.guard(&wanted);
         let mut now = Time::ZERO;
         while now < end {
-            let until = end.min(now + SLICE);
-            simulation.advance(until);
+            let until = end.min(now + SLICE.min(guard.step()));
+            guard.advance(&mut simulation, until)?;
             // In the end, too: what stops a call may be a failure of this run.
             if self.stopped() {
                 return Ok(None);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a study would cost: how many runs, how many of them are kept, and about how long the others take on this machine.
+//! What a study would cost: how many runs, how many of them are kept, about how long the others take on this machine, and how much
+//! memory. One that does not fit is refused before anything is tried.
 //!
 //! ```text
 //! CPU time of a run   packets that its bottleneck can carry in all × time per packet
@@ -7,20 +8,24 @@
 //! time                CPU time of all new runs / runs side by side, and the longest run at least
 //! ```
 //!
-//! A bottleneck that is not full carries less: the estimate is rather high. Computations are not estimated.
+//! A bottleneck that is not full carries less: the estimate is rather high. Computations are not estimated. Memory is that of the
+//! [budget](crate::budget); a trial ends before it takes much.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kneepoint::experiment::Work;
-use kneepoint::run::Simulation;
+use kneepoint::run::cost::Term;
+use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
 use kneepoint::study::{Study, Wanted};
 use kneepoint::units::{Span, Time};
 use serde::Serialize;
 
+use crate::budget::{Budget, number};
 use crate::failure::Failure;
 use crate::means::Sweep;
+use crate::memory::size;
 use crate::{files, interrupt, machine, threads};
 
 /// CPU time spent on a run to see how fast it is.
@@ -47,6 +52,14 @@ pub struct Forecast {
     seconds: Option<f64>,
     /// Runs side by side; on a cluster, if they are limited.
     jobs: Option<usize>,
+    /// Packets that the new ones send.
+    packets: f64,
+    /// Memory of these runs side by side with what is left of all; on a cluster that of one.
+    memory_bytes: u64,
+    /// What they may take; unknown on a cluster, and where the machine does not tell.
+    memory_allowed_bytes: Option<u64>,
+    /// What takes the memory of the run that takes most.
+    memory: Vec<Part>,
     /// The part of the runs, as 1/2.
     shard: Option<String>,
     /// The cluster.
@@ -57,16 +70,29 @@ pub struct Forecast {
     url: Option<String>,
 }
 
+/// A part of the memory of a run.
+#[derive(Serialize)]
+struct Part {
+    #[serde(flatten)]
+    term: Term,
+    bytes: u64,
+}
+
 impl Forecast {
     /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated whatever is kept.
-    pub fn of(study: &impl Study, sweep: &Sweep, afresh: bool) -> Result<Forecast, Failure> {
+    pub fn of(
+        study: &impl Study,
+        sweep: &Sweep,
+        afresh: bool,
+        beside: impl Fn(&Cost) -> Vec<Term>,
+    ) -> Result<Forecast, Failure> {
         interrupt::listen()?;
         let store = sweep.kept();
         let mut seen = BTreeSet::new();
         let mut wanted: Vec<(String, Wanted)> =
             study.wanted().into_iter().map(|run| (run.name(), run)).collect();
         wanted.retain(|(name, _)| seen.insert(name.clone()));
-        let runs = wanted.len();
+        let (runs, all) = (wanted.len(), wanted.iter().map(|(_, run)| *run).collect::<Vec<_>>());
         let again = afresh || sweep.fresh();
         let (mut ours, mut left) = (Vec::new(), 0);
         for (place, (name, run)) in wanted.into_iter().enumerate().take_while(|_| !interrupt::asked()) {
@@ -81,18 +107,29 @@ impl Forecast {
         // In an order that has nothing to do with the cases.
         ours.sort_by(|one, other| one.0.cmp(&other.0));
         let new: Vec<Wanted> = ours.into_iter().map(|(_, run)| run).collect();
+        let on = sweep.cluster().map(ToString::to_string);
+        // A worker of a cluster makes one run at a time, in the memory of its machine.
+        let budget = match on {
+            Some(_) => Budget::new(&new, &[], 1, None, |_, cost| beside(cost)),
+            None => Budget::new(&new, &all, sweep.workers(), sweep.allowance(), |_, cost| beside(cost)),
+        };
+        budget.check()?;
         let packets: Vec<f64> = new.iter().filter_map(|run| Some(carried(simulated(run)?))).collect();
-        let per_packet = per_packet(&new);
+        let per_packet = per_packet(&new, &budget);
         if interrupt::asked() {
             return Err(Failure::Interrupted("stopped: nothing was run, and nothing was written".into()));
         }
         let cpu_seconds = per_packet.map(|each| each * packets.iter().sum::<f64>());
         let longest = packets.iter().copied().fold(0.0, f64::max);
-        let on = sweep.cluster().map(ToString::to_string);
         let jobs = match on {
             Some(_) => sweep.limit().map(usize::from),
-            None => Some(sweep.workers().clamp(1, new.len().max(1))),
+            None => Some(budget.jobs),
         };
+        let sent = new.iter().filter_map(|run| Some(budget.of(run)?.packets)).sum();
+        let part = |term: &Term| Part { bytes: term.bytes(), term: term.clone() };
+        let terms = budget.greatest().map_or(&[][..], |cost| &cost.terms).iter();
+        let mut memory: Vec<Part> = terms.map(part).filter(|part| part.bytes > 0).collect();
+        memory.sort_by_key(|part| std::cmp::Reverse(part.bytes));
         let here = jobs.filter(|_| on.is_none());
         let times = cpu_seconds.zip(per_packet).zip(here);
         let seconds = times.map(|((cpu, each), abreast)| (cpu / abreast as f64).max(each * longest));
@@ -104,6 +141,10 @@ impl Forecast {
             cpu_seconds,
             seconds,
             jobs,
+            packets: sent,
+            memory_bytes: budget.needs(budget.jobs),
+            memory_allowed_bytes: budget.allowed(),
+            memory,
             shard: sweep.shard().map(|shard| shard.to_string()),
             on,
             store: store.folder().display().to_string(),
@@ -137,6 +178,9 @@ impl Forecast {
             text += &time;
             text += "(by trial of some of them, and if their links are full)\n";
         }
+        if *new > 0 {
+            text += &self.memory_text();
+        }
         if let Some(url) = &self.url {
             let store = &self.store;
             text += &format!(
@@ -144,6 +188,24 @@ impl Forecast {
             );
         }
         text
+    }
+}
+
+impl Forecast {
+    /// A sentence on memory, and what takes most of it.
+    fn memory_text(&self) -> String {
+        let allowed =
+            self.memory_allowed_bytes.map_or(String::new(), |bytes| format!(" of {} allowed", size(bytes)));
+        let most = self.memory.first().map_or(String::new(), |Part { term, bytes }| {
+            format!(
+                "; most of a run's, {}, is {}, {} of {} B",
+                size(*bytes),
+                term.name,
+                number(term.count),
+                term.each
+            )
+        });
+        format!("about {}{allowed} of memory{most}\n", size(self.memory_bytes))
     }
 }
 
@@ -163,23 +225,29 @@ fn carried(valid: &Valid) -> f64 {
 }
 
 /// Seconds of CPU time for each packet of the bottleneck, over some of the runs; nothing if they carried none.
-fn per_packet(runs: &[Wanted]) -> Option<f64> {
+fn per_packet(runs: &[Wanted], budget: &Budget) -> Option<f64> {
     let tried = runs.len().min(TRIALS);
     let places = (0..tried).map(|place| place * runs.len() / tried.max(1)).collect::<Vec<_>>();
-    let tries = threads::map(&places, |place| trial(&runs[*place])).into_iter().flatten();
-    let (packets, seconds) =
-        tries.fold((0, 0.0), |(packets, seconds), one| (packets + one.0, seconds + one.1));
+    let side_by_side = |places: &[usize]| threads::map(places, |place| trial(&runs[*place], budget));
+    let tries = places.chunks(budget.jobs.max(1)).flat_map(side_by_side).flatten();
+    let (packets, seconds) = tries.fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     (packets > 0).then(|| seconds / packets as f64)
 }
 
 /// Packets of the bottleneck and seconds of CPU time at the beginning of a run.
-fn trial(run: &Wanted) -> Option<(u64, f64)> {
+fn trial(run: &Wanted, budget: &Budget) -> Option<(u64, f64)> {
     let Work::Packets(packets) = run.work else { return None };
     let (end, began) = (packets.valid.schedule().duration, machine::thread_cpu_time());
     let spent = || machine::thread_cpu_time().saturating_sub(began);
     let mut simulation = Simulation::new(&packets.valid, run.seed, packets.watch(run.seed));
+    let mut guard = budget.guard(run);
+    let slice = SLICE.min(Span(guard.step().0 / 10).max(Span(1)));
     while simulation.now() < end && spent() < TRIAL && !interrupt::asked() {
-        simulation.advance(end.min(simulation.now() + SLICE));
+        let until = end.min(simulation.now() + slice);
+        // One that grows too large was tried for long enough.
+        if guard.advance(&mut simulation, until).is_err() {
+            break;
+        }
     }
     let seconds = spent().as_secs_f64();
     Some((simulation.finish().1.bottleneck_packets, seconds))

@@ -14,6 +14,9 @@ static HOST: OnceLock<Host> = OnceLock::new();
 /// Runs what a thread of this library does, within what the program around it needs for its algorithms there.
 pub type Around = fn(&mut (dyn FnMut() + Send));
 
+/// A run to be made: its name, about how much work it is, and the bytes of memory that it takes.
+pub type Planned = (String, u64, u64);
+
 /// Another program around this library. It makes one call at a time.
 #[derive(Default)]
 pub struct Host {
@@ -31,7 +34,7 @@ struct Call {
     input: Option<String>,
     share: Share,
     extensions: Extensions,
-    planned: Vec<(String, u64)>,
+    planned: Vec<Planned>,
 }
 
 /// Which of the runs that are not kept a call makes.
@@ -118,8 +121,8 @@ impl Host {
         Some(Progress { done: bar.position(), total: bar.length()?, message: bar.message() })
     }
 
-    /// The runs that a call would have made, by name, with about how much work each is.
-    pub fn take_planned(&self) -> Vec<(String, u64)> {
+    /// The runs that a call would have made.
+    pub fn take_planned(&self) -> Vec<Planned> {
         std::mem::take(&mut lock(&self.call).planned)
     }
 
@@ -153,7 +156,7 @@ impl Host {
         lock(&self.call).share.clone()
     }
 
-    pub(crate) fn plan(&self, runs: impl IntoIterator<Item = (String, u64)>) {
+    pub(crate) fn plan(&self, runs: impl IntoIterator<Item = Planned>) {
         lock(&self.call).planned.extend(runs);
     }
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`host`] | the program that this library is part of: a terminal's, or another |
 //! | [`machine`] | clock, host name, kernel: the only place that reads them |
+//! | [`memory`] | how much memory runs may take |
 //! | [`manifest`] | provenance of results |
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`failure`] | errors, their messages and exit status |
@@ -22,6 +23,7 @@
 //! | [`store`] | kept runs by the hash of their inputs |
 //! | [`cluster`] | runs made by the Python package on a cluster |
 //! | [`means`] | options of the verbs that make runs |
+//! | [`budget`] | how many runs fit into memory, and how much each may take |
 //! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
 //! | [`forecast`] | what a study would cost |
 //! | [`library`] | the published experiments |
@@ -36,6 +38,7 @@
 
 pub mod answer;
 mod arguments;
+pub mod budget;
 mod captures;
 mod catalogue;
 mod cluster;
@@ -52,6 +55,7 @@ mod library;
 mod machine;
 mod manifest;
 mod means;
+mod memory;
 mod named;
 mod outputs;
 mod parquet;

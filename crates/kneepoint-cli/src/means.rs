@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use kneepoint::units::Bytes;
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
 use crate::host::{self, Host, Share};
 use crate::machine;
+use crate::memory::Allowance;
 use crate::store::Store;
 
 /// Options of every verb that makes runs.
@@ -30,6 +32,13 @@ pub struct Means {
     /// that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
+    /// Memory that the runs may take together, as in 4gb [default: three quarters of what is available]
+    ///
+    /// It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One
+    /// that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what
+    /// `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    #[arg(long, value_name = "SIZE", overrides_with = "memory")]
+    memory: Option<Bytes>,
 }
 
 /// Options of the verbs that sweep: their runs may be made elsewhere, and counted beforehand.
@@ -49,7 +58,7 @@ pub struct Sweep {
     /// python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<Cluster>,
-    /// Say how many runs there would be, who would make them, how many are kept, and how long the others would take; run and write nothing
+    /// Say how many runs there would be, who would make them, how many are kept, how long the others would take, and how much memory; run and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -128,6 +137,11 @@ impl Means {
     /// Runs side by side at most, if that was given.
     pub fn limit(&self) -> Option<u16> {
         self.jobs
+    }
+
+    /// The memory that runs may take together, if there is a limit.
+    pub fn allowance(&self) -> Option<Allowance> {
+        Allowance::new(self.memory)
     }
 
     /// Runs side by side.

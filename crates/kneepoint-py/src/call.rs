@@ -10,7 +10,7 @@ use clap::Parser;
 use kneepoint_cli::Knee;
 use kneepoint_cli::answer::Answer as Answered;
 use kneepoint_cli::failure::Failure;
-use kneepoint_cli::host::{self, Progress, Share};
+use kneepoint_cli::host::{self, Planned, Progress, Share};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -33,8 +33,8 @@ enum Stage {
 enum Refused {
     Words(String),
     Failed(Failure),
-    /// Only a part of the runs was asked for; these are still missing, with about how much work each is.
-    Part(Vec<(String, u64)>),
+    /// Only a part of the runs was asked for; these are still missing.
+    Part(Vec<Planned>),
 }
 
 impl Refused {

@@ -14,6 +14,7 @@ use kneepoint::settings::NoParameters;
 use kneepoint::spec::Valid;
 use kneepoint::suggest::did_you_mean;
 use kneepoint::units::{PacketRate, Span, Time};
+use kneepoint_cli::budget::{self, Guard};
 use kneepoint_cli::failure::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -178,6 +179,8 @@ pub struct Episode {
     shared: Arc<Mutex<Shared>>,
     /// The failure of an algorithm in Python.
     raised: Arc<Raised>,
+    /// What it may take.
+    guard: Guard,
     now: Time,
     end: Time,
 }
@@ -248,9 +251,10 @@ impl Episode {
         chosen.cc = Some(Config::from(External::new("agent", "//! An agent outside the run.\n", make)));
         let valid = parts.build().map_err(|invalid| usage(invalid.message.clone(), &invalid.help.clone()))?;
         let end = valid.schedule().duration;
+        let guard = budget::admit(&valid).map_err(|failure| errors::of_failure(py, failure))?;
         let running = Running::new(valid, |valid| Simulation::new(valid, seed, ()));
         raised.check()?;
-        Ok(Episode { running, shared, raised, now: Time::ZERO, end })
+        Ok(Episode { running, shared, raised, guard, now: Time::ZERO, end })
     }
 
     /// Sets the window in packets, or the factor of the controller beneath, and the rate of packets per second, if any.
@@ -267,9 +271,11 @@ impl Episode {
     fn advance<'py>(&mut self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyDict>> {
         let until = self.end.min(self.now + Span::from_secs_f64(seconds.max(1e-6)));
         let began = self.now;
-        self.running.with_dependent_mut(|_, run| run.advance(until));
+        let Episode { running, guard, .. } = self;
+        let went = running.with_dependent_mut(|_, run| guard.advance(run, until));
         self.now = until;
         self.raised.check()?;
+        went.map_err(|failure| errors::of_failure(py, failure))?;
         let mut shared = lock(&self.shared);
         let seen = std::mem::take(&mut shared.seen);
         shared.seen.began = shared.totals;

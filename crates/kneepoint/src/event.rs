@@ -46,6 +46,9 @@ struct Pending {
 }
 
 impl EventQueue {
+    /// Bytes for each entity.
+    pub const ENTITY: usize = size_of::<Pending>();
+
     /// An empty queue for entities below `entities`, fastest when about one event falls in each `resolution`.
     pub fn new(entities: usize, resolution: Span) -> EventQueue {
         EventQueue {

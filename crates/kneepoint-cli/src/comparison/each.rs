@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use kneepoint::measure::Objects;
 use kneepoint::report::{self, Manifest};
+use kneepoint::run::Cost;
+use kneepoint::run::cost::Term;
 use kneepoint::spec::Valid;
 use kneepoint::study::Record;
 use kneepoint::table::Table;
@@ -50,11 +52,20 @@ pub fn label(rows: &[(String, Valid)], (row, seed): (usize, u64)) -> String {
     format!("{}-seed{seed}", numbered(&names, row))
 }
 
+/// What the completed transfers of a run take, if they are recorded.
+pub fn objects(recorded: bool, cost: &Cost) -> Vec<Term> {
+    recorded.then(|| Objects::cost(cost.transfers)).into_iter().collect()
+}
+
 impl Aside for Files<'_> {
     type Listener = (Captures, Option<Objects>);
 
     fn listens(&self) -> bool {
         self.settings.captures() || self.objects
+    }
+
+    fn takes(&self, cost: &Cost) -> Vec<Term> {
+        objects(self.objects, cost)
     }
 
     fn listener(&self, place: usize) -> Result<Self::Listener, Failure> {

@@ -103,7 +103,7 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (study, seeds) = study(arguments)?;
     arguments.sweep.check(false)?;
     if arguments.sweep.dry_run() {
-        return Forecast::of(&study, &arguments.sweep, false)?.print(as_json);
+        return Forecast::of(&study, &arguments.sweep, false, |_| Vec::new())?.print(as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
     let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;

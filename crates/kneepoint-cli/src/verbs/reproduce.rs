@@ -74,8 +74,10 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.sweep.dry_run() {
         let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
         let experiments = seeded(volumes, arguments.seeds);
-        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.sweep, false)?
-            .print(as_json)?;
+        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.sweep, false, |_| {
+            Vec::new()
+        })?
+        .print(as_json)?;
         if pace == Pace::Full || arguments.readings {
             tell("further seeds, other readings and their combinations are not counted");
         }

@@ -48,7 +48,7 @@ def drive(job: dict[str, Any], out: TextIO) -> None:
     say(out, kneepoint=__version__)
     say(out, done=0, total=1, message="waiting for the cluster")
     kept = _sweep.opened(job["url"] or job["folder"], job["folder"])
-    missing: _sweep.Runs = [(name, cost) for name, cost in job["missing"]]
+    missing: _sweep.Runs = [(name, cost, memory) for name, cost, memory in job["missing"]]
     wanted = missing if job["fresh"] else kept.fetch(missing)
     kept.offer(job["kept"])
 

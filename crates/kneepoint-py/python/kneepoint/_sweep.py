@@ -39,7 +39,8 @@ PORT = 10001
 # How the names end of damaged files that are set aside, as in the binary.
 SET_ASIDE = (".bad", ".bad2", ".bad3")
 
-Runs = list[tuple[str, int]]
+# Names, with the work and the bytes of memory of each.
+Runs = list[tuple[str, int, int]]
 
 
 def sweep(
@@ -119,7 +120,7 @@ def _batches(missing: Runs) -> Iterator[list[str]]:
     """Names in batches of about the same work, in the order in which the study wants them."""
     batch: list[str] = []
     load = 0
-    for name, cost in missing:
+    for name, cost, _ in missing:
         batch.append(name)
         load += cost
         if load >= BATCH:
@@ -157,7 +158,9 @@ def make(
             raise RunError(message, "look at `ray status` there, and at the address and the port") from None
     # A dead worker's batch goes elsewhere, however often that happens.
     remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))
-    costs, batches = dict(missing), _batches(missing)
+    costs, batches = {name: cost for name, cost, _ in missing}, _batches(missing)
+    memory = {name: taken for name, _, taken in missing}
+    _fits(ray, max(memory.values()))
     total, done, finished = sum(costs.values()), 0, 0
     limit = jobs or AHEAD * int(ray.cluster_resources().get("CPU", 1))
     words = [_everywhere(word) for word in words]
@@ -165,7 +168,9 @@ def make(
     try:
         while True:
             while len(under_way) < limit and (batch := next(batches, None)) is not None:
-                under_way[remote.remote(words, text, batch)] = batch
+                # A worker makes one run at a time; the scheduler has no more of them on a machine than it has memory for.
+                needed = max(memory[name] for name in batch)
+                under_way[remote.options(memory=needed).remote(words, text, batch)] = batch
             if not under_way:
                 return
             ready, _ = ray.wait(list(under_way), timeout=0.5)
@@ -183,6 +188,23 @@ def make(
     finally:
         for reference in under_way:
             ray.cancel(reference, force=True)
+
+
+def _fits(ray: Any, needed: int) -> None:
+    """Refuses runs for which no machine of the cluster has memory: the scheduler would wait for one that has."""
+    machines = [node["Resources"].get("memory", 0) for node in ray.nodes() if node["Alive"]]
+    if needed > max(machines, default=0):
+        largest = _size(max(machines, default=0))
+        message = f"a run would take about {_size(needed)} of memory, above the {largest} of the largest machine of the cluster"
+        raise RunError(message, "a dry run says what takes it: `knee` with the same words and --dry-run")
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} EB"
 
 
 def _address(on: str) -> Optional[str]:

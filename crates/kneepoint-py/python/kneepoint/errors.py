@@ -59,8 +59,9 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Part(Exception):
-    """A call that makes a part of the runs ended: no failure. `missing` has the names of runs to be made, with the work of each."""
+    """A call that makes a part of the runs ended: no failure. `missing` has the names of runs to be made, with the work
+    and the memory of each."""
 
-    def __init__(self, missing: list[tuple[str, int]]) -> None:
+    def __init__(self, missing: list[tuple[str, int, int]]) -> None:
         super().__init__(missing)
         self.missing = missing

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kneepoint::rng::Rng;
 use kneepoint::traffic::external::Object;
-use kneepoint::traffic::{self, Kind, Nature, Site, Streams};
+use kneepoint::traffic::{self, Demand, Kind, Nature, Site, Streams};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -321,6 +321,10 @@ fn requests(answer: &Bound<'_, PyAny>) -> Outcome<Vec<Request>> {
 impl Object for Scripted {
     fn nature(&self) -> Nature {
         self.nature
+    }
+    /// A program's is not known beforehand.
+    fn demand(&self) -> Option<Demand> {
+        None
     }
     fn rule(&self) -> Option<&'static str> {
         None

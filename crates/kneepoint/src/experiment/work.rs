@@ -2,8 +2,10 @@
 //! The work at one point of an experiment, and the rows that it yields.
 
 use super::sections::Predict;
+use crate::measure::cost::{self, Watching};
 use crate::measure::{COLUMNS, Meter, Played, Prediction, RECEIVING, SENDING, Series, Subject};
 use crate::predict::{Config, Judge, Score};
+use crate::run::Cost;
 use crate::spec::{Builder, Roster, Slot, Valid};
 use crate::table::{Row, Table};
 use crate::trace::{Event, FlowId, Observer};
@@ -116,6 +118,23 @@ impl Packets {
         keys.extend([SENDING, RECEIVING].map(String::from));
         keys.extend(Played::metrics().map(|metric| metric.key));
         keys
+    }
+
+    /// What a run takes while it lasts, its observers included.
+    pub fn cost(&self) -> Cost {
+        let mut cost = Cost::of(&self.valid);
+        cost.terms.extend(cost::watching(&self.valid, self.watching(cost.slots())));
+        cost
+    }
+
+    /// Bytes that are left of a run for the study, which may want its series.
+    pub fn left(&self, series: bool) -> u64 {
+        cost::left(&self.valid, self.watching(0), series)
+    }
+
+    fn watching(&self, flows: u64) -> Watching {
+        let windows = 1 + self.windows.len();
+        Watching { shown: self.shown, followed: self.followed(), windows, flows }
     }
 
     /// The observers of its run with this seed.

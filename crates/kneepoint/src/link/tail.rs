@@ -53,6 +53,14 @@ impl Starts {
 }
 
 impl Tail {
+    /// Bytes of a waiting packet.
+    pub const PACKET: usize = size_of::<(Time, u16)>();
+
+    /// Packets for which there is room without another allocation.
+    pub fn places(&self) -> usize {
+        self.starts.places.len()
+    }
+
     /// An empty queue.
     pub fn new(limit: Limit) -> Tail {
         Tail { limit, backlog: Backlog::default(), starts: Starts::new() }

@@ -62,6 +62,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Bytes of one that recorded times up to this.
+    pub fn bytes(longest: Span) -> usize {
+        (cell(longest.0) + 1).next_multiple_of(HALF as usize) * size_of::<u32>()
+    }
+
     /// Records a time.
     #[inline]
     pub fn record(&mut self, time: Span) {

@@ -35,6 +35,9 @@ pub(super) struct Mixture {
     groups: Vec<Group>,
 }
 
+/// Bytes of a group's counters.
+pub(super) const GROUP: usize = size_of::<Group>();
+
 #[derive(Clone, Debug)]
 struct Group {
     arrivals: u64,

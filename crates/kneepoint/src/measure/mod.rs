@@ -9,6 +9,7 @@
 //! counts, one at its end does not. Events may come from a simulation or from a machine.
 
 mod class;
+pub mod cost;
 mod crossing;
 mod distribution;
 mod flow;

@@ -7,6 +7,7 @@
 //!
 //! A run may have millions, so they are recorded on request only; their distributions are metrics of groups and classes.
 
+use crate::run::cost::{Term, growing};
 use crate::spec::Valid;
 use crate::table::{Cell, Records};
 use crate::trace::{Event, Observer};
@@ -31,6 +32,13 @@ struct Object {
 }
 
 impl Objects {
+    /// What so many transfers take, while they become lines of a table.
+    pub fn cost(transfers: f64) -> Term {
+        let cells = size_of::<Vec<Cell>>() + 4 * size_of::<Cell>() + 32;
+        let remedy = ("completed transfers", "leave out the file of transfers, or shorten the run");
+        Term::new(remedy, transfers, growing(size_of::<Object>()) + cells, "a line for each")
+    }
+
     /// Records the transfers of one run of `valid`.
     pub fn new(valid: &Valid) -> Objects {
         let groups = valid.groups().iter().map(|group| group.name.clone()).collect();

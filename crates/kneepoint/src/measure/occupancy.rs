@@ -7,7 +7,9 @@ use crate::units::{Interval, Time};
 /// Lengths from here on share the last cell of the distribution; the means are exact all the same.
 const LONGEST: usize = 1 << 16;
 /// Bins of a reported distribution: as many as a chart can show.
-const BINS: usize = 512;
+pub(super) const BINS: usize = 512;
+/// Bytes of the cells of a queue as long as any.
+pub(super) const MOST: usize = LONGEST * size_of::<u64>();
 
 /// A queue's lengths, weighted by the time they lasted inside a window.
 #[derive(Clone, Debug)]

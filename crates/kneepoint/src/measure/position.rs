@@ -11,6 +11,8 @@ use super::metric::{Entry, PERCENT, number};
 const BINS: usize = 20;
 /// Parts of the buffer in which positions are counted, so that the median is known to a thousandth.
 const CELLS: usize = 1000;
+/// Bytes of the cells.
+pub(super) const BYTES: usize = CELLS * size_of::<u64>();
 
 /// The queues that packets met.
 #[derive(Clone, Debug)]

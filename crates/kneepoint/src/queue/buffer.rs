@@ -37,6 +37,11 @@ impl Buffer {
         self.waiting.backlog()
     }
 
+    /// How many packets waited at the same time, at most.
+    pub fn slots(&self) -> usize {
+        self.waiting.slots()
+    }
+
     /// The discipline, to look at.
     pub fn discipline(&self) -> &Any {
         &self.discipline

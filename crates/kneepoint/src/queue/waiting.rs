@@ -72,6 +72,14 @@ impl Default for Waiting {
 }
 
 impl Waiting {
+    /// Bytes of a waiting packet.
+    pub const PACKET: usize = size_of::<Slot>() + size_of::<u32>();
+
+    /// How many slots there are: as many as packets waited at the same time.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
     /// The length of all lines together.
     #[inline]
     pub fn backlog(&self) -> Backlog {

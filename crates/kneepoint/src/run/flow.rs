@@ -4,7 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::cost::growing;
 use crate::cc::{self, Wanted};
+use crate::event::EventQueue;
 use crate::packet::{Explicit, Packet};
 use crate::rng::Rng;
 use crate::tcp::{Options, Receiver, Reply, Segment, Sender};
@@ -80,6 +82,9 @@ pub(super) struct Flow {
     pub(super) rng: Rng,
 }
 
+/// Bytes of a slot with its timers, and with what its controller keeps on the heap, which is about as much as the slot.
+pub(super) const SLOT: usize = 2 * size_of::<Flow>() + 2 * growing(EventQueue::ENTITY);
+
 /// Transfers inside the data of one connection, in the order of their ends.
 pub(super) type Parts = VecDeque<Part>;
 
@@ -114,6 +119,12 @@ pub struct News {
 }
 
 impl Flow {
+    /// Bytes of the slot and of what it remembers.
+    pub(super) fn footprint(&self) -> usize {
+        let parts = self.parts.as_ref().map_or(0, |parts| parts.len() * growing(size_of::<Part>()));
+        SLOT + self.sender.footprint() + parts
+    }
+
     pub(super) fn new(task: Task, rng: Rng, noise: impl FnOnce() -> Rng) -> Flow {
         let options = Arc::clone(task.options);
         let sender = match task.load {

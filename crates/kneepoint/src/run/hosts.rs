@@ -29,6 +29,16 @@ impl Hosts {
         Hosts { flows: Vec::with_capacity(slots), base, packets: 0, seed, oracle }
     }
 
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Bytes of all slots and of what they remember: O(slots).
+    pub fn footprint(&self) -> usize {
+        self.flows.iter().map(Flow::footprint).sum()
+    }
+
     /// The class of flows along a path for the oracle.
     pub fn class(&mut self, path: &[u32], rtt: Span) -> Option<u32> {
         self.oracle.as_mut()?.class(path, rtt)

@@ -8,6 +8,7 @@
 //! times are equal.
 
 mod agents;
+pub mod cost;
 mod flow;
 mod hosts;
 mod oracle;
@@ -24,6 +25,7 @@ use crate::trace::{Event, FlowId, LinkId, Observer, View};
 use crate::traffic::{self, Kind, Request};
 use crate::units::{Interval, Span, Time};
 use agents::{Agent, Pool};
+pub use cost::Cost;
 use flow::Paths;
 use hosts::Hosts;
 pub use oracle::Oracle;
@@ -101,6 +103,26 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// The time in the run.
     pub fn now(&self) -> Time {
         self.state.now
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.state.handled
+    }
+
+    /// Bytes that the engine takes now, by the measure of its [`Cost`]: O(links + flows).
+    pub fn footprint(&self) -> u64 {
+        cost::footprint(&self.state)
+    }
+
+    /// Packets that were on their way at the same time, and flow slots: what grows in a run.
+    pub fn population(&self) -> usize {
+        self.state.network.flying() + self.state.hosts.slots()
+    }
+
+    /// Links and flows: [`footprint`](Simulation::footprint) looks at each of them.
+    pub fn parts(&self) -> usize {
+        self.state.valid.network().links.len() + self.state.hosts.slots()
     }
 
     /// Ends the run where it is, and gives the observer back.

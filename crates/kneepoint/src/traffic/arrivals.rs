@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::csv::{SIZE, TIME, is_csv, rows};
 use super::size::SIZES;
-use super::{Cue, Kind, Nature, Request, Site, Size, Source, Streams};
+use super::{Cue, Demand, Kind, Nature, Request, Site, Size, Source, Streams};
 use crate::rng::Rng;
 use crate::settings::{FilePath, Inline, Or, Raw, Setting};
 use crate::units::{Bytes, Rate, Span, Time};
@@ -151,6 +151,18 @@ impl Source for Arrivals {
             pressing: None,
             live: None,
         }
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        let list = &self.params.list.0;
+        let drawn = self.params.sizes.mean();
+        let Some((last, _)) = list.last() else {
+            return Some(Demand { per_second: 1.0 / self.gap, size: drawn, at_most: f64::INFINITY });
+        };
+        let count = list.len() as f64;
+        let sizes = list.iter().map(|(_, size)| size.map_or(drawn, |size| size.0 as f64));
+        let per_second = count / last.as_secs_f64().max(1e-9);
+        Some(Demand { per_second, size: sizes.sum::<f64>() / count, at_most: count })
     }
 
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::csv::{SIZE, is_csv, rows};
 use super::size::SIZES;
-use super::{Cue, Kind, Law, Nature, Request, Site, Size, Source, Streams, har};
+use super::{Cue, Demand, Kind, Law, Nature, Request, Site, Size, Source, Streams, har};
 use crate::rng::Rng;
 use crate::settings::{Auto, FilePath, Inline, Or, Raw, Setting};
 use crate::units::{Bytes, Span, Time};
@@ -185,6 +185,28 @@ impl Source for Browser {
             pressing: None,
             live: None,
         }
+    }
+
+    /// Of objects, or, where these share one connection, of pages.
+    fn demand(&self) -> Option<Demand> {
+        let params = &self.params;
+        let (objects, bytes) = match params.pages.get() {
+            Some(Pages(pages)) => {
+                let all = || pages.iter().flat_map(|page| page.iter());
+                let bytes: u64 = all().map(|size| size.0).sum();
+                (all().count() as f64 / pages.len() as f64, bytes as f64 / pages.len() as f64)
+            }
+            None => (f64::from(params.objects), f64::from(params.objects) * params.sizes.mean()),
+        };
+        let pages = 1.0 / params.gap.as_secs_f64().max(1e-3);
+        Some(match params.protocol {
+            Http::Two => Demand { per_second: pages, size: bytes, at_most: 1.0 },
+            Http::One | Http::Persistent => Demand {
+                per_second: pages * objects,
+                size: bytes / objects,
+                at_most: objects.min(f64::from(params.connections)),
+            },
+        })
     }
 
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sources of other crates, behind a pointer.
 
-use super::{Cue, Nature, Request, Site, Source};
+use super::{Cue, Demand, Nature, Request, Site, Source};
 use crate::rng::Rng;
 use crate::units::Time;
 
@@ -12,6 +12,8 @@ crate::external! {
         fn nature() -> Nature;
         /// The name of its rule of adaptive bit rate.
         fn rule() -> Option<&'static str>;
+        /// The transfers that it asks for, where that is known.
+        fn demand() -> Option<Demand>;
         /// The expiry of its timer.
         fn next_wakeup() -> Time;
     }

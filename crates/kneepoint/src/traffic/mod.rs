@@ -82,6 +82,17 @@ pub struct Nature {
     pub live: Option<Beat>,
 }
 
+/// The transfers that a member asks for, about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// How many in a second while nothing holds them back.
+    pub per_second: f64,
+    /// Their mean size in bytes.
+    pub size: f64,
+    /// How many are under way at a time at most; infinite where the next does not wait for the last.
+    pub at_most: f64,
+}
+
 /// Packets at a constant rate, without drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beat {
@@ -194,6 +205,10 @@ pub trait Source: Clone + std::fmt::Debug {
     fn rule(&self) -> Option<&'static str> {
         None
     }
+    /// The transfers that it asks for, where that is known: by it the memory of a run is estimated.
+    fn demand(&self) -> Option<Demand> {
+        None
+    }
     /// Handles an input; requests are appended to `requests`.
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>);
     /// The expiry of its timer; [`Time::NEVER`] if none is set.
@@ -234,6 +249,12 @@ impl Config {
     pub fn nature(&self) -> Nature {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.nature())
+    }
+
+    /// The transfers that a source with these parameters asks for, where that is known.
+    pub fn demand(&self) -> Option<Demand> {
+        let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
+        each!(&self.build(nowhere), one => one.demand())
     }
 
     /// The name of the rule of adaptive bit rate of a source with these parameters.

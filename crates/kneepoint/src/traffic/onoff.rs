@@ -15,7 +15,7 @@
 //! until then is still delivered. The first on-period begins at the start.
 //! Departures: the paper superposes sources on an idle link; here TCP decides when the data travels.
 
-use super::{Beat, Cue, Kind, Law, Nature, Request, Site, Source, Streams};
+use super::{Beat, Cue, Demand, Kind, Law, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -96,6 +96,24 @@ impl Source for OnOff {
             pressing: None,
             live: None,
         }
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        let params = &self.params;
+        let (chunk, burst) = (params.chunk.0 as f64, params.burst.0 as f64);
+        let cycle = params.on + params.off;
+        Some(match params.model {
+            // While it is on. Chunks are no transfers of their own.
+            Model::Paced => {
+                Demand { per_second: params.rate.as_f64() / (8.0 * chunk), size: chunk, at_most: 1.0 }
+            }
+            Model::Bursts => {
+                Demand { per_second: 1.0 / cycle.as_secs_f64(), size: burst, at_most: f64::INFINITY }
+            }
+            Model::Turns => {
+                Demand { per_second: 1.0 / params.off.as_secs_f64().max(1e-9), size: burst, at_most: 1.0 }
+            }
+        })
     }
 
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {

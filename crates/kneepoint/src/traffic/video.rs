@@ -12,7 +12,7 @@
 //! τ is the start-up delay; a packet that is delivered in order after that is late. One run tells how many are late for
 //! every τ. With `payload = "200b"` in the group's `tcp`, packets of 200 bytes are segments of their own.
 
-use super::{Beat, Cue, Kind, Nature, Request, Site, Source, Streams};
+use super::{Beat, Cue, Demand, Kind, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Time};
 
@@ -58,6 +58,11 @@ impl Source for Video {
             pressing: None,
             live: Some(self.beat),
         }
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        let size = self.beat.size.0 as f64;
+        Some(Demand { per_second: self.beat.rate.as_f64() / (8.0 * size), size, at_most: f64::INFINITY })
     }
 
     fn on(&mut self, cue: Cue, now: Time, _: &mut Rng, requests: &mut Vec<Request>) {

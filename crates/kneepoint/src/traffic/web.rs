@@ -11,7 +11,7 @@
 //! *Slots* (HTTP/1.0 in the PISA thesis): a slot transfers one object, pauses, and transfers the next.
 //! Object sizes are Pareto of the second kind, clamped to `least` and `greatest`, rounded up to `multiple`.
 
-use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
+use super::{Cue, Demand, Kind, Nature, Request, Site, Source, Streams};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -99,6 +99,19 @@ impl Source for Web {
             pressing: None,
             live: None,
         }
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        let params = &self.params;
+        let objects = f64::from(params.objects);
+        let page = params.gap.as_secs_f64() + (objects - 1.0) * params.object_gap.as_secs_f64();
+        let (per_second, at_most) = match params.model {
+            Model::Pages => (objects / page, f64::INFINITY),
+            Model::Readers => (objects / page, objects),
+            Model::Slots => (1.0 / params.gap.as_secs_f64(), 1.0),
+        };
+        let size = params.size.0.clamp(params.least.0, params.greatest.0) as f64;
+        Some(Demand { per_second, size, at_most })
     }
 
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {

@@ -54,6 +54,14 @@ impl Default for Pool {
 }
 
 impl Pool {
+    /// Bytes of a place.
+    pub const PLACE: usize = size_of::<InFlight>() + size_of::<u32>();
+
+    /// How many places there are: as many as packets were on their way at the same time.
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
     /// Puts a packet at the end of a line. Whether it is the first there.
     #[inline(always)]
     pub fn push(&mut self, flight: &mut Flight, arrival: Time, packet: &Packet) -> bool {

@@ -40,6 +40,35 @@ pub struct Links {
     answered: Vec<(u32, u32)>,
 }
 
+/// Sizes, for estimates of what a run takes.
+impl Links {
+    /// Bytes of a link with its queue and discipline.
+    pub const LINK: usize = size_of::<Link>() + size_of::<link::Ruled>();
+    /// Bytes of a step of a path.
+    pub const HOP: usize = size_of::<Hop>() + size_of::<(u32, u32)>();
+    /// Bytes of a packet on its way.
+    pub const PACKET: usize = Pool::PLACE;
+
+    /// How many packets were on their way at the same time.
+    pub fn flying(&self) -> usize {
+        self.pool.places()
+    }
+
+    /// How many packets were on their way at the same time, and how many waited in queues that computed departures and that stored
+    /// them: O(links).
+    pub fn most(&self) -> [usize; 3] {
+        let mut most = [self.flying(), 0, 0];
+        for link in &self.links {
+            match &link.queue {
+                Queue::Free => {}
+                Queue::Tail(tail) => most[1] += tail.places(),
+                Queue::Ruled(ruled) => most[2] += ruled.buffer.slots(),
+            }
+        }
+        most
+    }
+}
+
 /// The entities of a network: transmissions end before packets arrive, and both before disciplines tick.
 ///
 /// At one instant a queue first lets go, then takes in: a link that computes departures does it in that order.

@@ -135,6 +135,9 @@ pub struct Rack {
 }
 
 impl Rack {
+    /// Bytes of a segment outstanding, in a ring that has half more room in the mean.
+    pub const SEGMENT: usize = size_of::<outstanding::Sent>() * 3 / 2;
+
     /// Nothing is outstanding.
     pub fn new(options: &Options) -> Rack {
         Rack {

@@ -149,6 +149,23 @@ pub struct Sender {
 }
 
 impl Sender {
+    /// Bytes that a sender with these options keeps beside itself.
+    pub fn history(options: &Options) -> usize {
+        if options.recovery == Recovery::Rack { size_of::<Rack>() } else { 0 }
+    }
+
+    /// Bytes that it and its receiver keep of a segment outstanding.
+    pub fn segment(options: &Options) -> usize {
+        // A bit in the sets of each of them, in rings that may have twice the room.
+        let bits = size_of::<u8>();
+        if options.recovery == Recovery::Rack { bits + Rack::SEGMENT } else { bits }
+    }
+
+    /// Bytes that it keeps beside itself now.
+    pub fn footprint(&self) -> usize {
+        Sender::history(&self.options) + self.outstanding() as usize * Sender::segment(&self.options)
+    }
+
     /// A sender of `size` bytes, or without end.
     pub fn new(options: Arc<Options>, controller: &cc::Config, size: Option<Bytes>) -> Sender {
         let ssthresh = options.initial_ssthresh;

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The budget of a study: how many runs fit into memory side by side, and how much each may take.
+//!
+//! ```text
+//! needed by N side by side    what is left of all runs for the report + the N greatest estimates
+//! runs side by side           as many as are asked for and fit; without one that fits the study is refused
+//! limit of a run              its estimate + its part of what is not needed
+//! ```
+//!
+//! An estimate is a prediction: [`Guard`] compares what a run takes with its limit while it goes on.
+
+use std::collections::BTreeMap;
+
+use kneepoint::experiment::Work;
+use kneepoint::run::cost::Term;
+use kneepoint::run::{Cost, Simulation};
+use kneepoint::spec::Valid;
+use kneepoint::study::Wanted;
+use kneepoint::trace::Observer;
+use kneepoint::units::{Span, Time};
+
+use crate::failure::Failure;
+use crate::host;
+use crate::memory::{Allowance, size};
+
+/// What the runs of a study need, and what they may take.
+pub struct Budget {
+    allowed: Option<Allowance>,
+    /// Estimates by the address of the work.
+    costs: BTreeMap<usize, Cost>,
+    /// Estimates of all runs in bytes, the greatest first, and the work of the first.
+    bytes: Vec<u64>,
+    greatest: Option<usize>,
+    /// What is left of all runs.
+    left: u64,
+    /// Runs side by side.
+    pub jobs: usize,
+}
+
+/// The address of a work, which runs that differ by the seed alone share.
+fn address(work: &Work) -> usize {
+    std::ptr::from_ref(work) as usize
+}
+
+impl Budget {
+    /// Of the runs `made`, with what is beside each; those of `wanted` are in memory when the study reports.
+    pub fn new(
+        made: &[Wanted],
+        wanted: &[Wanted],
+        asked: usize,
+        allowed: Option<Allowance>,
+        beside: impl Fn(&Wanted, &Cost) -> Vec<Term>,
+    ) -> Budget {
+        let (mut costs, mut left) = (BTreeMap::new(), BTreeMap::new());
+        for run in made {
+            let Work::Packets(packets) = run.work else { continue };
+            costs.entry(address(run.work)).or_insert_with(|| {
+                let mut cost = packets.cost();
+                cost.terms.extend(beside(run, &cost));
+                cost
+            });
+        }
+        let rests = wanted.iter().filter_map(|run| {
+            let Work::Packets(packets) = run.work else { return None };
+            Some(*left.entry((address(run.work), run.series)).or_insert_with(|| packets.left(run.series)))
+        });
+        let left = rests.fold(0, u64::saturating_add);
+        let of = |run: &Wanted| Some((costs.get(&address(run.work))?.bytes(), address(run.work)));
+        let mut bytes: Vec<(u64, usize)> = made.iter().filter_map(of).collect();
+        bytes.sort_unstable_by(|one, other| other.cmp(one));
+        let greatest = bytes.first().map(|(_, work)| *work);
+        let bytes = bytes.into_iter().map(|(bytes, _)| bytes).collect();
+        let budget = Budget { allowed, costs, bytes, greatest, left, jobs: 1 };
+        let room = allowed.map_or(u64::MAX, |allowed| allowed.bytes);
+        let most = asked.clamp(1, made.len().max(1));
+        let jobs = (1..=most).rev().find(|jobs| budget.needs(*jobs) <= room).unwrap_or(0);
+        Budget { jobs, ..budget }
+    }
+
+    /// Bytes that so many runs side by side need, with what is left of all.
+    pub fn needs(&self, jobs: usize) -> u64 {
+        self.bytes.iter().take(jobs).fold(self.left, |sum, one| sum.saturating_add(*one))
+    }
+
+    /// The estimate of the run that takes most.
+    pub fn greatest(&self) -> Option<&Cost> {
+        self.costs.get(&self.greatest?)
+    }
+
+    /// The estimate of a run.
+    pub fn of(&self, run: &Wanted) -> Option<&Cost> {
+        self.costs.get(&address(run.work))
+    }
+
+    /// What may be taken.
+    pub fn allowed(&self) -> Option<u64> {
+        self.allowed.map(|allowed| allowed.bytes)
+    }
+
+    /// Refuses a study of which not even one run at a time fits.
+    pub fn check(&self) -> Result<(), Failure> {
+        let (0, Some(allowed)) = (self.jobs, self.allowed) else { return Ok(()) };
+        let (needed, run) = (self.needs(1), self.bytes.first().copied().unwrap_or(0));
+        if let Some(cost) = self.greatest().filter(|_| run >= self.left) {
+            return Err(too_much(cost, &allowed));
+        }
+        Err(Failure::run(
+            format!(
+                "this study would take about {} of memory, above {allowed}; {} of it are what is left of all runs for the report",
+                size(needed),
+                size(self.left)
+            ),
+            format!(
+                "make fewer runs, sample them less often, or allow more with `{}`",
+                host::option("memory", "SIZE")
+            ),
+        ))
+    }
+
+    /// A sentence if fewer runs than were asked for fit side by side, or if more than half of what is allowed is needed.
+    pub fn remark(&self, asked: usize) -> Option<String> {
+        let allowed = self.allowed?;
+        let needed = self.needs(self.jobs);
+        let most = asked.clamp(1, self.bytes.len().max(1));
+        if self.jobs < most {
+            let run = size(self.bytes.first().copied().unwrap_or(0));
+            return Some(format!(
+                "{} side by side instead of {most}: a run may take {run} of memory, and all together {allowed}",
+                self.jobs
+            ));
+        }
+        let tight = needed > allowed.bytes / 2;
+        tight.then(|| format!("about {} of memory are needed, of {allowed}", size(needed)))
+    }
+
+    /// The guard of a run.
+    pub fn guard(&self, run: &Wanted) -> Guard {
+        let Some((cost, allowed)) = self.of(run).zip(self.allowed) else {
+            return Guard::new(self.of(run), None, 1);
+        };
+        let jobs = self.jobs.max(1);
+        let spare = allowed.bytes.saturating_sub(self.needs(jobs)) / jobs as u64;
+        Guard { limit: cost.bytes().saturating_add(spare), ..Guard::new(Some(cost), Some(allowed), jobs) }
+    }
+}
+
+/// Refuses a single run that would take more than is allowed by default.
+pub fn admit(valid: &Valid) -> Result<Guard, Failure> {
+    let (cost, allowed) = (Cost::of(valid), Allowance::new(None));
+    match allowed {
+        Some(allowed) if cost.bytes() > allowed.bytes => Err(too_much(&cost, &allowed)),
+        allowed => Ok(Guard {
+            limit: allowed.map_or(u64::MAX, |allowed| allowed.bytes),
+            ..Guard::new(Some(&cost), allowed, 1)
+        }),
+    }
+}
+
+/// The refusal of a run, with the term that makes it large.
+fn too_much(cost: &Cost, allowed: &Allowance) -> Failure {
+    let part = cost.greatest().map(|term| {
+        let Term { name, count, each, why, .. } = term;
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        format!("; {} of it are {name}, {} of {each} B{why}", size(term.bytes()), number(*count))
+    });
+    let remedy = cost.greatest().map_or("", |term| term.remedy);
+    Failure::run(
+        format!(
+            "a run would take about {} of memory, above {allowed}{}",
+            size(cost.bytes()),
+            part.unwrap_or_default()
+        ),
+        format!("{remedy}; or allow more with `{}`", host::option("memory", "SIZE")),
+    )
+}
+
+/// A large number to three digits: 1.25e12.
+pub fn number(count: u64) -> String {
+    if count < 1_000_000 { count.to_string() } else { format!("{:.2e}", count as f64) }
+}
+
+/// Keeps a run within its limit.
+pub struct Guard {
+    limit: u64,
+    /// Bytes of its observers, which are as many as was estimated.
+    beside: u64,
+    step: Span,
+    allowed: Option<Allowance>,
+    jobs: usize,
+    /// Events and population at which its memory is looked at next.
+    events: u64,
+    population: usize,
+}
+
+/// Events for each link and flow, whose sizes are added up, between two sums.
+const SELDOM: u64 = 16;
+/// Packets and flows by which a run may grow between two sums, besides a quarter of what it has.
+const GROWTH: usize = 100_000;
+
+impl Guard {
+    fn new(cost: Option<&Cost>, allowed: Option<Allowance>, jobs: usize) -> Guard {
+        let beside = cost.map_or(0, |cost| cost.bytes().saturating_sub(cost.engine));
+        let step = cost.map_or(Span(u64::MAX), |cost| cost.step);
+        Guard { limit: u64::MAX, beside, step, allowed, jobs, events: 0, population: 0 }
+    }
+
+    /// The longest time that should pass between two looks at what else is wanted.
+    pub fn step(&self) -> Span {
+        self.step
+    }
+
+    /// Goes on until `until`, or until the run takes more than it may.
+    pub fn advance<O: Observer>(&mut self, run: &mut Simulation<O>, until: Time) -> Result<(), Failure> {
+        while run.now() < until {
+            run.advance(until.min(run.now() + self.step));
+            if run.events() < self.events && run.population() < self.population {
+                continue;
+            }
+            self.events = run.events() + SELDOM * run.parts() as u64;
+            self.population = run.population() * 5 / 4 + GROWTH;
+            let taken = run.footprint().saturating_add(self.beside);
+            if taken > self.limit {
+                return Err(self.outgrown(taken, run.now()));
+            }
+        }
+        Ok(())
+    }
+
+    fn outgrown(&self, taken: u64, now: Time) -> Failure {
+        let of = self
+            .allowed
+            .map_or(String::new(), |allowed| format!(", of {allowed}, with {} side by side", self.jobs));
+        Failure::run(
+            format!(
+                "a run takes {} of memory after {}, above its limit of {}{of}",
+                size(taken),
+                now.since(Time::ZERO),
+                size(self.limit)
+            ),
+            format!(
+                "finished runs are kept; let fewer flows arrive, run fewer side by side with `{}`, or allow more with `{}`",
+                host::option("jobs", "1"),
+                host::option("memory", "SIZE")
+            ),
+        )
+    }
+}

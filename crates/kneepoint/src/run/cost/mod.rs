@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a run will take: memory, by what takes it, and packets. A pure function of the spec, computed before anything is built.
+//!
+//! ```text
+//! bytes of a term    count · the size of the type that the run has so many of
+//! count              static for links and flows; [`load`] predicts packets, queues and connections
+//! growing tables     half more: one that doubles when it is full takes between one and two times its contents
+//! ```
+//!
+//! Packets are those of a network whose bottlenecks are full and whose queues reach their limits, as slow start makes them: a
+//! run whose controllers keep queues short takes less. Connections that are opened in the run are a mean, which [`Simulation::footprint`]
+//! lets a conductor check.
+//!
+//! [`Simulation::footprint`]: super::Simulation::footprint
+
+mod load;
+mod stream;
+
+use serde::Serialize;
+
+use super::Engine;
+use super::agents::{Agent, Pool};
+use super::flow::{Part, SLOT};
+use crate::event::EventQueue;
+use crate::link::{LinkSpec, Links, Tail};
+use crate::queue::Waiting;
+use crate::spec::Valid;
+use crate::tcp::Sender;
+use crate::traffic::Kind;
+use crate::units::Span;
+use load::Load;
+
+/// A part of the memory of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Term {
+    /// What takes it.
+    pub name: &'static str,
+    /// How many of them.
+    pub count: u64,
+    /// Bytes for each.
+    pub each: u64,
+    /// How the number comes about.
+    pub why: String,
+    /// What makes it smaller.
+    #[serde(skip)]
+    pub remedy: &'static str,
+}
+
+impl Term {
+    /// So many of something.
+    pub fn new(
+        (name, remedy): (&'static str, &'static str),
+        count: f64,
+        each: usize,
+        why: impl Into<String>,
+    ) -> Term {
+        // As a cast saturates, what cannot be counted is as many as can be.
+        Term { name, count: count.ceil() as u64, each: each as u64, why: why.into(), remedy }
+    }
+
+    /// Bytes in all.
+    pub fn bytes(&self) -> u64 {
+        self.count.saturating_mul(self.each)
+    }
+}
+
+/// Bytes of these terms.
+pub fn total(terms: &[Term]) -> u64 {
+    terms.iter().map(Term::bytes).fold(0, u64::saturating_add)
+}
+
+/// What a run will take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// Its memory, of the engine alone or with observers.
+    pub terms: Vec<Term>,
+    /// Bytes of the engine alone.
+    pub engine: u64,
+    /// Packets that bottlenecks carry and sources press into the network, about.
+    pub packets: f64,
+    /// Transfers that complete, about.
+    pub transfers: f64,
+    /// A time in which no more than [`STEP`] packets are sent: between two of them memory grows by little.
+    pub step: Span,
+}
+
+/// Packets between two looks at a run's memory.
+const STEP: f64 = 1e6;
+
+/// A table that doubles when it is full has half more room than contents in the mean, and, while it moves, both places.
+pub(crate) const fn growing(each: usize) -> usize {
+    each + each / 2
+}
+
+/// Bytes that a run takes now.
+pub(super) fn footprint(engine: &Engine) -> u64 {
+    let Engine { valid, network, hosts, .. } = engine;
+    let [flying, tails, ruled] = network.most();
+    let packets = flying * growing(Links::PACKET) + tails * Tail::PACKET + ruled * growing(Waiting::PACKET);
+    let sources = engine.agents.len() * growing(size_of::<Agent>() + size_of::<Pool>());
+    let fixed = total(&[links(valid), hops(valid.network().links.len() as f64)]);
+    fixed + (packets + sources + hosts.footprint()) as u64
+}
+
+impl Cost {
+    /// What the engine takes.
+    pub fn of(valid: &Valid) -> Cost {
+        let load = Load::of(valid);
+        let terms = vec![
+            links(valid),
+            hops(load.hops),
+            flows(valid, &load),
+            sources(valid),
+            in_flight(&load),
+            waiting(&load),
+            outstanding(&load),
+            written(&load),
+        ];
+        let duration = valid.schedule().duration.0 as f64 / 1e9;
+        let per_second = (load.per_second()).max(STEP / duration.max(1e-9) * 1e-3);
+        Cost {
+            engine: total(&terms),
+            terms,
+            packets: load.sent,
+            transfers: load.transfers,
+            step: Span::from_secs_f64((STEP / per_second).clamp(1e-9, duration.max(1e-9))),
+        }
+    }
+
+    /// Bytes in all.
+    pub fn bytes(&self) -> u64 {
+        total(&self.terms)
+    }
+
+    /// Flow slots.
+    pub fn slots(&self) -> u64 {
+        self.terms.iter().find(|term| term.name == FLOWS.0).map_or(0, |term| term.count)
+    }
+
+    /// The part that takes most.
+    pub fn greatest(&self) -> Option<&Term> {
+        self.terms.iter().max_by_key(|term| term.bytes())
+    }
+}
+
+/// What takes memory in the engine, and what makes it less.
+const LINKS: (&str, &str) = ("links", "simulate fewer hosts, or let `access` be \"minimal\"");
+const PATHS: (&str, &str) = ("paths", "simulate fewer hosts");
+const FLOWS: (&str, &str) = ("flows", "simulate fewer flows, or let fewer arrive than the links carry");
+const SOURCES: (&str, &str) = ("sources", "simulate fewer members");
+const FLYING: (&str, &str) =
+    ("packets in flight", "lower the rate or the delay, send larger packets, or shorten the run");
+const QUEUES: (&str, &str) =
+    ("packets in queues", "limit the buffer, lower the rate, send larger packets, or shorten the run");
+const OUTSTANDING: (&str, &str) =
+    ("segments outstanding", "lower the rate or the delay, or send larger packets");
+const WRITTEN: (&str, &str) = ("data written", "write less, or in larger pieces, than the links carry");
+
+fn links(valid: &Valid) -> Term {
+    let count = valid.network().links.len();
+    // The description is copied once while the run is set up.
+    let each = Links::LINK + size_of::<LinkSpec>() + 3 * EventQueue::ENTITY;
+    Term::new(LINKS, count as f64, each, format!("{count} links"))
+}
+
+fn hops(hops: f64) -> Term {
+    Term::new(PATHS, hops, growing(Links::HOP), "links along all paths, both ways")
+}
+
+fn flows(valid: &Valid, load: &Load) -> Term {
+    let options = |group: usize| valid.groups()[group].tcp.clone().unwrap_or_default();
+    let each = |(group, _): &(usize, f64)| SLOT + Sender::history(&options(*group));
+    let (count, bytes) = load
+        .flows
+        .iter()
+        .fold((0.0, 0.0), |(count, bytes), one| (count + one.1, bytes + one.1 * each(one) as f64));
+    let each = if count > 0.0 { bytes / count } else { 0.0 };
+    let opened = load.flows.iter().filter(|(group, _)| valid.groups()[*group].kind().opens());
+    let opened: f64 = opened.map(|(_, count)| count).sum();
+    let why = match opened > 0.0 {
+        true => format!("of them about {opened:.0} connections that are open at the same time"),
+        false => "senders with their receivers".to_string(),
+    };
+    Term::new(FLOWS, count, each as usize, why)
+}
+
+fn sources(valid: &Valid) -> Term {
+    let acting = valid.groups().iter().filter(|group| group.kind() != Kind::Transfers);
+    let count: usize = acting.map(|group| group.members.len()).sum();
+    Term::new(
+        SOURCES,
+        count as f64,
+        growing(size_of::<Agent>() + size_of::<Pool>()),
+        "that decide in the run",
+    )
+}
+
+fn in_flight(load: &Load) -> Term {
+    let packets = load.flying + load.tails;
+    Term::new(FLYING, packets, growing(Links::PACKET), load.longest.clone())
+}
+
+/// Packets in buffers that store them; those of computed queues are in flight already.
+fn waiting(load: &Load) -> Term {
+    let (tails, ruled) =
+        (load.tails * growing(Tail::PACKET) as f64, load.ruled * growing(Waiting::PACKET) as f64);
+    let packets = load.tails + load.ruled;
+    let each = if packets > 0.0 { (tails + ruled) / packets } else { 0.0 };
+    Term::new(QUEUES, packets, each as usize, load.deepest.clone())
+}
+
+fn outstanding(load: &Load) -> Term {
+    let each = if load.outstanding > 0.0 { load.histories / load.outstanding } else { 0.0 };
+    let why = "segments sent and not acknowledged, with what senders and receivers know of each";
+    Term::new(OUTSTANDING, load.outstanding, each.ceil() as usize, why)
+}
+
+fn written(load: &Load) -> Term {
+    Term::new(WRITTEN, load.written, growing(size_of::<Part>()), "transfers that wait in their connections")
+}

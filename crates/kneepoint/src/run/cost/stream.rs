@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Streams: flows alike, with the path that they take and how much each would have outstanding if the network let it.
+
+use crate::cc;
+use crate::link::{NodeId, Routes};
+use crate::spec::{Group, Member, Valid};
+use crate::tcp::Options;
+use crate::traffic::Demand;
+use crate::units::{Bytes, Time};
+
+/// Flows alike.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    /// The place of their group.
+    pub(super) group: usize,
+    /// How many at a time.
+    pub(super) flows: f64,
+    pub(super) forward: Vec<u32>,
+    pub(super) backward: Vec<u32>,
+    /// The size of a packet on the wire.
+    pub(super) packet: f64,
+    /// Packets that one has outstanding at most; none where datagrams are sent whatever happens.
+    pub(super) window: Option<f64>,
+    /// Acknowledgements for each packet.
+    pub(super) acks: f64,
+    /// Bits that each has to send in a second at most.
+    pub(super) demand: f64,
+    /// Seconds from the start to the stop.
+    pub(super) lasts: f64,
+}
+
+/// Every stream that is known before the run.
+pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
+    let mut streams: Vec<Stream> = Vec::new();
+    for (place, group) in valid.groups().iter().enumerate().filter(|(_, group)| !group.kind().opens()) {
+        let demand = group.source.demand();
+        let mut last: Option<((NodeId, NodeId), Member)> = None;
+        for (&pair, &member) in group.pairs.iter().zip(&group.members) {
+            match streams.last_mut() {
+                Some(stream) if last == Some((pair, member)) => stream.flows += 1.0,
+                _ => streams.push(Stream::new((place, group), pair, member, demand, valid, routes)),
+            }
+            last = Some((pair, member));
+        }
+    }
+    streams
+}
+
+/// How many flows of a finite size a group has open at a time: a mean, and three standard deviations of a Poisson law.
+///
+/// ```text
+/// n = λ · T + (1 + long) · ρ / (1 − ρ)       T: a transfer on an idle path; ρ = λ / μ, μ: transfers that the bottleneck carries
+/// n ≤ λ · D, and what members have open at most; where ρ ≥ 1, λ · T + (λ − μ) · D
+/// ```
+///
+/// By processor sharing among these and `long` other flows.
+pub(super) fn open_at_once(demand: Demand, members: f64, path: Path, long: f64, lasts: f64) -> f64 {
+    let arrive = demand.per_second * members;
+    let idle = arrive * path.transfer;
+    let carried = path.rate / (8.0 * demand.size.max(1.0));
+    let load = arrive / carried;
+    let sharing = if load < 1.0 { (1.0 + long) * load / (1.0 - load) } else { (arrive - carried) * lasts };
+    let mean = (idle + sharing).min(arrive * lasts);
+    (mean + 3.0 * mean.sqrt()).min(demand.at_most * members)
+}
+
+/// The path of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// Bits in a second of its narrowest link.
+    pub(super) rate: f64,
+    /// Seconds that a transfer takes if it is alone.
+    pub(super) transfer: f64,
+}
+
+impl Stream {
+    /// One flow of a member, or one that a member opens.
+    pub(super) fn new(
+        (place, group): (usize, &Group),
+        (from, to): (NodeId, NodeId),
+        member: Member,
+        demand: Option<Demand>,
+        valid: &Valid,
+        routes: &mut Routes,
+    ) -> Stream {
+        let mut way = |a, b| routes.path(a, b).unwrap_or_default();
+        let (forward, backward) = (way(from, to), way(to, from));
+        let end = member.stop.unwrap_or(Time::NEVER).min(valid.schedule().duration);
+        let lasts = end.since(member.start.from).as_secs_f64();
+        let links = &valid.network().links;
+        let delay =
+            |path: &[u32]| -> f64 { path.iter().map(|link| links[*link as usize].delay.as_secs_f64()).sum() };
+        let rtt = delay(&forward) + delay(&backward);
+        let nature = group.source.nature();
+        let wanted = demand.map_or(f64::INFINITY, |demand| 8.0 * demand.per_second * demand.size);
+        let (window, acks, demand) = match &group.tcp {
+            // Without a rate of its own it is taken to fill its path.
+            None => (None, 0.0, nature.pressing.map_or(wanted, |rate| rate.as_f64())),
+            Some(tcp) => {
+                // What a member opens is as large as it is in the mean.
+                let opened = demand.filter(|_| group.kind().opens()).map(|one| one.size);
+                let size = member.size.map(|size| size.0 as f64).or(opened).unwrap_or(f64::INFINITY);
+                let acks = if tcp.delayed_ack { 0.5 } else { 1.0 };
+                let wanted = if group.kind().opens() { f64::INFINITY } else { wanted };
+                (Some(window(tcp, group.cc.as_ref(), size, lasts / rtt)), acks, wanted)
+            }
+        };
+        let packet = group.full_packet().unwrap_or(Bytes(1500)).0.max(1) as f64;
+        Stream { group: place, flows: 1.0, forward, backward, packet, window, acks, demand, lasts }
+    }
+}
+
+/// Packets that a sender has outstanding at most after so many round trips, whatever the network holds. Slow start doubles the
+/// window in each; what a controller from outside does is not known.
+fn window(tcp: &Options, cc: Option<&cc::Config>, size: f64, rounds: f64) -> f64 {
+    let registered = cc.is_none_or(|cc| cc::REGISTRY.iter().any(|entry| entry.name == cc.name()));
+    let rounds = if registered { rounds.floor() } else { f64::INFINITY };
+    let grown = tcp.initial_window * rounds.exp2();
+    let payload = tcp.payload.0.max(1) as f64;
+    let room =
+        if tcp.receive_buffer.0 > 0 { tcp.receive_buffer.0 as f64 / 2.0 / payload } else { f64::INFINITY };
+    grown.min(f64::from(tcp.max_window)).min((size / payload).ceil()).min(room).max(1.0)
+}
