@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Files in every format: whole, in parts, damaged and cut off.
 
 use std::io::Write;
 
