@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Files in every format: whole, in parts, damaged and cut off.
 
 use std::io::Write;
 
@@ -12,7 +13,11 @@ const LARGEST: u64 = 1 << 20;
 
 /// Something to compress, of which a part repeats.
 fn content() -> Vec<u8> {
-    (0..20_000u32).flat_map(|number| (number ^ number >> 5).to_le_bytes()).collect()
+    numbers(20_000)
+}
+
+fn numbers(count: u32) -> Vec<u8> {
+    (0..count).flat_map(|number| (number ^ number >> 5).to_le_bytes()).collect()
 }
 
 fn gzipped(content: &[u8]) -> Vec<u8> {
@@ -84,7 +89,8 @@ fn what_follows_the_last_member_is_damage_however_short_it_is() {
 
 #[test]
 fn a_file_that_was_cut_off_is_read_up_to_there_with_a_warning() {
-    let content = content();
+    // Of several blocks: what a block was made of comes out as a whole.
+    let content = numbers(200_000);
     for (name, whole) in formats(&content) {
         let Unpacked { bytes, warning, .. } = read_in(&whole[..whole.len() * 3 / 4]).unwrap();
         assert!(bytes.len() > 1000 && content.starts_with(&bytes), "{name}: {}", bytes.len());
@@ -150,7 +156,8 @@ fn no_flipped_bit_and_no_cut_gives_other_bytes_without_a_word() {
             let bit = rng.below(8 * whole.len() as u64);
             damaged[(bit / 8) as usize] ^= 1 << (bit % 8);
             // Without its first bytes it is a file of another kind.
-            assert!(!silent(&damaged) || bit < 48, "{name}: bit {bit} of {}", 8 * whole.len());
+            let packed = FORMATS.iter().any(|format| damaged.starts_with(format.magic));
+            assert!(!packed || !silent(&damaged), "{name}: bit {bit} of {}", 8 * whole.len());
         }
         for _ in 0..flips / 3 {
             let length = 6 + rng.below(whole.len() as u64 - 6) as usize;

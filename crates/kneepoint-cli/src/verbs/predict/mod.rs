@@ -2,6 +2,7 @@
 //! `knee predict`: which congestion predictor foresees losses, in a simulation or on a captured path.
 
 mod captured;
+mod opened;
 pub(super) mod simulation;
 
 use std::path::PathBuf;
@@ -40,7 +41,8 @@ followed, false positives the rest; false negatives are the losses that came fro
 A capture is best taken at the sender of the data, with headers whole; its losses are those that the sender \
 repaired, counted in the segments of the first transmission. Tunnels (VXLAN, Geneve, GRE, ERSPAN, IP in IP, GTP-U, \
 MPLS) are opened and IP fragments put together. What cannot be read is named and counted: other protocols, headers \
-that the snapshot length cut, the missing direction of the data.")]
+that the snapshot length cut, the missing direction of the data. A file that was cut off is used up to there, with a warning; \
+a damaged one is refused.")]
 pub struct Arguments {
     /// A scenario in TOML, `-` for standard input; or captures, pcap or pcapng, of one path, compressed (.gz .zst .xz) or not
     /// [default: the PERT paper's tagged flow, shortened]
@@ -119,7 +121,7 @@ fn answered(predictions: &Predictions) -> Answer {
 
 /// What the predictors said; nothing if only the flows of a capture are to be listed.
 fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
-    let captures = arguments.files.iter().map(|file| captured::is_capture(file));
+    let captures = arguments.files.iter().map(|file| opened::is_capture(file));
     Ok(Some(match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
         all if (arguments.flows || arguments.all) && (all.is_empty() || all.contains(&false)) => {
             let message = "--flows and --all are about captures";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Files that would take long if the time grew faster than they do.
 
 use super::super::copies::{Once, Point, Points};
 use super::super::{Capture, Segment, Transfer};

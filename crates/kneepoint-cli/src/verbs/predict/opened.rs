@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The captures of one path, read, and what readers have to know of them.
+
+use std::path::{Path, PathBuf};
+
+use kneepoint::capture::{self, Capture, ClockStep};
+
+use crate::compressed::{self, Unpacked};
+use crate::failure::Failure;
+
+/// What fits into the memory of a small machine, twice over.
+const LARGEST: u64 = 2 << 30;
+/// Flows and other things named in a message.
+pub const SHOWN: usize = 6;
+
+/// Endings of the names of captures, compressed or not.
+const ENDINGS: [&str; 3] = [".pcap", ".pcapng", ".cap"];
+
+/// Whether a file is a capture, by its name or by its first bytes; one that is not read is none the less.
+pub fn is_capture(path: &Path) -> Result<bool, Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let plain = compressed::plain(&name);
+    Ok(ENDINGS.iter().any(|ending| plain.ends_with(ending)) || compressed::begins(path, begins)?)
+}
+
+fn begins(head: &[u8]) -> bool {
+    capture::is_capture(head) || capture::foreign_format(head).is_some()
+}
+
+/// The files of one path, and what there is to say of them.
+#[derive(Default)]
+pub struct Files {
+    /// Their segments.
+    pub capture: Capture,
+    /// For readers.
+    pub notes: Vec<String>,
+    /// Those of the notes that say what is missing.
+    pub warnings: Vec<String>,
+}
+
+impl Files {
+    fn warn(&mut self, warning: String) {
+        self.notes.push(warning.clone());
+        self.warnings.push(warning);
+    }
+
+    /// Adds a file.
+    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+        let Unpacked { bytes, warning, remark } = compressed::read(path, LARGEST)?;
+        let shown = path.display();
+        if bytes.is_empty() {
+            let message = format!("`{shown}` is an empty file: it has not even the header of a capture");
+            return Err(Failure::run(message, "capture again, and let tcpdump end before its file is read"));
+        }
+        if let Some(format) = capture::foreign_format(&bytes) {
+            let message = format!("`{shown}` is {}, which is not read", format.name);
+            return Err(Failure::run(message, format.remedy));
+        }
+        if !capture::is_capture(&bytes) {
+            let message = format!("`{shown}` is not a capture: neither pcap nor pcapng");
+            return Err(Failure::run(message, "give one of these, as `editcap` or `tcpdump -w` writes it"));
+        }
+        let cut = self.capture.read(&bytes).map_err(|fault| {
+            let remedy = "capture again, or let `editcap` or `tcpdump -r` copy what is whole of it";
+            Failure::run(format!("`{shown}` {fault}"), remedy)
+        })?;
+        if let Some(warning) = warning {
+            self.warn(warning);
+        }
+        if let Some(cut) = cut {
+            self.warn(format!("{shown} was cut off {cut}. What is before was used."));
+        }
+        self.notes.extend(remark);
+        Ok(())
+    }
+}
+
+/// Reads all files.
+pub fn open(paths: &[PathBuf]) -> Result<Files, Failure> {
+    let mut files = Files::default();
+    for path in paths {
+        files.add(path)?;
+    }
+    let capture = &files.capture;
+    let foreign = few(capture
+        .foreign()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|(link, frames)| format!("{frames} of link type {link}")));
+    if !foreign.is_empty() {
+        let told = format!("frames of a link type that is not supported: {}", foreign.join(", "));
+        if capture.senders().is_empty() {
+            return Err(Failure::run(told, format!("supported are {}", capture::supported())));
+        }
+        files.notes.push(format!("Ignored {told}."));
+    }
+    files.notes.extend(notes_on_files(&files.capture, paths));
+    Ok(files)
+}
+
+/// What readers have to know of the files, whatever flow they ask for.
+fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
+    let name =
+        |file: u32| files.get(file as usize - 1).map_or(String::new(), |path| path.display().to_string());
+    let steps = capture.clock_steps().iter().map(|step| format!("{}: {}", name(step.file), described(step)));
+    let mut notes = few(steps);
+    let fragmented = capture.fragmented();
+    if fragmented.whole > 0 {
+        notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
+    }
+    if fragmented.incomplete > 0 {
+        notes.push(format!(
+            "Of {} packets IP fragments are missing. Bytes that were only in these are missing from the numbers.",
+            fragmented.incomplete
+        ));
+    }
+    let cut = capture.cut_headers();
+    if cut > 0 {
+        notes.push(format!(
+            "{cut} TCP headers are cut by the snapshot length. Options in them are missing: timestamps, without which round trips of \
+             retransmitted packets are unknown, and selective acknowledgements. Capture with `tcpdump -s 120`."
+        ));
+    }
+    let alone = capture.answers_alone().len();
+    if alone > 0 && !capture.senders().is_empty() {
+        notes.push(format!("Of {alone} flows only the acknowledgements were captured: the direction of their data is missing."));
+    }
+    if capture.others() > 0 {
+        notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
+    }
+    notes
+}
+
+/// The first of them, and how many more there are.
+fn few(all: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = all.len().saturating_sub(SHOWN);
+    all.take(SHOWN).chain((more > 0).then(|| format!("{more} more"))).collect()
+}
+
+fn described(step: &ClockStep) -> String {
+    let ClockStep { packet, since, by, back, mended, .. } = step;
+    let (by, since) = (by.as_secs_f64(), since.as_secs_f64());
+    let place = format!("at packet {packet}, {since:.3} s after the first");
+    let direction = if *back { "back" } else { "forward" };
+    if *mended {
+        format!(
+            "the clock was set {direction} by {by:.3} s {place}, as TCP timestamps or sequence numbers show. The packets from there on were \
+             moved by as much."
+        )
+    } else {
+        format!(
+            "the time goes {direction} by {by:.3} s {place}, and nothing shows whether the clock was set or the file is unordered. The packets \
+             were sorted by time."
+        )
+    }
+}
+
+/// What the other packets are, by count.
+pub fn kinds(capture: &Capture) -> String {
+    let kinds = capture.kinds();
+    let mut named: Vec<String> =
+        kinds.iter().take(SHOWN).map(|(other, count)| format!("{count} {other}")).collect();
+    let more: u64 = kinds.iter().skip(SHOWN).map(|(_, count)| count).sum();
+    named.extend((more > 0).then(|| format!("{more} more")));
+    named.join("; ")
+}
