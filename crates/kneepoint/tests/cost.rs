@@ -42,11 +42,11 @@ fn scenarios() -> Vec<(&'static str, String)> {
     vec![
         ("one flow", dumbbell(20, "rate = \"1mbit\"\nrtt = \"20ms\"", "[[flows]]\ncc = \"reno\"\n")),
         ("some flows", dumbbell(20, "rate = \"100mbit\"\nrtt = \"60ms\"", SACK)),
-        ("a long path", dumbbell(60, "rate = \"400mbit\"\nrtt = \"2s\"", SACK)),
+        ("a long path", dumbbell(60, "rate = \"400mbit\"\nrtt = \"900ms\"", SACK)),
         ("a deep buffer", dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)),
         (
             "a deep buffer of a discipline",
-            dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"\nqueue = \"drr\"", SACK),
+            format!("queue = \"drr\"\n{}", dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)),
         ),
         ("a host that times segments", dumbbell(20, "rate = \"400mbit\"\nrtt = \"500ms\"", linux)),
         (
@@ -75,7 +75,7 @@ fn scenarios() -> Vec<(&'static str, String)> {
             "small packets",
             dumbbell(
                 20,
-                "rate = \"20mbit\"\nrtt = \"1s\"",
+                "rate = \"20mbit\"\nrtt = \"800ms\"",
                 &SACK.replace("start", "tcp.payload = \"20b\"\nstart"),
             ),
         ),
@@ -187,9 +187,9 @@ fn what_cannot_be_held_is_known_without_a_packet_and_says_what_it_is() {
     let most = cost.greatest().expect("a term");
     assert_eq!(most.name, "packets in flight");
     // 125 packets in a nanosecond, for ten seconds.
-    assert!((1.0e12..2.0e12).contains(&(most.count as f64)), "{most:?}");
+    assert!((1.2e12..1.3e12).contains(&(most.count as f64)), "{most:?}");
     assert!(most.bytes() > 64_000_000_000_000, "{most:?}");
-    for part in ["cbr", "1tbit", "1B"] {
+    for part in ["cbr", "1000gbit", "1000s", "1b"] {
         assert!(most.why.contains(part), "{most:?}");
     }
 }

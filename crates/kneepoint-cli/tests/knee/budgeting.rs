@@ -99,8 +99,9 @@ fn fewer_runs_are_made_side_by_side_if_not_all_fit_and_that_is_said() {
 }
 
 /// Flows arrive while the link stands still, which its rate does not tell.
-const HALT: &str = "[run]\nduration = \"60s\"\nseeds = 1\n[topology]\nkind = \"dumbbell\"\nrate = \"100mbit\"\nrtt = \"20ms\"\n\
-                    capacity = \"steps\"\ncapacity_rates = [\"0s: 100mbit\", \"10s: 1mbit\"]\n[[arrivals]]\nrate = 500\nsize = \"20kb\"\ncc = \"sack\"\n";
+const HALT: &str = "capacity = { kind = \"steps\", rates = [\"0s: 100mbit\", \"10s: 1mbit\"] }\n\
+                    [run]\nduration = \"60s\"\nseeds = 1\n[topology]\nkind = \"dumbbell\"\nrate = \"100mbit\"\nrtt = \"20ms\"\n\
+                    [[arrivals]]\nrate = 500\nsize = \"20kb\"\ncc = \"sack\"\n";
 
 #[test]
 fn a_run_that_outgrows_its_limit_is_stopped_and_finished_runs_are_kept() {

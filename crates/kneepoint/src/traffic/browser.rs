@@ -200,12 +200,8 @@ impl Source for Browser {
         };
         let pages = 1.0 / params.gap.as_secs_f64().max(1e-3);
         Some(match params.protocol {
-            Http::Two => Demand { per_second: pages, size: bytes, at_most: 1.0 },
-            Http::One | Http::Persistent => Demand {
-                per_second: pages * objects,
-                size: bytes / objects,
-                at_most: objects.min(f64::from(params.connections)),
-            },
+            Http::Two => Demand::of_one_size(pages, bytes, 1.0),
+            Http::One | Http::Persistent => Demand::of_one_size(pages * objects, bytes / objects, objects.min(f64::from(params.connections))),
         })
     }
 

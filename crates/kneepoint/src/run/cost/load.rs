@@ -10,6 +10,7 @@
 //!
 //! Datagrams fill the path at their rate, and the queues of links that they overload.
 
+use super::ahead::Ahead;
 use super::stream::{self, Path, Stream};
 use crate::feedback;
 use crate::link::{LinkSpec, Routes, capacity};
@@ -82,9 +83,9 @@ impl Load {
         let Some(&first) = group.pairs.first() else { return };
         let start = group.members.iter().map(|member| member.start).min_by_key(|start| start.from);
         let member = Member { start: start.unwrap_or_default(), ..Member::default() };
-        let unknown = Demand { per_second: f64::INFINITY, size: 1.0, at_most: 1.0 };
+        let unknown = Demand { per_second: f64::INFINITY, size: 1.0, at_most: 1.0, sizes: Vec::new() };
         let demand = group.source.demand().unwrap_or(unknown);
-        let lone = Stream::new((place, group), first, member, Some(demand), valid, routes);
+        let lone = Stream::new((place, group), first, member, Some(&demand), valid, routes);
         let narrowest = narrowest(valid, &lone);
         let long: f64 = narrowest.map_or(0.0, |(link, _)| {
             streams
@@ -95,13 +96,13 @@ impl Load {
         });
         let rate = narrowest.map_or(f64::INFINITY, |(_, rate)| rate);
         let path = Path { rate, transfer: alone(valid, group, &lone) };
-        let count = stream::open_at_once(demand, members, path, long, lone.lasts);
+        let count = stream::open_at_once(&demand, members, path, long, lone.lasts);
         let carried = (rate / (8.0 * demand.size.max(1.0))).min(demand.per_second * members);
         self.transfers += if carried.is_finite() { carried * lone.lasts } else { count };
         self.rate += (demand.per_second * members).min(1e9) * lone.window.unwrap_or(1.0).min(1e3);
         self.flows.push((place, count));
         for &pair in &group.pairs {
-            let one = Stream::new((place, group), pair, member, Some(demand), valid, routes);
+            let one = Stream::new((place, group), pair, member, Some(&demand), valid, routes);
             streams.push(Stream { flows: count / pairs, ..one });
         }
     }
@@ -148,6 +149,8 @@ impl Load {
                     let room = room(&links[*place], stream.packet) * stream.flows / sharing[*place];
                     let waits = (stream.flows * held).min(room).min(stream.flows * per_second * stream.lasts);
                     excess[*place] += waits;
+                    // Where departures are computed, it is on its way already.
+                    self.flying += if computed(&links[*place]) { waits } else { 0.0 };
                     waits
                 }
                 _ => 0.0,
@@ -188,21 +191,28 @@ impl Load {
         for (stream, rate) in pressing() {
             stream.forward.iter().for_each(|link| asked[*link as usize] += stream.flows * rate);
         }
+        let ahead = Ahead::new(links, streams);
         let mut most = self.flying;
         for (stream, offered) in pressing() {
+            let sent = stream.flows * offered / (8.0 * stream.packet) * stream.lasts;
             let (mut rate, mut flying) = (stream.flows * offered, 0.0);
-            for &link in &stream.forward {
+            for (place, &link) in stream.forward.iter().enumerate() {
                 let (spec, asked) = (&links[link as usize], asked[link as usize]);
                 let part = spec.rate.map_or(1.0, |carried| (carried.as_f64() / asked).min(1.0));
-                queued[link as usize] += rate * (1.0 - part) / (8.0 * stream.packet) * stream.lasts;
+                let waits = rate * (1.0 - part) / (8.0 * stream.packet) * stream.lasts;
+                queued[link as usize] += waits;
                 rate *= part;
-                flying += rate / (8.0 * stream.packet) * longest(spec).min(stream.lasts);
+                if place < ahead.resident(stream) {
+                    flying += rate / (8.0 * stream.packet) * longest(spec).min(stream.lasts);
+                    flying += if computed(spec) { waits.min(room(spec, stream.packet)) } else { 0.0 };
+                }
             }
+            // None is sent before the start.
+            let flying = flying.min(sent);
             self.flying += flying;
             self.note_longest(valid, stream, flying, &mut most);
-            let per_second = stream.flows * offered / (8.0 * stream.packet);
-            self.rate += per_second;
-            self.sent += per_second * stream.lasts;
+            self.rate += sent / stream.lasts.max(1e-9);
+            self.sent += sent;
         }
     }
 
@@ -300,7 +310,7 @@ fn room(link: &LinkSpec, packet: f64) -> f64 {
 }
 
 /// Whether a link computes departures as packets arrive, and stores none that waits.
-fn computed(link: &LinkSpec) -> bool {
+pub(super) fn computed(link: &LinkSpec) -> bool {
     link.queue == queue::Config::default()
         && link.capacity == capacity::Config::default()
         && link.feedback == feedback::Config::default()

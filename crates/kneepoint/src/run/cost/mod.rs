@@ -13,6 +13,7 @@
 //!
 //! [`Simulation::footprint`]: super::Simulation::footprint
 
+mod ahead;
 mod load;
 mod stream;
 
@@ -196,8 +197,7 @@ fn sources(valid: &Valid) -> Term {
 }
 
 fn in_flight(load: &Load) -> Term {
-    let packets = load.flying + load.tails;
-    Term::new(FLYING, packets, growing(Links::PACKET), load.longest.clone())
+    Term::new(FLYING, load.flying, growing(Links::PACKET), load.longest.clone())
 }
 
 /// Packets in buffers that store them; those of computed queues are in flight already.

@@ -38,7 +38,7 @@ pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
         for (&pair, &member) in group.pairs.iter().zip(&group.members) {
             match streams.last_mut() {
                 Some(stream) if last == Some((pair, member)) => stream.flows += 1.0,
-                _ => streams.push(Stream::new((place, group), pair, member, demand, valid, routes)),
+                _ => streams.push(Stream::new((place, group), pair, member, demand.as_ref(), valid, routes)),
             }
             last = Some((pair, member));
         }
@@ -49,19 +49,35 @@ pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
 /// How many flows of a finite size a group has open at a time: a mean, and three standard deviations of a Poisson law.
 ///
 /// ```text
-/// n = λ · T + (1 + long) · ρ / (1 − ρ)       T: a transfer on an idle path; ρ = λ / μ, μ: transfers that the bottleneck carries
-/// n ≤ λ · D, and what members have open at most; where ρ ≥ 1, λ · T + (λ − μ) · D
+/// ρ < 1    n = λ·T + (1 + long) · min(ρ / (1 − ρ), √(λ·D))      T: a transfer on an idle path, ρ = λ·8E[S] / rate
+/// ρ ≥ 1    n = λ·T + (1 + long) · √(λ·D) + a·D, a = λ · E[1 − exp(−8S·a / rate)]
+/// n ≤ λ·D, and what members have open at most
 /// ```
 ///
-/// By processor sharing among these and `long` other flows.
-pub(super) fn open_at_once(demand: Demand, members: f64, path: Path, long: f64, lasts: f64) -> f64 {
+/// By processor sharing among these and `long` other flows; A. Jean-Marie, P. Robert, "On the transient behavior of the processor sharing
+/// queue", Queueing Systems 17, 1994, for an overload that lasts D.
+pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64, lasts: f64) -> f64 {
     let arrive = demand.per_second * members;
-    let idle = arrive * path.transfer;
     let carried = path.rate / (8.0 * demand.size.max(1.0));
     let load = arrive / carried;
-    let sharing = if load < 1.0 { (1.0 + long) * load / (1.0 - load) } else { (arrive - carried) * lasts };
-    let mean = (idle + sharing).min(arrive * lasts);
+    // Around a load of one, as far as chance takes it.
+    let walk = (1.0 + long) * (arrive * lasts).sqrt();
+    let sharing = match load < 1.0 {
+        true => ((1.0 + long) * load / (1.0 - load)).min(walk),
+        false => growth(demand, arrive, path.rate) * lasts + walk,
+    };
+    let mean = (arrive * path.transfer + sharing).min(arrive * lasts);
     (mean + 3.0 * mean.sqrt()).min(demand.at_most * members)
+}
+
+/// Flows by which an overloaded link has more in each second.
+fn growth(demand: &Demand, arrive: f64, rate: f64) -> f64 {
+    let stays = |growth: f64| {
+        let left = demand.sizes.iter().map(|size| 1.0 - (-8.0 * size * growth / rate).exp());
+        arrive * left.sum::<f64>() / demand.sizes.len().max(1) as f64
+    };
+    // From above, where the equation has no other solution.
+    (0..50).fold(arrive, |growth, _| stays(growth))
 }
 
 /// The path of a transfer.
@@ -79,7 +95,7 @@ impl Stream {
         (place, group): (usize, &Group),
         (from, to): (NodeId, NodeId),
         member: Member,
-        demand: Option<Demand>,
+        demand: Option<&Demand>,
         valid: &Valid,
         routes: &mut Routes,
     ) -> Stream {
