@@ -18,6 +18,7 @@
 //! | [`png`] | charts to PNG |
 //! | [`outputs`] | where a verb writes |
 //! | [`store`] | kept runs by the hash of their inputs |
+//! | [`readers`] | files of the program's own, for tests that give it others |
 //! | [`cluster`] | runs made by the Python package on a cluster |
 //! | [`means`] | options of the verbs that make runs |
 //! | [`conductor`] | runs a study: reads kept runs back, simulates what is missing on all cores |
@@ -54,6 +55,7 @@ mod named;
 mod outputs;
 mod parquet;
 mod png;
+pub mod readers;
 mod store;
 mod terminal;
 mod values;
