@@ -20,7 +20,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench dist ratchet validate fuzz wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench dist ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -108,6 +108,9 @@ fuzz: cargo ## a million mutated scenarios, thousands of command lines and netwo
 	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test scenario_fuzz --test scenario_schema
 	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz
 	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test transfers
+
+torture: cargo ## the bench of faults for an hour: fuzzed readers, flipped bits, kills, full disks (MINUTES=60 PART="fuzz disk" READERS=har JOBS=2)
+	CARGO="$(CARGO)" PART="$(PART)" MINUTES="$(MINUTES)" READERS="$(READERS)" JOBS="$(JOBS)" scripts/torture.sh
 
 wasm: cargo ## compile the laboratory to wasm32, and the controllers for a machine without an operating system
 	scripts/check-wasm.sh

@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Numbers in named columns.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// Numbers in named columns; the names carry the units.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Table {
     /// `time_s`, `queue_packets[r1-r2]`, …
     pub columns: Vec<String>,
     /// One number per column; NaN, which files have as `null`, where it is undefined.
-    #[serde(deserialize_with = "numbers")]
     pub rows: Vec<Vec<f64>>,
 }
 
-/// Rows in which `null` is NaN.
-fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Vec<f64>>, D::Error> {
-    let rows: Vec<Vec<Option<f64>>> = Deserialize::deserialize(from)?;
-    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    Ok(rows.into_iter().map(|row| row.into_iter().map(number).collect()).collect())
+/// A table as files have it: `null` is NaN, and a row may be of any length.
+#[derive(Deserialize)]
+struct Written {
+    columns: Vec<String>,
+    rows: Vec<Vec<Option<f64>>>,
+}
+
+impl TryFrom<Written> for Table {
+    type Error = String;
+
+    fn try_from(Written { columns, rows }: Written) -> Result<Table, String> {
+        if let Some((place, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != columns.len()) {
+            let (place, numbers, columns) = (place + 1, row.len(), columns.len());
+            return Err(format!("row {place} has {numbers} numbers under {columns} columns"));
+        }
+        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let rows = rows.into_iter().map(|row| row.into_iter().map(number).collect()).collect();
+        Ok(Table { columns, rows })
+    }
 }
 
 impl Table {
@@ -76,5 +90,14 @@ mod tests {
         assert_eq!(table.subject(0), "time_s");
         assert_eq!((table.quantity(0), table.quantity(1)), ("time_s", "queue_packets"));
         assert_eq!(table.values(2).collect::<Vec<_>>(), [3.0]);
+    }
+
+    #[test]
+    fn a_row_that_is_shorter_or_longer_than_the_columns_is_refused() {
+        for rows in ["[[1.0]]", "[[1.0,2.0],[1.0,2.0,3.0]]", "[[]]"] {
+            let text = format!(r#"{{"columns":["time_s","rtt_ms[a]"],"rows":{rows}}}"#);
+            let said = serde_json::from_str::<Table>(&text).unwrap_err().to_string();
+            assert!(said.contains("under 2 columns"), "{said}");
+        }
     }
 }

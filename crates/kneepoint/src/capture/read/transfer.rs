@@ -231,7 +231,9 @@ impl Transfer {
     pub fn score_by_chance(&self, rng: &mut Rng, configs: &[(String, Config)], hold_off: f64) -> Vec<Score> {
         let length = self.lasted.0.max(1);
         let later = rng.below(length);
-        let mut losses: Vec<Time> = self.losses.iter().map(|at| Time((at.0 + later) % length)).collect();
+        // Clocks of captures may be centuries apart.
+        let shifted = |at: &Time| Time(((u128::from(at.0) + u128::from(later)) % u128::from(length)) as u64);
+        let mut losses: Vec<Time> = self.losses.iter().map(shifted).collect();
         losses.sort_unstable();
         self.score_at(&losses, configs, hold_off)
     }

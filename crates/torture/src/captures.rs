@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Packet captures, the frames in them, and what they may be compressed with.
+
+use std::fs;
+use std::sync::OnceLock;
+
+use clap::Parser;
+use kneepoint::capture::{Capture, foreign_format, is_capture};
+use kneepoint::predict;
+use kneepoint::rng::Rng;
+use kneepoint_cli::{Knee, host};
+use tempfile::TempDir;
+
+/// Everything that is asked of a capture.
+fn watch(capture: &Capture) {
+    capture.kinds();
+    capture.foreign().count();
+    let _ =
+        (capture.tcp(), capture.others(), capture.cut_headers(), capture.fragmented(), capture.clock_steps());
+    capture.answers_alone();
+    for (direction, _) in capture.senders().into_iter().take(4) {
+        let Some(transfer) = capture.transfer(direction) else { continue };
+        transfer.score(&predict::standard(), 1.0);
+        transfer.score_by_chance(&mut Rng::stream(1, "chance", 0), &predict::standard(), 1.0);
+    }
+}
+
+/// A file, also as one of two that saw the same.
+pub fn capture(bytes: &[u8]) {
+    foreign_format(bytes);
+    let mut capture = Capture::default();
+    let read = capture.read(bytes);
+    assert!(read.is_err() || is_capture(bytes), "a file that is not a capture was read");
+    watch(&capture);
+    if read.is_ok() && capture.read(bytes).is_ok() {
+        watch(&capture);
+    }
+}
+
+/// Link layers that are read, and one that is not.
+const LINKS: [u32; 16] = [0, 1, 9, 12, 14, 50, 101, 104, 105, 108, 113, 127, 228, 229, 276, 147];
+
+/// A capture of these frames: a byte that chooses the link layer, then each frame behind two bytes with its length. They are sent a
+/// millisecond apart.
+pub fn frames(bytes: &[u8]) {
+    let Some((link, mut rest)) = bytes.split_first() else { return };
+    let mut file = Vec::new();
+    let link = LINKS[usize::from(*link) % LINKS.len()];
+    let header = [0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, link];
+    file.extend(header.iter().flat_map(|word: &u32| word.to_be_bytes()));
+    let mut micros = 0_u32;
+    while let Some((length, after)) = rest.split_first_chunk() {
+        let (frame, after) = after.split_at(after.len().min(u16::from_be_bytes(*length).into()));
+        micros += 1000;
+        let long = frame.len() as u32;
+        file.extend([micros / 1_000_000, micros % 1_000_000, long, long].map(u32::to_be_bytes).concat());
+        file.extend(frame);
+        rest = after;
+    }
+    let mut capture = Capture::default();
+    assert_eq!(capture.read(&file), Ok(None), "a capture that was written whole");
+    watch(&capture);
+}
+
+/// Where files are written for readers that open them. From here on remarks are kept, and not printed.
+pub fn folder() -> &'static TempDir {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    host::embed().take_remarks();
+    FOLDER.get_or_init(|| tempfile::tempdir().expect("a place for files"))
+}
+
+/// A file that `knee predict` is given: compressed, or whatever.
+pub fn compressed(bytes: &[u8]) {
+    let path = folder().path().join("capture.pcap.xz");
+    fs::write(&path, bytes).expect("a file that can be written");
+    let words = ["knee", "predict", "--predictors", "rtt", "--store"].map(Into::into);
+    let places = [folder().path().join("runs"), path].map(Into::into);
+    let knee = Knee::try_parse_from::<_, std::ffi::OsString>(words.into_iter().chain(places));
+    let _ = knee.map(|knee| knee.answer()).expect("words that are understood");
+}
