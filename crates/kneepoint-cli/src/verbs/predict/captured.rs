@@ -90,14 +90,6 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
         .iter()
         .map(|step| format!("{}: {}", name(step.file), described(step)))
         .collect();
-    let setbacks = capture.setbacks();
-    if setbacks > 0 {
-        notes.push(format!(
-            "{setbacks} packets have an earlier time than the packet before them at their interface, by up to 5 ms: several queues of a network \
-             card mix them so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
-             are missing."
-        ));
-    }
     let fragmented = capture.fragmented();
     if fragmented.whole > 0 {
         notes.push(format!("{} packets came in IP fragments and were put together.", fragmented.whole));
@@ -106,6 +98,14 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
         notes.push(format!(
             "Of {} packets IP fragments are missing. Bytes that were only in these are missing from the numbers.",
             fragmented.incomplete
+        ));
+    }
+    let setbacks = capture.setbacks();
+    if setbacks > 0 {
+        notes.push(format!(
+            "{setbacks} packets have an earlier time than the packet before them at their interface, by up to 5 ms: several queues of a network \
+             card mix them so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
+             are missing."
         ));
     }
     let cut = capture.cut_headers();
