@@ -18,12 +18,13 @@ use super::SEEDS;
 /// Rate in Mbit/s, base round-trip time in ms, and length of the run in seconds.
 type Place = (u64, u64, u64);
 
-const PLACES: [Place; 12] = [
+const PLACES: [Place; 13] = [
     (10, 20, 20),
     (10, 20, 40),
     (10, 20, 100),
     (10, 40, 40),
     (10, 40, 100),
+    (10, 100, 20),
     (10, 100, 40),
     (20, 20, 40),
     (20, 40, 40),
