@@ -8,6 +8,6 @@ use kneepoint::study::Record;
 use crate::store::Store;
 
 /// A kept run of this name in a folder.
-pub fn kept(folder: &Path, name: &str) -> Option<Record> {
-    Store::at(Some(folder)).get(name)
+pub fn kept(folder: &Path, name: &str, seed: u64) -> Option<Record> {
+    Store::at(Some(folder)).get(name, seed).ok().flatten()
 }

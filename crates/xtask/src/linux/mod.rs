@@ -8,10 +8,12 @@
 //!
 //! Managed queues are compared with a kernel in virtual time: [`queues`].
 
+mod copa;
 mod figures;
 mod kernel;
 mod page;
 mod queues;
+mod quoted;
 mod setting;
 mod simulated;
 

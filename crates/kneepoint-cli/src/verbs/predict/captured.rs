@@ -43,6 +43,21 @@ fn without_data(capture: &Capture) -> Failure {
     Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
 }
 
+/// The error that a flow has no round trips.
+fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
+    let flow = shown(direction);
+    if capture.is_answered(direction) {
+        let message =
+            format!("no round trips of {flow}: no acknowledgement is later than the data that it is for");
+        return Failure::run(
+            message,
+            "capture where one clock times both directions; `knee predict FILE --flows` says how the times go",
+        );
+    }
+    let message = format!("no round trips of {flow}: its data is not acknowledged");
+    Failure::run(message, "capture both directions, in one file or in several that are all given")
+}
+
 /// Lets predictors watch one flow, or all that there are.
 pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     if arguments.seeds.is_some() || arguments.seed.is_some() {
@@ -61,12 +76,7 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
             let direction = direction(&capture, arguments.flow.as_deref())?;
             let flow = shown(direction);
             let transfer = capture.transfer(direction).filter(|transfer| !transfer.samples.is_empty());
-            let transfer = transfer.ok_or_else(|| {
-                Failure::run(
-                    format!("no round trips of {flow}: its data is not acknowledged"),
-                    "capture both directions, in one file or in several that are all given",
-                )
-            })?;
+            let transfer = transfer.ok_or_else(|| without_round_trips(&capture, direction))?;
             notes.extend(notes_on(&transfer));
             vec![watched(flow, &transfer, &configs, arguments.hold_off)]
         }

@@ -114,6 +114,14 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
             fragmented.incomplete
         ));
     }
+    let setbacks = capture.setbacks();
+    if setbacks > 0 {
+        notes.push(format!(
+            "{setbacks} packets have an earlier time than the packet before them at their interface, by up to 5 ms: several queues of a network \
+             card mix them so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
+             are missing."
+        ));
+    }
     let cut = capture.cut_headers();
     if cut > 0 {
         notes.push(format!(
@@ -124,6 +132,13 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let alone = capture.answers_alone().len();
     if alone > 0 && !capture.senders().is_empty() {
         notes.push(format!("Of {alone} flows only the acknowledgements were captured: the direction of their data is missing."));
+    }
+    let senders = capture.senders();
+    let unanswered = senders.iter().filter(|(direction, _)| !capture.is_answered(*direction)).count();
+    if unanswered > 0 {
+        notes.push(format!(
+            "Of {unanswered} flows only the data was captured: the direction of their acknowledgements is missing, and round trips with it."
+        ));
     }
     if capture.others() > 0 {
         notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
