@@ -23,5 +23,5 @@ pub fn store(bytes: &[u8]) {
     let runs = folder().path().join("kept");
     fs::create_dir_all(&runs).expect("a folder");
     fs::write(runs.join("0123456789abcdef.json"), bytes).expect("a file that can be written");
-    readers::kept(&runs, "0123456789abcdef");
+    readers::kept(&runs, "0123456789abcdef", 1);
 }

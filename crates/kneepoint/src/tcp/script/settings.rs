@@ -35,12 +35,15 @@ impl Settings {
     }
 }
 
+/// A value, and what it does.
+type Choice = (&'static str, fn(&mut Settings));
+
 /// What a setting does.
 enum Effect {
     /// This.
     Sets(fn(&mut Settings, u64)),
     /// It has one of these values, and each does this.
-    Chooses(&'static [(&'static str, fn(&mut Settings))]),
+    Chooses(&'static [Choice]),
     /// It has these values, and with each of them nothing that a sender would notice.
     Only(&'static [&'static str]),
     /// Nothing that a sender would notice.
