@@ -217,6 +217,86 @@ fn inside(work: impl FnOnce() + Send + 'static) {
     done.unwrap();
 }
 
+/// Runs it as a user without rights; what it printed, and what it complained of.
+fn as_user(words: &[&str]) -> [String; 2] {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", env!("CARGO_BIN_EXE_knee")]);
+    let output = command.args(words).stdin(Stdio::null()).output().expect("setpriv starts");
+    [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn a_user_without_root_hears_what_is_loaded_and_what_only_root_does() {
+    let _turn = turn();
+    if !able() || taken("pert") {
+        return;
+    }
+    let loaded = || {
+        let [listed, _] = as_user(&["kernel", "list"]);
+        let line = listed.lines().find(|line| line.starts_with("pert ")).expect("a line").to_string();
+        line.split_whitespace().nth(1).map(str::to_string)
+    };
+    let status = || as_user(&["kernel", "status", "pert"])[1].clone();
+    assert_eq!(loaded().as_deref(), Some("-"));
+    assert!(status().contains("`pert` is not loaded"), "{}", status());
+    run(&["kernel", "load", "pert"]).expect("it loads");
+    let (seen, said) = (loaded(), status());
+    run(&["kernel", "unload", "pert"]).expect("it unloads");
+    assert_eq!(seen.as_deref(), Some("loaded"));
+    assert!(said.contains("`pert` is loaded, and only root sees"), "{said}");
+    for words in [
+        &["load", "pert"][..],
+        &["unload", "pert"],
+        &["unload", "--all"],
+        &["default", "pert"],
+        &["default", "--restore"],
+        &["top", "--once"],
+        &["trace", "--duration", "1s"],
+        &["aqm", "pisa", "--dev", "lo"],
+        &["aqm", "status", "--dev", "lo"],
+        &["aqm", "remove", "--dev", "lo"],
+        &["hint", "--dev", "lo"],
+        &["hint", "status", "--dev", "lo"],
+        &["hint", "remove", "--dev", "lo"],
+        &["rate", "list"],
+        &["rate", "set", "192.0.2.1", "5mbit"],
+        &["rate", "clear"],
+    ] {
+        let [_, refused] = as_user(&[&["kernel"], words].concat());
+        assert!(
+            refused.contains("only root sees and changes") && refused.contains("run it with sudo"),
+            "{words:?}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn nobody_but_root_holds_the_lock_or_the_folder_of_pins() {
+    let _turn = turn();
+    if !able() || Path::new("/sys/fs/bpf/knee").exists() {
+        return;
+    }
+    let user = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).args(words);
+        command.stderr(Stdio::null()).status().expect("setpriv starts").success()
+    };
+    run(&["kernel", "unload", "--all"]).expect("nothing is loaded");
+    assert!(!user(&["flock", "/run/knee/lock", "true"]), "a user opens the lock");
+    // Everybody may make a name there, and a link to what root's `knee` would empty.
+    let victim = std::env::temp_dir().join(format!("knee-victim-{}", std::process::id()));
+    fs::create_dir_all(victim.join("pert")).expect("a folder");
+    fs::write(victim.join("pert/file"), "kept").expect("a file");
+    let target = victim.display().to_string();
+    if user(&["ln", "-s", &target, "/sys/fs/bpf/knee"]) {
+        let refused = run(&["kernel", "unload", "pert"]).expect_err("it is a stranger's");
+        fs::remove_file("/sys/fs/bpf/knee").expect("the link is removed");
+        assert!(refused.contains("is not a folder of knee's: user 65534 made it"), "{refused}");
+    }
+    assert!(victim.join("pert/file").exists());
+    fs::remove_dir_all(victim).expect("removed");
+}
+
 #[test]
 fn whatever_is_killed_leaves_nothing() {
     let _turn = turn();

@@ -7,9 +7,9 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, PipeWriter};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -18,8 +18,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use crate::namespace::Namespace;
 use crate::privilege::Rights;
@@ -27,8 +26,6 @@ use crate::tun::{self, Address, Device, Network};
 
 /// How long a server is given to listen before the program that needs it starts.
 const READY: Duration = Duration::from_secs(3);
-/// How long a program is given to end when asked to.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// A host: a namespace with a device.
 #[derive(Debug)]
@@ -41,7 +38,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts a program on the host, with these rights. When it ends, or the calling thread does, everything that it started ends, too.
+    /// Starts a program on the host, with these rights. When it ends or is dropped, or this process ends in any way, everything
+    /// that it started ends, too.
     pub fn start(
         &self,
         words: &[OsString],
@@ -51,23 +49,23 @@ impl Host {
     ) -> io::Result<Program> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let namespace = self.namespace.as_fd().try_clone_to_owned()?;
-        // Whom the emulator becomes, so that it may end the process that waits.
-        let waiting = Rights::of_caller();
         let rights = rights.clone();
         let mut command = Command::new(program);
         command.args(arguments).stdout(output);
         for (name, address) in [("KNEE_HOST", self.address), ("KNEE_PEER", peer.address)] {
             command.env(name, address.v4.to_string()).env(format!("{name}6"), address.v6.to_string());
         }
-        let emulator = own_process()?;
+        let (stop, hold) = io::pipe()?;
+        let stop = OwnedFd::from(stop);
         let inside = move || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
-            contain(&emulator, [&waiting, &rights])?;
+            contain(&stop, &rights)?;
             rights.keep()
         };
         // SAFETY: between fork and exec it makes system calls only, and allocates nothing.
         unsafe { command.pre_exec(inside) };
-        command.spawn().map(Program)
+        let child = command.spawn()?;
+        Ok(Program { child, hold: Some(hold) })
     }
 
     /// Waits until somebody on the host listens to a TCP port, for a few seconds: whether somebody does.
@@ -111,28 +109,37 @@ impl Host {
 }
 
 /// Continues as the second process of a PID namespace, between fork and exec. The calling process stays outside and the first one
-/// inside, only to wait, each with rights of its own: when the program ends, or the emulator, or any of these, the kernel ends whatever the
-/// program started.
-fn contain(emulator: &OwnedFd, rights: [&Rights; 2]) -> io::Result<()> {
+/// inside, only to wait, with the program's rights: when the program ends, or nobody holds the other end of `stop` any more, or one
+/// of these ends, the kernel ends whatever the program started.
+fn contain(stop: &OwnedFd, rights: &Rights) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWPID)?;
-    let mut above = emulator.try_clone()?;
-    for rights in rights {
-        let own = own_process()?;
-        // SAFETY: the process has one thread, and everything called here may be called between fork and exec.
-        unsafe {
-            match libc::fork() {
-                -1 => return Err(io::Error::last_os_error()),
-                0 => above = own,
-                child => {
-                    // A process that becomes another user's no longer ends with its parent until it asks again.
-                    rights.keep()?;
-                    end_with(&above)?;
-                    wait_for(child)
-                }
+    let outside = own_process()?;
+    // SAFETY: the process has one thread, and everything called here may be called between fork and exec.
+    unsafe {
+        match libc::fork() {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => {}
+            child => {
+                rights.keep()?;
+                let ended = process(child)?;
+                wait_for(child, Some([stop, &ended]))
             }
         }
     }
-    end_with(&above)
+    let inside = own_process()?;
+    // SAFETY: as above.
+    unsafe {
+        match libc::fork() {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => end_with(&inside),
+            child => {
+                // A process that becomes another user's no longer ends with its parent until it asks again.
+                rights.keep()?;
+                end_with(&outside)?;
+                wait_for(child, None)
+            }
+        }
+    }
 }
 
 /// The kernel kills the calling process when its parent ends. If the parent ended before that was asked for, nobody would: it is looked at
@@ -159,19 +166,44 @@ fn process(number: libc::pid_t) -> io::Result<OwnedFd> {
     }
 }
 
-/// Ends the calling process as `child` ends.
-unsafe fn wait_for(child: libc::pid_t) -> ! {
+/// Ends the calling process as `child` ends. Of two descriptors the first can be read when the child is to be ended, the second when it
+/// has ended.
+unsafe fn wait_for(child: libc::pid_t, watched: Option<[&OwnedFd; 2]>) -> ! {
     // SAFETY: no memory but the status is written, and no destructor runs.
     unsafe {
         // Descriptors of the parent would keep its pipes open.
-        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+        close_all_but(watched.map_or([2; 2], |two| two.map(AsRawFd::as_raw_fd)));
         // A terminal's interrupt is for the program.
         libc::signal(libc::SIGINT, libc::SIG_IGN);
+        if let Some(two) = watched {
+            let mut files = two.map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
+            while !files.iter().any(|file| file.any().unwrap_or(false)) {
+                // An interruption is none of them.
+                let _ = poll(&mut files, PollTimeout::NONE);
+            }
+            if files[0].any().unwrap_or(false) {
+                libc::kill(child, libc::SIGKILL);
+            }
+        }
         let mut status = 0;
         while libc::waitpid(child, &raw mut status, 0) < 0 && *libc::__errno_location() == libc::EINTR {}
         let code =
             if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
         libc::_exit(code)
+    }
+}
+
+/// Closes all descriptors above the usual three but these.
+unsafe fn close_all_but(mut kept: [RawFd; 2]) {
+    kept.sort_unstable();
+    let [first, second] = kept.map(|file| file as libc::c_uint);
+    for (from, to) in
+        [(3, first.wrapping_sub(1)), (first + 1, second.wrapping_sub(1)), (second + 1, libc::c_uint::MAX)]
+    {
+        if from <= to {
+            // SAFETY: the caller uses none of them any more.
+            unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) };
+        }
     }
 }
 
@@ -233,30 +265,23 @@ fn routes() -> io::Result<Vec<Ipv4Addr>> {
 
 /// A program on a host. It is ended when dropped.
 #[derive(Debug)]
-pub struct Program(Child);
+pub struct Program {
+    /// The process that waits for it.
+    child: Child,
+    /// What that process stops waiting for when it is gone, as when this process ends in any way.
+    hold: Option<PipeWriter>,
+}
 
 impl Program {
     /// A descriptor that can be read when it has ended.
     pub fn ended(&self) -> io::Result<OwnedFd> {
-        process(self.0.id() as libc::pid_t)
+        process(self.child.id() as libc::pid_t)
     }
 
-    /// Ends it if it runs, first with a request: how it ended.
+    /// Ends it if it runs: how it ended. It may be another user's, which this process may not signal, but the one that waits may.
     pub fn end(&mut self) -> io::Result<ExitStatus> {
-        if let Some(status) = self.0.try_wait()? {
-            return Ok(status);
-        }
-        // It may have become another user's program, which this process may no longer signal.
-        let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
-        let asked = Instant::now();
-        while asked.elapsed() < GRACE {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(status);
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        self.0.kill()?;
-        self.0.wait()
+        self.hold = None;
+        self.child.wait()
     }
 }
 

@@ -84,8 +84,7 @@ fn ours(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 fn remove_namespace(path: &Path) -> Outcome {
-    let number = fs::metadata(path).map_or(0, |file| file.ino());
-    let holder = holder(|process| is_in(process, number));
+    let holder = number(path).and_then(|own| holder(|process| is_in(process, own)));
     if holder.is_some() {
         return Outcome::Held(holder);
     }
@@ -128,11 +127,14 @@ fn holder(holds: impl Fn(&Path) -> bool) -> Option<Holder> {
 }
 
 /// Whether a thread of a process is in a network namespace, or has it open.
-fn is_in(process: &Path, namespace: u64) -> bool {
-    let is_it = |path: PathBuf| {
-        fs::read_link(path).is_ok_and(|to| to.to_string_lossy() == format!("net:[{namespace}]"))
-    };
+fn is_in(process: &Path, namespace: (u64, u64)) -> bool {
+    let is_it = |path: PathBuf| number(&path) == Some(namespace);
     files(process, "task").any(|thread| is_it(thread.join("ns/net"))) || files(process, "fd").any(is_it)
+}
+
+/// What tells a file from all others, whatever it is called.
+fn number(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 /// Whether a process has the file of a device.

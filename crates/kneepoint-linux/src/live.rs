@@ -93,7 +93,10 @@ impl Effort {
 /// What this machine lacks for transfers with these congestion controls, if it lacks anything.
 pub fn missing(controls: &[&str]) -> Option<String> {
     if !nix::unistd::geteuid().is_root() {
-        return Some("the program does not run as root".into());
+        return Some(format!(
+            "only root can make hosts with a link between them, and this is user {}",
+            nix::unistd::geteuid()
+        ));
     }
     if !std::path::Path::new("/dev/net/tun").exists() {
         return Some("there is no /dev/net/tun".into());

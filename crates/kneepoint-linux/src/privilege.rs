@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use libc::{c_long, c_ulong};
 use nix::sched::{CloneFlags, unshare};
-use nix::unistd::{self, Gid, Uid, geteuid, getgid, getuid};
+use nix::unistd::{self, Gid, Uid, geteuid, getgid, getgroups, getuid, setfsgid, setfsuid};
 
 /// A user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,13 +33,15 @@ impl User {
         match (found, number) {
             (Ok(Some(found)), _) => Ok(User::of(&found)),
             // A number needs no name.
-            (_, Some(uid)) => {
-                let gid = Gid::from_raw(uid.as_raw());
-                Ok(User { uid, gid, groups: vec![gid] })
-            }
+            (_, Some(uid)) => Ok(User::numbered(uid)),
             (Ok(None), None) => Err(format!("this machine has no user `{name}`")),
             (Err(error), None) => Err(format!("cannot look for a user `{name}`: {error}")),
         }
+    }
+
+    fn numbered(uid: Uid) -> User {
+        let gid = Gid::from_raw(uid.as_raw());
+        User { uid, gid, groups: vec![gid] }
     }
 
     fn of(found: &unistd::User) -> User {
@@ -53,7 +55,7 @@ impl User {
         let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
         let (uid, gid) = (Uid::from_raw(number("SUDO_UID")?), Gid::from_raw(number("SUDO_GID")?));
         let known = unistd::User::from_uid(uid).ok().flatten();
-        let user = known.map_or_else(|| User { uid, gid, groups: vec![gid] }, |known| User::of(&known));
+        let user = User { gid, ..known.map_or_else(|| User::numbered(uid), |known| User::of(&known)) };
         (!uid.is_root()).then_some(user)
     }
 }
@@ -81,7 +83,7 @@ impl Rights {
         let user = User::named(name)?;
         match user.uid {
             uid if !is_root() && uid == geteuid() => Ok(Rights::Of(None)),
-            _ if !is_root() => Err("only root can run a program as somebody else".into()),
+            _ if !is_root() => Err("only root can run a program as somebody else: run it with sudo".into()),
             uid if uid.is_root() => Ok(Rights::All),
             _ => Ok(Rights::Of(Some(user))),
         }
@@ -100,7 +102,7 @@ impl Rights {
         let Rights::Of(user) = self else { return Ok(()) };
         if let Some(User { uid, gid, groups }) = user {
             let (uid, gid) = (c_long::from(uid.as_raw()), c_long::from(gid.as_raw()));
-            call(numbers::SETGROUPS, [groups.len() as c_long, groups.as_ptr() as c_long, 0])?;
+            set_groups(groups)?;
             call(numbers::SETRESGID, [gid; 3])?;
             call(numbers::SETRESUID, [uid; 3])?;
         }
@@ -124,6 +126,25 @@ impl Rights {
             threads => Err(io::Error::other(format!("the threads {threads:?} have capabilities"))),
         }
     }
+}
+
+/// Does work with files as whoever called `sudo`, who gets what it makes, and may not get at more by it.
+pub fn as_caller<T>(work: impl FnOnce() -> T) -> io::Result<T> {
+    let caller = Rights::of_caller();
+    let Some(user) = caller.user() else { return Ok(work()) };
+    // For the calling thread alone, as all of these.
+    let groups = getgroups()?;
+    set_groups(&user.groups)?;
+    let own = (setfsgid(user.gid), setfsuid(user.uid));
+    let done = work();
+    setfsuid(own.1);
+    setfsgid(own.0);
+    set_groups(&groups)?;
+    Ok(done)
+}
+
+fn set_groups(groups: &[Gid]) -> io::Result<()> {
+    call(numbers::SETGROUPS, [groups.len() as c_long, groups.as_ptr() as c_long, 0])
 }
 
 /// Has a program run with these rights.

@@ -9,6 +9,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{c_char, c_int, c_short, ifreq};
 
+/// Where devices are made.
+const DEVICES: &str = "/dev/net/tun";
 /// Packets that the device holds until the program reads them; it reads at once.
 const QUEUE: c_int = 10_000;
 /// Bytes of the header before each packet of a device that does not cut.
@@ -103,7 +105,10 @@ pub fn route_all(device: &str) -> io::Result<()> {
 
 /// The file of a device of the calling thread's namespace, made if there is none of this name.
 pub(crate) fn attach(name: &str, flags: c_int) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
+    let file = OpenOptions::new().read(true).write(true).open(DEVICES).map_err(|error| {
+        // Most machines let everybody open it.
+        io::Error::new(error.kind(), format!("{DEVICES}: {error}"))
+    })?;
     let mut request = request(name);
     request.ifr_ifru.ifru_flags = flags as c_short;
     ask(&file, libc::TUNSETIFF as libc::Ioctl, &mut request)?;

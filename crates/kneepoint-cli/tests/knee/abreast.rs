@@ -158,7 +158,7 @@ fn cleaning_removes_what_nobody_holds() {
          \"$KNEE\" emulate --rate 10mbit -- sleep 60 2>/dev/null & emulation=$!
          until_there link show knee0
          kill -KILL $emulation; wait $emulation || true
-         ip tuntap add dev knee7 mode tun; ip tuntap add dev knee8 mode tap; ip link add knee9 type dummy
+         ip tuntap add dev knee7 mode tun; ip tuntap add dev knee8 mode tap; ip link add knee9 type veth peer name other
          \"$KNEE\" doctor --clean --json; ip -o link"
     ));
     let said = stdout(&output);
@@ -181,9 +181,10 @@ fn a_name_that_is_taken_is_passed_over() {
         };
         // A device that somebody keeps, and a network that leads elsewhere.
         ip("tuntap add dev knee0 mode tun");
-        ip("link add other type dummy");
+        ip("link add other type veth peer name another");
         ip("addr add 10.77.1.9/24 dev other");
         ip("link set other up");
+        ip("link set another up");
         let words = ["emulate", "--rate", "10mbit", "--json", "--", "sh", "-c", "echo to $KNEE_PEER >&2"];
         let output = command(&words).output().unwrap();
         assert!(stderr(&output).contains("to 10.77.2.2"), "{}", stderr(&output));

@@ -64,7 +64,7 @@ fn no_thread_and_no_program_keeps_a_capability() {
     if !able() {
         return;
     }
-    // The sleeper comes last: emulator, two who wait and a program on each side, and the threads of the emulator.
+    // Seven processes: the emulator, and for each of two programs one, and two that wait for it.
     let link = ["emulate", "--rate", "10mbit", "--server", "exec sleep 58"];
     for (user, sudo) in [
         (&[][..], None),
@@ -131,6 +131,13 @@ fn nix_user(name: &str) -> (u32, u32) {
     (user.uid.as_raw(), user.gid.as_raw())
 }
 
+/// Whether a process has this word as its last argument.
+fn runs(word: &str) -> bool {
+    let folders = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = folders.filter_map(|one| fs::read(one.path().join("cmdline")).ok());
+    lines.any(|line| line.strip_suffix(&[0]).is_some_and(|line| line.ends_with(word.as_bytes())))
+}
+
 #[test]
 fn an_emulation_ends_the_program_of_another_user() {
     if !able() {
@@ -142,10 +149,64 @@ fn an_emulation_ends_the_program_of_another_user() {
         (&[], Some(["65534", "65534"])),
         (&["--user", "12345"], Some(["65534", "65534"])),
     ] {
-        let emulation = start(&[&link[..], user, &["--", "sleep", "3600"]].concat(), sudo);
+        let word = format!("3600.{}", std::process::id());
+        let emulation = start(&[&link[..], user, &["--", "sleep", &word]].concat(), sudo);
         let output = emulation.wait_with_output().unwrap();
+        until("the program's end", || !runs(&word));
         assert!(stdout(&output).contains("\"seconds\""), "{user:?} {sudo:?}: {}", stderr(&output));
         assert!(!stderr(&output).contains("not permitted"), "{user:?} {sudo:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_is_read_and_written_is_the_caller_s() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    if !able() {
+        return;
+    }
+    let here = tempfile::tempdir().unwrap();
+    fs::set_permissions(here.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let emulate = |words: &[&str]| {
+        let words = [&["emulate", "--rate", "10mbit"], words, &["--", "true"]].concat();
+        let mut command = command(&words);
+        command.env("SUDO_UID", "65534").env("SUDO_GID", "65533").current_dir(here.path()).output().unwrap()
+    };
+    let output = emulate(&["--out", "o", "--pcap", "p.pcapng", "--save-trace", "t"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for file in ["o", "o/report.html", "p.pcapng", "t"] {
+        let there = fs::metadata(here.path().join(file)).unwrap();
+        assert_eq!((there.uid(), there.gid()), (65534, 65533), "{file}");
+    }
+    // What only root reads, and where only root writes.
+    fs::write(here.path().join("secret.trace"), "secret\n").unwrap();
+    fs::set_permissions(here.path().join("secret.trace"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir(here.path().join("closed")).unwrap();
+    let refused = [["--trace", "secret.trace"], ["--out", "closed/o"], ["--pcap", "closed/p.pcapng"]];
+    for words in refused {
+        assert_refuses(&emulate(&words), 1, &["Permission denied"]);
+    }
+}
+
+#[test]
+fn without_root_a_refusal_says_what_to_do() {
+    if !able() {
+        return;
+    }
+    for (words, said) in [
+        (&["emulate", "--", "true"][..], "only root can put a link between a program and this machine"),
+        (&["emulate", "--user", "root", "--", "true"], "only root can run a program as somebody else"),
+        (&["live", "live.controllers", "--cc-map", "pert=reno"], "only root can make hosts with a link"),
+        (&["doctor", "--clean"], "only root sees and removes what knee may have left"),
+    ] {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", env!("CARGO_BIN_EXE_knee")]);
+        let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+        assert!(!output.status.success(), "{words:?}");
+        assert!(
+            stderr(&output).contains(said) && stderr(&output).contains("sudo"),
+            "{words:?}: {}",
+            stderr(&output)
+        );
     }
 }
 

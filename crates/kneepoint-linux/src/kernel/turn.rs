@@ -2,7 +2,7 @@
 //! One process at a time changes what is in the kernel. The lock is where only root gets, so that nobody else holds it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
 use super::errors::{Error, While};
@@ -73,13 +74,13 @@ fn take_at(path: &Path, patience: Duration) -> Result<Turn, Error> {
     let mut file = options.open(path).during(format!("open {}", path.display()))?;
     let began = Instant::now();
     let mut told = false;
-    let mut locked = loop {
+    let locked = loop {
         file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(locked) => break locked,
             Err((file, Errno::EWOULDBLOCK | Errno::EINTR)) => file,
             Err((_, error)) => return Err(error).during(format!("lock {}", path.display())),
         };
-        let holder = holder(&mut file);
+        let holder = holder(&file);
         if began.elapsed() >= patience {
             return Err(Error::new(
                 format!(
@@ -96,21 +97,26 @@ fn take_at(path: &Path, patience: Duration) -> Result<Turn, Error> {
         }
         thread::sleep(PAUSE);
     };
-    // For whoever waits; what matters is the lock.
-    let number = std::process::id().to_string();
-    let _ =
-        locked.rewind().and_then(|()| locked.set_len(0)).and_then(|()| locked.write_all(number.as_bytes()));
     Ok(Turn(locked))
 }
 
-/// The process that has the lock, by its own word.
-fn holder(file: &mut File) -> String {
-    let mut text = String::new();
-    let read = file.rewind().and_then(|()| file.take(20).read_to_string(&mut text));
-    match read.ok().and_then(|_| text.trim().parse::<u32>().ok()) {
-        Some(process) => format!("process {process}"),
-        None => "another process".into(),
-    }
+/// The process that has the lock, as far as the kernel tells.
+fn holder(file: &File) -> String {
+    let place = file.metadata().map_or(String::new(), |file| {
+        format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino())
+    });
+    let table = fs::read_to_string("/proc/locks").unwrap_or_default();
+    // Number, kind, strength, what it is for, process, file. A line of one that waits has an arrow in front of its kind.
+    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut held = lines.filter(|line| line.get(1) == Some(&"FLOCK") && line.get(5) == Some(&place.as_str()));
+    let process = held.next().and_then(|line| line[4].parse::<u32>().ok()).filter(|number| *number > 0);
+    process.map_or_else(
+        || "another process".into(),
+        |number| {
+            let program = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+            format!("process {number} ({})", program.trim())
+        },
+    )
 }
 
 #[cfg(test)]

@@ -102,6 +102,15 @@ impl Arguments {
     fn rights(&self) -> Rights {
         self.user.clone().unwrap_or_else(Rights::of_caller)
     }
+
+    /// The path, and the places of what is to be written.
+    fn open(&self) -> Result<(Emulated, Option<Folder>, Option<Taps>), Failure> {
+        let sample = Some(self.sample).filter(|sample| *sample > Span::ZERO);
+        let path = self.path.build(self.duration.unwrap_or(Span::MAX), sample)?;
+        let ours = self.out.as_ref().map(|out| Out::Given(out.clone()).settle()).transpose()?;
+        let pcap = self.pcap.as_ref().map(|file| Taps::create(file)).transpose()?;
+        Ok((path, ours, pcap))
+    }
 }
 
 fn rights(user: &str) -> Result<Rights, String> {
@@ -116,18 +125,15 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         "devices, one for each network; frames of one alone would go round",
         &arguments.bridge,
     )?;
-    let duration = arguments.duration.unwrap_or(Span::MAX);
-    let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
-    let path = arguments.path.build(duration, sample)?;
-    // Before anything is measured: what cannot be written is told at once.
-    let out = arguments.out.as_ref().map(|out| Out::Given(out.clone()).settle()).transpose()?;
+    // Before anything is measured: what cannot be read or written is told at once.
+    let opened = privilege::as_caller(|| arguments.open());
+    let (path, out, pcap) = opened.map_err(|error| failed("open files as the caller", &error))??;
     if arguments.probe {
         return probe::probe(arguments, &path, as_json);
     }
     if !arguments.bridge.is_empty() {
         return existing::bridge(arguments, &path, out, as_json);
     }
-    let pcap = arguments.pcap.as_ref().map(|file| Taps::create(file)).transpose()?;
     if !arguments.between.is_empty() {
         return existing::between(arguments, &path, (pcap, out), as_json);
     }

@@ -260,10 +260,7 @@ pub(super) const ALL: &[Output] = &[
             Key("controllers[].name", "The name for sockets."),
             Key("controllers[].controller", "The controller of the laboratory."),
             Key("controllers[].summary", "One sentence."),
-            Key(
-                "controllers[].loaded",
-                "Whether it is loaded: whoever loaded it, where only root sees who did.",
-            ),
+            Key("controllers[].loaded", "Whether it is loaded; without root, by whomever."),
             In("controllers[]", SETTINGS),
         ],
     },
