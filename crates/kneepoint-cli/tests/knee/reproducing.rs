@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{assert_refuses, json, knee, names, stderr, stdout};
+use super::{assert_refuses, json, keep_otherwise, knee, names, stderr, stdout};
 
 /// Two schemes on a small link, with a claim that must hold, one that must fail, and one that cannot be tested.
 const TOY: &str = r#"
