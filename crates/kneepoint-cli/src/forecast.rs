@@ -130,7 +130,7 @@ impl Forecast {
         let part = |term: &Term| Part { bytes: term.bytes(), term: term.clone() };
         let terms = budget.greatest().map_or(&[][..], |cost| &cost.terms).iter();
         let mut memory: Vec<Part> = terms.map(part).filter(|part| part.bytes > 0).collect();
-        memory.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+        memory.sort_by_key(|one| std::cmp::Reverse(one.bytes));
         let here = jobs.filter(|_| on.is_none());
         let times = cpu_seconds.zip(per_packet).zip(here);
         let seconds = times.map(|((cpu, each), abreast)| (cpu / abreast as f64).max(each * longest));
@@ -229,8 +229,8 @@ fn carried(valid: &Valid) -> f64 {
 fn per_packet(runs: &[Wanted], budget: &Budget) -> Option<f64> {
     let tried = runs.len().min(TRIALS);
     let places = (0..tried).map(|place| place * runs.len() / tried.max(1)).collect::<Vec<_>>();
-    let side_by_side = |places: &[usize]| {
-        let tries = places.into_par_iter().filter_map(|place| trial(&runs[*place], budget));
+    let side_by_side = |some: &[usize]| {
+        let tries = some.into_par_iter().filter_map(|place| trial(&runs[*place], budget));
         tries.collect::<Vec<(u64, f64)>>()
     };
     let tries = places.chunks(budget.jobs.max(1)).flat_map(side_by_side);

@@ -46,7 +46,10 @@ fn scenarios() -> Vec<(&'static str, String)> {
         ("a deep buffer", dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)),
         (
             "a deep buffer of a discipline",
-            format!("queue = \"drr\"\n{}", dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)),
+            format!(
+                "queue = \"drr\"\n{}",
+                dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)
+            ),
         ),
         ("a host that times segments", dumbbell(20, "rate = \"400mbit\"\nrtt = \"500ms\"", linux)),
         (

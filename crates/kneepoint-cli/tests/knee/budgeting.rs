@@ -42,14 +42,14 @@ fn a_run_that_cannot_fit_is_refused_before_anything_is_built_or_written() {
         "--tcp",
         "initial_window=100",
     ];
-    let said = [
+    let told = [
         "a run would take about",
         "above the 4.0 GB of `--memory`",
         "packets in flight",
         "help: lower the rate or the delay",
     ];
     for more in [&[][..], &["--dry-run"]] {
-        assert_refuses(&knee(here.path(), &[&compare[..], &["--memory", "4gb"], more].concat()), 1, &said);
+        assert_refuses(&knee(here.path(), &[&compare[..], &["--memory", "4gb"], more].concat()), 1, &told);
     }
     let kept = names(&here.path().join("out/runs"));
     assert!(kept.is_empty(), "{kept:?}");
