@@ -105,9 +105,12 @@ fn an_estimate_is_within_a_factor_of_two_of_what_the_engine_counts() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A quantity, the scenario with a value of it, and values that rise.
+type Rising = (&'static str, fn(&str) -> String, &'static [&'static str]);
+
 #[test]
 fn more_of_anything_takes_no_less() {
-    let table: [(&str, fn(&str) -> String, &[&str]); 8] = [
+    let table: [Rising; 8] = [
         (
             "rate",
             |rate| dumbbell(60, &format!("rate = \"{rate}\"\nrtt = \"1s\"\nbuffer = \"100pkt\""), SACK),

@@ -20,7 +20,7 @@ fn a_run_that_cannot_fit_is_refused_before_anything_is_built_or_written() {
     let said = [
         "a run would take about 128 TB of memory, above",
         "of it are packets in flight, 1.25e12 of",
-        "1tbit",
+        "1000gbit, a round trip of 1000s, packets of 1b",
         "--memory",
     ];
     for words in [
@@ -39,6 +39,8 @@ fn a_run_that_cannot_fit_is_refused_before_anything_is_built_or_written() {
         "10s",
         "--duration",
         "200s",
+        "--buffer",
+        "1000pkt",
         "--tcp",
         "initial_window=100",
     ];
