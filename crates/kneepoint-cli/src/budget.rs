@@ -51,7 +51,7 @@ impl Budget {
         allowed: Option<Allowance>,
         beside: impl Fn(&Wanted, &Cost) -> Vec<Term>,
     ) -> Budget {
-        let (mut costs, mut left) = (BTreeMap::new(), BTreeMap::new());
+        let (mut costs, mut rests) = (BTreeMap::new(), BTreeMap::new());
         for run in made {
             let Work::Packets(packets) = run.work else { continue };
             costs.entry(address(run.work)).or_insert_with(|| {
@@ -60,11 +60,11 @@ impl Budget {
                 cost
             });
         }
-        let rests = wanted.iter().filter_map(|run| {
+        let each = wanted.iter().filter_map(|run| {
             let Work::Packets(packets) = run.work else { return None };
-            Some(*left.entry((address(run.work), run.series)).or_insert_with(|| packets.left(run.series)))
+            Some(*rests.entry((address(run.work), run.series)).or_insert_with(|| packets.left(run.series)))
         });
-        let left = rests.fold(0, u64::saturating_add);
+        let left = each.fold(0, u64::saturating_add);
         let of = |run: &Wanted| Some((costs.get(&address(run.work))?.bytes(), address(run.work)));
         let mut bytes: Vec<(u64, usize)> = made.iter().filter_map(of).collect();
         bytes.sort_unstable_by(|one, other| other.cmp(one));

@@ -155,8 +155,9 @@ pub fn conduct<S: Study>(
         hand_over(sweep, cluster, &wanted, &names, &mut missing, &mut back)?;
     }
     let made: Vec<Wanted> = missing.iter().map(|place| wanted[*place]).collect();
-    let kept: Vec<Wanted> = places.values().map(|places| wanted[places[0]]).collect();
-    let budget = Budget::new(&made, &kept, sweep.workers(), sweep.allowance(), |_, cost| aside.takes(cost));
+    let reported: Vec<Wanted> = places.values().map(|places| wanted[places[0]]).collect();
+    let budget =
+        Budget::new(&made, &reported, sweep.workers(), sweep.allowance(), |_, cost| aside.takes(cost));
     budget.check()?;
     if let Some(remark) = budget.remark(sweep.workers()) {
         tell(remark);

@@ -129,7 +129,7 @@ impl Forecast {
         let part = |term: &Term| Part { bytes: term.bytes(), term: term.clone() };
         let terms = budget.greatest().map_or(&[][..], |cost| &cost.terms).iter();
         let mut memory: Vec<Part> = terms.map(part).filter(|part| part.bytes > 0).collect();
-        memory.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+        memory.sort_by_key(|one| std::cmp::Reverse(one.bytes));
         let here = jobs.filter(|_| on.is_none());
         let times = cpu_seconds.zip(per_packet).zip(here);
         let seconds = times.map(|((cpu, each), abreast)| (cpu / abreast as f64).max(each * longest));
@@ -228,7 +228,7 @@ fn carried(valid: &Valid) -> f64 {
 fn per_packet(runs: &[Wanted], budget: &Budget) -> Option<f64> {
     let tried = runs.len().min(TRIALS);
     let places = (0..tried).map(|place| place * runs.len() / tried.max(1)).collect::<Vec<_>>();
-    let side_by_side = |places: &[usize]| threads::map(places, |place| trial(&runs[*place], budget));
+    let side_by_side = |some: &[usize]| threads::map(some, |place| trial(&runs[*place], budget));
     let tries = places.chunks(budget.jobs.max(1)).flat_map(side_by_side).flatten();
     let (packets, seconds) = tries.fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     (packets > 0).then(|| seconds / packets as f64)

@@ -133,7 +133,7 @@ fn leaves(group: &Path, version: &Version) -> Option<u64> {
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let place = bytes.checked_ilog10().map_or(0, |digits| digits as usize / 3).min(UNITS.len() - 1);
-    let number = bytes as f64 / 1000f64.powi(place as i32);
+    let number = bytes as f64 / 1000u64.pow(place as u32) as f64;
     let digits = usize::from(place > 0 && number < 10.0);
     format!("{number:.digits$} {}", UNITS[place])
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import kneepoint as knee
+from kneepoint import _sweep, algorithms, errors
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -52,6 +53,53 @@ def test_a_mistake_in_a_scenario_has_its_line_its_range_and_its_remedy() -> None
         knee.Scenario(topology={"kind": "dumbbell"}, flows=[{"cc": "perd"}])
     assert "perd" in str(caught.value) and "did you mean" in str(caught.value)
     assert isinstance(caught.value, ValueError)
+
+
+# A source of one-byte packets that a path of 1000 s holds 10¹² of.
+LARGE = """queue = "droptail"
+[run]
+duration = "10s"
+[topology]
+kind = "dumbbell"
+rate = "1000gbit"
+rtt = "1000s"
+buffer = "1000pkt"
+[[cbr]]
+rate = "1000gbit"
+size = "1b"
+"""
+
+
+def test_a_run_that_cannot_fit_into_memory_is_refused_with_what_takes_it(here: Path) -> None:
+    for refused in (lambda: knee.run(LARGE), lambda: knee.run(LARGE, memory="1gb")):
+        with pytest.raises(knee.RunError) as caught:
+            refused()
+        assert "a run would take about 128 TB of memory, above" in caught.value.message
+        assert "packets in flight" in caught.value.message and "memory=" in (caught.value.remedy or "")
+    with pytest.raises(knee.RunError, match="above the 100 kB of `memory`"):
+        knee.run(SCENARIO, memory="100kb", fresh=True)
+    with pytest.raises(knee.UsageError, match="memory"):
+        knee.run(SCENARIO, memory="plenty")
+    assert len(knee.run(SCENARIO, memory="1gb").rows) > 0
+
+
+def test_a_cluster_is_told_the_memory_of_runs_and_one_without_enough_is_refused() -> None:
+    class Cluster:
+        def nodes(self) -> list[dict[str, object]]:
+            machines = [(True, 2e9), (True, 4e9), (False, 9e9)]
+            return [{"Alive": alive, "Resources": {"CPU": 2.0, "memory": size}} for alive, size in machines]
+
+    _sweep._fits(Cluster(), 3_000_000_000)
+    with pytest.raises(knee.RunError, match="about 5 GB of memory, above the 4 GB of the largest machine"):
+        _sweep._fits(Cluster(), 5_000_000_000)
+    with pytest.raises(errors.Part) as caught:
+        words = ["run", "-", "--store=none", "--on=ray"]
+        call = algorithms.call(words, SCENARIO, False, [])
+        while not call.wait(0.05):
+            pass
+        call.answer()
+    ((_, work, memory),) = caught.value.missing
+    assert work > 0 and 1e5 < memory < 1e9
 
 
 def test_a_mistake_in_a_call_is_told_as_the_command_line_tells_it() -> None:

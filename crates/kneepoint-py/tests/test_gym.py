@@ -52,6 +52,13 @@ def test_a_window_of_the_bandwidth_delay_product_fills_the_link_without_a_queue(
     assert reward == pytest.approx(10 * seen["throughput_packets_per_s"] - 1000 * seen["rtt_mean_s"])
 
 
+def test_an_environment_that_does_not_fit_into_memory_is_refused() -> None:
+    large = LINK.replace("10mbit", "1000gbit").replace("50ms", "1000s").replace("1bdp", "10pkt")
+    env = env_of.CongestionEnv(large + '[[cbr]]\nrate = "1000gbit"\nsize = "1b"\n')
+    with pytest.raises(knee.RunError, match="TB of memory, above .* packets in flight"):
+        env.reset(seed=1)
+
+
 def test_a_rate_above_the_links_fills_the_buffer_and_loses() -> None:
     env = env_of.CongestionEnv(LINK, interval=0.1)
     env.reset(seed=1)

@@ -46,7 +46,10 @@ fn scenarios() -> Vec<(&'static str, String)> {
         ("a deep buffer", dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)),
         (
             "a deep buffer of a discipline",
-            format!("queue = \"drr\"\n{}", dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)),
+            format!(
+                "queue = \"drr\"\n{}",
+                dumbbell(20, "rate = \"200mbit\"\nrtt = \"50ms\"\nbuffer = \"100000pkt\"", SACK)
+            ),
         ),
         ("a host that times segments", dumbbell(20, "rate = \"400mbit\"\nrtt = \"500ms\"", linux)),
         (
@@ -102,9 +105,12 @@ fn an_estimate_is_within_a_factor_of_two_of_what_the_engine_counts() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A quantity, the scenario with a value of it, and values that rise.
+type Rising = (&'static str, fn(&str) -> String, &'static [&'static str]);
+
 #[test]
 fn more_of_anything_takes_no_less() {
-    let table: [(&str, fn(&str) -> String, &[&str]); 8] = [
+    let table: [Rising; 8] = [
         (
             "rate",
             |rate| dumbbell(60, &format!("rate = \"{rate}\"\nrtt = \"1s\"\nbuffer = \"100pkt\""), SACK),

@@ -20,7 +20,7 @@ fn a_run_that_cannot_fit_is_refused_before_anything_is_built_or_written() {
     let said = [
         "a run would take about 128 TB of memory, above",
         "of it are packets in flight, 1.25e12 of",
-        "1tbit",
+        "1000gbit, a round trip of 1000s, packets of 1b",
         "--memory",
     ];
     for words in [
@@ -39,17 +39,19 @@ fn a_run_that_cannot_fit_is_refused_before_anything_is_built_or_written() {
         "10s",
         "--duration",
         "200s",
+        "--buffer",
+        "1000pkt",
         "--tcp",
         "initial_window=100",
     ];
-    let said = [
+    let told = [
         "a run would take about",
         "above the 4.0 GB of `--memory`",
         "packets in flight",
         "help: lower the rate or the delay",
     ];
     for more in [&[][..], &["--dry-run"]] {
-        assert_refuses(&knee(here.path(), &[&compare[..], &["--memory", "4gb"], more].concat()), 1, &said);
+        assert_refuses(&knee(here.path(), &[&compare[..], &["--memory", "4gb"], more].concat()), 1, &told);
     }
     let kept = names(&here.path().join("out/runs"));
     assert!(kept.is_empty(), "{kept:?}");

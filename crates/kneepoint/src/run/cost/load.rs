@@ -110,68 +110,36 @@ impl Load {
     /// Flows that share their bottlenecks.
     fn elastic(&mut self, valid: &Valid, streams: &[Stream], queued: &mut [f64]) {
         let links = &valid.network().links;
-        let mut crossing = vec![0.0; links.len()];
-        let elastic = || streams.iter().filter_map(|one| Some((one, one.window?)));
-        for (stream, _) in elastic() {
-            stream.forward.iter().for_each(|link| crossing[*link as usize] += stream.flows);
-        }
-        let bottleneck = |stream: &Stream| {
-            let rated = stream.forward.iter().filter_map(|link| Some((*link, links[*link as usize].rate?)));
-            let shares = rated.map(|(link, rate)| (rate.as_f64() / crossing[link as usize], link));
-            shares.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, link)| link as usize)
-        };
-        let places: Vec<Option<usize>> = elastic().map(|(stream, _)| bottleneck(stream)).collect();
-        let mut sharing = vec![0.0; links.len()];
-        for ((stream, _), place) in elastic().zip(&places) {
-            if let Some(place) = place {
-                sharing[*place] += stream.flows;
-            }
-        }
-        let (mut most, mut excess) = (0.0, vec![0.0; links.len()]);
-        for ((stream, window), place) in elastic().zip(&places) {
-            let rate = place.and_then(|place| links[place].rate.map(|rate| rate.as_f64() / sharing[place]));
-            let share = rate.unwrap_or(f64::INFINITY);
-            let per_second = share.min(stream.demand) / (8.0 * stream.packet);
-            let (forward, backward) = (delay(links, &stream.forward), delay(links, &stream.backward));
-            let pipe = |acks: f64| {
-                if per_second.is_finite() {
-                    (per_second * (forward + acks * backward)).min(window)
-                } else {
-                    window
-                }
-            };
-            let flying = stream.flows * pipe(stream.acks);
-            self.flying += flying;
+        let mut most = 0.0;
+        for shared in Shared::of(links, streams) {
+            let Shared { stream, window, bottleneck, share } = shared;
+            let [forward, backward] = [&stream.forward, &stream.backward].map(|path| delay(links, path));
+            let round = (forward + backward).max(1e-9);
+            // What no link slows down sends its window in each round trip.
+            let per_second = (share.min(stream.demand) / (8.0 * stream.packet)).min(window / round);
+            let flying = stream.flows * (per_second * (forward + stream.acks * backward)).min(window);
             self.note_longest(valid, stream, flying, &mut most);
-            let held = window - pipe(1.0);
-            let waits = match place {
-                Some(place) if stream.demand >= share => {
-                    let room = room(&links[*place], stream.packet) * stream.flows / sharing[*place];
-                    let waits = (stream.flows * held).min(room).min(stream.flows * per_second * stream.lasts);
-                    excess[*place] += waits;
+            let held = stream.flows * (window - per_second * round).max(0.0);
+            let waits = match bottleneck.filter(|_| stream.demand >= share) {
+                Some((link, part)) => {
+                    let room = room(&links[link], stream.packet) * part;
+                    let waits = held.min(room).min(stream.flows * per_second * stream.lasts);
+                    queued[link] += waits;
                     // Where departures are computed, it is on its way already.
-                    self.flying += if computed(&links[*place]) { waits } else { 0.0 };
+                    self.flying += if computed(&links[link]) { waits } else { 0.0 };
                     waits
                 }
-                _ => 0.0,
+                None => 0.0,
             };
-            let outstanding = stream.flows * pipe(1.0) + waits;
+            let outstanding = stream.flows * per_second * round + waits;
+            let group = &valid.groups()[stream.group];
+            self.flying += flying;
             self.outstanding += outstanding;
-            let tcp = valid.groups()[stream.group].tcp.as_ref();
-            self.histories += outstanding * tcp.map_or(0, Sender::segment) as f64;
-            let sent = if per_second.is_finite() {
-                per_second * stream.lasts
-            } else {
-                window * stream.lasts / (forward + backward).max(1e-9)
-            };
-            self.sent += stream.flows * sent;
-            self.rate += 2.0
-                * stream.flows
-                * if per_second.is_finite() { per_second } else { window / (forward + backward).max(1e-9) };
-            self.note_written(&valid.groups()[stream.group], stream, share);
-        }
-        for (queued, excess) in queued.iter_mut().zip(excess) {
-            *queued += excess;
+            self.histories += outstanding * group.tcp.as_ref().map_or(0, Sender::segment) as f64;
+            self.sent += stream.flows * per_second * stream.lasts;
+            // Slow start sends twice what a bottleneck carries.
+            self.rate += 2.0 * stream.flows * per_second;
+            self.note_written(group, stream, share);
         }
     }
 
@@ -220,8 +188,8 @@ impl Load {
     fn queues(&mut self, valid: &Valid, queued: &[f64]) {
         let packet = valid.groups().iter().filter_map(Group::full_packet).min().unwrap_or(Bytes(1500));
         let mut most = 0.0;
-        for (link, queued) in valid.network().links.iter().zip(queued) {
-            let waiting = queued.min(room(link, packet.0.max(1) as f64));
+        for (link, wanted) in valid.network().links.iter().zip(queued) {
+            let waiting = wanted.min(room(link, packet.0.max(1) as f64));
             *(if computed(link) { &mut self.tails } else { &mut self.ruled }) += waiting;
             if waiting > most {
                 most = waiting;
@@ -253,6 +221,45 @@ impl Load {
     }
 }
 
+/// A stream of transfers at its bottleneck.
+struct Shared<'a> {
+    stream: &'a Stream,
+    window: f64,
+    /// The link, and which part of its flows is the stream's.
+    bottleneck: Option<(usize, f64)>,
+    /// Bits in a second of each flow; infinite without a bottleneck.
+    share: f64,
+}
+
+impl Shared<'_> {
+    /// The bottleneck of a flow is the link of its path with the least rate for each flow.
+    fn of<'a>(links: &[LinkSpec], streams: &'a [Stream]) -> Vec<Shared<'a>> {
+        let elastic = || streams.iter().filter_map(|stream| Some((stream, stream.window?)));
+        let mut crossing = vec![0.0; links.len()];
+        for (stream, _) in elastic() {
+            stream.forward.iter().for_each(|link| crossing[*link as usize] += stream.flows);
+        }
+        let bits = |link: usize| links[link].rate.map(|rate| rate.as_f64());
+        let narrowest = |stream: &Stream| {
+            let rated =
+                stream.forward.iter().filter_map(|link| Some((*link as usize, bits(*link as usize)?)));
+            let shares = rated.map(|(link, rate)| (rate / crossing[link], link));
+            shares.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, link)| link)
+        };
+        let places: Vec<Option<usize>> = elastic().map(|(stream, _)| narrowest(stream)).collect();
+        let mut sharing = vec![0.0; links.len()];
+        for ((stream, _), place) in elastic().zip(&places) {
+            place.iter().for_each(|place| sharing[*place] += stream.flows);
+        }
+        let shared = |((stream, window), place): ((&'a Stream, f64), Option<usize>)| {
+            let share = place.and_then(|link| Some(bits(link)? / sharing[link]));
+            let bottleneck = place.map(|link| (link, stream.flows / sharing[link]));
+            Shared { stream, window, bottleneck, share: share.unwrap_or(f64::INFINITY) }
+        };
+        elastic().zip(places).map(shared).collect()
+    }
+}
+
 /// Flow slots of streams that are known before the run, by group.
 fn slots(streams: &[Stream]) -> Vec<(usize, f64)> {
     let mut slots: Vec<(usize, f64)> = Vec::new();
@@ -278,7 +285,7 @@ fn alone(valid: &Valid, group: &Group, stream: &Stream) -> f64 {
     let rtt = delay(links, &stream.forward) + delay(links, &stream.backward);
     let Some(tcp) = &group.tcp else { return rtt };
     let opening = if tcp.handshake { f64::from(tcp.handshake_rounds) } else { 0.0 };
-    let rounds = (1.0 + stream.window.unwrap_or(1.0) / tcp.initial_window).log2();
+    let rounds = libm::log2(1.0 + stream.window.unwrap_or(1.0) / tcp.initial_window);
     rtt * (1.0 + opening + rounds)
 }
 

@@ -169,15 +169,15 @@ fn hops(hops: f64) -> Term {
 }
 
 fn flows(valid: &Valid, load: &Load) -> Term {
-    let options = |group: usize| valid.groups()[group].tcp.clone().unwrap_or_default();
-    let each = |(group, _): &(usize, f64)| SLOT + Sender::history(&options(*group));
-    let (count, bytes) = load
-        .flows
-        .iter()
-        .fold((0.0, 0.0), |(count, bytes), one| (count + one.1, bytes + one.1 * each(one) as f64));
+    let slot = |group: usize| {
+        let options = valid.groups()[group].tcp.clone().unwrap_or_default();
+        (SLOT + Sender::history(&options)) as f64
+    };
+    let count: f64 = load.flows.iter().map(|(_, flows)| flows).sum();
+    let bytes: f64 = load.flows.iter().map(|(group, flows)| flows * slot(*group)).sum();
     let each = if count > 0.0 { bytes / count } else { 0.0 };
-    let opened = load.flows.iter().filter(|(group, _)| valid.groups()[*group].kind().opens());
-    let opened: f64 = opened.map(|(_, count)| count).sum();
+    let opens = |group: usize| valid.groups()[group].kind().opens();
+    let opened: f64 = load.flows.iter().filter(|(group, _)| opens(*group)).map(|(_, flows)| flows).sum();
     let why = match opened > 0.0 {
         true => format!("of them about {opened:.0} connections that are open at the same time"),
         false => "senders with their receivers".to_string(),

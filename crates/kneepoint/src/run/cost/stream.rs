@@ -73,7 +73,7 @@ pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64,
 /// Flows by which an overloaded link has more in each second.
 fn growth(demand: &Demand, arrive: f64, rate: f64) -> f64 {
     let stays = |growth: f64| {
-        let left = demand.sizes.iter().map(|size| 1.0 - (-8.0 * size * growth / rate).exp());
+        let left = demand.sizes.iter().map(|size| 1.0 - libm::exp(-8.0 * size * growth / rate));
         arrive * left.sum::<f64>() / demand.sizes.len().max(1) as f64
     };
     // From above, where the equation has no other solution.
@@ -131,7 +131,7 @@ impl Stream {
 fn window(tcp: &Options, cc: Option<&cc::Config>, size: f64, rounds: f64) -> f64 {
     let registered = cc.is_none_or(|cc| cc::REGISTRY.iter().any(|entry| entry.name == cc.name()));
     let rounds = if registered { rounds.floor() } else { f64::INFINITY };
-    let grown = tcp.initial_window * rounds.exp2();
+    let grown = tcp.initial_window * libm::exp2(rounds);
     let payload = tcp.payload.0.max(1) as f64;
     let room =
         if tcp.receive_buffer.0 > 0 { tcp.receive_buffer.0 as f64 / 2.0 / payload } else { f64::INFINITY };
