@@ -169,7 +169,7 @@ pub fn fault(name: &str, bytes: &[u8]) -> Option<Fault> {
     sealed::open(name, None, bytes).err()
 }
 
-/// Looks for a run. What is no file is not opened, and never waited for.
+/// Looks for a run. A pipe or a device is not opened, and never waited for.
 fn find(path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
     let read = || -> io::Result<Result<Found, Failure>> {
         let there = fs::metadata(path)?;
