@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use kneepoint::report::document::Document;
 use kneepoint::table::Records;
 
+use crate::failure::Failure;
 use crate::store::Store;
 
 /// What a verb found out.
@@ -27,7 +28,7 @@ pub struct Answer {
 #[derive(Default)]
 pub struct Series {
     store: Option<Store>,
-    kept: BTreeMap<String, String>,
+    kept: BTreeMap<String, (String, u64)>,
 }
 
 impl Answer {
@@ -38,8 +39,8 @@ impl Answer {
 }
 
 impl Series {
-    /// Names of series, and of the kept runs that have them.
-    pub(crate) fn new(store: Store, kept: BTreeMap<String, String>) -> Series {
+    /// Names of series, and names and seeds of the kept runs that have them.
+    pub(crate) fn new(store: Store, kept: BTreeMap<String, (String, u64)>) -> Series {
         Series { store: Some(store), kept }
     }
 
@@ -48,10 +49,12 @@ impl Series {
         self.kept.keys().map(String::as_str)
     }
 
-    /// One of them; nothing if there is none of that name, the run was not finished or not sampled, or its file is gone.
-    pub fn get(&self, name: &str) -> Option<Records> {
-        let record = self.store.as_ref()?.get(self.kept.get(name)?)?;
-        record.series.as_ref().map(Records::from)
+    /// One of them; nothing if there is none of that name, the run was not finished or not sampled, or its file is gone or damaged.
+    pub fn get(&self, name: &str) -> Result<Option<Records>, Failure> {
+        let Some((store, (run, seed))) = self.store.as_ref().zip(self.kept.get(name)) else {
+            return Ok(None);
+        };
+        Ok(store.look(run, *seed)?.and_then(|record| record.series.as_ref().map(Records::from)))
     }
 }
 

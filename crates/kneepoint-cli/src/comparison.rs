@@ -11,7 +11,7 @@
 //! OUT/series/ROW-seedN.*    the state over time
 //! OUT/captures/*            packets, if wanted
 //! OUT/figures/*             the report's charts, each in a file of its own
-//! OUT/.kneepoint            the mark that the directory is ours
+//! OUT/.kneepoint            the mark that the directory is ours, with the names of these files
 //! ```
 
 mod each;
@@ -26,7 +26,7 @@ use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeRes
 use kneepoint::scenario::Fault;
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::compare::{Compare, Compared};
-use kneepoint::study::{Record, Study, Wanted};
+use kneepoint::study::{Record, Study};
 use kneepoint::table::{Labels, Records};
 use kneepoint::units::{Interval, Span};
 
@@ -38,7 +38,7 @@ use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::host;
 use crate::means::Sweep;
-use crate::outputs::{self, Out, Picture, write_report};
+use crate::outputs::{self, Out, Picture, report_at, write_report};
 use crate::{manifest, parquet};
 use each::{Files, Format, label};
 
@@ -248,9 +248,9 @@ impl ComparisonPlan {
         files::write(&out.join("summary.json"), &json)?;
         let defined = |name: &str| output::table(name).expect("every table of a comparison is defined");
         parquet::save_tables(&tables, defined, &manifest, &out)?;
-        let page = write_report(&document, &out, &settings.charts)?;
+        write_report(&document, &out, &settings.charts)?;
+        let place = report_at(&out.publish()?);
         files::print(if as_json { json } else { report::format::text::render(&document) })?;
-        let place = format!("report: {}", page.display());
         if let Some(stopped) = unfinished {
             return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
         }
@@ -275,7 +275,7 @@ impl ComparisonPlan {
         let study = self.study();
         let conducted = conductor::conduct(&study, &settings.sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
-        let kept = labels.zip(study.wanted().iter().map(Wanted::name)).collect();
+        let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
         let answer = settings.answer(conducted, About::new(title, scenarios, files, seeds, Vec::new()))?;
         Ok(Answer { series: Series::new(settings.sweep.store()?, kept), ..answer })

@@ -117,7 +117,7 @@ pub fn conduct<S: Study>(
     };
     // Reads a run back, if it is kept.
     let read = |place: usize| -> Result<Option<Record>, Failure> {
-        let Some(mut record) = store.get(&names[place]) else { return Ok(None) };
+        let Some(mut record) = store.get(&names[place], wanted[place].seed)? else { return Ok(None) };
         attend(&names[place], &mut record)?;
         Ok(Some(record))
     };
@@ -186,7 +186,10 @@ pub fn conduct<S: Study>(
     let ended = !campaign.stopped();
     if let Some(part) = shard.filter(|_| ended) {
         // Each shard keeps its own runs before it looks for those of the others, so the last one finds all.
-        let kept = places.keys().filter(|name| store.has(name)).count();
+        // One that is there and damaged is missing.
+        let is_kept = |(name, at): (&&str, &Vec<usize>)| Ok(store.get(name, wanted[at[0]].seed)?.is_some());
+        let found: Vec<bool> = places.par_iter().map(is_kept).collect::<Result<_, Failure>>()?;
+        let kept = found.into_iter().filter(|found| *found).count();
         let left = Left { shard: part.to_string(), runs: planned, kept, left: planned - kept };
         return if kept < planned { Err(Failure::Left(left)) } else { conduct(study, &sweep.whole(), aside) };
     }

@@ -3,15 +3,20 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use kneepoint::capture;
 use kneepoint::report::json;
+use rustix::fs::{AtFlags, CWD, RenameFlags, renameat, renameat_with, statat};
+use rustix::io::Errno;
+use rustix::path::Arg;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
-use crate::host;
+use crate::{host, temporary};
 
 /// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
@@ -118,59 +123,72 @@ pub fn make_directory(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| Failure::io("make the directory", path, &error))
 }
 
+/// Renames a file or a directory to a name that is free.
+pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    rename_new_at(CWD, from, CWD, to)
+}
+
+/// The same, in directories that are open.
+pub fn rename_new_at(
+    old: impl AsFd,
+    from: impl Arg + Copy,
+    new: impl AsFd,
+    to: impl Arg + Copy,
+) -> io::Result<()> {
+    match renameat_with(&old, from, &new, to, RenameFlags::NOREPLACE) {
+        // The file system has no such call.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            match statat(&new, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(_) => renameat(old, from, new, to).map_err(io::Error::from),
+            }
+        }
+        done => done.map_err(io::Error::from),
+    }
+}
+
 /// A file being written under a temporary name in the same directory.
 ///
 /// Dropping it before [`commit`](Pending::commit) removes it.
 pub struct Pending {
-    writer: Option<BufWriter<File>>,
-    temporary: PathBuf,
+    writer: BufWriter<NamedTempFile>,
     path: PathBuf,
 }
 
 impl Pending {
-    /// Starts a file with the final name `path`.
+    /// Starts a file with the final name `path`. A symbolic link of that name gives way to the file; what it points to stays.
     pub fn create(path: &Path) -> Result<Pending, Failure> {
-        let name = path.file_name().ok_or_else(|| {
-            Failure::run(format!("cannot write `{}`: it names no file", path.display()), "name a file")
-        })?;
+        if path.file_name().is_none() {
+            let message = format!("cannot write `{}`: it names no file", path.display());
+            return Err(Failure::run(message, "name a file"));
+        }
         if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             // A finished file would take its place.
             let message = format!("cannot write `{}`: it is a device or a pipe", path.display());
             return Err(Failure::run(message, "name a file that is new or may be replaced"));
         }
-        let temporary =
-            path.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-        let file = File::create(&temporary).map_err(|error| Failure::io("write", path, &error))?;
-        Ok(Pending { writer: Some(BufWriter::new(file)), temporary, path: path.to_path_buf() })
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = temporary::file(folder).map_err(|error| Failure::io("write", path, &error))?;
+        Ok(Pending { writer: BufWriter::new(file), path: path.to_path_buf() })
     }
 
     /// Renames the finished file to its final name.
-    pub fn commit(mut self) -> Result<(), Failure> {
-        let finished = match self.writer.take() {
-            Some(writer) => {
-                writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all())
-            }
-            None => Ok(()),
-        };
-        finished
-            .and_then(|()| fs::rename(&self.temporary, &self.path))
-            .map_err(|error| Failure::io("write", &self.path, &error))
+    pub fn commit(self) -> Result<(), Failure> {
+        let Pending { writer, path } = self;
+        let finished = writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| {
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|refused| refused.error)
+        });
+        finished.map(drop).map_err(|error| Failure::io("write", &path, &error))
     }
 }
 
 impl Write for Pending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.as_mut().map_or(Ok(0), |writer| writer.write(bytes))
+        self.writer.write(bytes)
     }
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.as_mut().map_or(Ok(()), Write::flush)
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        // After a commit the temporary name no longer exists.
-        let _ = fs::remove_file(&self.temporary);
+        self.writer.flush()
     }
 }
 
@@ -207,6 +225,14 @@ pub fn tell(text: impl AsRef<str>) {
     }
 }
 
+/// Prints a warning to standard error, ignoring errors. Within another program it is one that is shown whatever else is not.
+pub fn warn(text: impl AsRef<str>) {
+    match host::embedding() {
+        Some(host) => host.warn(text.as_ref()),
+        None => tell(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,5 +248,17 @@ mod tests {
         write(&path, "whole").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_replaced_and_its_target_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let [link, target] = ["a.csv", "thesis.tex"].map(|name| directory.path().join(name));
+        fs::write(&target, "three years").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write(&link, "new").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_file());
+        assert_eq!(fs::read_to_string(&link).unwrap(), "new");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "three years");
     }
 }

@@ -71,7 +71,7 @@ impl Forecast {
         let again = afresh || sweep.fresh();
         let (mut ours, mut left) = (Vec::new(), 0);
         for (place, (name, run)) in wanted.into_iter().enumerate().take_while(|_| !interrupt::asked()) {
-            if !again && store.get(&name).is_some() {
+            if !again && store.look(&name, run.seed)?.is_some() {
                 continue;
             }
             match sweep.shard().is_none_or(|shard| shard.has(place)) {

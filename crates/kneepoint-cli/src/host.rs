@@ -21,6 +21,7 @@ pub struct Host {
     call: Mutex<Call>,
     around: OnceLock<Around>,
     told: Mutex<Vec<String>>,
+    warned: Mutex<Vec<String>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
@@ -127,12 +128,21 @@ impl Host {
         std::mem::take(&mut *lock(&self.told))
     }
 
+    /// The warnings since they were last taken. A call that follows does not take them back.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.warned))
+    }
+
     pub(crate) fn asked(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     pub(crate) fn tell(&self, remark: &str) {
         lock(&self.told).push(remark.to_string());
+    }
+
+    pub(crate) fn warn(&self, warning: &str) {
+        lock(&self.warned).push(warning.to_string());
     }
 
     pub(crate) fn show(&self, bar: &ProgressBar) {

@@ -9,6 +9,7 @@
 //! | [`manifest`] | provenance of results |
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`failure`] | errors, their messages and exit status |
+//! | [`temporary`] | files and directories of random names, and what killed processes left of them |
 //! | [`files`] | atomic reads and writes, printing |
 //! | [`named`] | the files that a scenario and its verb's options name |
 //! | [`compressed`] | files that gzip, zstd or xz made smaller |
@@ -54,7 +55,8 @@ mod named;
 mod outputs;
 mod parquet;
 mod png;
-mod store;
+pub mod store;
+mod temporary;
 mod terminal;
 mod values;
 mod verbs;

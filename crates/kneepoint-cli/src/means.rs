@@ -26,7 +26,8 @@ pub struct Means {
     /// Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs]
     ///
     /// Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is
-    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    /// kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file
+    /// that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     #[arg(long, value_name = "DIR", overrides_with = "store")]
     store: Option<PathBuf>,
 }

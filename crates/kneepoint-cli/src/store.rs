@@ -1,36 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kept runs: each in a file called by the hash of everything that determines it, shared by all verbs.
+//!
+//! | a file that | is |
+//! |---|---|
+//! | has its checksum, name and seed | read |
+//! | has not | set aside as `NAME.json.bad`, named, and made again |
+//! | is of another version | made again, and one line says so of all |
+//! | is no file, or is larger than [`LARGEST`] | refused: nobody but its owner knows what it is |
 
+mod sealed;
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use kneepoint::report::json;
 use kneepoint::study::Record;
+use rustix::fs::OFlags;
 
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::host;
+use crate::files::{self, tell, warn};
+use crate::{host, temporary};
+
+pub use sealed::Fault;
 
 /// The default folder of kept runs.
 const USUAL: &str = "out/runs";
 /// The environment variable that overrides it.
 const VARIABLE: &str = "KNEE_STORE";
+/// The largest file of a run: 2 000 000 samples with 25 columns.
+const LARGEST: u64 = 1 << 30;
+/// Damaged files of one run that are set aside. A disk that damages every file is not to be filled.
+const SET_ASIDE: usize = 3;
 
 /// A folder of kept runs.
 pub struct Store {
     folder: PathBuf,
+    /// Whether it was said that there are runs of another version.
+    said: AtomicBool,
+}
+
+/// What was found under the name of a run.
+enum Found {
+    Run(Box<Record>),
+    Nothing,
+    Faulty(Fault, Metadata),
 }
 
 impl Store {
-    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none.
+    /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none. What killed processes
+    /// left in it goes.
     pub fn open(given: Option<&Path>) -> Result<Store, Failure> {
         let store = Store::at(given);
-        let made = std::fs::create_dir_all(&store.folder);
+        let made = fs::create_dir_all(&store.folder);
         made.map_err(|error| {
             let message =
                 format!("cannot make the folder of kept runs, `{}`: {error}", store.folder.display());
             let option = host::option("store", "DIR");
             Failure::run(message, format!("choose a writable one with `{option}` or ${VARIABLE}"))
         })?;
+        temporary::sweep(&store.folder);
         Ok(store)
     }
 
@@ -41,7 +71,7 @@ impl Store {
         let folder = named.unwrap_or_else(|| PathBuf::from(USUAL));
         // Whoever asks later may be elsewhere.
         let lasting = if host::embedding().is_some() { std::path::absolute(&folder).ok() } else { None };
-        Store { folder: lasting.unwrap_or(folder) }
+        Store { folder: lasting.unwrap_or(folder), said: AtomicBool::new(false) }
     }
 
     /// The store that was given, or that of the environment, if it is not a directory: a URL, as s3://bucket/runs.
@@ -64,44 +94,160 @@ impl Store {
         self.folder.join(format!("{name}.json"))
     }
 
-    /// Whether there is a file of a run.
-    pub fn has(&self, name: &str) -> bool {
-        self.path(name).exists()
+    /// A kept run. A file that is not what was kept is set aside, and counts as none.
+    pub fn get(&self, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
+        let path = self.path(name);
+        match find(&path, name, seed)? {
+            Found::Run(record) => Ok(Some(*record)),
+            Found::Nothing => Ok(None),
+            Found::Faulty(Fault::Version, _) => {
+                if !self.said.swap(true, Ordering::Relaxed) {
+                    let folder = self.folder.display();
+                    tell(format!("{folder} has runs that another version of knee kept: they are made again"));
+                }
+                Ok(None)
+            }
+            Found::Faulty(Fault::Damaged(reason), file) => {
+                let done = match set_aside(&path, &file) {
+                    Aside::Gone => return self.get(name, seed),
+                    Aside::To(place) => format!("it is now {}", place.display()),
+                    Aside::Full => {
+                        format!("{SET_ASIDE} earlier ones are set aside, and this one is replaced")
+                    }
+                    Aside::Failed(error) => format!("it cannot be set aside: {error}"),
+                };
+                let path = path.display();
+                warn(format!(
+                    "{path} is not the run that was kept: {reason}; {done}; simulating that run again"
+                ));
+                Ok(None)
+            }
+        }
     }
 
-    /// A kept run. A file that cannot be read counts as none: the run is simulated again and the file replaced.
-    pub fn get(&self, name: &str) -> Option<Record> {
+    /// A kept run, without touching anything.
+    pub fn look(&self, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
         let path = self.path(name);
-        let text = std::fs::read(&path).ok()?;
-        let record = serde_json::from_slice(&text);
-        if record.is_err() {
-            tell(format!("{} is damaged; simulating that run again", path.display()));
-        }
-        record.ok()
+        Ok(match find(&path, name, seed)? {
+            Found::Run(record) => Some(*record),
+            Found::Faulty(fault @ Fault::Damaged(_), _) => {
+                warn(format!("{} is not the run that was kept: {fault}", path.display()));
+                None
+            }
+            Found::Nothing | Found::Faulty(..) => None,
+        })
     }
 
     /// Keeps a run.
     pub fn put(&self, name: &str, record: &Record) -> Result<(), Failure> {
-        files::write(&self.path(name), json::line(record))
+        self.write(name, sealed::seal(name, record).as_bytes())
     }
+
+    /// Keeps the file of a run that was made elsewhere, if it is one.
+    pub fn take(&self, name: &str, bytes: &[u8]) -> Result<Option<Fault>, Failure> {
+        match fault(name, bytes) {
+            Some(fault) => Ok(Some(fault)),
+            None => self.write(name, bytes).map(|()| None),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let path = self.path(name);
+        if bytes.len() as u64 > LARGEST {
+            warn(format!("{} would be larger than {} MB, and is not kept", path.display(), LARGEST >> 20));
+            return Ok(());
+        }
+        match fs::symlink_metadata(&path) {
+            Ok(there) if there.is_dir() => Err(refused(&path, kind(there.file_type()))),
+            _ => files::write(&path, bytes),
+        }
+    }
+}
+
+/// What is wrong with the file of a run, if anything is.
+pub fn fault(name: &str, bytes: &[u8]) -> Option<Fault> {
+    sealed::open(name, None, bytes).err()
+}
+
+/// Looks for a run. A pipe or a device is not opened, and never waited for.
+fn find(path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
+    let read = || -> io::Result<Result<Found, Failure>> {
+        let there = fs::metadata(path)?;
+        if !there.is_file() {
+            return Ok(Err(refused(path, kind(there.file_type()))));
+        }
+        let nonblocking = OFlags::NONBLOCK.bits() as i32;
+        let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+        // It may be another by now.
+        let opened = file.metadata()?;
+        if !opened.is_file() {
+            return Ok(Err(refused(path, kind(opened.file_type()))));
+        }
+        if opened.len() > LARGEST {
+            return Ok(Err(refused(path, &format!("larger than {} MB", LARGEST >> 20))));
+        }
+        Ok(Ok(match sealed::open(name, Some(seed), &content(file, opened.len())?) {
+            Ok(record) => Found::Run(Box::new(record)),
+            Err(fault) => Found::Faulty(fault, opened),
+        }))
+    };
+    read().unwrap_or_else(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            warn(format!("cannot read {}: {error}; simulating that run again", path.display()));
+        }
+        Ok(Found::Nothing)
+    })
+}
+
+/// As much as there was when it was opened.
+fn content(file: File, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut bytes).map(|_| bytes)
+}
+
+fn kind(found: FileType) -> &'static str {
+    match found {
+        it if it.is_dir() => "a directory",
+        it if it.is_fifo() => "a named pipe",
+        it if it.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+fn refused(path: &Path, kind: &str) -> Failure {
+    Failure::run(
+        format!("`{}` is where a run is kept, and is {kind}", path.display()),
+        "move it elsewhere; that run is then simulated again",
+    )
+}
+
+/// Where a damaged file went.
+enum Aside {
+    To(PathBuf),
+    /// Another process has set it aside, or replaced it.
+    Gone,
+    Full,
+    Failed(io::Error),
+}
+
+/// Renames a damaged file to a free name beside it.
+fn set_aside(path: &Path, damaged: &Metadata) -> Aside {
+    for number in 1..=SET_ASIDE {
+        let ending = if number == 1 { String::new() } else { number.to_string() };
+        let place = path.with_extension(format!("json.bad{ending}"));
+        let same = |there: Metadata| (there.dev(), there.ino()) == (damaged.dev(), damaged.ino());
+        if !fs::metadata(path).is_ok_and(same) {
+            return Aside::Gone;
+        }
+        match files::rename_to_new(path, &place) {
+            Ok(()) => return Aside::To(place),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Aside::Gone,
+            Err(error) => return Aside::Failed(error),
+        }
+    }
+    Aside::Full
 }
 
 #[cfg(test)]
-mod tests {
-    use kneepoint::table::Row;
-
-    use super::*;
-
-    #[test]
-    fn a_run_comes_back_as_it_was_kept_and_a_damaged_one_does_not() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(Some(&directory.path().join("runs"))).unwrap();
-        assert!(store.get("a").is_none());
-        let rows = vec![Row::new([("link", "r1-r2".into())]).with("queue", 0.1).with("none", f64::NAN)];
-        let record = Record::computed(1, 0.5, rows);
-        store.put("a", &record).unwrap();
-        assert_eq!(store.get("a"), Some(record));
-        std::fs::write(store.path("a"), "{").unwrap();
-        assert!(store.get("a").is_none());
-    }
-}
+mod tests;

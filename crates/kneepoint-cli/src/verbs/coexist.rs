@@ -23,7 +23,7 @@ use crate::files::{self, tell};
 use crate::forecast::Forecast;
 use crate::host;
 use crate::means::Sweep;
-use crate::outputs::{Out, Picture, numbered, write_report, write_scenarios};
+use crate::outputs::{Out, Picture, numbered, report_at, write_report, write_scenarios};
 use crate::values::number;
 use crate::{manifest, parquet};
 
@@ -108,12 +108,12 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
     let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
-    let page = write_report(&document, &out, &[Picture::Png])?;
+    write_report(&document, &out, &[Picture::Png])?;
     write_scenarios(&study.scenarios, &out)?;
     files::write(&out.join("coexistence.json"), &json)?;
     parquet::save_tables(&tables, |_| &output::COEXISTENCE, &manifest, &out)?;
+    let place = format!("{}\n{}", reproduction::effort(&effort), report_at(&out.publish()?));
     files::print(if as_json { json } else { text::render(&document) })?;
-    let place = format!("{}\nreport: {}", reproduction::effort(&effort), page.display());
     if let Some(stopped) = unfinished {
         return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
     }

@@ -23,7 +23,7 @@ use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::means::{Means, Sweep};
-use crate::outputs::{Out, Picture, directory, numbered, slug, write_report};
+use crate::outputs::{Out, Picture, directory, numbered, report_at, slug, write_report};
 use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};
 use measure::{measure, once};
@@ -132,9 +132,9 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::write(&out.join("live.json"), &json)?;
     files::write(&out.join("live.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    let page = write_report(&document, &out, &[Picture::Svg])?;
+    write_report(&document, &out, &[Picture::Svg])?;
+    let place = report_at(&out.publish()?);
     files::print(if as_json { json } else { format::text::render(&document) })?;
-    let place = format!("report: {}", page.display());
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }

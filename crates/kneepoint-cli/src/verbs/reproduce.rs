@@ -21,7 +21,7 @@ use crate::forecast::Forecast;
 use crate::host::{self, Host, Share};
 use crate::library::{self, Volume};
 use crate::means::Sweep;
-use crate::outputs::{Out, Picture, directory, write_report};
+use crate::outputs::{Out, Picture, directory, report_at, write_report};
 use crate::{interrupt, manifest, parquet, terminal};
 
 /// What to reproduce.
@@ -88,16 +88,13 @@ pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let data = directory(&out, "data")?;
     parquet::save_tables(&tables, |_| &output::ESTIMATES, &manifest, &data)?;
     files::write(&out.join("claims.json"), &claims)?;
-    let page = write_report(&document, &out, &[Picture::Png])?;
+    write_report(&document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
+    let place = report_at(&out.publish()?);
     files::print(if as_json { claims } else { text::render(&document) })?;
     let judgements: Vec<_> = outcomes.iter().flat_map(Reproduction::judgements).collect();
-    let summary = format!(
-        "{}\n{}\nreport: {}",
-        reproduction::tally(judgements.iter()),
-        reproduction::effort(&effort),
-        page.display()
-    );
+    let summary =
+        format!("{}\n{}\n{place}", reproduction::tally(judgements.iter()), reproduction::effort(&effort),);
     tell(summary);
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{assert_refuses, json, knee, names, stderr, stdout};
+use super::{assert_refuses, json, keep_otherwise, knee, names, stderr, stdout};
 
 /// Two schemes on a small link, with a claim that must hold, one that must fail, and one that cannot be tested.
 const TOY: &str = r#"
@@ -112,13 +112,13 @@ fn what_is_kept_is_not_run_again_and_what_is_lost_is() {
     assert_eq!(kept.len(), 2 * 3);
     // Whoever reads what was kept sees what was written there.
     let one = runs.join(&kept[0]);
-    let text = std::fs::read_to_string(&one).unwrap();
-    std::fs::write(&one, text.replace("\"utilization\":0.", "\"utilization\":7.")).unwrap();
+    keep_otherwise(&one, "\"utilization\":0.", "\"utilization\":7.");
     assert_ne!(json(&reproduce())["claims"][0]["ours"], first["claims"][0]["ours"]);
     std::fs::write(&one, "half of a r").unwrap();
     assert_eq!(json(&reproduce()), first);
     std::fs::remove_file(&one).unwrap();
     assert_eq!(json(&reproduce()), first);
+    std::fs::remove_file(runs.join(format!("{}.bad", kept[0]))).expect("what was damaged is set aside");
     assert_eq!(names(&runs), kept);
 }
 

@@ -58,7 +58,7 @@ fn an_interrupt_keeps_finished_runs_and_reports_them() {
     assert_eq!(reported.sum::<usize>(), stored.len());
     for name in stored {
         let run: Value = serde_json::from_slice(&std::fs::read(runs.join(name)).unwrap()).unwrap();
-        assert!(run["rows"].is_array());
+        assert!(run["record"]["rows"].is_array());
     }
     assert!(summary["manifest"]["notes"][0].as_str().unwrap().starts_with("interrupted"));
 }

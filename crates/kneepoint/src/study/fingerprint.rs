@@ -42,6 +42,11 @@ pub fn name(work: &Work, seed: u64) -> String {
     Named::of(work).with(seed)
 }
 
+/// The fingerprint of the engine, a part of every name.
+pub fn engine() -> &'static str {
+    ENGINE
+}
+
 /// The names of runs. What the seeds of a work have in common is hashed once: a study may want thousands of them.
 pub fn names(runs: &[Wanted]) -> Vec<String> {
     let mut known: BTreeMap<*const Work, Named> = BTreeMap::new();

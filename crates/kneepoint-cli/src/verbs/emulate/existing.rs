@@ -12,6 +12,7 @@ use super::{Arguments, Taps, carry, failed, lacks, start, with};
 use crate::failure::Failure;
 use crate::files::tell;
 use crate::interrupt;
+use crate::outputs::Folder;
 
 /// A descriptor that cannot be read until the end.
 fn never() -> Result<OwnedFd, Failure> {
@@ -22,7 +23,7 @@ fn never() -> Result<OwnedFd, Failure> {
 pub fn between(
     arguments: &Arguments,
     path: &Emulated,
-    pcap: Option<Taps>,
+    (pcap, out): (Option<Taps>, Option<Folder>),
     as_json: bool,
 ) -> Result<(), Failure> {
     interrupt::listen_saying("stopping")?;
@@ -34,16 +35,21 @@ pub fn between(
     }
     if !arguments.program.is_empty() {
         let program = start(arguments, near, far, as_json)?;
-        return with(program, arguments, path, &hosts, pcap, as_json);
+        return with(program, arguments, path, &hosts, (pcap, out), as_json);
     }
     let devices = [&near.device.file, &far.device.file];
     let outcome = carry(arguments, path, devices, Layer::Ip, &never()?, pcap)?;
-    outcome.write(arguments, path, as_json)?;
+    outcome.write(arguments, path, out, as_json)?;
     outcome.judge()
 }
 
 /// Emulates a link between the networks at two devices.
-pub fn bridge(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<(), Failure> {
+pub fn bridge(
+    arguments: &Arguments,
+    path: &Emulated,
+    out: Option<Folder>,
+    as_json: bool,
+) -> Result<(), Failure> {
     interrupt::listen_saying("stopping")?;
     if arguments.bridge[0] == arguments.bridge[1] {
         let message = format!("--bridge: `{}` is named twice", arguments.bridge[0]);
@@ -71,7 +77,7 @@ pub fn bridge(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<(
         outcome.seen.superpackets += wire.long();
         outcome.seen.overrun += wire.overrun().map_err(|error| failed("count lost frames", &error))?;
     }
-    outcome.write(arguments, path, as_json)?;
+    outcome.write(arguments, path, out, as_json)?;
     outcome.judge()
 }
 

@@ -29,7 +29,7 @@ use kneepoint_linux::{privilege, tun};
 use crate::failure::Failure;
 use crate::files::{Pending, tell};
 use crate::interrupt;
-use crate::outputs::Out;
+use crate::outputs::{Folder, Out};
 use outcome::Outcome;
 use path::{Emulated, PathOptions};
 use traps::Seen;
@@ -97,16 +97,16 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let sample = Some(arguments.sample).filter(|sample| *sample > Span::ZERO);
     let path = arguments.path.build(duration, sample)?;
     // Before anything is measured: what cannot be written is told at once.
-    let _ours = arguments.out.as_ref().map(|out| Out::Given(out.clone()).settle()).transpose()?;
+    let out = arguments.out.as_ref().map(|out| Out::Given(out.clone()).settle()).transpose()?;
     if arguments.probe {
         return probe::probe(arguments, &path, as_json);
     }
     if !arguments.bridge.is_empty() {
-        return existing::bridge(arguments, &path, as_json);
+        return existing::bridge(arguments, &path, out, as_json);
     }
     let pcap = arguments.pcap.as_ref().map(|file| Taps::create(file)).transpose()?;
     if !arguments.between.is_empty() {
-        return existing::between(arguments, &path, pcap, as_json);
+        return existing::between(arguments, &path, (pcap, out), as_json);
     }
     let far = far(arguments)?;
     // The handler has a thread, and a user namespace can be entered by a process with one thread only.
@@ -115,7 +115,7 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let [near, other] = &hosts;
     let _server = serve(arguments, near, other)?;
     let program = start(arguments, near, other, as_json)?;
-    with(program, arguments, &path, &hosts, pcap, as_json)
+    with(program, arguments, &path, &hosts, (pcap, out), as_json)
 }
 
 /// Emulates until the program ends.
@@ -124,14 +124,14 @@ fn with(
     arguments: &Arguments,
     path: &Emulated,
     [near, far]: &[Host; 2],
-    pcap: Option<Taps>,
+    (pcap, out): (Option<Taps>, Option<Folder>),
     as_json: bool,
 ) -> Result<(), Failure> {
     let ended = program.ended().map_err(|error| failed("watch the program", &error))?;
     let devices = [&near.device.file, &far.device.file];
     let outcome = carry(arguments, path, devices, Layer::Ip, &ended, pcap)?;
     let status = program.end().map_err(|error| failed("wait for the program", &error))?;
-    outcome.write(arguments, path, as_json)?;
+    outcome.write(arguments, path, out, as_json)?;
     match status.code() {
         Some(0) => {}
         Some(code) => return Err(Failure::Said(u8::try_from(code).unwrap_or(1))),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What an emulation saw: lines for the reader, rows and series as those of a simulation.
 
-use std::path::Path;
-
 use kneepoint::report::{self, Comparison, RunResult, SchemeResult};
 use kneepoint::table::{Row, Table, value};
 use kneepoint::units::{Span, Time};
@@ -14,7 +12,7 @@ use super::path::Emulated;
 use super::traps::{Seen, traps};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{self, write_report};
+use crate::outputs::{self, Folder, report_at, write_report};
 use crate::{manifest, parquet};
 
 /// What was seen.
@@ -71,7 +69,13 @@ impl Outcome {
     }
 
     /// Prints it, and writes the files that were asked for.
-    pub fn write(&self, arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        arguments: &Arguments,
+        path: &Emulated,
+        out: Option<Folder>,
+        as_json: bool,
+    ) -> Result<(), Failure> {
         let traps = traps(&self.seen, &path.valid);
         let micros = |span: Span| span.0 as f64 / 1e3;
         let Late { p50, p99, max } = self.late;
@@ -94,7 +98,7 @@ impl Outcome {
             let first = path.valid.network().links.iter().position(|link| link.measured).unwrap_or(0);
             files::write(file, path.capacity_as_trace(first, arguments.seed, self.ended)?)?;
         }
-        if let Some(out) = &arguments.out {
+        if let Some(out) = out {
             self.write_files(out, path, arguments, json, traps)?;
         }
         Ok(())
@@ -144,7 +148,7 @@ impl Outcome {
 
     fn write_files(
         &self,
-        out: &Path,
+        out: Folder,
         path: &Emulated,
         arguments: &Arguments,
         json: String,
@@ -172,12 +176,12 @@ impl Outcome {
         files::write(&out.join("emulation.toml"), &path.scenario)?;
         files::write(&out.join("summary.json"), json)?;
         files::write(&out.join("runs.csv"), report::csv::records(&report::tables::runs(&comparison)))?;
-        let series = outputs::directory(out, "series")?;
+        let series = outputs::directory(&out, "series")?;
         files::write(&series.join("emulation.csv"), report::csv::table(&self.series))?;
         let origin = parquet::Origin { output: &report::output::SERIES, manifest: &comparison.manifest };
         parquet::save(&series.join("emulation.parquet"), |sink| parquet::write(&self.series, origin, sink))?;
-        let page = write_report(&report::comparison::document(&comparison), out, &[])?;
-        tell(format!("report: {}", page.display()));
+        write_report(&report::comparison::document(&comparison), &out, &[])?;
+        tell(report_at(&out.publish()?));
         Ok(())
     }
 }

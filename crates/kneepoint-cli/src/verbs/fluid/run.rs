@@ -14,7 +14,7 @@ use super::print;
 use crate::answer::{self, Answer};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, write_report};
+use crate::outputs::{Out, report_at, write_report};
 use crate::values::number;
 
 /// Arguments of `knee fluid run`.
@@ -57,9 +57,9 @@ pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let csv = || csv::table(&solution.series());
     if let Some(out) = &arguments.out {
         let out = Out::Given(out.clone()).settle()?;
-        let page = write_report(&document, &out, &[])?;
+        write_report(&document, &out, &[])?;
         files::write(&out.join("trajectory.csv"), csv())?;
-        tell(format!("report: {}", page.display()));
+        tell(report_at(&out.publish()?));
     }
     if arguments.csv { files::print(csv()) } else { print(&document, &solution, as_json) }
 }

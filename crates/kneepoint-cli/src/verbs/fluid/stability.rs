@@ -15,7 +15,7 @@ use crate::answer::{self, Answer};
 use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, write_report};
+use crate::outputs::{Out, report_at, write_report};
 
 /// Arguments of `knee fluid stability`.
 #[derive(Args)]
@@ -48,12 +48,13 @@ pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle()?;
     let map = map(plane)?;
     let document = report::fluid::stability(&map);
-    let page = write_report(&document, &out, &[])?;
-    let (csv, svg) = (out.join("stability.csv"), out.join("figures/stability.svg"));
-    files::write(&csv, csv::records(&report::fluid::records(&map)))?;
-    let [csv, svg] = [csv, svg].map(|path| path.display().to_string());
+    write_report(&document, &out, &[])?;
+    files::write(&out.join("stability.csv"), csv::records(&report::fluid::records(&map)))?;
+    let place = out.publish()?;
+    let [csv, svg] =
+        ["stability.csv", "figures/stability.svg"].map(|file| place.join(file).display().to_string());
     print(&document, &Written { map: &map, csv, svg }, as_json)?;
-    tell(format!("report: {}", page.display()));
+    tell(report_at(&place));
     Ok(())
 }
 

@@ -125,7 +125,7 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     parquet::save(&out.join("records.parquet"), |file| {
         parquet::write_columns(origin, &names, &columns, file)
     })?;
-    let path = out.display().to_string();
+    let path = out.publish()?.display().to_string();
     if as_json {
         return files::print_json(&json!({"records": taken.len(), "out": path}));
     }

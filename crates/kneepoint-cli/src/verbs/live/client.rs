@@ -33,10 +33,11 @@ use kneepoint_linux::tap::{Role, Tap};
 use kneepoint_linux::tun;
 use serde::Serialize;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::invalid;
 use crate::failure::Failure;
-use crate::{files, interrupt};
+use crate::{files, interrupt, temporary};
 
 /// The port of the first server.
 const PORT: u16 = 5201;
@@ -141,19 +142,15 @@ struct Room<'a> {
     transfers: &'a [Transfer],
     seed: u64,
     hosts: [Host; 2],
-    folder: std::path::PathBuf,
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+    /// It goes with this.
+    folder: TempDir,
 }
 
 impl<'a> Room<'a> {
     fn new(valid: &'a Valid, transfers: &'a [Transfer], seed: u64) -> Result<Room<'a>, Failure> {
-        let folder = std::env::temp_dir().join(format!("knee-live-{}", std::process::id()));
-        files::make_directory(&folder)?;
+        let parent = std::env::temp_dir();
+        let folder = temporary::directory(&parent, "knee-live-")
+            .map_err(|error| Failure::io("make a directory in", &parent, &error))?;
         let hosts = behind::hosts(Far::Apart).map_err(|error| failed("make two hosts", &error))?;
         Ok(Room { valid, transfers, seed, hosts, folder })
     }
@@ -229,15 +226,15 @@ impl<'a> Room<'a> {
         let set = move || fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control);
         near.run(set).map_err(|error| failed("set the congestion control of nginx", &error))?;
         let size = self.transfers[0].size.map_or(OBJECT, |size| size.0);
-        let folder = self.folder.display();
-        files::write(&self.folder.join("object"), vec![b'k'; size as usize])?;
+        let folder = self.folder.path().display();
+        files::write(&self.folder.path().join("object"), vec![b'k'; size as usize])?;
         let config = format!(
             "daemon off; worker_processes 1; pid {folder}/pid; error_log /dev/null; user root;\n\
              events {{}}\nhttp {{ access_log off; keepalive_timeout 0; client_body_temp_path {folder}/a; proxy_temp_path {folder}/b;\n\
              fastcgi_temp_path {folder}/c; uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;\n\
              server {{ listen {PORT}; root {folder}; }} }}\n"
         );
-        let file = self.folder.join("nginx.conf");
+        let file = self.folder.path().join("nginx.conf");
         files::write(&file, config)?;
         let options = ["nginx", "-e", "/dev/null", "-c"].map(OsString::from);
         let server = options.into_iter().chain([file.into_os_string()]).collect::<Vec<_>>();
@@ -315,12 +312,12 @@ impl<'a> Room<'a> {
     }
 
     fn output(&self, group: usize) -> Result<File, Failure> {
-        let file = self.folder.join(group.to_string());
+        let file = self.folder.path().join(group.to_string());
         File::create(&file).map_err(|error| Failure::io("write", &file, &error))
     }
 
     fn read(&self, group: usize) -> Result<String, Failure> {
-        files::read_text(&self.folder.join(group.to_string()))
+        files::read_text(&self.folder.path().join(group.to_string()))
     }
 }
 

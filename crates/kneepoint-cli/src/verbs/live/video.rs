@@ -3,6 +3,8 @@
 
 mod clip;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +17,7 @@ use kneepoint::study::Study;
 use kneepoint::table::Table;
 use kneepoint::units::{Interval, Span, Time};
 use kneepoint_linux::live::video::{Buffering, Empty, Show, Shown, Viewer};
+use tempfile::TempDir;
 
 use super::cases::{Case, Cases};
 use super::measure::{Ran, carried_out, measure};
@@ -22,8 +25,8 @@ use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::outputs::{Out, Picture, directory, slug, write_report};
-use crate::{interrupt, manifest};
+use crate::outputs::{Out, Picture, directory, report_at, slug, write_report};
+use crate::{interrupt, manifest, temporary};
 
 /// The group of a scenario that the film stands for.
 const GROUP: &str = "video";
@@ -133,7 +136,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     let bytes = clip.len() as u64;
     let film = Film {
-        file: file.display().to_string(),
+        file: out.named(&file).display().to_string(),
         bytes,
         length_s: length.as_secs_f64(),
         pictures: contents.pictures,
@@ -141,7 +144,8 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         peak_bps: 8.0 * contents.peak.0 as f64,
     };
     let clip = Arc::new(clip);
-    let folder = std::env::temp_dir();
+    // For the sockets of players.
+    let sockets = sockets()?;
     let pairs: Vec<(Watching, &Case)> =
         arguments.player.iter().flat_map(|player| all.iter().map(move |case| (*player, case))).collect();
     let once = |place: usize, repetition: u64, attempt: u32| {
@@ -159,7 +163,11 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
             clip: Arc::clone(&clip),
             pictures: contents.pictures,
             buffering: Buffering { caching: arguments.caching, buffer, empty },
-            viewer: if player == Watching::Mpv { Viewer::Mpv(folder.clone()) } else { Viewer::Own },
+            viewer: if player == Watching::Mpv {
+                Viewer::Mpv(sockets.path().to_path_buf())
+            } else {
+                Viewer::Own
+            },
         });
         let (mut measured, mut shown) = carried_out(case, plan, repetition, attempt)?;
         let shown = shown.pop().unwrap_or_default();
@@ -194,14 +202,23 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::write(&out.join("video.json"), &json)?;
     files::write(&out.join("video.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    let page = write_report(&document, &out, &[Picture::Svg])?;
+    write_report(&document, &out, &[Picture::Svg])?;
+    let place = report_at(&out.publish()?);
     files::print(if as_json { json } else { format::text::render(&document) })?;
-    let place = format!("report: {}", page.display());
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }
     tell(place);
     Ok(())
+}
+
+/// A directory in which players, who may be another user, make their sockets.
+fn sockets() -> Result<TempDir, Failure> {
+    let parent = std::env::temp_dir();
+    let made = temporary::directory(&parent, "knee-live-").and_then(|made| {
+        std::fs::set_permissions(made.path(), Permissions::from_mode(0o1777)).map(|()| made)
+    });
+    made.map_err(|error| Failure::io("make a directory in", &parent, &error))
 }
 
 /// The numbers of a playback.

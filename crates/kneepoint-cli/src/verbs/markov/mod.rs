@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::machine;
 use crate::means::{Means, Sweep};
-use crate::outputs::{Out, write_report, write_scenarios};
+use crate::outputs::{Out, report_at, write_report, write_scenarios};
 use parameters::Chosen;
 
 /// Arguments of `knee markov`.
@@ -91,14 +91,14 @@ pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(arguments)?;
     if let Some(out) = &arguments.out {
         let out = Out::Given(out.clone()).settle()?;
-        let page = write_report(&document, &out, &[])?;
+        write_report(&document, &out, &[])?;
         for (name, records) in &tables {
             files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
         }
         if !scenarios.is_empty() {
             write_scenarios(&scenarios, &out)?;
         }
-        tell(format!("report: {}", page.display()));
+        tell(report_at(&out.publish()?));
     }
     files::print(if as_json { json } else { text::render(&document) })
 }

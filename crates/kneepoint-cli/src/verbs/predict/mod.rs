@@ -18,7 +18,7 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::means::Means;
-use crate::outputs::{Out, write_report};
+use crate::outputs::{Out, report_at, write_report};
 use crate::values::within;
 
 /// What to watch.
@@ -144,12 +144,13 @@ fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
 fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle()?;
     let Answer { document, json, tables, .. } = answered(&predictions);
-    let page = write_report(&document, &out, &[])?;
+    write_report(&document, &out, &[])?;
     files::write(&out.join("scores.json"), &json)?;
     for (name, records) in &tables {
         files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
     }
+    let place = report_at(&out.publish()?);
     files::print(if as_json { json } else { text::render(&document) })?;
-    tell(format!("report: {}", page.display()));
+    tell(place);
     Ok(())
 }

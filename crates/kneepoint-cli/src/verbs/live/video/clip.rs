@@ -17,6 +17,7 @@ use kneepoint_linux::live::video::{Contents, contents};
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
+use crate::temporary;
 
 /// Where films are kept.
 const KEPT: &str = "out/films";
@@ -67,8 +68,12 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
     if !file.is_file() {
         tell(format!("making a film of {length}: {}", file.display()));
-        let (log, part) = (Path::new(KEPT).join(format!("{seconds}s")), file.with_extension("part"));
-        let (log, part) = (log.display(), part.display());
+        // FFmpeg writes logs beside, and another process may make the same film.
+        let room = temporary::directory(Path::new(KEPT), ".film-")
+            .map_err(|error| Failure::io("write", &file, &error))?;
+        let made = room.path().join("film.ts");
+        let (log, part) = (room.path().join("log"), made.display());
+        let log = log.display();
         let strength = "0.05+0.95*pow(mod(floor(t/3)*7\\,11)/10\\,3)";
         let pictures = format!(
             "-f lavfi -i color=gray:s=640x360:r=24:d={seconds},noise=alls=60:allf=t:all_seed=1,eq=contrast={strength}:eval=frame"
@@ -82,8 +87,7 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
         ffmpeg(&format!(
             "{pictures} {sound} {coded} -pass 2 -c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts {part}"
         ))?;
-        std::fs::rename(file.with_extension("part"), &file)
-            .map_err(|error| Failure::io("write", &file, &error))?;
+        std::fs::rename(&made, &file).map_err(|error| Failure::io("write", &file, &error))?;
     }
     read(file)
 }
