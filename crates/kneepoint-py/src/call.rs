@@ -153,6 +153,11 @@ impl Call {
         host::embed().take_remarks()
     }
 
+    /// Warnings since they were last asked for, such as of damaged runs.
+    fn warnings(&self) -> Vec<String> {
+        host::embed().take_warnings()
+    }
+
     /// What was found out, once.
     fn answer(&self, py: Python<'_>) -> PyResult<Answer> {
         self.raised.check()?;

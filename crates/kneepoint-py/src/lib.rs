@@ -9,12 +9,14 @@
 //! | `rows.rs` | a table as Arrow, and the definitions of its columns |
 //! | `words.rs` | the verbs and their options, for signatures and stubs |
 //! | `algorithms/` | controllers, queue disciplines and sources of traffic written in Python |
+//! | `kept.rs` | files of kept runs that come from elsewhere |
 //! | `errors.rs` | failures as exceptions |
 
 mod algorithms;
 mod call;
 mod episode;
 mod errors;
+mod kept;
 mod result;
 mod rows;
 mod words;
@@ -30,6 +32,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<rows::Rows>()?;
     algorithms::add_to(module)?;
     module.add_function(wrap_pyfunction!(algorithms::check_algorithms, module)?)?;
+    module.add_function(wrap_pyfunction!(kept::fault, module)?)?;
+    module.add_function(wrap_pyfunction!(kept::keep, module)?)?;
     module.add_function(wrap_pyfunction!(words::verbs, module)?)?;
     module.add_function(wrap_pyfunction!(words::schema, module)?)?;
     module.add_function(wrap_pyfunction!(words::check, module)?)?;

@@ -5,6 +5,7 @@ use kneepoint::report::format::{html, text};
 use kneepoint_cli::answer::{Answer as Answered, Series};
 use pyo3::prelude::*;
 
+use crate::errors;
 use crate::rows::Rows;
 
 /// What a verb found out.
@@ -69,7 +70,10 @@ impl Answer {
         if let Some((_, rows)) = found {
             return Ok(Some(rows.clone_ref(py)));
         }
-        let Some(series) = py.detach(|| name.and_then(|name| self.series.get(name))) else { return Ok(None) };
+        let series = py.detach(|| name.map_or(Ok(None), |name| self.series.get(name)));
+        let Some(series) = series.map_err(|failure| errors::of_failure(py, failure))? else {
+            return Ok(None);
+        };
         Ok(Some(Py::new(py, Rows::new("series", &series)?)?))
     }
 }

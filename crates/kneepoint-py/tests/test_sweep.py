@@ -23,7 +23,7 @@ SMALL: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "flows": 2, "duration":
 
 def kept(folder: Path) -> dict[str, Any]:
     """What is kept, but for the time that it took."""
-    runs = {path.name: json.loads(path.read_text()) for path in folder.iterdir()}
+    runs = {path.name: json.loads(path.read_text())["record"] for path in folder.iterdir()}
     return {name: {key: value for key, value in run.items() if key != "cpu_seconds"} for name, run in runs.items()}
 
 
@@ -68,6 +68,33 @@ def test_a_store_may_be_any_that_fsspec_knows(here: Path, cluster: Any) -> None:
     assert len(swept["series/reno-seed8"]) > 10
     again = knee.sweep("compare", "reno", **SMALL, store=f"file://{here}/objects")
     assert again.rows["cpu_seconds"] == swept.rows["cpu_seconds"], "they were read back"
+
+
+def damage(path: Path) -> None:
+    """Flips a bit in the middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+def test_damaged_runs_are_named_set_aside_and_made_again_on_the_cluster(
+    here: Path, cluster: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("fsspec")
+    for store, folder in (("cluster", Path("cluster")), (f"file://{here}/objects", Path("objects"))):
+        words: dict[str, Any] = {**SMALL, "seeds": 3, "store": store, "progress": False}
+        first = knee.sweep("compare", "reno", **words)
+        before = kept(folder)
+        bad, swapped, whole = sorted(folder.iterdir())
+        damage(bad)
+        swapped.write_bytes(whole.read_bytes())
+        again = knee.sweep("compare", "reno", **words)
+        said = capfd.readouterr().err
+        for path in (bad, swapped):
+            assert f"{path.name} is not the run that was kept" in said, said
+            path.with_name(f"{path.name}.bad").unlink()
+        assert kept(folder) == before
+        assert again.rows["goodput_bps"] == first.rows["goodput_bps"]
 
 
 def test_runs_are_repeated_where_that_is_asked(here: Path, cluster: Any) -> None:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Progress of a call: a line in a terminal, a bar in a notebook, or a function of the caller's."""
+"""Progress of a call: a line in a terminal, a bar in a notebook, or a function of the caller's. And its warnings."""
 
 from __future__ import annotations
 
 import sys
 import time
 from typing import Any, Callable, NamedTuple, Optional, Union
+
+from . import _native
 
 
 class Progress(NamedTuple):
@@ -44,6 +46,12 @@ class Display:
         close = getattr(self._show, "close", None)
         if self._shown and close is not None:
             close()
+
+
+def warn(call: _native.Call) -> None:
+    """Prints what must not be overlooked, whatever else is shown, such as damaged runs."""
+    for warning in call.warnings():
+        print(warning, file=sys.stderr)
 
 
 def _shower(how: Optional[bool]) -> Any:

@@ -16,13 +16,14 @@ import logging
 import os
 import platform
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Optional
 
-from . import _verbs, algorithms
-from ._progress import Display, Shown
+from . import _native, _verbs, algorithms
+from ._progress import Display, Shown, warn
 from ._result import Result
 from .errors import Interrupted, KneepointError, Part, RunError, UsageError
 
@@ -34,6 +35,9 @@ AHEAD = 2
 USUAL = "out/runs"
 # Where a cluster listens to clients, unless it is told otherwise.
 PORT = 10001
+
+# How the names end of damaged files that are set aside, as in the binary.
+SET_ASIDE = (".bad", ".bad2", ".bad3")
 
 Runs = list[tuple[str, int]]
 
@@ -90,6 +94,8 @@ def _part(words: list[str], text: Optional[str], names: list[str]) -> Runs:
     except KeyboardInterrupt:
         call.stop()
         raise
+    finally:
+        warn(call)
     try:
         call.answer()
     except Part as part:
@@ -201,11 +207,10 @@ class Store:
         """Copies runs of the directory to where they are not."""
 
     def put(self, name: str, content: bytes) -> None:
-        """Keeps a file."""
-        # It appears under its name only when it is whole.
-        temporary = self.folder / f".{name}.{os.getpid()}.tmp"
-        temporary.write_bytes(content)
-        temporary.replace(self.folder / name)
+        """Keeps a file, if it is the run of that name."""
+        if wrong := _native.keep(self.folder, name.removesuffix(".json"), content):
+            message = f"a worker sent a file that is not the run {name}: {wrong[0]}"
+            raise RunError(message, "install one version of the package everywhere; the same call goes on from there")
 
 
 class _Remote(Store):
@@ -225,7 +230,7 @@ class _Remote(Store):
             raise UsageError(f"store={url!r}: {failure}", "name a directory, or a URL that fsspec can open") from None
         # A directory of its own goes with the last result that reads series from it.
         self._copy = tempfile.TemporaryDirectory(prefix="kneepoint-store-") if folder is None else None
-        super().__init__(folder if self._copy is None else self._copy.name)
+        super().__init__(self._copy.name if self._copy is not None else str(folder))
 
     def fetch(self, missing: Runs) -> Runs:
         return [run for run in missing if not self._fetched(f"{run[0]}.json")]
@@ -233,19 +238,38 @@ class _Remote(Store):
     def _fetched(self, name: str) -> bool:
         if name not in self._there:
             return False
-        # Once: a damaged one is made again.
+        # Once: one that cannot be read is made again.
         self._there.remove(name)
-        super().put(name, self._files.cat_file(f"{self._root}/{name}"))
-        return True
+        content = self._files.cat_file(f"{self._root}/{name}")
+        wrong = _native.fault(name.removesuffix(".json"), content)
+        if wrong is None:
+            super().put(name, content)
+        elif wrong[1]:
+            self._set_aside(name, content, wrong[0])
+        return wrong is None
+
+    def _set_aside(self, name: str, content: bytes, reason: str) -> None:
+        """Keeps a damaged file beside, if there are few, and says so; the run that is made again takes its place."""
+        free = next((one for one in (name + ending for ending in SET_ASIDE) if one not in self._there), None)
+        done = f"{len(SET_ASIDE)} earlier ones are set aside, and this one is replaced"
+        if free is not None:
+            self._files.pipe_file(f"{self._root}/{free}", content)
+            self._there.add(free)
+            done = f"it is now {self._root}/{free}"
+        place = f"{self._root}/{name}"
+        print(f"{place} is not the run that was kept: {reason}; {done}; simulating that run again", file=sys.stderr)
 
     def offer(self, names: list[str]) -> None:
         for name in (f"{name}.json" for name in names):
             if name not in self._there:
-                self._files.pipe_file(f"{self._root}/{name}", (self.folder / name).read_bytes())
+                content = (self.folder / name).read_bytes()
+                # What has been damaged since it was read is not spread.
+                if _native.fault(name.removesuffix(".json"), content) is None:
+                    self._files.pipe_file(f"{self._root}/{name}", content)
 
     def put(self, name: str, content: bytes) -> None:
-        self._files.pipe_file(f"{self._root}/{name}", content)
         super().put(name, content)
+        self._files.pipe_file(f"{self._root}/{name}", content)
 
 
 def opened(place: str, folder: Optional[str] = None) -> Store:

@@ -11,7 +11,7 @@ import sys
 from typing import Any, Optional
 
 from . import _native, algorithms
-from ._progress import Display, Shown
+from ._progress import Display, Shown, warn
 from ._result import Result
 from .errors import Interrupted, UsageError
 from .scenario import Scenario, text_of
@@ -147,6 +147,7 @@ def answered(words: list[str], text: Optional[str], files: bool, progress: Shown
         raise
     finally:
         display.close()
+        warn(call)
     if progress is not False:
         for remark in call.remarks():
             print(remark, file=sys.stderr)
