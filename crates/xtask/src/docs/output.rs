@@ -20,7 +20,7 @@ the verbs print.
 * `--json` prints one JSON object on standard output; notes for people stay on standard error. Documents of one kind have the same keys
   whatever the options are: a number that is undefined is `null`, a list without members is empty.
 * Every document has `schema_version`, SCHEMA_VERSION at present. It rises when a key changes its name or its meaning, or goes. `knee schema` prints
-  a document of another standard, JSON Schema, which has the version of that standard. Kept runs, `out/runs`, are for `knee` itself.
+  a document of another standard, JSON Schema, which has the version of that standard. Kept runs, `out/runs`, are for `knee` itself: see [files.md](files.md).
 * With `--json` an error is one JSON object on one line, the last of standard error, also for arguments that cannot be
   parsed: see [Errors](#errors). The exit status is the same as without.
 * CSV follows RFC 4180; a number that is undefined is an empty field. Numbers read back as they were. In Parquet it is NaN.
