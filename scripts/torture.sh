@@ -193,7 +193,7 @@ keep() {
     local name longest words seeds
     readers | while read -r name longest words seeds; do
         # shellcheck disable=SC2086
-        KNEE_READER=$name "$BIN" -set_cover_merge=1 -use_counters=0 -max_len=700 "$CORPUS/$name" $seeds "$CACHE/grown/$name" 2>&1 | tail -1
+        KNEE_READER=$name "$BIN" -set_cover_merge=1 -use_counters=0 -max_len=300 "$CORPUS/$name" $seeds "$CACHE/grown/$name" 2>&1 | tail -1
     done
 }
 
