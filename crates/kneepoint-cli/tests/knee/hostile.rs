@@ -27,7 +27,7 @@ fn of_group(name: &str) -> String {
 }
 
 fn scenario(name: &str) -> String {
-    let [text, group] = [name, &of_group(name)].map(|name| Value::from(name).to_string());
+    let [text, group] = [name.to_string(), of_group(name)].map(|one| Value::from(one).to_string());
     format!(
         "name = {text}\n[run]\nduration = \"2s\"\nsample = \"100ms\"\n[topology]\nkind = \"graph\"\n\
          [[link]]\nfrom = {text}\nto = \"b\"\nrate = \"1mbit\"\ndelay = \"5ms\"\n\
