@@ -91,7 +91,12 @@ impl Aside for Files<'_> {
 }
 
 fn write_series(table: &Table, formats: &[Format], manifest: &Manifest, stem: &Path) -> Result<(), Failure> {
-    let named = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
+    // A name may have dots of its own.
+    let named = |ending: &str| {
+        let mut name = stem.as_os_str().to_owned();
+        name.push(format!(".{ending}"));
+        PathBuf::from(name)
+    };
     if formats.contains(&Format::Csv) {
         files::write(&named("csv"), report::csv::table(table))?;
     }

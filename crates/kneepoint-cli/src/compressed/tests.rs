@@ -17,7 +17,7 @@ fn content() -> Vec<u8> {
 }
 
 fn numbers(count: u32) -> Vec<u8> {
-    (0..count).flat_map(|number| (number ^ number >> 5).to_le_bytes()).collect()
+    (0..count).flat_map(|number| (number.wrapping_mul(0x9e37_79b9) >> 12).to_le_bytes()).collect()
 }
 
 fn gzipped(content: &[u8]) -> Vec<u8> {

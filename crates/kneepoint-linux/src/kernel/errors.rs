@@ -85,3 +85,17 @@ pub fn listening<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     libbpf_rs::set_print(before);
     (result, take())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_libbpf_says_is_in_the_error_and_nowhere_else() {
+        quiet();
+        let open = || libbpf_rs::ObjectBuilder::default().open_memory(b"no object").map(|_| ());
+        let error = heard("open an object", open).unwrap_err().to_string();
+        assert!(error.starts_with("cannot open an object: ") && error.contains(" ("), "{error}");
+        assert!(!error.contains("libbpf:") && libbpf_rs::get_print().is_none(), "{error}");
+    }
+}
