@@ -58,7 +58,8 @@ pub fn settings(bytes: &[u8]) {
     match scenario::parse_set(SET, &set, &none, &none) {
         Ok((plan, written)) => {
             let again = scenario::parse(&written);
-            assert_eq!(again.as_ref().ok(), Some(&plan), "what was set reads otherwise:\n{written}");
+            // A plan is too long to be shown.
+            assert!(again.as_ref() == Ok(&plan), "what was set reads otherwise:\n{written}");
             planned(&written, again);
         }
         Err(faults) => assert!(faults.iter().all(|fault| !fault.message.is_empty())),

@@ -150,7 +150,11 @@ fn read_set(
     match root.and_then(|root| Some((plan(&root, extensions, files, &mut faults)?, root))) {
         Some((plan, root)) if faults.is_empty() => Ok((
             plan,
-            format!("# Set from outside: {}\n{}", set.join(" ").replace('\n', " "), root.to_toml()),
+            format!(
+                "# Set from outside: {}\n{}",
+                set.join(" ").replace(char::is_control, " "),
+                root.to_toml()
+            ),
         )),
         _ => Err(faults.finish(&set::joined(text, set))),
     }
