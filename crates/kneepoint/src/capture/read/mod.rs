@@ -224,9 +224,9 @@ impl Capture {
         alone
     }
 
-    /// Whether there are acknowledgements of the data of a direction.
+    /// Whether there are acknowledgements of the data of a direction, after those of its handshake.
     pub fn is_answered(&self, (from, to): Direction) -> bool {
-        self.segments((to, from)).any(|segment| segment.ack.is_some())
+        self.segments((to, from)).any(|segment| segment.ack.is_some() && !segment.syn)
     }
 
     /// Frames of link layers that are not read: the number of each, and how many.
