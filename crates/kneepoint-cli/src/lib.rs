@@ -21,7 +21,6 @@
 //! | [`png`] | charts to PNG |
 //! | [`outputs`] | where a verb writes |
 //! | [`store`] | kept runs by the hash of their inputs |
-//! | [`readers`] | files of the program's own, for tests that give it others |
 //! | [`cluster`] | runs made by the Python package on a cluster |
 //! | [`means`] | options of the verbs that make runs |
 //! | [`budget`] | how many runs fit into memory, and how much each may take |
@@ -61,7 +60,6 @@ mod named;
 mod outputs;
 mod parquet;
 mod png;
-pub mod readers;
 pub mod store;
 mod temporary;
 mod terminal;

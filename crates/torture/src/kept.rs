@@ -5,7 +5,7 @@ use std::fs;
 
 use kneepoint::report::json;
 use kneepoint::study::Record;
-use kneepoint_cli::readers;
+use kneepoint_cli::store::Store;
 
 use crate::captures::folder;
 
@@ -23,5 +23,6 @@ pub fn store(bytes: &[u8]) {
     let runs = folder().path().join("kept");
     fs::create_dir_all(&runs).expect("a folder");
     fs::write(runs.join("0123456789abcdef.json"), bytes).expect("a file that can be written");
-    readers::kept(&runs, "0123456789abcdef", 1);
+    // A file that is no run of this name is told, and stays where it is.
+    let _ = Store::at(Some(&runs)).look("0123456789abcdef", 1);
 }
