@@ -162,7 +162,7 @@ fn a_rate_that_contradicts_the_capacity_is_refused_with_the_right_one() {
     let text =
         |kind: &str| format!("[topology]\nrate = \"10mbit\"\n[capacity]\n{kind}\n[[flows]]\ncc = \"reno\"\n");
     for (kind, right) in [
-        ("kind = \"trace\"\nopportunities = [1, 2]", "rate = \"12mbit\""),
+        ("kind = \"trace\"\nopportunities = [1, 2]", "let it be 12mbit"),
         ("kind = \"steps\"\nrates = [\"0s: 1mbit\", \"1s: 2mbit\"]", "1mbit to 2mbit"),
     ] {
         let faults = parse(&text(kind)).unwrap_err();
