@@ -130,7 +130,7 @@ fn contain(stop: &OwnedFd, rights: &Rights) -> io::Result<()> {
     // SAFETY: as above.
     unsafe {
         match libc::fork() {
-            -1 => return Err(io::Error::last_os_error()),
+            -1 => Err(io::Error::last_os_error()),
             0 => end_with(&inside),
             child => {
                 // A process that becomes another user's no longer ends with its parent until it asks again.

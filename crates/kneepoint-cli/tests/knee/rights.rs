@@ -135,7 +135,7 @@ fn nix_user(name: &str) -> (u32, u32) {
 fn runs(word: &str) -> bool {
     let folders = fs::read_dir("/proc").unwrap().flatten();
     let mut lines = folders.filter_map(|one| fs::read(one.path().join("cmdline")).ok());
-    lines.any(|line| line.strip_suffix(&[0]).is_some_and(|line| line.ends_with(word.as_bytes())))
+    lines.any(|line| line.strip_suffix(&[0_u8]).is_some_and(|words| words.ends_with(word.as_bytes())))
 }
 
 #[test]

@@ -242,12 +242,12 @@ pub fn status(name: &str) -> Result<Status, Error> {
     let controller = controller(name)?;
     let found = pinned(controller.name).then(|| objects::loaded(controller.name)).flatten();
     let (data, programs) = found.ok_or_else(|| {
-        let name = controller.name;
-        if !pins::visible() && registered(name) {
-            let message = format!("`{name}` is loaded, and only root sees its parameters and what it does");
+        let own = controller.name;
+        if !pins::visible() && registered(own) {
+            let message = format!("`{own}` is loaded, and only root sees its parameters and what it does");
             return Error::new(message, "run it with sudo");
         }
-        Error::new(format!("`{name}` is not loaded"), format!("`knee kernel load {name}` loads it, as root"))
+        Error::new(format!("`{own}` is not loaded"), format!("`knee kernel load {own}` loads it, as root"))
     })?;
     let age = clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).during("read the clock")?;
     let loaded = programs.iter().map(|program| program.load_time).min().unwrap_or(age);

@@ -48,9 +48,9 @@ pub(super) fn watch(
          http://{from}/film.ts"
     );
     let mut words: Vec<OsString> = options.split_whitespace().map(OsString::from).collect();
-    let mut control = OsString::from("--input-ipc-server=");
-    control.push(&socket);
-    words.insert(1, control);
+    let mut place = OsString::from("--input-ipc-server=");
+    place.push(&socket);
+    words.insert(1, place);
     let requested = since(began);
     let mut program = host.start(&words, server, Stdio::null(), &Rights::of_caller())?;
     let mut control = connect(&socket, end)?;
