@@ -155,6 +155,9 @@ impl Load {
         let links = &valid.network().links;
         let pressing =
             || streams.iter().filter(|one| one.window.is_none()).map(|one| (one, offered(links, one)));
+        if pressing().next().is_none() {
+            return;
+        }
         let mut asked = vec![0.0; links.len()];
         for (stream, rate) in pressing() {
             stream.forward.iter().for_each(|link| asked[*link as usize] += stream.flows * rate);
