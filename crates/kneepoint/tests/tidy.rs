@@ -350,10 +350,11 @@ fn the_prose_avoids_phrases_that_read_as_translated() {
     let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/adaptive-pert.md"].map(|page| {
         Source { path: page.to_string(), text: std::fs::read_to_string(root.join(page)).expect("a page") }
     });
-    let sources = ["kneepoint-cc", "kneepoint", "kneepoint-cli", "torture", "xtask"].into_iter().flat_map(|part| {
-        let located = move |source: Source| Source { path: format!("{part}/{}", source.path), ..source };
-        sources_of(&format!("../{part}")).into_iter().map(located)
-    });
+    let sources =
+        ["kneepoint-cc", "kneepoint", "kneepoint-cli", "torture", "xtask"].into_iter().flat_map(|part| {
+            let located = move |source: Source| Source { path: format!("{part}/{}", source.path), ..source };
+            sources_of(&format!("../{part}")).into_iter().map(located)
+        });
     let checked = |source: &Source| !source.path.ends_with("tests/tidy.rs");
     for source in sources.chain(pages).filter(checked) {
         for (number, line) in source.text.lines().enumerate() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The binary as seen by a user: output, files, errors, interruption.
 
-mod budgeting;
 #[cfg(target_os = "linux")]
 mod abreast;
+mod budgeting;
 #[cfg(target_os = "linux")]
 mod capturing;
 mod coexisting;

@@ -85,7 +85,8 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
             ffmpeg([coded, vec![log.clone().into()], made.to_vec()].concat(), Rights::All)
         };
         pass("1", &pictures, &words("-an -f null -"))?;
-        let mut second = words(&format!("-c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts"));
+        let mut second =
+            words(&format!("-c:a aac -b:a {SOUND} -pes_payload_size 0 -fflags +bitexact -f mpegts"));
         second.push(as_file(&made));
         pass("2", &format!("{pictures} {sound}"), &second)?;
         std::fs::rename(&made, &file).map_err(|error| Failure::io("write", &file, &error))?;
