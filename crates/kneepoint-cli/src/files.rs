@@ -26,11 +26,11 @@ pub fn input() -> Option<&'static str> {
 
 /// Reads a scenario from a file, or from standard input for `-`.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    read_text_or(path, "check the path; `knee init FILE` writes an example scenario")
+    read_text_of("a scenario in TOML", path, "check the path; `knee init FILE` writes an example scenario")
 }
 
-/// Reads text from a file, or from standard input for `-`; the remedy is for a file that is not there.
-pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
+/// Reads text of a kind from a file, or from standard input for `-`; the remedy is for a file that is not there.
+pub fn read_text_of(kind: &str, path: &Path, remedy: &str) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = if path != Path::new("-") {
         File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
@@ -45,7 +45,7 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
     })?;
     if bytes.len() as u64 > LARGEST {
         let message = format!("`{}` is larger than {} MB", path.display(), LARGEST >> 20);
-        return Err(Failure::run(message, "expected a scenario: a short TOML file"));
+        return Err(Failure::run(message, format!("expected {kind}, which is shorter")));
     }
     if capture::is_capture(&bytes) {
         let message = format!("`{}` is a packet capture, not text", path.display());
@@ -62,7 +62,7 @@ pub fn read_text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
         let at = error.utf8_error().valid_up_to();
         let message =
             format!("`{}` is not UTF-8 text: byte {} is not part of a character", path.display(), at + 1);
-        Failure::run(message, "expected a scenario in TOML, saved as UTF-8")
+        Failure::run(message, format!("expected {kind}, saved as UTF-8"))
     })?;
     if path == Path::new("-") && host::embedding().is_none() {
         // Read once; the first reader leaves it to those who have to pass it on.

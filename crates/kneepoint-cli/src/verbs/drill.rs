@@ -139,7 +139,11 @@ struct Drill {
 
 impl Drill {
     fn run(file: &Path, changes: &Changes) -> Result<Drill, Failure> {
-        let text = files::read_text_or(file, "check the path; docs/drill.md shows a script")?;
+        let text = files::read_text_of(
+            "a script of packetdrill",
+            file,
+            "check the path; docs/drill.md shows a script",
+        )?;
         let outcome = script::parse(&text).map(|script| changes.run(&script));
         Ok(Drill { file: file.display().to_string(), text, outcome })
     }

@@ -109,7 +109,11 @@ fn controller(text: &str) -> Result<Config, Failure> {
 fn play_back(file: &Path, cc: &str, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let config = controller(cc)?;
     let chosen = machines(&arguments.on)?;
-    let text = files::read_text_or(file, "check the path; `knee replay --record SCENARIO` prints a trace")?;
+    let text = files::read_text_of(
+        "a trace of acknowledgements",
+        file,
+        "check the path; `knee replay --record SCENARIO` prints a trace",
+    )?;
     let steps = match trace::read(&text) {
         Ok(steps) => steps,
         Err(faults) => return Err(Failure::Scenario { origin: file.display().to_string(), text, faults }),

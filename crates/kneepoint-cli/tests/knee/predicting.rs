@@ -183,6 +183,10 @@ fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
     set.iter_mut().skip(299).for_each(|(at, _, _)| *at -= 3_600_000_000_000);
     set.iter_mut().for_each(|(_, bytes, _)| bytes.truncate(100));
     set.push((set[0].0, ethernet(0x0806, &[0; 28]), 42));
+    let mut late = frames(&story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
+    late.iter_mut().step_by(5).for_each(|(at, _, _)| *at += 20_000);
+    // The handshake has both directions.
+    let alone = story.with(|shot| if shot.forward || shot.syn { vec![shot.clone()] } else { vec![] });
     for (name, bytes, sayings) in [
         (
             "set.pcap",
@@ -190,16 +194,37 @@ fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
             &["set.pcap: the clock was set back by 3600.0", "at packet 300, 1.018 s"][..],
         ),
         ("cut.pcap", captured(&story, 64), &["TCP headers are cut", "selective acknowledgements", "-s 120"]),
+        (
+            "late.pcap",
+            pcap(&late, 1, false, false),
+            &["packets have an earlier time than the packet before them"],
+        ),
+        (
+            "alone.pcap",
+            captured(&alone, 1514),
+            &["Of 1 flows only the data was captured: the direction of their acknowledgements is missing"],
+        ),
     ] {
         std::fs::write(here.path().join(name), bytes).unwrap();
         let output = knee(here.path(), &["predict", name, "--flows", "--json"]);
-        let flow = &json(&output)["flows"][0];
+        let listed = json(&output);
+        let flow = &listed["flows"][0];
         assert_eq!(
             (flow["packets"].as_u64(), flow["losses"].as_u64()),
             (Some(story.packets), Some(story.losses as u64))
         );
         for saying in sayings {
             assert!(stderr(&output).contains(saying), "{}", stderr(&output));
+            let notes = listed["notes"].as_array().unwrap();
+            assert!(notes.iter().any(|note| note.as_str().unwrap().contains(saying)), "{notes:?}");
         }
     }
+    assert_refuses(&knee(here.path(), &["predict", "alone.pcap"]), 1, &["its data is not acknowledged"]);
+    // The clock goes back by almost 5 ms at each packet.
+    let mut hasty = frames(&story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
+    hasty.iter_mut().for_each(|(at, _, _)| *at += 10_000_000_000);
+    hasty.iter_mut().zip(0..).skip(3).for_each(|((at, _, _), place)| *at -= 5_900_000 * (place - 2));
+    std::fs::write(here.path().join("hasty.pcap"), pcap(&hasty, 1, false, false)).unwrap();
+    let sayings = ["no acknowledgement is later than the data that it is for", "one clock"];
+    assert_refuses(&knee(here.path(), &["predict", "hasty.pcap"]), 1, &sayings);
 }

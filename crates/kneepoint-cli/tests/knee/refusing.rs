@@ -110,6 +110,15 @@ fn files_that_cannot_be_read_get_a_remedy() {
         assert_refuses(&knee(here.path(), &[verb, "latin1.toml"]), 1, &["not UTF-8", "byte 12"]);
         assert_refuses(&knee(here.path(), &[verb, "/dev/zero"]), 1, &["larger than"]);
     }
+    for (verb, expected) in [
+        (&["run"][..], "expected a scenario in TOML"),
+        (&["drill"], "expected a script of packetdrill"),
+        (&["replay", "--cc", "reno"], "expected a trace of acknowledgements"),
+    ] {
+        for file in ["latin1.toml", "/dev/zero"] {
+            assert_refuses(&knee(here.path(), &[verb, &[file]].concat()), 1, &[expected]);
+        }
+    }
 }
 
 #[test]

@@ -193,7 +193,9 @@ fn known(kind: &str, name: &str, node: NodeId, nodes: usize) -> Checked {
 /// A capacity suits the rate of its link, and one that is shared has a link the other way to share it with.
 pub fn capacity_suits(link: &LinkSpec, links: &[LinkSpec]) -> Checked {
     if let Some(Err(message)) = link.rate.map(|rate| link.capacity.suits(rate)) {
-        return ensure(false, || format!("{}: {message}", link.name), "change the rate or the capacity");
+        let help =
+            "change the rate, which is `rate` in a scenario and `--rate` of a command, or the capacity";
+        return ensure(false, || format!("{}: {message}", link.name), help);
     }
     ensure(
         !link.capacity.shared() || links.iter().any(|other| other.shares_with(link)),

@@ -45,6 +45,26 @@ fn a_clock_that_was_set_is_told_with_its_place_and_mended() {
 }
 
 #[test]
+fn times_that_go_back_by_less_than_a_step_are_counted() {
+    let plain = frames(&transfer(), |shot, id| vec![over_ipv4(shot, id)]);
+    let moved = |by: &dyn Fn(u64) -> u64| -> Vec<Frame> {
+        let frames = plain.iter().zip(0..);
+        frames.map(|((at, bytes, length), place)| (at + by(place), bytes.clone(), *length)).collect()
+    };
+    // A correction of 2 ms at each packet, and two queues of which one is 0.1 ms late.
+    let drift = moved(&|place| 10_000_000_000 - 2_000_000 * place);
+    let queues = moved(&|place| if place % 5 < 2 { 100_000 } else { 0 });
+    for (frames, least) in [(&plain, 0), (&drift, 300), (&queues, 1)] {
+        let capture = read(&pcap(frames, RAW, true, false));
+        let back = frames.windows(2).filter(|two| two[1].0 < two[0].0).count() as u64;
+        assert_eq!((capture.setbacks(), capture.clock_steps()), (back, &[][..]));
+        assert!(back >= least, "{back}");
+    }
+    // What is told with its place is not counted again.
+    assert_eq!(read(&pcap(&set(&plain, 301, -200), RAW, true, false)).setbacks(), 0);
+}
+
+#[test]
 fn without_timestamps_the_data_shows_that_a_clock_was_set() {
     let bare = transfer().with(|shot| vec![Shot { stamps: None, ..shot.clone() }]);
     let plain = frames(&bare, |shot, id| vec![over_ipv4(shot, id)]);

@@ -50,6 +50,29 @@ fn fragments_are_put_together() {
 }
 
 #[test]
+fn a_fragment_that_comes_again_is_a_copy_while_a_receiver_would_wait() {
+    let story = transfer();
+    for again in 0..3 {
+        let parts = |shot: &Shot, id| {
+            let mut parts = fragments_v4(&over_ipv4(shot, id), 496);
+            parts.extend(parts.get(again).filter(|_| shot.payload > 0).cloned());
+            parts
+        };
+        let capture = read(&pcap(&frames(&story, parts), RAW, true, false));
+        same(&only(&capture), "a copy");
+        assert_eq!(capture.fragmented(), Fragmented { whole: story.packets, incomplete: 0 });
+        assert_eq!(capture.others(), 0);
+    }
+    let first = &frames(&story, |shot, id| fragments_v4(&over_ipv4(shot, id), 496))[3..6];
+    for (seconds, incomplete) in [(29, 0), (31, 1)] {
+        let (at, bytes, length) = first[0].clone();
+        let later = [first, &[(at + seconds * 1_000_000_000, bytes, length)]].concat();
+        let capture = read(&pcap(&later, RAW, true, false));
+        assert_eq!(capture.fragmented(), Fragmented { whole: 1, incomplete }, "{seconds}");
+    }
+}
+
+#[test]
 fn missing_fragments_are_counted() {
     let story = transfer();
     // Without the second one, and without the last one, of three.

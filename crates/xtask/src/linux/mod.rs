@@ -8,10 +8,12 @@
 //!
 //! Managed queues are compared with a kernel in virtual time: [`queues`].
 
+mod copa;
 mod figures;
 mod kernel;
 mod page;
 mod queues;
+mod quoted;
 mod setting;
 mod simulated;
 
@@ -260,9 +262,8 @@ fn summaries<'p>(pairs: &'p [Pair]) -> impl Iterator<Item = String> + use<'p> {
 
 /// `drops: 54 of 60 within a factor of 1.5, or 5 packets`
 fn drops_within_half(pairs: &[Pair]) -> String {
-    let near = |[theirs, ours]: [f64; 2]| {
-        theirs.max(ours) <= 1.5 * theirs.min(ours) || (theirs - ours).abs() <= 5.0
-    };
+    let near =
+        |[theirs, ours]: [f64; 2]| theirs.max(ours) <= 1.5 * theirs.min(ours) || (theirs - ours).abs() <= 5.0;
     let measured = || pairs.iter().filter(|pair| !pair.kernel.is_empty());
     let close = measured().filter(|pair| near(pair.means().map(|mean| mean.drops))).count();
     format!("`drops`: {close} of {} within a factor of 1.5, or 5 packets", measured().count())

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::kernel::Recorded;
 use super::setting::Setting;
-use super::{Agreement, COMPARED, Compared, Pair, SEEDS, pairs, queues, summaries, tally};
+use super::{Agreement, COMPARED, Compared, Pair, SEEDS, copa, pairs, queues, quoted, summaries, tally};
 use crate::explanations::Explanations;
 
 const FILE: &str = "docs/linux.md";
 const EXPLANATIONS: &str = "validation/linux/explanations.toml";
-/// Seeds of the simulator for the table of changes.
-const SEEDS_OF_CHANGES: u64 = 1;
-const PRESET: &str = "preset = \"linux\"";
+/// The options of the hosts that are compared.
+pub const PRESET: &str = "preset = \"linux\"";
 
 /// Changes of one thing: what it is, and the lines of `[tcp]` for it.
 const CHANGES: [(&str, &str); 14] = [
@@ -42,9 +41,10 @@ pub fn write(settings: &[Setting], recorded: &[Recorded]) -> Result<bool, String
         .map_err(|error| format!("{EXPLANATIONS}: {error}"))?;
     let explanations = Explanations::read(EXPLANATIONS, &text)?;
     let pairs = pairs(settings, recorded, PRESET, SEEDS)?;
-    let (beside, unexplained) = beside(&pairs, recorded, &explanations);
+    let (beside, unexplained) = beside(&pairs, recorded, &explanations)?;
     let page = replace(&page, "beside the kernel", &beside)?;
     let page = replace(&page, "one thing changed", &changed(settings, recorded)?)?;
+    let page = replace(&page, "a lone copa", &copa::table()?)?;
     std::fs::write(&path, page).map_err(|error| format!("{FILE}: {error}"))?;
     unexplained.iter().for_each(|one| println!("unexplained: {one}"));
     Ok(write_queues()? && unexplained.is_empty())
@@ -77,7 +77,11 @@ fn heads(text: &mut String, first: &str) {
 }
 
 /// The table with the explanations that it needs, and the differences without one.
-fn beside(pairs: &[Pair], recorded: &[Recorded], explanations: &Explanations) -> (String, Vec<String>) {
+fn beside(
+    pairs: &[Pair],
+    recorded: &[Recorded],
+    explanations: &Explanations,
+) -> Result<(String, Vec<String>), String> {
     let kernels = recorded.first().map_or("", |one| one.kernel.as_str());
     let late = recorded.iter().filter(|one| !one.spoiled).map(|one| one.late_p99_us).fold(0.0, f64::max);
     let spoiled = recorded.iter().filter(|one| one.spoiled).count();
@@ -121,18 +125,19 @@ fn beside(pairs: &[Pair], recorded: &[Recorded], explanations: &Explanations) ->
     }
     text.push('\n');
     for place in used {
-        let lines: Vec<&str> = explanations.text(place).trim().lines().collect();
+        let told = quoted::fill(explanations.text(place), pairs)?;
+        let lines: Vec<&str> = told.trim().lines().collect();
         let _ = writeln!(text, "{}. {}", place + 1, lines.join("\n   "));
     }
-    (text, unexplained)
+    Ok((text, unexplained))
 }
 
-/// How many figures agree or scatter where one thing of the preset is changed.
+/// How many figures are close or scattered where one thing of the preset is changed.
 fn changed(settings: &[Setting], recorded: &[Recorded]) -> Result<String, String> {
     let mut text = String::new();
     heads(&mut text, "changed");
     for (about, tcp) in CHANGES {
-        let pairs = pairs(settings, recorded, tcp, SEEDS_OF_CHANGES)?;
+        let pairs = pairs(settings, recorded, tcp, SEEDS)?;
         let agreed = |one: &Compared| {
             let [close, scattered, _] = tally(&pairs, one);
             (close + scattered).to_string()
@@ -145,4 +150,33 @@ fn changed(settings: &[Setting], recorded: &[Recorded]) -> Result<String, String
 
 fn path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../../docs/linux.md");
+
+    #[test]
+    fn the_preset_has_as_many_agreements_among_the_changes_as_in_the_list_above_them() {
+        let start = |line: &&str, begin: &str| line.starts_with(begin);
+        let row = PAGE.lines().find(|line| start(line, "| nothing: the preset")).unwrap();
+        let counts: Vec<u64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+        for (one, count) in COMPARED.iter().zip(&counts) {
+            let line = PAGE.lines().find(|line| start(line, &format!("* `{}`", one.key))).unwrap();
+            let told: Vec<u64> = line.split([' ', '.']).filter_map(|word| word.parse().ok()).collect();
+            // `39 of 60 within 10 %, or 5 packets; 8 beyond, with overlapping runs; 13 different`
+            let [close, _, .., scattered, _] = told[..] else { panic!("{line}") };
+            assert_eq!(close + scattered, *count, "{line}");
+        }
+        assert_eq!(counts.len(), COMPARED.len());
+    }
+
+    #[test]
+    fn a_queue_that_the_simulator_lacks_is_named_where_its_numbers_are_missing() {
+        let lacking = PAGE.lines().filter(|line| line.contains("/ – |"));
+        assert!(lacking.clone().all(|line| line.contains("fq-codel with a step")) && lacking.count() > 0);
+        assert!(PAGE.contains("*with a step* has no number of the simulator (–)"));
+    }
 }

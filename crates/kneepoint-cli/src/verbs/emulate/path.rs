@@ -223,7 +223,7 @@ fn loss(written: &str) -> Result<String, Failure> {
 }
 
 fn mean_of_trace(file: &Path) -> Result<Rate, Failure> {
-    let text = files::read_text_or(file, "check the path of the trace")?;
+    let text = files::read_text_of("a Mahimahi trace", file, "check the path of the trace")?;
     let times = Times::parse(&text).map_err(|message| {
         Failure::usage(
             format!("{}: {message}", file.display()),

@@ -100,6 +100,14 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
             fragmented.incomplete
         ));
     }
+    let setbacks = capture.setbacks();
+    if setbacks > 0 {
+        notes.push(format!(
+            "{setbacks} packets have an earlier time than the packet before them at their interface, by up to 5 ms: several queues of a network \
+             card mix them so, or the clock was corrected. They were sorted by time. Where that is not their order, round trips and losses \
+             are missing."
+        ));
+    }
     let cut = capture.cut_headers();
     if cut > 0 {
         notes.push(format!(
@@ -110,6 +118,13 @@ fn notes_on_files(capture: &Capture, files: &[PathBuf]) -> Vec<String> {
     let alone = capture.answers_alone().len();
     if alone > 0 && !capture.senders().is_empty() {
         notes.push(format!("Of {alone} flows only the acknowledgements were captured: the direction of their data is missing."));
+    }
+    let senders = capture.senders();
+    let unanswered = senders.iter().filter(|(direction, _)| !capture.is_answered(*direction)).count();
+    if unanswered > 0 {
+        notes.push(format!(
+            "Of {unanswered} flows only the data was captured: the direction of their acknowledgements is missing, and round trips with it."
+        ));
     }
     if capture.others() > 0 {
         notes.push(format!("{} other packets were ignored: {}.", capture.others(), kinds(capture)));
@@ -171,6 +186,21 @@ fn without_data(capture: &Capture) -> Failure {
     Failure::run(message, "capture a TCP transfer, with at least 120 bytes of each packet")
 }
 
+/// The error that a flow has no round trips.
+fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
+    let flow = shown(direction);
+    if capture.is_answered(direction) {
+        let message =
+            format!("no round trips of {flow}: no acknowledgement is later than the data that it is for");
+        return Failure::run(
+            message,
+            "capture where one clock times both directions; `knee predict FILE --flows` says how the times go",
+        );
+    }
+    let message = format!("no round trips of {flow}: its data is not acknowledged");
+    Failure::run(message, "capture both directions, in one file or in several that are all given")
+}
+
 /// Lets predictors watch one flow, or all that there are.
 pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
     if arguments.seeds.is_some() || arguments.seed.is_some() {
@@ -188,12 +218,7 @@ pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
             let direction = direction(&capture, arguments.flow.as_deref())?;
             let flow = shown(direction);
             let transfer = capture.transfer(direction).filter(|transfer| !transfer.samples.is_empty());
-            let transfer = transfer.ok_or_else(|| {
-                Failure::run(
-                    format!("no round trips of {flow}: its data is not acknowledged"),
-                    "capture both directions, in one file or in several that are all given",
-                )
-            })?;
+            let transfer = transfer.ok_or_else(|| without_round_trips(&capture, direction))?;
             notes.extend(notes_on(&transfer));
             vec![watched(flow, &transfer, &configs, arguments.hold_off)]
         }
@@ -264,7 +289,7 @@ pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> 
                                 "round_trips": round_trips, "duration_s": seconds })
         };
         let flows: Vec<_> = told.map(flow).collect();
-        return files::print_json(&serde_json::json!({ "flows": flows }));
+        return files::print_json(&serde_json::json!({ "flows": flows, "notes": notes }));
     }
     let mut lines = vec!["      bytes  packets   lost  round trips  seconds  flow".to_string()];
     lines.extend(told.map(|(flow, bytes, packets, losses, samples, seconds)| {

@@ -66,6 +66,8 @@ pub(super) struct Clocks {
     /// The first and the last time of each interface.
     times: BTreeMap<u32, (Time, Time)>,
     jumps: Vec<Jump>,
+    /// How often the time went back by less than a jump.
+    pub(super) setbacks: u64,
 }
 
 /// The evidence of one direction on a jump.
@@ -86,6 +88,7 @@ impl Clocks {
         if jump.length() < -BACK || jump.length() > FORWARD {
             self.jumps.push(jump);
         }
+        self.setbacks += u64::from((-BACK..0).contains(&jump.length()));
     }
 
     /// Moves the segments of a file that follow a step; returns the steps.

@@ -2,10 +2,11 @@
 //! IP fragments (RFC 791, RFC 8200 §4.5), put together again.
 //!
 //! A packet counts at the time of the fragment that was captured first. Where fragments are missing at the end of the file, or 30 s
-//! after the first, the packet counts with the length that is known, and is counted as incomplete.
+//! after the first, the packet counts with the length that is known, and is counted as incomplete. Fragments of a packet that was complete
+//! less than 30 s before are copies, and do not count.
 
 use core::net::IpAddr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::copies::Point;
 use super::links::Part;
@@ -63,7 +64,8 @@ pub(super) struct Fragments {
     pending: BTreeMap<Key, Pending>,
     /// Given up before the end.
     stale: Vec<(Key, Pending)>,
-    completed: BTreeSet<Key>,
+    /// When packets were complete, the last of each key.
+    completed: BTreeMap<Key, Time>,
     /// Packets that were put together.
     pub(super) whole: u64,
 }
@@ -96,23 +98,25 @@ impl Fragments {
             return None;
         }
         self.whole += 1;
-        self.completed.insert(key);
+        self.completed.insert(key, at);
         self.pending.remove(&key).map(|all| all.join(key))
     }
 
     fn give_up(&mut self, key: Key) {
-        self.stale.extend(self.pending.remove(&key).map(|pending| (key, pending)));
+        let completed = self.completed.get(&key);
+        let is_copy = |pending: &Pending| completed.is_some_and(|at| pending.at.since(*at) <= PATIENCE);
+        let pending = self.pending.remove(&key).filter(|pending| !is_copy(pending));
+        self.stale.extend(pending.map(|pending| (key, pending)));
     }
 
     /// What is incomplete at the end of the file: packets whose first fragment is there, and the number of other fragments.
     pub(super) fn finish(&mut self) -> (Vec<Whole>, u64) {
-        let mut left = std::mem::take(&mut self.stale);
-        left.extend(std::mem::take(&mut self.pending));
+        let keys: Vec<Key> = self.pending.keys().copied().collect();
+        keys.into_iter().for_each(|key| self.give_up(key));
+        let left = std::mem::take(&mut self.stale);
         let (begun, others): (Vec<_>, Vec<_>) =
             left.into_iter().partition(|(_, pending)| pending.pieces.iter().any(|piece| piece.0 == 0));
-        // The second copy of a packet's last fragment comes after the packet is complete.
-        let lone = others.iter().filter(|(key, _)| !self.completed.contains(key));
-        let count = lone.map(|(_, pending)| pending.pieces.len() as u64).sum();
+        let count = others.iter().map(|(_, pending)| pending.pieces.len() as u64).sum();
         (begun.into_iter().map(|(key, pending)| pending.join(key)).collect(), count)
     }
 }

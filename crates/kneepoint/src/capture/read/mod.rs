@@ -92,6 +92,7 @@ pub struct Capture {
     /// Frames of link layers that are not read, by their numbers.
     foreign: BTreeMap<i32, u64>,
     steps: Vec<ClockStep>,
+    setbacks: u64,
     fragmented: Fragmented,
 }
 
@@ -138,6 +139,7 @@ impl Capture {
             self.fragmented.incomplete += 1;
             self.take(number, point, found);
         }
+        self.setbacks += clocks.setbacks;
         self.steps.extend(clocks.mend(&mut self.segments, self.files));
         match read {
             Ok(()) => Ok(None),
@@ -186,6 +188,11 @@ impl Capture {
         &self.steps
     }
 
+    /// How often the time went back from one packet of an interface to the next, by less than what may be a clock that was set.
+    pub fn setbacks(&self) -> u64 {
+        self.setbacks
+    }
+
     /// TCP segments, with data or without.
     pub fn tcp(&self) -> u64 {
         self.segments.values().flat_map(Points::values).map(|segments| segments.len() as u64).sum()
@@ -213,6 +220,11 @@ impl Capture {
             alone.filter_map(|&direction| Some((direction, acknowledged(direction)?))).collect();
         alone.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         alone
+    }
+
+    /// Whether there are acknowledgements of the data of a direction, after those of its handshake.
+    pub fn is_answered(&self, (from, to): Direction) -> bool {
+        self.segments((to, from)).any(|segment| segment.ack.is_some() && !segment.syn)
     }
 
     /// Frames of link layers that are not read: the number of each, and how many.

@@ -180,7 +180,7 @@ impl Capacity for Trace {
         }
         // In kbit/s, as somebody would write it.
         let shown = Rate(mean.0.next_multiple_of(1000));
-        Err(format!("rate, {rate}, is not the mean of the trace: write `rate = \"{shown}\"`, within a tenth"))
+        Err(format!("rate, {rate}, is not the mean of the trace within a tenth: let it be {shown}"))
     }
 
     fn ready(&mut self, now: Time) -> Time {

@@ -290,6 +290,7 @@ pub(super) const ALL: &[Output] = &[
             ),
             Key("flows[].round_trips", "Samples of the round-trip time."),
             Key("flows[].duration_s", "From its first packet to its last."),
+            Key("notes[]", "Remarks for readers."),
         ],
     },
     Output {
