@@ -9,7 +9,6 @@
 //! sweeper  open · lock, or leave it · remove
 //! ```
 
-use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -35,10 +34,13 @@ pub fn file(directory: &Path) -> io::Result<NamedTempFile> {
 
 /// The same with a name of this form.
 pub fn named(directory: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
-    let mut new = Builder::new();
-    new.prefix(prefix).suffix(suffix).permissions(Permissions::from_mode(FILE));
+    let mut name = Builder::new();
+    name.prefix(prefix).suffix(suffix);
+    // Errors of one's own making are the system's, by whose numbers remedies are found.
+    let create =
+        |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).mode(FILE).open(path);
     for _ in 0..TRIES {
-        let file = new.tempfile_in(directory).map_err(of_system)?;
+        let file = name.make_in(directory, create)?;
         // A file system without locks has no sweeps.
         let swept = matches!(file.as_file().try_lock(), Err(fs::TryLockError::WouldBlock));
         if !swept && file.as_file().metadata()?.nlink() > 0 {
@@ -48,17 +50,9 @@ pub fn named(directory: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTe
     Err(io::Error::other("somebody removes or locks every new file there"))
 }
 
-/// The system's own error, by which remedies are found: `tempfile` wraps it with a path that its caller names better.
-fn of_system(error: io::Error) -> io::Error {
-    let code = error.source().and_then(|inner| inner.downcast_ref::<io::Error>()?.raw_os_error());
-    code.map_or(error, io::Error::from_raw_os_error)
-}
-
 /// A new directory in another. It is removed when it is dropped.
 pub fn directory(parent: &Path, prefix: impl AsRef<OsStr>) -> io::Result<TempDir> {
-    let mut new = Builder::new();
-    new.prefix(prefix.as_ref()).permissions(Permissions::from_mode(DIRECTORY));
-    new.tempdir_in(parent).map_err(of_system)
+    Builder::new().prefix(prefix.as_ref()).permissions(Permissions::from_mode(DIRECTORY)).tempdir_in(parent)
 }
 
 /// Removes the files in a directory that killed processes left.

@@ -278,10 +278,13 @@ impl Program {
         process(self.child.id() as libc::pid_t)
     }
 
-    /// Ends it if it runs: how it ended. It may be another user's, which this process may not signal, but the one that waits may.
-    pub fn end(&mut self) -> io::Result<ExitStatus> {
+    /// How it ended; none if it ran still and is ended by this. It may be another user's, which this process may not signal, but the
+    /// one that waits may.
+    pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
+        let ended = self.child.try_wait()?;
         self.hold = None;
-        self.child.wait()
+        self.child.wait()?;
+        Ok(ended)
     }
 }
 

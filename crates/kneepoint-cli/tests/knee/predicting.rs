@@ -261,7 +261,7 @@ fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
             (Some(story.packets), Some(story.losses as u64))
         );
         for saying in sayings {
-            assert!(stderr(&output).contains(saying), "{}", stderr(&output));
+            assert!(stderr(&output).contains(saying), "{name}: {}", stderr(&output));
             let notes = listed["notes"].as_array().unwrap();
             assert!(notes.iter().any(|note| note.as_str().unwrap().contains(saying)), "{notes:?}");
         }

@@ -157,13 +157,12 @@ impl Source for Arrivals {
         let list = &self.params.list.0;
         let drawn = self.params.sizes.mean();
         let Some((last, _)) = list.last() else {
-            let demand = Demand::of_one_size(1.0 / self.gap, drawn, f64::INFINITY);
-            return Some(demand.drawn(|rng| self.params.sizes.draw(rng)));
+            return Some(Demand::new(1.0 / self.gap, drawn, f64::INFINITY));
         };
         let count = list.len() as f64;
         let sizes = list.iter().map(|(_, size)| size.map_or(drawn, |size| size.0 as f64));
         let per_second = count / last.as_secs_f64().max(1e-9);
-        Some(Demand::of_one_size(per_second, sizes.sum::<f64>() / count, count))
+        Some(Demand::new(per_second, sizes.sum::<f64>() / count, count))
     }
 
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {

@@ -19,16 +19,15 @@
 //! Departures: requests are not packets; objects never wait for part of a container, nor for other objects than the
 //! container; all objects come from one server; there is no TLS and no server push.
 
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::Arc;
+mod pages;
 
-use super::csv::{SIZE, is_csv, rows};
-use super::size::SIZES;
-use super::{Cue, Demand, Kind, Law, Nature, Request, Site, Size, Source, Streams, har};
+use std::collections::VecDeque;
+
+use super::{Cue, Demand, Kind, Law, Nature, Request, Site, Size, Source, Streams};
 use crate::rng::Rng;
-use crate::settings::{Auto, FilePath, Inline, Or, Raw, Setting};
+use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::units::{Bytes, Span, Time};
+pub use pages::Pages;
 
 crate::choice! {
     /// How objects use connections.
@@ -39,69 +38,6 @@ crate::choice! {
         Persistent = "http/1.1",
         /// One connection, whose streams share it.
         Two = "http/2",
-    }
-}
-
-/// The sizes of a page: its container's, then its objects'.
-type Page = Arc<[Bytes]>;
-
-/// Objects of a page, with its container.
-const MOST: usize = 10_000;
-
-/// Pages that are loaded in turn, at least one.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-pub struct Pages(Arc<[Page]>);
-
-impl Pages {
-    /// A page as it is written: its sizes, as in `30kb 5kb 12kb`.
-    fn page(raw: &Raw) -> Result<Page, String> {
-        let wrong = || format!("{raw} is not a page: write the sizes of its objects, as in `30kb 5kb 12kb`");
-        let Raw::Text(text) = raw else { return Err(wrong()) };
-        let sizes = text.split_whitespace().map(str::parse).collect::<Result<Vec<Bytes>, _>>();
-        Pages::checked(sizes.map_err(|_| wrong())?)
-    }
-
-    fn checked(sizes: Vec<Bytes>) -> Result<Page, String> {
-        if sizes.is_empty() || sizes.len() > MOST {
-            return Err(format!("a page of {} objects: expected 1 to {MOST}", sizes.len()));
-        }
-        match sizes.iter().find(|size| !SIZES.contains(size)) {
-            Some(size) => Err(format!("{size} is outside the allowed range, {}", Bytes::describe(&SIZES))),
-            None => Ok(sizes.into()),
-        }
-    }
-}
-
-impl fmt::Display for Pages {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let page = |page: &Page| page.iter().map(Bytes::to_string).collect::<Vec<_>>().join(" ");
-        let pages: Vec<String> = self.0.iter().map(page).collect();
-        match &pages[..] {
-            [one] => f.write_str(one),
-            many => write!(f, "[{}]", many.join(", ")),
-        }
-    }
-}
-
-impl Setting for Pages {
-    const KIND: &'static str = "list of pages";
-    const JSON: &'static [&'static str] = &["string", "array"];
-
-    fn read(raw: &Raw) -> Result<Pages, String> {
-        let pages = match raw {
-            Raw::Text(text) if har::is_har(text) => {
-                har::pages(text)?.into_iter().map(Pages::checked).collect::<Result<Vec<_>, _>>()?
-            }
-            Raw::Text(text) if is_csv(text) => {
-                vec![Pages::checked(rows(text, &[SIZE], |cells| cells.first(SIZES))?)?]
-            }
-            Raw::List(pages) => pages.iter().map(Pages::page).collect::<Result<_, _>>()?,
-            one => vec![Pages::page(one)?],
-        };
-        if pages.is_empty() {
-            return Err("the list is empty: give one page or more".into());
-        }
-        Ok(Pages(pages.into()))
     }
 }
 
@@ -200,8 +136,8 @@ impl Source for Browser {
         };
         let pages = 1.0 / params.gap.as_secs_f64().max(1e-3);
         Some(match params.protocol {
-            Http::Two => Demand::of_one_size(pages, bytes, 1.0),
-            Http::One | Http::Persistent => Demand::of_one_size(pages * objects, bytes / objects, objects.min(f64::from(params.connections))),
+            Http::Two => Demand::new(pages, bytes, 1.0),
+            Http::One | Http::Persistent => Demand::new(pages * objects, bytes / objects, objects.min(f64::from(params.connections))),
         })
     }
 
@@ -344,4 +280,122 @@ fn interleaved(sizes: &[Bytes]) -> Vec<(Bytes, Bytes)> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    /// The requests for one page of four objects after its container, each answered in turn.
+    fn page(http: Http, connections: u32) -> Vec<Request> {
+        let pages = Or::is(Pages::read(&Raw::Text("10kb 3kb 1kb 3kb 2kb".into())).unwrap());
+        let params = Params { protocol: http, connections, pages, ..Params::default() };
+        let site = Site { start: Time::ZERO, stop: Time(1_000), pairs: 1 };
+        let (mut browser, mut rng) = (Browser::new(params, site), Rng::stream(1, "browser", 0));
+        let (mut all, mut answered, mut now) = (Vec::new(), 0, Time::ZERO);
+        browser.on(Cue::Time, now, &mut rng, &mut all);
+        while browser.page.awaited > 0 {
+            now = Time(now.0 + 10);
+            let cue = match all[answered] {
+                Request::Open { connection, size: Some(_), .. } => {
+                    Cue::Completed { connection, at: Time(now.0 - 5) }
+                }
+                Request::Write { connection, .. } => {
+                    Cue::Delivered { connection, bytes: Bytes(0), at: Time(now.0 - 5) }
+                }
+                _ => {
+                    answered += 1;
+                    continue;
+                }
+            };
+            answered += 1;
+            browser.on(cue, now, &mut rng, &mut all);
+        }
+        all
+    }
+
+    #[test]
+    fn each_version_of_http_uses_its_connections() {
+        let count = |requests: &[Request], wanted: fn(&Request) -> bool| {
+            requests.iter().filter(|request| wanted(request)).count()
+        };
+        let opens = |one: &Request| matches!(one, Request::Open { .. });
+        let writes = |one: &Request| matches!(one, Request::Write { .. });
+        let closes = |one: &Request| matches!(one, Request::Close { .. });
+        let loaded = |one: &Request| matches!(one, Request::Loaded { began: Time(0), delivered } if delivered.0 % 10 == 5);
+        for (http, connections, expected) in
+            [(Http::One, 2, (5, 0, 0)), (Http::Persistent, 2, (2, 5, 2)), (Http::Two, 2, (1, 5, 1))]
+        {
+            let all = page(http, connections);
+            assert_eq!((count(&all, opens), count(&all, writes), count(&all, closes)), expected, "{http}");
+            assert_eq!(count(&all, loaded), 1, "{http}: {all:?}");
+        }
+        // The container comes alone, then as many objects as there may be connections.
+        assert!(matches!(
+            page(Http::One, 3)[..4],
+            [
+                Request::Open { size: Some(Bytes(10_000)), .. },
+                Request::Open { size: Some(Bytes(3_000)), .. },
+                Request::Open { size: Some(Bytes(1_000)), .. },
+                Request::Open { size: Some(Bytes(3_000)), .. },
+            ]
+        ));
+    }
+
+    #[test]
+    fn streams_end_where_turns_byte_by_byte_end_them() {
+        for sizes in [vec![3, 1, 3, 2], vec![1, 1, 1], vec![7], vec![5, 5, 900, 2, 2]] {
+            let mut turns: Vec<(u64, u64)> = Vec::new();
+            let mut left: Vec<(u64, u64)> = sizes.iter().map(|size| (*size, *size)).collect();
+            left.sort_unstable();
+            let mut sent = 0;
+            while !left.is_empty() {
+                for one in &mut left {
+                    (sent, one.0) = (sent + 1, one.0 - 1);
+                    if one.0 == 0 {
+                        turns.push((sent, one.1));
+                    }
+                }
+                left.retain(|one| one.0 > 0);
+            }
+            let mut end = 0;
+            let ends = interleaved(&sizes.iter().map(|size| Bytes(*size)).collect::<Vec<_>>()).into_iter();
+            let ends = ends.map(|(part, size)| {
+                end += part.0;
+                (end, size.0)
+            });
+            assert_eq!(ends.collect::<Vec<_>>(), turns, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn pages_are_read_as_they_are_printed_and_from_files() {
+        let mut params = Params::default();
+        for (text, shown) in [
+            (Raw::Text("30kb 5kb".into()), "30kb 5kb"),
+            (Raw::Text("size_kb\n30\n5\n".into()), "30kb 5kb"),
+            (Raw::List(vec![Raw::Text("30kb 5kb".into()), Raw::Text("1b".into())]), "[30kb 5kb, 1b]"),
+        ] {
+            assert_eq!(params.set("pages", &text), Ok(()));
+            assert_eq!(params.get("pages").as_deref(), Some(shown));
+        }
+        for wrong in ["", "soon", "0b"] {
+            assert!(params.set("pages", &Raw::Text(wrong.into())).is_err(), "{wrong:?}");
+        }
+        assert!(params.set("pages", &Raw::List(vec![])).is_err());
+    }
+
+    #[test]
+    fn nothing_is_asked_for_after_the_stop() {
+        let params = Params { objects: 4, ..Params::default() };
+        let site = Site { start: Time::ZERO, stop: Time(100), pairs: 1 };
+        let (mut browser, mut rng) = (Browser::new(params, site), Rng::stream(1, "browser", 0));
+        let mut requests = Vec::new();
+        browser.on(Cue::Time, Time::ZERO, &mut rng, &mut requests);
+        let delivered = Cue::Delivered { connection: 1, bytes: Bytes(12_000), at: Time(90) };
+        browser.on(delivered, Time(100), &mut rng, &mut requests);
+        assert!(matches!(
+            requests[..],
+            [Request::Open { .. }, Request::Write { .. }, Request::Close { connection: 1 }]
+        ));
+        assert_eq!(browser.next_wakeup(), Time::NEVER);
+    }
+}

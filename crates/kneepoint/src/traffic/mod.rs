@@ -83,7 +83,7 @@ pub struct Nature {
 }
 
 /// The transfers that a member asks for, about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// How many in a second while nothing holds them back.
     pub per_second: f64,
@@ -91,26 +91,14 @@ pub struct Demand {
     pub size: f64,
     /// How many are under way at a time at most; infinite where the next does not wait for the last.
     pub at_most: f64,
-    /// Some sizes, all equally likely, where transfers may pile up.
-    pub sizes: Vec<f64>,
 }
 
 impl Demand {
-    /// Transfers of about one size.
-    pub fn of_one_size(per_second: f64, size: f64, at_most: f64) -> Demand {
-        Demand { per_second, size, at_most, sizes: vec![size] }
-    }
-
-    /// The same with sizes that are drawn.
-    #[must_use]
-    pub fn drawn(self, mut draw: impl FnMut(&mut Rng) -> Bytes) -> Demand {
-        let mut rng = Rng::stream(0, "demand", 0);
-        Demand { sizes: (0..SAMPLE).map(|_| draw(&mut rng).0 as f64).collect(), ..self }
+    /// So many transfers in a second, of this mean size, with so many under way at most.
+    pub fn new(per_second: f64, size: f64, at_most: f64) -> Demand {
+        Demand { per_second, size, at_most }
     }
 }
-
-/// Sizes that describe a distribution well enough to count transfers by it.
-const SAMPLE: usize = 256;
 
 /// Packets at a constant rate, without drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

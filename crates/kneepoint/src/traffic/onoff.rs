@@ -105,13 +105,13 @@ impl Source for OnOff {
         Some(match params.model {
             // While it is on. Chunks are no transfers of their own.
             Model::Paced => {
-                Demand::of_one_size(params.rate.as_f64() / (8.0 * chunk), chunk, 1.0)
+                Demand::new(params.rate.as_f64() / (8.0 * chunk), chunk, 1.0)
             }
             Model::Bursts => {
-                Demand::of_one_size(1.0 / cycle.as_secs_f64(), burst, f64::INFINITY)
+                Demand::new(1.0 / cycle.as_secs_f64(), burst, f64::INFINITY)
             }
             Model::Turns => {
-                Demand::of_one_size(1.0 / params.off.as_secs_f64().max(1e-9), burst, 1.0)
+                Demand::new(1.0 / params.off.as_secs_f64().max(1e-9), burst, 1.0)
             }
         })
     }

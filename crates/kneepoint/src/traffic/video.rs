@@ -62,7 +62,7 @@ impl Source for Video {
 
     fn demand(&self) -> Option<Demand> {
         let size = self.beat.size.0 as f64;
-        Some(Demand::of_one_size(self.beat.rate.as_f64() / (8.0 * size), size, f64::INFINITY))
+        Some(Demand::new(self.beat.rate.as_f64() / (8.0 * size), size, f64::INFINITY))
     }
 
     fn on(&mut self, cue: Cue, now: Time, _: &mut Rng, requests: &mut Vec<Request>) {

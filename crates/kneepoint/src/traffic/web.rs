@@ -111,7 +111,7 @@ impl Source for Web {
             Model::Slots => (1.0 / params.gap.as_secs_f64(), 1.0),
         };
         let size = params.size.0.clamp(params.least.0, params.greatest.0) as f64;
-        Some(Demand::of_one_size(per_second, size, at_most).drawn(|rng| self.size(rng)))
+        Some(Demand::new(per_second, size, at_most))
     }
 
     fn on(&mut self, cue: Cue, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {

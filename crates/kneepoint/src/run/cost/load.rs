@@ -83,7 +83,7 @@ impl Load {
         let Some(&first) = group.pairs.first() else { return };
         let start = group.members.iter().map(|member| member.start).min_by_key(|start| start.from);
         let member = Member { start: start.unwrap_or_default(), ..Member::default() };
-        let unknown = Demand { per_second: f64::INFINITY, size: 1.0, at_most: 1.0, sizes: Vec::new() };
+        let unknown = Demand::new(f64::INFINITY, 1.0, 1.0);
         let demand = group.source.demand().unwrap_or(unknown);
         let lone = Stream::new((place, group), first, member, Some(&demand), valid, routes);
         let narrowest = narrowest(valid, &lone);

@@ -50,12 +50,12 @@ pub(super) fn listed(valid: &Valid, routes: &mut Routes) -> Vec<Stream> {
 ///
 /// ```text
 /// ρ < 1    n = λ·T + (1 + long) · min(ρ / (1 − ρ), √(λ·D))      T: a transfer on an idle path, ρ = λ·8E[S] / rate
-/// ρ ≥ 1    n = λ·T + (1 + long) · √(λ·D) + a·D, a = λ · E[1 − exp(−8S·a / rate)]
+/// ρ ≥ 1    n = λ·T + (1 + long) · √(λ·D) + (λ − rate / 8E[S]) · D
 /// n ≤ λ·D, and what members have open at most
 /// ```
 ///
-/// By processor sharing among these and `long` other flows; A. Jean-Marie, P. Robert, "On the transient behavior of the processor sharing
-/// queue", Queueing Systems 17, 1994, for an overload that lasts D.
+/// By processor sharing among these and `long` other flows where the link carries all. What it does not carry in an overload that lasts D is
+/// counted as if transfers were served in the order of their arrival: where small ones overtake large ones fewer are left.
 pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64, lasts: f64) -> f64 {
     let arrive = demand.per_second * members;
     let carried = path.rate / (8.0 * demand.size.max(1.0));
@@ -64,20 +64,10 @@ pub(super) fn open_at_once(demand: &Demand, members: f64, path: Path, long: f64,
     let walk = (1.0 + long) * (arrive * lasts).sqrt();
     let sharing = match load < 1.0 {
         true => ((1.0 + long) * load / (1.0 - load)).min(walk),
-        false => growth(demand, arrive, path.rate) * lasts + walk,
+        false => (arrive - carried) * lasts + walk,
     };
     let mean = (arrive * path.transfer + sharing).min(arrive * lasts);
     (mean + 3.0 * mean.sqrt()).min(demand.at_most * members)
-}
-
-/// Flows by which an overloaded link has more in each second.
-fn growth(demand: &Demand, arrive: f64, rate: f64) -> f64 {
-    let stays = |growth: f64| {
-        let left = demand.sizes.iter().map(|size| 1.0 - libm::exp(-8.0 * size * growth / rate));
-        arrive * left.sum::<f64>() / demand.sizes.len().max(1) as f64
-    };
-    // From above, where the equation has no other solution.
-    (0..50).fold(arrive, |growth, _| stays(growth))
 }
 
 /// The path of a transfer.
