@@ -282,7 +282,7 @@ fn interleaved(sizes: &[Bytes]) -> Vec<(Bytes, Bytes)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Settings;
+    use crate::settings::{Raw, Setting, Settings};
 
     /// The requests for one page of four objects after its container, each answered in turn.
     fn page(http: Http, connections: u32) -> Vec<Request> {

@@ -80,9 +80,9 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
             PEAK / 2
         );
         let sound = format!("-f lavfi -i sine=440:r=48000:d={seconds}");
-        let pass = |number: &str, line: &str, made: &[OsString]| {
+        let pass = |number: &str, line: &str, output: &[OsString]| {
             let coded = words(&format!("{line} {coded} -pass {number} -passlogfile"));
-            ffmpeg([coded, vec![log.clone().into()], made.to_vec()].concat(), Rights::All)
+            ffmpeg([coded, vec![log.clone().into()], output.to_vec()].concat(), Rights::All)
         };
         pass("1", &pictures, &words("-an -f null -"))?;
         let mut second =
