@@ -86,8 +86,8 @@ def test_out_writes_what_the_command_line_writes(here: Path, knee_program: Calla
 def test_what_is_not_defined_is_null_in_every_frame(here: Path, knee_program: Callable[..., str]) -> None:
     # Nothing is lost in a buffer of seconds: neither side has a loss ratio.
     some: dict[str, Any] = {"rate": "1mbit", "rtt": "20ms", "duration": "2s", "seeds": 1}
-    rows = knee.coexist("reno", buffers=["500pkt"], flows=[2], **some).rows
-    knee_program("coexist", "reno", "--buffers", "500pkt", "--flows", "2", *words(some), "--out", "c")
+    rows = knee.coexist("reno", "cubic", buffers=["500pkt"], flows=[2], **some).rows
+    knee_program("coexist", "reno", "cubic", "--buffers", "500pkt", "--flows", "2", *words(some), "--out", "c")
     for table in (pyarrow.table(rows), pyarrow.parquet.read_table("c/coexistence.parquet")):
         assert table["loss_ratio"].null_count == table.num_rows > 0
         assert table["row"].null_count == 0

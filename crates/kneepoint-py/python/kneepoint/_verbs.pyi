@@ -35,7 +35,7 @@ def compare(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    memory: Optional[str] = None,
+    memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
@@ -69,7 +69,7 @@ def compare(
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
@@ -99,7 +99,7 @@ def coexist(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    memory: Optional[str] = None,
+    memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
@@ -124,7 +124,7 @@ def coexist(
     quick: Fewer settings, shorter runs and fewer seeds where none are given, for a first look
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
@@ -143,7 +143,7 @@ def run(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    memory: Optional[str] = None,
+    memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
@@ -163,7 +163,7 @@ def run(
     set: Set a field of the scenario by its path in `[sweep]`, as in topology.rtt=20ms or flows.*.count=5 (repeatable)
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
@@ -175,7 +175,7 @@ def run(
     """
 
 def reproduce(
-    *names: str,
+    *names: Union[Path, Scenario],
     quick: Optional[bool] = False,
     alternatives: Optional[bool] = None,
     readings: Optional[bool] = False,
@@ -184,7 +184,7 @@ def reproduce(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    memory: Optional[str] = None,
+    memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
     progress: Shown = None,
@@ -199,7 +199,7 @@ def reproduce(
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
@@ -217,7 +217,7 @@ def predict(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    memory: Optional[str] = None,
+    memory: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -233,7 +233,7 @@ def predict(
     seed: The first seed, instead of those of the scenario
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     out: Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     """
@@ -516,7 +516,7 @@ def markov(
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
-    memory: Optional[str] = None,
+    memory: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -551,7 +551,7 @@ def markov(
     max_sessions: N_max, the most ephemeral sessions at a time [default: 10]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
-    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other.
+    store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     out: Directory for the report, its figures and markov.csv
     """

@@ -82,7 +82,7 @@ def measured(controller: str, repeats: int, store: str) -> tuple[float, dict[str
         text = SCENARIO.replace("CONTROLLER", controller)
         result = knee.run(text, fresh=True, jobs=1, sample="0s", store=store, progress=False)
         (kept,) = Path(store).glob("*.json")
-        seconds.append(json.loads(kept.read_text())["cpu_seconds"])
+        seconds.append(json.loads(kept.read_text())["record"]["cpu_seconds"])
         kept.unlink()
     rows = result["groups"]
     return min(seconds), {name: rows[name] for name in rows.columns}

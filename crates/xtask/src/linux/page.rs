@@ -165,7 +165,8 @@ mod tests {
         let counts: Vec<u64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
         for (one, count) in COMPARED.iter().zip(&counts) {
             let line = PAGE.lines().find(|line| start(line, &format!("* `{}`", one.key))).unwrap();
-            let told: Vec<u64> = line.split([' ', '.']).filter_map(|word| word.parse().ok()).collect();
+            let (_, counted) = line.split_once("`: ").unwrap();
+            let told: Vec<u64> = counted.split([' ', '.']).filter_map(|word| word.parse().ok()).collect();
             // `39 of 60 within 10 %, or 5 packets; 8 beyond, with overlapping runs; 13 different`
             let [close, _, .., scattered, _] = told[..] else { panic!("{line}") };
             assert_eq!(close + scattered, *count, "{line}");
