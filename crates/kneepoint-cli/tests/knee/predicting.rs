@@ -231,7 +231,7 @@ fn what_readers_have_to_know_of_a_capture_is_printed_with_its_flows() {
     set.iter_mut().for_each(|(_, bytes, _)| bytes.truncate(100));
     set.push((set[0].0, ethernet(0x0806, &[0; 28]), 42));
     let mut late = frames(&story, |shot, id| vec![ethernet(0x0800, &over_ipv4(shot, id))]);
-    late.iter_mut().step_by(5).for_each(|(at, _, _)| *at += 1_000_000);
+    late.iter_mut().step_by(5).for_each(|(at, _, _)| *at += 4_500_000);
     // The handshake has both directions.
     let alone = story.with(|shot| if shot.forward || shot.syn { vec![shot.clone()] } else { vec![] });
     for (name, bytes, sayings) in [
