@@ -137,7 +137,9 @@ impl Source for Browser {
         let pages = 1.0 / params.gap.as_secs_f64().max(1e-3);
         Some(match params.protocol {
             Http::Two => Demand::new(pages, bytes, 1.0),
-            Http::One | Http::Persistent => Demand::new(pages * objects, bytes / objects, objects.min(f64::from(params.connections))),
+            Http::One | Http::Persistent => {
+                Demand::new(pages * objects, bytes / objects, objects.min(f64::from(params.connections)))
+            }
         })
     }
 

@@ -104,15 +104,9 @@ impl Source for OnOff {
         let cycle = params.on + params.off;
         Some(match params.model {
             // While it is on. Chunks are no transfers of their own.
-            Model::Paced => {
-                Demand::new(params.rate.as_f64() / (8.0 * chunk), chunk, 1.0)
-            }
-            Model::Bursts => {
-                Demand::new(1.0 / cycle.as_secs_f64(), burst, f64::INFINITY)
-            }
-            Model::Turns => {
-                Demand::new(1.0 / params.off.as_secs_f64().max(1e-9), burst, 1.0)
-            }
+            Model::Paced => Demand::new(params.rate.as_f64() / (8.0 * chunk), chunk, 1.0),
+            Model::Bursts => Demand::new(1.0 / cycle.as_secs_f64(), burst, f64::INFINITY),
+            Model::Turns => Demand::new(1.0 / params.off.as_secs_f64().max(1e-9), burst, 1.0),
         })
     }
 
