@@ -24,6 +24,8 @@ const DIRECTORY: u32 = 0o777;
 /// How the names of files begin and end.
 const BEGINNING: &str = ".knee-";
 const ENDING: &str = ".tmp";
+/// Characters of a name that are drawn.
+const DRAWN: usize = 6;
 /// How often a sweep may come between.
 const TRIES: usize = 100;
 
@@ -35,7 +37,7 @@ pub fn file(directory: &Path) -> io::Result<NamedTempFile> {
 /// The same with a name of this form.
 pub fn named(directory: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
     let mut name = Builder::new();
-    name.prefix(prefix).suffix(suffix);
+    name.prefix(prefix).suffix(suffix).rand_bytes(DRAWN);
     // Errors of one's own making are the system's, by whose numbers remedies are found.
     let create =
         |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).mode(FILE).open(path);
@@ -50,15 +52,27 @@ pub fn named(directory: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTe
     Err(io::Error::other("somebody removes or locks every new file there"))
 }
 
-/// A new directory in another. It is removed when it is dropped.
-pub fn directory(parent: &Path, prefix: impl AsRef<OsStr>) -> io::Result<TempDir> {
-    Builder::new().prefix(prefix.as_ref()).permissions(Permissions::from_mode(DIRECTORY)).tempdir_in(parent)
+/// A new directory in another, with a name of this form. It is removed when it is dropped.
+pub fn directory(parent: &Path, prefix: impl AsRef<OsStr>, suffix: &str) -> io::Result<TempDir> {
+    let mut new = Builder::new();
+    new.prefix(prefix.as_ref())
+        .suffix(suffix)
+        .rand_bytes(DRAWN)
+        .permissions(Permissions::from_mode(DIRECTORY));
+    new.tempdir_in(parent)
+}
+
+/// Whether a name is one of ours of this form: nobody else's files are swept for beginning like them.
+pub fn is_drawn(name: &OsStr, prefix: &OsStr, suffix: &str) -> bool {
+    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+    let drawn = rest.and_then(|rest| rest.strip_suffix(suffix.as_bytes()));
+    drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric))
 }
 
 /// Removes the files in a directory that killed processes left.
 pub fn sweep(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name())) {
         // The lock is held until the file is gone.
         if let Some(_lock) = locked(&entry.path()) {
             let _ = fs::remove_file(entry.path());
@@ -66,10 +80,15 @@ pub fn sweep(directory: &Path) {
     }
 }
 
-/// Whether it is a name of ours: `.knee-RANDOM.tmp`, or that of an earlier version, `.NAME.json.NUMBER.tmp`.
-fn is_temporary(name: &str) -> bool {
-    let ours = name.starts_with(BEGINNING) || (name.starts_with('.') && name.contains(".json."));
-    ours && name.ends_with(ENDING)
+/// Whether it is a name of ours: `.knee-RANDOM.tmp`, or that of an earlier version, `.HASH.json.NUMBER.tmp`.
+fn is_temporary(name: &OsStr) -> bool {
+    let earlier = || {
+        let rest = name.to_str()?.strip_prefix('.')?.strip_suffix(ENDING)?;
+        let (hash, number) = rest.split_once(".json.")?;
+        let is_hash = hash.len() == 32 && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
+        Some(is_hash && number.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    is_drawn(name, OsStr::new(BEGINNING), ENDING) || earlier().unwrap_or(false)
 }
 
 /// A file whose lock nobody had.
@@ -92,21 +111,23 @@ mod tests {
     fn what_nobody_writes_is_swept_and_the_rest_stays() {
         let here = tempfile::tempdir().unwrap();
         let at = |name: &str| here.path().join(name);
-        for left in [".knee-abcdef.tmp", ".0123.json.77.tmp"] {
+        for left in [".knee-abcdef.tmp", ".0123456789abcdef0123456789abcdef.json.77.tmp"] {
             fs::write(at(left), "half").unwrap();
         }
-        for other in ["a.tmp", ".profile", ".editor.tmp"] {
+        for other in ["a.tmp", ".profile", ".editor.tmp", ".knee-notes.tmp", ".config.json.old.tmp"] {
             fs::write(at(other), "theirs").unwrap();
         }
-        std::os::unix::fs::symlink(at("a.tmp"), at(".knee-link.tmp")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, at(".knee-pipe.tmp"), 0o600.into()).unwrap();
+        std::os::unix::fs::symlink(at("a.tmp"), at(".knee-linked.tmp")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at(".knee-piping.tmp"), 0o600.into()).unwrap();
         let pending = file(here.path()).unwrap();
         sweep(here.path());
         let mut names: Vec<_> =
             fs::read_dir(here.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
-        let mut expected =
-            [".knee-link.tmp", ".knee-pipe.tmp", ".profile", ".editor.tmp", "a.tmp"].map(Into::into).to_vec();
+        let mut expected = [".knee-linked.tmp", ".knee-piping.tmp", ".profile", ".editor.tmp", "a.tmp"]
+            .map(Into::into)
+            .to_vec();
+        expected.extend([".knee-notes.tmp", ".config.json.old.tmp"].map(Into::into));
         expected.push(pending.path().file_name().unwrap().to_owned());
         expected.sort();
         assert_eq!(names, expected);

@@ -12,7 +12,7 @@ use nix::net::if_::if_nameindex;
 
 use crate::tun;
 
-/// The prefix of every name that Kneepoint gives.
+/// How the names of devices begin.
 const PREFIX: &str = "knee";
 const NAMESPACES: &str = "/run/netns";
 
@@ -51,7 +51,7 @@ impl From<io::Result<()>> for Outcome {
     }
 }
 
-/// Removes named network namespaces `knee-*` and, in this one, devices `knee*` that no process holds.
+/// Removes named network namespaces `knee-*` and, in this one, devices `knee0` to `knee255` that no process holds.
 pub fn remove_leftovers() -> Vec<(Leftover, Outcome)> {
     let namespaces = names_in(NAMESPACES).into_iter().filter(|name| name.starts_with("knee-"));
     let namespaces = namespaces.map(|name| {
@@ -67,18 +67,20 @@ pub fn remove_leftovers() -> Vec<(Leftover, Outcome)> {
 
 fn names_in(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    ours(entries.filter_map(|entry| entry.file_name().into_string().ok()))
+    sorted(entries.filter_map(|entry| entry.file_name().into_string().ok()))
 }
 
 /// Devices of the calling thread's namespace; `/sys` shows those of another one where `nsenter` has not mounted it anew.
 fn devices() -> Vec<String> {
     let names = if_nameindex()
         .map_or(Vec::new(), |all| all.iter().map(|one| one.name().to_string_lossy().into_owned()).collect());
-    ours(names.into_iter())
+    // Others' devices may begin like ours, which end with the number of a network.
+    let is_ours = |name: &String| name.strip_prefix(PREFIX).is_some_and(|rest| rest.parse::<u8>().is_ok());
+    sorted(names.into_iter().filter(is_ours))
 }
 
-fn ours(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut names = names.filter(|name| name.starts_with(PREFIX)).collect::<Vec<_>>();
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names = names.collect::<Vec<_>>();
     names.sort();
     names
 }

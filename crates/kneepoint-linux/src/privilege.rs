@@ -25,6 +25,9 @@ pub struct User {
     groups: Vec<Gid>,
 }
 
+/// The group of those who are in none (`nogroup`).
+const NO_GROUP: Gid = Gid::from_raw(65534);
+
 impl User {
     /// The user of a name or number; the reason where there is none.
     pub fn named(name: &str) -> Result<User, String> {
@@ -39,9 +42,9 @@ impl User {
         }
     }
 
+    /// A user whom the machine does not know is in no group: one of the same number may be any.
     fn numbered(uid: Uid) -> User {
-        let gid = Gid::from_raw(uid.as_raw());
-        User { uid, gid, groups: vec![gid] }
+        User { uid, gid: NO_GROUP, groups: Vec::new() }
     }
 
     fn of(found: &unistd::User) -> User {

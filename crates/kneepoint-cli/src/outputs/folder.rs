@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! DIR/.kneepoint             the mark: what is ours, and the lock
-//! DIR/.kneepoint-RANDOM/     the report that is being written
+//! DIR/.kneepoint-RANDOM.new/ the report that is being written
 //!
 //! published, where all of DIR is ours:
-//!   PARENT/.DIR.kneepoint-RANDOM ⇄ DIR            in one step; then the old one is removed
+//!   PARENT/.DIR.kneepoint-RANDOM.new ⇄ DIR        in one step; then the old one is removed
 //! published, where DIR has files of others, or cannot be renamed:
 //!   mark old and new · remove the old files · move the new ones in · mark the new ones
 //! ```
@@ -27,7 +27,7 @@ use tempfile::TempDir;
 
 use super::Out;
 use super::mark::{self, Mark, Refused};
-use super::tree::{self, Besides, OWN, Paths};
+use super::tree::{self, Besides, OWN, Paths, UNFINISHED};
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::temporary;
@@ -114,7 +114,7 @@ impl Folder {
         sweep_inside(&real);
         sweep_beside(&real);
         check(path, &real, &mark).map_err(Denied::Failed)?;
-        let staging = temporary::directory(&real, format!("{OWN}-"));
+        let staging = temporary::directory(&real, format!("{OWN}-"), UNFINISHED);
         let staging = staging.map_err(|error| Denied::Failed(Failure::io("write", path, &error)))?;
         Ok(Some(Folder { shown: path.to_path_buf(), real, mark: Some(mark), staging: Some(staging), made }))
     }
@@ -155,7 +155,7 @@ impl Folder {
         if stands || !alike(self, &self.real)? {
             return Ok(false);
         }
-        let Ok(beside) = temporary::directory(parent, beside(name)) else { return Ok(false) };
+        let Ok(beside) = temporary::directory(parent, beside(name), UNFINISHED) else { return Ok(false) };
         let new = Mark::write(self, files.clone())?;
         if fs::rename(&**self, beside.path()).is_err() {
             return Ok(false);
@@ -197,7 +197,8 @@ impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.staging.take());
         let Some(mark) = self.mark.take() else { return };
-        if mark.files.is_empty() && is_hollow(&self.real) && (self.made || mark.new) {
+        // What could not be removed keeps its mark, by which the next study knows it.
+        if mark.files.is_empty() && has_only_a_mark(&self.real) && (self.made || mark.new) {
             mark.remove(&self.real);
             if self.made {
                 let _ = fs::remove_dir(&self.real);
@@ -236,6 +237,10 @@ fn has_anything(path: &Path) -> bool {
 /// Whether a directory has nothing but what is the writer's own.
 fn is_hollow(path: &Path) -> bool {
     path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| tree::is_own(&entry)))
+}
+
+fn has_only_a_mark(path: &Path) -> bool {
+    path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| entry.file_name() == OWN))
 }
 
 /// How the name begins that a directory has while it is exchanged.
@@ -287,7 +292,7 @@ fn sweep_beside(path: &Path) {
     let begin = beside(name);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let is_left = |entry: &fs::DirEntry| {
-        entry.file_name().as_encoded_bytes().starts_with(begin.as_encoded_bytes())
+        temporary::is_drawn(&entry.file_name(), &begin, UNFINISHED)
             && entry.metadata().is_ok_and(|there| there.is_dir() && there.uid() == geteuid().as_raw())
     };
     for entry in parent.read_dir().into_iter().flatten().flatten().filter(is_left) {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::tree::{OWN, Paths};
+use super::tree::{OWN, Paths, UNFINISHED_MARK};
 use crate::failure::Failure;
 use crate::temporary;
 
@@ -86,7 +86,7 @@ impl Mark {
     /// Gives a directory a mark with these files, locked from the beginning.
     pub fn write(directory: &Path, files: Paths) -> io::Result<Mark> {
         let content = Content { about: ABOUT.to_string(), kneepoint: 1, files };
-        let mut file = temporary::named(directory, &format!("{OWN}-"), ".mark")?;
+        let mut file = temporary::named(directory, &format!("{OWN}-"), UNFINISHED_MARK)?;
         file.write_all(format!("{:#}\n", serde_json::json!(content)).as_bytes())?;
         file.as_file().sync_all()?;
         let file = file.persist(of(directory)).map_err(|refused| refused.error)?;

@@ -2,26 +2,35 @@
 //! The files below a directory: those of a report, and those of somebody else. Symbolic links are never followed.
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::{self, DirEntry};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
 
-use crate::files;
+use crate::{files, temporary};
 
 /// Paths of files, relative to a directory.
 pub type Paths = BTreeSet<PathBuf>;
 
-/// How the names begin that are the writer's own, at the top.
+/// The name of the mark, with which the other names begin that are the writer's own, at the top.
 pub const OWN: &str = ".kneepoint";
+/// How the names end of directories and marks that are not finished.
+pub const UNFINISHED: &str = ".new";
+pub const UNFINISHED_MARK: &str = ".mark";
 
 /// Whether an entry at the top belongs to the writer: the mark, or what is not finished.
 pub fn is_own(entry: &DirEntry) -> bool {
-    entry.file_name().as_encoded_bytes().starts_with(OWN.as_bytes())
+    is_own_name(&entry.file_name())
+}
+
+fn is_own_name(name: &OsStr) -> bool {
+    let drawn = |ending| temporary::is_drawn(name, OsStr::new(".kneepoint-"), ending);
+    name == OWN || drawn(UNFINISHED) || drawn(UNFINISHED_MARK)
 }
 
 /// Every file below a directory.
@@ -124,7 +133,7 @@ fn moved(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
         Dir::read_from(from)?.map(|entry| Ok(entry?.file_name().to_owned())).collect::<io::Result<_>>()?;
     let is_other = |name: &&CString| {
         let name = name.to_bytes();
-        name != b"." && name != b".." && !name.starts_with(OWN.as_bytes())
+        name != b"." && name != b".." && !is_own_name(OsStr::from_bytes(name))
     };
     for name in names.iter().filter(is_other) {
         match files::rename_new_at(from, name, to, name) {

@@ -110,7 +110,7 @@ fn programs_are_the_user_s_who_was_asked_for() {
         format!("Uid: {} Gid: {} CapEff: {NONE} NoNewPrivs: 1 ", four(uid), four(gid))
     };
     assert_eq!(run(&[]), none(0, 0));
-    assert_eq!(run(&["--user", "12345"]), none(12345, 12345));
+    assert_eq!(run(&["--user", "12345"]), none(12345, 65534));
     let nobody = nix_user("nobody");
     assert_eq!(run(&["--user", "nobody"]), none(nobody.0, nobody.1));
     // All rights are for those who ask for them.

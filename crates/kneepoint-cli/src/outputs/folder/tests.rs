@@ -153,12 +153,12 @@ fn what_killed_processes_left_goes() {
     let out = here.path().join("o");
     study(&out, "first", &["report.md"]).unwrap();
     // Killed before an exchange, after it, and while a directory was taken.
-    for left in ["o/.kneepoint-abc", ".o.kneepoint-new", ".o.kneepoint-old"] {
+    for left in ["o/.kneepoint-abcdef.new", ".o.kneepoint-aaaaaa.new", ".o.kneepoint-bbbbbb.new"] {
         study(&here.path().join("other"), "other", &["report.md", "series/a.csv"]).unwrap();
         fs::rename(here.path().join("other"), here.path().join(left)).unwrap();
     }
-    fs::create_dir(here.path().join(".o.kneepoint-empty")).unwrap();
-    fs::write(here.path().join(".o.kneepoint-old/mine"), "mine").unwrap();
+    fs::create_dir(here.path().join(".o.kneepoint-cccccc.new")).unwrap();
+    fs::write(here.path().join(".o.kneepoint-bbbbbb.new/mine"), "mine").unwrap();
     study(&out, "second", &["report.md"]).unwrap();
     assert_eq!(names(here.path()), ["o"]);
     assert_eq!(names(&out), [".kneepoint", "mine", "report.md"]);
@@ -170,6 +170,21 @@ fn what_killed_processes_left_goes() {
         base,
         "it has nothing but its mark"
     );
+}
+
+#[test]
+fn what_only_begins_like_ours_is_somebody_else_s() {
+    let here = tempfile::tempdir().unwrap();
+    let out = here.path().join("o");
+    study(&out, "first", &["report.md"]).unwrap();
+    let theirs = [".kneepoint-backup/thesis.tex", ".kneepoint.bak", ".kneepoint-copied"];
+    for path in theirs {
+        fs::create_dir_all(out.join(path).parent().unwrap()).unwrap();
+        fs::write(out.join(path), "three years").unwrap();
+    }
+    study(&out, "second", &["report.md"]).unwrap();
+    assert_eq!(fs::read_to_string(out.join("report.md")).unwrap(), "second");
+    theirs.map(|path| assert_eq!(fs::read_to_string(out.join(path)).unwrap(), "three years", "{path}"));
 }
 
 #[test]
