@@ -12,7 +12,7 @@
 //!   mark old and new · remove the old files · move the new ones in · mark the new ones
 //! ```
 //!
-//! Whoever holds the lock knows that what else has such a name was left by a process that was killed.
+//! To the holder of the lock every other entry with such a name is stale: a killed process left it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
