@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C, termination and hanging up: the first stops in an orderly way, the second at once. What whoever started the process had it
-//! ignore, as `nohup` does, stays ignored.
+//! Ctrl-C, termination and hanging up: the first stops in an orderly way, the second at once. A signal
+//! that was ignored when the process started, as under `nohup`, stays ignored.
 //!
-//! A handler sets a flag, which needs neither a thread nor rights; who looks at it first says that it is set.
+//! A handler sets a flag, which needs neither a thread nor rights; the first reader of the flag prints the message.
 
 use std::ffi::c_int;
 use std::io::IsTerminal;
