@@ -184,7 +184,9 @@ fn what_only_begins_like_ours_is_somebody_else_s() {
     }
     study(&out, "second", &["report.md"]).unwrap();
     assert_eq!(fs::read_to_string(out.join("report.md")).unwrap(), "second");
-    theirs.map(|path| assert_eq!(fs::read_to_string(out.join(path)).unwrap(), "three years", "{path}"));
+    for path in theirs {
+        assert_eq!(fs::read_to_string(out.join(path)).unwrap(), "three years", "{path}");
+    }
 }
 
 #[test]
