@@ -39,6 +39,8 @@ def record(knee, out):
             call(knee, "run", file, "--out", out / "scenarios" / file.stem)
     if "experiments" in PARTS:
         files = sorted((ROOT / "experiments").glob("*/*.toml"))
+        # A publication's file has the readings that its experiments share; live ones are for the kernel.
+        files = [file for file in files if file.name != "publication.toml" and file.parent.name != "live"]
         call(knee, "reproduce", *files, "--quick", "--alternatives", "false", "--out", out / "experiments")
     if "validation" in PARTS:
         settings = out / "settings"
