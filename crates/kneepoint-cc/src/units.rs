@@ -121,9 +121,10 @@ impl Rate {
     pub fn packets(self, size: Bytes) -> f64 {
         self.0 as f64 / (8.0 * size.0 as f64)
     }
-    /// The data that this rate carries in `span`.
+    /// The data that this rate carries in `span`, as far as it can be counted.
     pub fn carries(self, span: Span) -> Bytes {
-        Bytes((u128::from(self.0) * u128::from(span.0) / (8 * u128::from(NANOS))) as u64)
+        let bytes = u128::from(self.0) * u128::from(span.0) / (8 * u128::from(NANOS));
+        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
     /// The time that `bytes` take, rounded to the nanosecond; the engine itself carries the remainder.
     pub fn time_for(self, bytes: Bytes) -> Span {

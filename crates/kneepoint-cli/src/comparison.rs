@@ -28,7 +28,7 @@ use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::study::{Record, Study};
 use kneepoint::table::{Labels, Records};
-use kneepoint::units::{Interval, Span};
+use kneepoint::units::Interval;
 
 use crate::answer::{self, Answer, Series};
 use crate::completion;
@@ -210,13 +210,9 @@ pub struct ComparisonPlan {
     pub out: Out,
 }
 
-/// More samples than this in a run are a mistake in a unit.
-const MOST_SAMPLES: u64 = 2_000_000;
-
 impl ComparisonPlan {
     /// Makes the missing runs, writes all files, and prints the result.
     pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
-        self.check()?;
         self.open(&settings.pcap)?;
         let study = self.study();
         let listens = self.listens(settings);
@@ -261,7 +257,6 @@ impl ComparisonPlan {
 
     /// Makes the missing runs. Nothing is written but what is kept of them.
     pub fn answer(mut self, settings: &ComparisonOptions) -> Result<Answer, Failure> {
-        self.check()?;
         self.open(&settings.pcap)?;
         settings.sweep.check(self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
@@ -289,14 +284,6 @@ impl ComparisonPlan {
 
     fn study(&self) -> Compare {
         Compare::new(self.rows.iter().cloned(), self.seeds.clone())
-    }
-
-    /// Whether it can be run at all, before anything is written.
-    fn check(&self) -> Result<(), Failure> {
-        match self.rows.iter().find_map(|(_, valid)| too_many_samples(valid)) {
-            Some((message, remedy)) => Err(Failure::usage(message, remedy)),
-            None => Ok(()),
-        }
     }
 
     /// Marks captured links as measured. The first measured link stays the bottleneck.
@@ -410,14 +397,4 @@ fn some_names(links: &[LinkSpec]) -> String {
         0 => names,
         more => format!("{names}, and {more} more"),
     }
-}
-
-/// The message and the remedy if a run is sampled too often.
-pub fn too_many_samples(valid: &Valid) -> Option<(String, String)> {
-    let schedule = valid.schedule();
-    let least = Span(schedule.duration.0.div_ceil(MOST_SAMPLES).max(1));
-    schedule.sample.filter(|sample| *sample < least).map(|_| {
-        let message = format!("the sampling interval makes more than {MOST_SAMPLES} samples of a run");
-        (message, format!("sample every {least} or less often"))
-    })
 }

@@ -3,13 +3,15 @@
 //!
 //! Every checksum is verified, and a file is read to its end, all of its members. What fails is an error, with one exception: of a file
 //! that ends too early, what is before the end is used, and a warning says so. Damage that looks like an early end has the same warning.
+//! Zeros behind the last member of gzip, by which tapes and `dd` fill a block, are nothing, as for gzip(1); between and behind streams of
+//! xz four are, or a multiple of four.
 
 use std::error::Error;
 use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
-use lzma_rust2::XzReader;
+use lzma_rust2::{XzReader, lzma2_get_memory_usage};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -22,17 +24,34 @@ struct Format {
     ending: &'static str,
     magic: &'static [u8],
     /// Unpacks the next member: a part that could be a file of its own.
-    member: fn(&mut Packed) -> io::Result<Checked>,
+    member: fn(&mut Packed) -> Result<Checked, Stopped>,
+    /// A command that unpacks a file with more memory than is given here.
+    command: &'static str,
 }
 
 const FORMATS: [Format; 3] = [
-    Format { name: "gzip", ending: ".gz", magic: &[0x1f, 0x8b], member: gzip },
-    Format { name: "zstd", ending: ".zst", magic: &[0x28, 0xb5, 0x2f, 0xfd], member: zstd },
-    Format { name: "xz", ending: ".xz", magic: &[0xfd, b'7', b'z', b'X', b'Z', 0], member: xz },
+    Format { name: "gzip", ending: ".gz", magic: &[0x1f, 0x8b], member: gzip, command: "gzip -dk FILE" },
+    Format {
+        name: "zstd",
+        ending: ".zst",
+        magic: &[0x28, 0xb5, 0x2f, 0xfd],
+        member: zstd,
+        command: "zstd -d --long=31 FILE",
+    },
+    Format {
+        name: "xz",
+        ending: ".xz",
+        magic: &[0xfd, b'7', b'z', b'X', b'Z', 0],
+        member: xz,
+        command: "xz -dk FILE",
+    },
 ];
 
-/// Memory for a dictionary of xz, in KiB: eight times that of its strongest preset.
+/// Memory for a block of xz, in KiB: eight times the dictionary of its strongest preset.
 const XZ_MEMORY: u32 = 512 << 10;
+
+/// The filter of xz that compresses, which is the last one of each block.
+const LZMA2: u8 = 0x21;
 
 /// A part of zstd that decoders skip begins with one of sixteen numbers; these are the bytes that they share.
 const SKIPPED: [u8; 3] = [0x2a, 0x4d, 0x18];
@@ -45,6 +64,31 @@ const EMPTY_BLOCK: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
 enum Checked {
     Yes,
     No,
+}
+
+/// Why a member was not unpacked to its end.
+enum Stopped {
+    /// To unpack it takes more memory than is given, in bytes.
+    Memory { needed: u64, given: u64 },
+    /// Its bytes are wrong, or end.
+    Broken(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Stopped {
+        Stopped::Broken(error)
+    }
+}
+
+impl From<FrameDecoderError> for Stopped {
+    fn from(error: FrameDecoderError) -> Stopped {
+        match error {
+            FrameDecoderError::WindowSizeTooBig { requested, max } => {
+                Stopped::Memory { needed: requested, given: max }
+            }
+            other => Stopped::Broken(io::Error::other(other)),
+        }
+    }
 }
 
 /// What is left of a file, and what came out of it.
@@ -108,7 +152,7 @@ fn unpacked(bytes: Vec<u8>, path: &Path, largest: u64) -> Result<Unpacked, Failu
             let remark = (checked == Checked::No).then_some(unchecked);
             Ok(Unpacked { bytes: whole, warning: None, remark })
         }
-        Err(error) if is_end(&error) && rest.is_empty() && !whole.is_empty() => {
+        Err(Stopped::Broken(error)) if is_end(&error) && rest.is_empty() && !whole.is_empty() => {
             let warning = format!(
                 "{shown} was cut off, or is damaged: its {name} ends at byte {at}, before the checksum ({}). The {} bytes that came \
                  out of it were used, and nothing verifies them.",
@@ -117,7 +161,10 @@ fn unpacked(bytes: Vec<u8>, path: &Path, largest: u64) -> Result<Unpacked, Failu
             );
             Ok(Unpacked { bytes: whole, warning: Some(warning), remark: None })
         }
-        Err(error) => {
+        Err(Stopped::Broken(error)) if error.kind() == io::ErrorKind::OutOfMemory => {
+            Err(Failure::io("decompress", path, &error))
+        }
+        Err(Stopped::Broken(error)) => {
             let message = format!(
                 "`{shown}` is damaged: its {name} cannot be decompressed at byte {at} of {}: {}",
                 bytes.len(),
@@ -125,11 +172,17 @@ fn unpacked(bytes: Vec<u8>, path: &Path, largest: u64) -> Result<Unpacked, Failu
             );
             Err(Failure::run(message, format!("get the file again; `{name} -t FILE` tests it")))
         }
+        Err(Stopped::Memory { needed, given }) => {
+            let message = format!(
+                "`{shown}` needs {needed} bytes of memory to be decompressed, above the {given} that {name} is given here"
+            );
+            Err(Failure::run(message, format!("decompress it first, as with `{}`", format.command)))
+        }
     }
 }
 
 /// Unpacks all members. Checked are they only if all of them are.
-fn members(format: &Format, packed: &mut Packed) -> io::Result<Checked> {
+fn members(format: &Format, packed: &mut Packed) -> Result<Checked, Stopped> {
     let mut checked = Checked::Yes;
     while !packed.rest.is_empty() && packed.room() > 0 {
         if (format.member)(packed)? == Checked::No {
@@ -139,49 +192,85 @@ fn members(format: &Format, packed: &mut Packed) -> io::Result<Checked> {
     Ok(checked)
 }
 
-fn gzip(packed: &mut Packed) -> io::Result<Checked> {
-    let magic = FORMATS[0].magic;
-    if !packed.rest.starts_with(&magic[..magic.len().min(packed.rest.len())]) {
-        return Err(no_member());
+/// Whether these are the first bytes of a member, as far as there are any.
+fn begins_with(rest: &[u8], magic: &[u8]) -> bool {
+    rest.starts_with(&magic[..magic.len().min(rest.len())])
+}
+
+fn gzip(packed: &mut Packed) -> Result<Checked, Stopped> {
+    if packed.rest.iter().all(|byte| *byte == 0) {
+        packed.rest = &[];
+        return Ok(Checked::Yes);
+    }
+    if !begins_with(packed.rest, FORMATS[0].magic) {
+        return Err(no_member().into());
     }
     let room = packed.room();
     GzDecoder::new(&mut packed.rest).take(room).read_to_end(&mut packed.whole)?;
     Ok(Checked::Yes)
 }
 
-fn xz(packed: &mut Packed) -> io::Result<Checked> {
+/// A stream and the zeros behind it.
+fn xz(packed: &mut Packed) -> Result<Checked, Stopped> {
+    if !begins_with(packed.rest, FORMATS[2].magic) {
+        return Err(no_member().into());
+    }
     // The kind of check is in the second byte behind the first six.
     let checked =
         if packed.rest.get(7).is_some_and(|kind| kind & 15 == 0) { Checked::No } else { Checked::Yes };
-    let room = packed.room();
-    // All members at once: zeros may stand between them.
-    XzReader::new_mem_limit(&mut packed.rest, true, XZ_MEMORY).take(room).read_to_end(&mut packed.whole)?;
+    let (begin, room) = (packed.rest, packed.room());
+    let read =
+        XzReader::new_mem_limit(&mut packed.rest, false, XZ_MEMORY).take(room).read_to_end(&mut packed.whole);
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::OutOfMemory => of_memory(error, &begin[..begin.len() - packed.rest.len()]),
+        _ => error.into(),
+    })?;
+    let zeros = packed.rest.iter().take_while(|byte| **byte == 0).count();
+    packed.rest = &packed.rest[zeros / 4 * 4..];
     Ok(checked)
 }
 
-fn zstd(packed: &mut Packed) -> io::Result<Checked> {
-    let head = &packed.rest[..packed.rest.len().min(4)];
-    let skipped = head[0] >> 4 == 5 && SKIPPED.starts_with(&head[1..]);
-    if !skipped && !FORMATS[1].magic.starts_with(head) {
-        return Err(no_member());
+/// A decoder of xz that is out of memory has read the header of a block and not its content, unless it is the machine's memory.
+fn of_memory(error: io::Error, read: &[u8]) -> Stopped {
+    let given = u64::from(XZ_MEMORY) << 10;
+    match memory_of_block(read) {
+        Some(needed) if needed > given => Stopped::Memory { needed, given },
+        _ => error.into(),
+    }
+}
+
+/// The memory that a block of xz needs, whose header ends here: with the code of its dictionary, zeros, and a checksum of four bytes.
+fn memory_of_block(read: &[u8]) -> Option<u64> {
+    let header = &read[..read.len().checked_sub(4)?];
+    let end = header.iter().rposition(|byte| *byte != 0)?;
+    let [.., LZMA2, 1, code @ ..=40] = header[..=end] else { return None };
+    let dictionary = u64::from(2 | code & 1) << (code / 2 + 11);
+    let kib = lzma2_get_memory_usage(u32::try_from(dictionary).unwrap_or(u32::MAX));
+    Some(u64::from(kib) << 10)
+}
+
+fn zstd(packed: &mut Packed) -> Result<Checked, Stopped> {
+    let skipped = packed.rest[0] >> 4 == 5 && begins_with(&packed.rest[1..], &SKIPPED);
+    if !skipped && !begins_with(packed.rest, FORMATS[1].magic) {
+        return Err(no_member().into());
     }
     let (mut decoder, begin) = (FrameDecoder::new(), packed.whole.len());
     match decoder.init(&mut packed.rest) {
         Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
             let after = packed.rest.get(length as usize..);
             packed.rest = after.unwrap_or_default();
-            return after.map(|_| Checked::Yes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
+            return after.map(|_| Checked::Yes).ok_or(Stopped::Broken(io::ErrorKind::UnexpectedEof.into()));
         }
-        begun => begun.map_err(io::Error::other)?,
+        begun => begun?,
     }
     while packed.room() > 0 && !(decoder.is_finished() && decoder.can_collect() == 0) {
         if !decoder.is_finished() {
             let read = decoder.decode_blocks(&mut packed.rest, BlockDecodingStrategy::UptoBytes(1 << 20));
-            if let Err(error) = read.map_err(io::Error::other) {
+            if let Err(error) = read {
                 // What later blocks could have referred to is still in the decoder.
                 let _ = decoder.decode_blocks(EMPTY_BLOCK, BlockDecodingStrategy::All);
                 decoder.collect_to_writer(&mut packed.whole)?;
-                return Err(error);
+                return Err(error.into());
             }
         }
         decoder.collect_to_writer(&mut packed.whole)?;
@@ -191,12 +280,12 @@ fn zstd(packed: &mut Packed) -> io::Result<Checked> {
     }
     let (stated, length) = (decoder.content_size(), (packed.whole.len() - begin) as u64);
     if stated > 0 && stated != length {
-        return Err(io::Error::other(format!("a frame of {stated} bytes has {length}")));
+        return Err(io::Error::other(format!("a frame of {stated} bytes has {length}")).into());
     }
     match decoder.get_checksum_from_data() {
         None => Ok(Checked::No),
         stored if stored == decoder.get_calculated_checksum() => Ok(Checked::Yes),
-        Some(_) => Err(io::Error::other("the checksum of the content is another")),
+        Some(_) => Err(io::Error::other("the checksum of the content is another").into()),
     }
 }
 
@@ -204,20 +293,26 @@ fn no_member() -> io::Error {
     io::Error::other("what follows the last member begins no other")
 }
 
-/// What a decoder says, without what it says of itself.
+/// The innermost cause in words: what is around it names the decoder's types.
 fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof if error.get_ref().is_none() => "unexpected end".into(),
-        _ => error.to_string(),
+    if is_end(error) {
+        return "unexpected end".into();
     }
+    let said = causes(error).last().map_or_else(|| error.to_string(), ToString::to_string);
+    // Tables follow in further lines.
+    said.lines().next().unwrap_or_default().trim_end().into()
 }
 
 /// Whether an error, or one that caused it, is that the bytes end.
 fn is_end(error: &io::Error) -> bool {
-    let inner = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
-    let mut causes = std::iter::successors(inner, |&cause| cause.source());
     let ends = |one: &io::Error| one.kind() == io::ErrorKind::UnexpectedEof;
-    ends(error) || causes.any(|cause| cause.downcast_ref::<io::Error>().is_some_and(ends))
+    ends(error) || causes(error).any(|cause| cause.downcast_ref::<io::Error>().is_some_and(ends))
+}
+
+/// The error within an error, and what caused each.
+fn causes(error: &io::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let inner = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
+    std::iter::successors(inner, |&cause| cause.source())
 }
 
 #[cfg(test)]

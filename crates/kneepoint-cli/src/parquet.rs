@@ -2,7 +2,7 @@
 //! Writes tables as Parquet: one row group, one column of doubles or strings per field, null where nothing is defined; the metadata of
 //! the file define its columns and say where it is from.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,11 +26,23 @@ type Result<T, E = ParquetError> = std::result::Result<T, E>;
 /// Writes a file atomically; `write` is one of the functions below.
 pub fn save(path: &Path, write: impl FnOnce(&mut Pending) -> Result<()>) -> Result<(), Failure> {
     let mut pending = Pending::create(path)?;
-    write(&mut pending).map_err(|error| {
-        let message = format!("cannot write `{}`: {error}", path.display());
-        Failure::run(message, "the same numbers are in the CSV beside it")
-    })?;
+    write(&mut pending).map_err(|error| failure(path, &error))?;
     pending.commit()
+}
+
+/// The failure of the disk, where it is that which the writer passes on.
+fn failure(path: &Path, error: &ParquetError) -> Failure {
+    let cause = match error {
+        ParquetError::External(cause) => cause.downcast_ref::<io::Error>(),
+        _ => None,
+    };
+    cause.map_or_else(
+        || {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            Failure::run(message, "report this; nothing was written in its place")
+        },
+        |cause| Failure::io("write", path, cause),
+    )
 }
 
 /// Writes tables under their names into a folder, as Parquet and as CSV; `output` defines the columns of each.
@@ -210,6 +222,47 @@ mod tests {
         assert_eq!((rows[0].get_string(0).unwrap().as_str(), rows[0].get_double(1).unwrap()), ("vegas", 0.5));
         assert_eq!(rows[1].get_string(0).unwrap(), "tri-s");
         assert!(rows[1].get_double(1).is_err(), "a null");
+    }
+
+    /// A disk with room for so many bytes, then an error.
+    struct Disk(usize, io::ErrorKind);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(self.1)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_fails_as_for_every_other_file_wherever_that_is() {
+        use io::ErrorKind::{FileTooLarge, OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let columns = ["name", "x"].map(String::from).to_vec();
+        let rows = (0..1000)
+            .map(|row| vec![format!("r{row}").as_str().into(), f64::from(row).sqrt().into()])
+            .collect();
+        let (records, manifest) = (Records { columns, rows }, Manifest::default());
+        let (folder, origin) =
+            (tempfile::tempdir().unwrap(), Origin { output: &output::ESTIMATES, manifest: &manifest });
+        let path = folder.path().join("a.parquet");
+        let mut whole = Vec::new();
+        write_records(&records, origin, &mut whole).unwrap();
+        for kind in [FileTooLarge, OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull] {
+            for room in [0, 3, 4, 100, whole.len() / 2, whole.len() - 1] {
+                let refused = save(&path, |_| write_records(&records, origin, Disk(room, kind))).unwrap_err();
+                let (Failure::Run(refused), Failure::Run(usual)) =
+                    (refused, Failure::io("write", &path, &kind.into()))
+                else {
+                    panic!("{kind} after {room} bytes")
+                };
+                assert_eq!(refused.message(), usual.message(), "{kind} after {room} bytes");
+                assert!(refused.remedy().is_some() && refused.remedy() == usual.remedy());
+            }
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

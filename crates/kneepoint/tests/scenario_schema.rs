@@ -131,7 +131,7 @@ const INEXPRESSIBLE: &[Kind] = &[
             "reaches beyond duration",
             "is empty: let it end after it begins",
             "ends before it begins",
-            "asks for more than ten million samples",
+            "asks for more than 2000000 samples",
             "is not before the end of the run",
             "is not after the start",
             "starts after the end of the run",

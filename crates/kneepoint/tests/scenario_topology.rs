@@ -61,6 +61,27 @@ fn a_buffer_leaves_every_flow_two_packets_unless_it_says_how_many() {
 }
 
 #[test]
+fn a_buffer_that_is_too_large_is_refused_with_its_true_number() {
+    let said = |buffer: String| {
+        let topology = "[topology]\nkind = \"dumbbell\"\nrate = \"1000000mbit\"\nrtt = \"1s\"\n";
+        let faults =
+            parse(&format!("{topology}buffer = \"{buffer}\"\n[[flows]]\ncc = \"reno\"\n")).unwrap_err();
+        let words = faults[0].message.split(" is ").nth(1).unwrap_or_else(|| panic!("{faults:#?}"));
+        words.split(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(said("40bdp".into()), 40.0 * 125e6);
+    for unit in ["bdp", "s", "gb"] {
+        let one = said(format!("200{unit}")) / 200.0;
+        for times in [500.0, 4000.0, 9999.0] {
+            let ratio = said(format!("{times}{unit}")) / one / times;
+            assert!((ratio - 1.0).abs() < 1e-6, "{times} {unit}: {ratio}");
+        }
+    }
+    // 2⁶⁴ bytes, a hundred times.
+    assert!(said("14757395259s".into()) > 1e15);
+}
+
+#[test]
 fn every_flow_has_its_round_trip_to_the_nanosecond() {
     let rtts: [&str; 4] = ["12ms", "100000003ns", "61ms", "12000001ns"];
     let list = rtts.map(|rtt| format!("\"{rtt}\"")).join(", ");

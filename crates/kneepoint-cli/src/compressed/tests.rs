@@ -97,7 +97,9 @@ fn a_file_that_was_cut_off_is_read_up_to_there_with_a_warning() {
         let warning = warning.unwrap();
         let place = format!("its {name} ends at byte {}, before the checksum", whole.len() * 3 / 4);
         assert!(
-            warning.starts_with("some.pcap was cut off, or is damaged") && warning.contains(&place),
+            warning.starts_with("some.pcap was cut off, or is damaged")
+                && warning.contains(&place)
+                && warning.contains("(unexpected end)"),
             "{warning}"
         );
         assert!(read_in(&whole[..8]).is_err(), "{name}: nothing is left of it");
@@ -130,6 +132,99 @@ fn a_file_without_a_checksum_says_so() {
     let Unpacked { bytes, remark, .. } = read_in(&frame).unwrap();
     assert_eq!(bytes, b"hello");
     assert!(remark.is_some_and(|remark| remark.contains("no checksum of zstd")));
+}
+
+#[test]
+fn one_stream_without_a_checksum_is_enough_wherever_it_stands() {
+    let content = content();
+    let (first, second) = content.split_at(30_000);
+    use CheckType::{Crc32, Crc64, None as Unchecked};
+    for (one, two) in [(Crc64, Unchecked), (Unchecked, Crc64), (Unchecked, Unchecked), (Crc64, Crc32)] {
+        for zeros in [0, 4, 8] {
+            let streams = [xzed(first, one), vec![0; zeros], xzed(second, two), vec![0; zeros]].concat();
+            let Unpacked { bytes, warning, remark } = read_in(&streams).unwrap();
+            assert!(bytes == content && warning.is_none());
+            assert_eq!(remark.is_some(), [one, two].contains(&Unchecked), "{one:?} {two:?} {zeros}");
+        }
+    }
+}
+
+#[test]
+fn zeros_are_nothing_where_a_format_allows_them_and_damage_elsewhere() {
+    let content = content();
+    for (name, whole) in formats(&content) {
+        for count in [1, 2, 3, 4, 7, 512, 10_240] {
+            let padded = |more: &[u8]| read_in(&[&whole, &vec![0; count][..], more].concat());
+            let allowed = name == "gzip" || name == "xz" && count % 4 == 0;
+            match padded(b"") {
+                Ok(Unpacked { bytes, warning: None, remark: None }) if allowed => assert!(bytes == content),
+                Err(said) if !allowed => assert!(said.contains("is damaged: its "), "{said}"),
+                other => panic!("{name}, {count}: {other:?}"),
+            }
+            assert!(padded(b"x").is_err(), "{name}, {count}: zeros, and something");
+            assert_eq!(padded(&whole).is_ok(), name == "xz" && count % 4 == 0, "{name}, {count}: a member");
+        }
+    }
+}
+
+/// A file of xz whose block asks for a dictionary of this code.
+fn with_dictionary(code: u8) -> Vec<u8> {
+    let mut file = xzed(&content(), CheckType::Crc32);
+    let header = 12..12 + 4 * (usize::from(file[12]) + 1);
+    let at = header.start + 2;
+    assert_eq!(file[at..at + 2], [LZMA2, 1]);
+    file[at + 2] = code;
+    let mut sum = flate2::Crc::new();
+    sum.update(&file[header.start..header.end - 4]);
+    file[header.end - 4..header.end].copy_from_slice(&sum.sum().to_le_bytes());
+    file
+}
+
+#[test]
+fn what_takes_too_much_memory_is_not_damaged_and_the_numbers_are_said() {
+    let xz = |code: u8| (with_dictionary(code), u64::from(2 | code & 1) << (code / 2 + 11));
+    for code in 16..=33 {
+        assert!(read_in(&xz(code).0).unwrap().bytes == content(), "a dictionary of {}", xz(code).1);
+    }
+    // Four GiB is one byte less, and the decoder has a memory of its own.
+    let of_xz =
+        (34..=40).map(xz).map(|(file, size)| (file, size.min(u32::MAX.into()) / 1024 * 1024 + (104 << 10)));
+    let of_xz = of_xz.map(|(file, needed)| ("xz", file, needed, 512 << 20, "`xz -dk FILE`"));
+    let head = [0x28, 0xb5, 0x2f, 0xfd];
+    let window = |log: u8| ([&head[..], &[0, (log - 10) << 3]].concat(), 1_u64 << log);
+    let single = |size: u64| ([&head[..], &[0xe0], &size.to_le_bytes()].concat(), size);
+    let of_zstd = (28..=40).map(window).chain([(128 << 20) + 1, 3 << 30, 1 << 50].map(single));
+    let of_zstd = of_zstd.map(|(file, needed)| ("zstd", file, needed, 128 << 20, "`zstd -d --long=31 FILE`"));
+    for (name, file, needed, given, remedy) in of_xz.chain(of_zstd) {
+        let small = if name == "xz" { xzed(b"before", CheckType::Crc64) } else { zstded(b"before") };
+        for file in [file.clone(), [small, file].concat()] {
+            let said = read_in(&file).unwrap_err();
+            let numbers =
+                format!("needs {needed} bytes of memory to be decompressed, above the {given} that {name}");
+            assert!(said.contains(&numbers) && said.contains(remedy) && !said.contains("damaged"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn whatever_is_wrong_is_said_in_words() {
+    for (name, whole) in formats(&numbers(200_000)) {
+        let mut rng = Rng::stream(2, name, 0);
+        let mut said = Vec::new();
+        for _ in 0..60 {
+            let at = 6 + rng.below(whole.len() as u64 - 6) as usize;
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << rng.below(8);
+            for bytes in [&whole[..at], &flipped] {
+                said.extend(read_in(bytes).map_or_else(Some, |read| read.warning));
+            }
+        }
+        assert!(said.len() > 60, "{name}");
+        for one in said {
+            let debug = ["{", "Error(", "Error {", "::", "\n"].iter().find(|sign| one.contains(**sign));
+            assert_eq!(debug, None, "{one}");
+        }
+    }
 }
 
 #[test]

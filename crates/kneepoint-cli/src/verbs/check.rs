@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `knee check`: validates scenarios and experiments without running them.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +8,6 @@ use kneepoint::experiment::{Pace, Scope};
 use kneepoint::scenario::Fault;
 use serde_json::{Value, json};
 
-use crate::comparison::too_many_samples;
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::host;
@@ -63,17 +61,7 @@ fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
             Err(other) => return Err(other),
         });
     }
-    let checked =
-        host::extensions().parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| match plan
-            .cases
-            .iter()
-            .find_map(|case| too_many_samples(&case.valid))
-        {
-            Some((message, help)) => {
-                Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
-            }
-            None => Ok(plan),
-        });
+    let checked = host::extensions().parse_with(&text, &|named| files::beside(path, named));
     Ok(match checked {
         Ok(plan) => {
             let answer = json!({
@@ -120,18 +108,6 @@ fn figure(origin: &str, found: &[Volume]) -> Value {
 fn line(answer: &Value) -> String {
     let part = |key: &str| answer[key].as_str().unwrap_or_default();
     format!("{}: valid, {}", part("file"), part("extent"))
-}
-
-/// The line that sets the sampling interval.
-fn sample_place(text: &str) -> Range<usize> {
-    let mut begin = 0;
-    for line in text.split_inclusive('\n') {
-        if line.trim_start().starts_with("sample") {
-            return begin..begin + line.trim_end().len();
-        }
-        begin += line.len();
-    }
-    0..0
 }
 
 fn extent(cases: usize, seeds: usize) -> String {

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod abreast;
+mod browsing;
 mod budgeting;
 #[cfg(target_os = "linux")]
 mod capturing;
@@ -22,6 +23,7 @@ mod hostile;
 mod limits;
 mod manners;
 mod markov;
+mod naming;
 mod predicting;
 mod recipes;
 mod refusing;
@@ -31,6 +33,7 @@ mod replaying;
 mod reproducing;
 #[cfg(target_os = "linux")]
 mod rights;
+mod running;
 mod stopping;
 mod telling;
 

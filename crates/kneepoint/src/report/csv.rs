@@ -3,8 +3,12 @@
 //!
 //! Spreadsheets take a text for a formula that begins with one of a few characters. Such a text, unless it is a number, has an apostrophe
 //! before it (OWASP, "CSV Injection"), and one that has apostrophes before such a character has one more: whoever takes one off has the text.
+//!
+//! Characters that act are escapes, as everywhere else ([`visible`](mod@crate::visible)): people look at these files with `cat`, `less` and
+//! editors. Programs that need such a character as it is have Parquet and JSON.
 
 use crate::table::{Cell, Records, Table};
+use crate::visible::visible;
 
 /// A table as it is.
 pub fn table(table: &Table) -> String {
@@ -18,7 +22,7 @@ pub fn records(records: &Records) -> String {
 
 fn field(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => harmless(text.clone()),
+        Cell::Text(text) => harmless(text),
         number => number.text(),
     }
 }
@@ -26,10 +30,11 @@ fn field(cell: &Cell) -> String {
 /// The first characters of formulas.
 const FORMULAS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A text that no spreadsheet takes for a formula.
-fn harmless(text: String) -> String {
+/// A text that no spreadsheet takes for a formula, and no terminal for a command.
+fn harmless(text: &str) -> String {
+    let text = visible(text);
     let begins = text.trim_start_matches('\'').starts_with(FORMULAS);
-    if begins && text.parse::<f64>().is_err() { format!("'{text}") } else { text }
+    if begins && text.parse::<f64>().is_err() { format!("'{text}") } else { text.into_owned() }
 }
 
 fn number(value: f64) -> String {
@@ -38,7 +43,7 @@ fn number(value: f64) -> String {
 
 fn written(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for record in [head.into_iter().map(harmless).collect()].into_iter().chain(rows) {
+    for record in [head.iter().map(|name| harmless(name)).collect()].into_iter().chain(rows) {
         // Writing to memory cannot fail, and every row is as long as the head.
         writer.write_record(&record).expect("rows are as long as their head");
     }
@@ -51,6 +56,7 @@ mod tests {
     use super::super::{example, tables};
     use super::*;
     use crate::measure::Subject;
+    use crate::visible::acts;
 
     fn read(text: &str) -> Table {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -93,10 +99,26 @@ mod tests {
         assert_eq!(cells[0], "'=name");
         for (text, cell) in texts.iter().zip(&cells[1..]) {
             assert!(!cell.starts_with(FORMULAS) || cell.parse::<f64>().is_ok(), "{cell:?}");
-            let back = cell.strip_prefix('\'').filter(|rest| harmless(rest.to_string()) == *cell);
-            assert_eq!(back.unwrap_or(cell), *text, "{cell:?}");
+            let back = cell.strip_prefix('\'').filter(|rest| harmless(rest) == *cell);
+            assert_eq!(back.unwrap_or(cell), visible(text), "{cell:?}");
         }
         assert!(written.contains(",-1\n"), "a number stays one: {written}");
+    }
+
+    #[test]
+    fn no_character_acts_and_what_is_around_it_stays_in_its_cell() {
+        let acting =
+            (0..=0x2_ffff).filter_map(char::from_u32).filter(|one| acts(*one) || "\t\n".contains(*one));
+        let texts: Vec<String> = acting.map(|one| format!("a,{one}\"b")).collect();
+        let rows = texts.iter().map(|text| vec![text.as_str().into(), 1.0.into()]).collect();
+        let written = records(&Records { columns: vec!["x\u{1b}[2J".into(), "y\u{202e}".into()], rows });
+        assert!(!written.contains(acts) && written.starts_with("x\\u001b[2J,y\\u202e\n"));
+        let mut reader = csv::Reader::from_reader(written.as_bytes());
+        let cells: Vec<String> = reader.records().map(|record| record.unwrap()[0].to_string()).collect();
+        assert!(texts.len() > 100 && cells.len() == texts.len());
+        for (text, cell) in texts.iter().zip(&cells) {
+            assert_eq!(*cell, visible(text));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::forms::{Name, Start};
 use crate::settings::{Auto, List, Never, Or, Unlimited};
-use crate::spec::GREATEST_POPULATION;
+use crate::spec::{GREATEST_POPULATION, kept};
 use crate::units::{Bytes, Interval, Span, Time};
 
 const SHORTEST: Span = Span::from_micros(1);
@@ -50,12 +50,7 @@ crate::settings! {
         if measure.span() == Span::ZERO {
             return Err(format!("measure, {measure}, is empty: let it end after it begins"));
         }
-        match run.sample.get() {
-            Some(sample) if duration.0 / sample.0 > 10_000_000 => Err(format!(
-                "sample, {sample}, asks for more than ten million samples in duration, {duration}: sample less often"
-            )),
-            _ => Ok(()),
-        }
+        run.sample.get().map_or(Ok(()), |sample| kept(*sample, duration)).map_err(|invalid| invalid.to_string())
     }
 }
 

@@ -20,8 +20,10 @@ pub const GREATEST_SEQUENCE: u64 = 4_000_000_000;
 const LONGEST: Span = Span::from_secs(1_000_000);
 /// The longest delay of a link.
 const GREATEST_DELAY: Span = Span::from_secs(1000);
-/// The most samples of a run.
+/// The most samples of any run: an emulation may last a week.
 const MOST_SAMPLES: u64 = 10_000_000;
+/// The most samples of a run that is kept, as those of scenarios are: more make a file that nobody would read.
+const KEPT_SAMPLES: u64 = 2_000_000;
 /// The greatest packet on the wire.
 const GREATEST_PACKET: Bytes = Bytes(65_535);
 
@@ -84,11 +86,19 @@ pub(super) fn schedule(schedule: &Schedule) -> Checked {
         || format!("measure, {measure}, reaches beyond duration, {duration}"),
         "end it there or earlier",
     )?;
-    let Some(sample) = sample else { return Ok(()) };
-    let least = Span(duration.0.div_ceil(MOST_SAMPLES).max(1));
+    sample.map_or(Ok(()), |sample| sampled(sample, duration, MOST_SAMPLES))
+}
+
+/// A run that is kept has not too many samples.
+pub fn kept(sample: Span, duration: Span) -> Checked {
+    sampled(sample, duration, KEPT_SAMPLES)
+}
+
+fn sampled(sample: Span, duration: Span, most: u64) -> Checked {
+    let least = Span(duration.0.div_ceil(most).max(1));
     ensure(
-        sample > Span::ZERO && duration.0 / sample.0 <= MOST_SAMPLES,
-        || format!("sample, {sample}, asks for more than {MOST_SAMPLES} samples in duration, {duration}"),
+        sample >= least,
+        || format!("sample, {sample}, asks for more than {most} samples in duration, {duration}"),
         format!("sample every {least} or less often"),
     )
 }

@@ -12,7 +12,7 @@ mod tests;
 
 pub use builder::Builder;
 pub use check::Invalid;
-pub(crate) use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits};
+pub(crate) use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits, kept};
 pub use roster::{Roster, Slot};
 
 use crate::link::{LinkSpec, Network, NodeId};
@@ -58,10 +58,11 @@ impl Valid {
         self.0
     }
 
-    /// The same, sampled as often as this, or not at all.
+    /// The same, sampled as often as this, or not at all; no more often than a scenario may be.
     pub fn with_sample(mut self, sample: Option<Span>) -> Result<Valid, Invalid> {
+        let duration = self.0.schedule.duration.since(Time::ZERO);
+        sample.map_or(Ok(()), |sample| check::kept(sample, duration))?;
         self.0.schedule.sample = sample;
-        check::schedule(&self.0.schedule)?;
         Ok(self)
     }
 

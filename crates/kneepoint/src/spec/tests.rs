@@ -113,6 +113,28 @@ fn a_process_has_one_member() {
 }
 
 #[test]
+fn what_is_said_against_too_many_samples_is_enough() {
+    for duration in [at(8), at(60), at(999_983), Time(8_000_000_001)] {
+        let mut parts = parts();
+        (parts.schedule.duration, parts.schedule.measure) = (duration, Interval { from: at(2), to: at(8) });
+        let valid = parts.clone().build().unwrap();
+        for often in [Span::ZERO, Span(1), Span(700)] {
+            let least = |help: &str| help.split(' ').nth(2).unwrap().parse::<Span>().unwrap();
+            let refusal = valid.clone().with_sample(Some(often)).unwrap_err();
+            assert!(refusal.message.contains("more than 2000000 samples"), "{refusal}");
+            let enough = least(&refusal.help);
+            assert!(valid.clone().with_sample(Some(enough)).is_ok(), "{refusal}");
+            assert!(valid.clone().with_sample(Some(enough - Span(1))).is_err(), "{refusal}");
+            // An emulation may have more.
+            parts.schedule.sample = Some(often);
+            let refusal = parts.clone().build().unwrap_err();
+            parts.schedule.sample = Some(least(&refusal.help));
+            assert!(parts.clone().build().is_ok() && least(&refusal.help) < enough, "{refusal}");
+        }
+    }
+}
+
+#[test]
 fn a_change_of_a_valid_spec_is_checked() {
     let valid = parts().build().unwrap();
     assert_eq!(valid.clone().with_sample(None).unwrap().schedule().sample, None);

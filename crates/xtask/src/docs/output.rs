@@ -27,8 +27,8 @@ the verbs print.
   undefined if it is not finite: one rule for every file.
 * A text of a CSV file that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or an end of a line, has
   an apostrophe before it, unless it is a number; Parquet, Arrow and JSON have the text as it is.
-* A character that would act instead of being seen, as the escape of a terminal, is written as an escape of JSON, `\\u001b`, in terminals,
-  reports and figures.
+* A character that would act or hide instead of being seen, as the escape of a terminal, is written as an escape of JSON, `\\u001b`, in
+  terminals, reports, figures and CSV files; Parquet and Arrow have the character, and JSON has it again when it is read.
 * The end of a key is its unit; a key without one is a text, a count or a ratio. *Fractions* are of one, not percent.
 * `OUT` is the directory of `--out`. A name between `<` and `>` stands for one that differs.
 * An *estimate* is an object: `mean`, the mean over the runs, and `half_width`, half the width of its 95 % confidence

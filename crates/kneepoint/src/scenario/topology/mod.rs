@@ -193,20 +193,18 @@ impl Pipe<'_> {
     /// The limit that `buffer` means; one counted in bandwidth-delay products is at least `floor` packets.
     fn limit(&self, buffer: Buffer, floor: u64, faults: &mut Faults) -> Option<queue::Limit> {
         let greatest = u64::from(super::forms::GREATEST_BUFFER);
-        let limit = match buffer {
-            Buffer::Packets(packets) => queue::Limit::Packets(packets),
+        // A number that does not fit is refused below.
+        let counted = |packets: u64| (queue::Limit::Packets(packets as u32), packets);
+        let measured =
+            |bytes: Bytes| (queue::Limit::Bytes(bytes), bytes.0 / self.smallest.min(self.packet).0);
+        let (limit, packets) = match buffer {
+            Buffer::Packets(packets) => counted(packets.into()),
             Buffer::Bdp(times) => {
                 let bdp = times * self.rate.packets(self.payload) * self.rtt.as_secs_f64();
-                let packets = (bdp.round() as u64).max(floor).max(1);
-                queue::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
+                counted((bdp.round() as u64).max(floor).max(1))
             }
-            Buffer::Data(bytes) => queue::Limit::Bytes(bytes),
-            Buffer::Time(span) => queue::Limit::Bytes(self.rate.carries(span)),
-        };
-        let packets = match limit {
-            queue::Limit::Packets(packets) => u64::from(packets),
-            queue::Limit::Bytes(bytes) => bytes.0 / self.smallest.min(self.packet).0,
-            queue::Limit::Unlimited => 0,
+            Buffer::Data(bytes) => measured(bytes),
+            Buffer::Time(span) => measured(self.rate.carries(span)),
         };
         if matches!(limit, queue::Limit::Bytes(bytes) if bytes < self.packet) {
             let message = format!("a buffer of {buffer} does not hold one packet of {}", self.packet);
