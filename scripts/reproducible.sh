@@ -7,7 +7,11 @@ export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC CARGO_INCREMENTAL=0
 umask 022
 
 # Paths of this machine, as programs are to have them.
-REMAP=("--remap-path-prefix=$PWD=." "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo")
+REMAP=(
+  "--remap-path-prefix=$PWD=."
+  "--remap-path-prefix=${CARGO_TARGET_DIR:-$PWD/target}=./target"
+  "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+)
 
 # rustflags FLAG…: what cargo's --config takes to use these flags besides those of .cargo/config.toml.
 rustflags() {
