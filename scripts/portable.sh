@@ -27,7 +27,8 @@ programs() {
   command -v clang > /dev/null || fail "clang, which compiles for other machines, was not found" "sudo make linux"
   for target in "${TARGETS[@]}"; do
     [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || rustup target add "$target"
-    export "CC_${target//-/_}=clang"
+    # The C code needs the compiler's own headers alone.
+    export "CC_${target//-/_}=clang" "CFLAGS_${target//-/_}=-ffreestanding -nostdlibinc"
     options+=(--target "$target" --config "target.$target.linker='rust-lld'")
   done
   $CARGO build --profile "$PROFILE" --locked -p kneepoint-cli --bin knee --target-dir target/portable "${options[@]}" \
