@@ -9,7 +9,9 @@ SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 CARGO ?= cargo
-KNEE := target/release/knee
+# A program that is there already is used as it is: `make run KNEE=knee`.
+BUILD := $(if $(filter undefined,$(origin KNEE)),build)
+KNEE ?= target/release/knee
 OUT ?= out
 # Every source file by name: `cargo fmt` does not see a module that a macro declares.
 FORMAT = find crates examples -name '*.rs' -not -path '*/target/*' -print0 | xargs -0 rustfmt --edition 2024 --config skip_children=true
@@ -20,13 +22,13 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench dist ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## build and compare four schemes; prints the path of the report
+run: $(BUILD) ## build and compare four schemes; prints the path of the report (KNEE=PROGRAM compares with that one)
 	$(KNEE) compare --out $(OUT)/compare
 
 build: cargo tools ## build the release binary, target/release/knee
@@ -56,7 +58,7 @@ define page
 	  && cp $(OUT)/$(2)/manifest.json docs/$(2).json
 endef
 
-wheel: cargo ## the Python package with the program inside: dist/kneepoint-VERSION-….whl
+wheel: cargo ## the Python package with the program inside: dist/kneepoint_lab-VERSION-….whl
 	CARGO="$(CARGO)" scripts/python.sh wheel
 
 test-python: cargo ## tests of the Python package, where python3 with venv and pip is present
@@ -65,7 +67,7 @@ test-python: cargo ## tests of the Python package, where python3 with venv and p
 test-notebooks: cargo ## the notebooks of examples/notebooks and sweeps on Ray (five minutes)
 	CARGO="$(CARGO)" scripts/python.sh notebooks
 
-reproduce: build ## the publications at full length, and their pages in docs/ (ARGS="pert.fig6" selects, and writes no page)
+reproduce: $(BUILD) ## the publications at full length, and their pages in docs/ (ARGS="pert.fig6" selects, and writes no page)
 ifneq ($(ARGS),)
 	$(KNEE) reproduce $(ARGS) --out $(OUT)/reproduce
 else
@@ -75,18 +77,25 @@ else
 	$(call page,video beyond.video,streaming)
 endif
 
-characterize: build ## RFC 7928's scenarios and the ways to carry a rate at full length, docs/rfc7928.md and docs/feedback.md
+characterize: $(BUILD) ## RFC 7928's scenarios and the ways to carry a rate at full length, docs/rfc7928.md and docs/feedback.md
 	$(call page,rfc7928,rfc7928)
 	$(call page,feedback,feedback)
 
-web: build ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
+web: $(BUILD) ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
 	$(CARGO) run --release --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
 
-dist: cargo tools ## a release with profile guidance: dist/knee-VERSION-TARGET.tar.gz (half an hour)
+dist: cargo tools ## a release: what `make portable` makes, and a program with profile guidance for this machine (half an hour)
 	FEATURES="$(BPF)" scripts/dist.sh $(ARGS)
+	CARGO="$(CARGO)" scripts/portable.sh
+
+portable: cargo tools ## static programs for x86-64 and AArch64, the wheel and SHA256SUMS, in dist/
+	CARGO="$(CARGO)" scripts/portable.sh
+
+dist-check: cargo tools ## build dist/ again in another folder, and compare with dist/SHA256SUMS
+	CARGO="$(CARGO)" scripts/portable.sh check
 
 ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
 	@if command -v valgrind > /dev/null; then \
@@ -131,7 +140,7 @@ linux: ## install what kernel programs and experiments on this machine need (Deb
 	  echo "iproute2, iperf3, nginx and curl with the system's package manager." >&2; exit 1; \
 	fi
 
-run-live: build ## as root: PERT in this kernel beside Reno and CUBIC, and the simulator's prediction (REPETITIONS=10)
+run-live: $(BUILD) ## as root: PERT in this kernel beside Reno and CUBIC, and the simulator's prediction (REPETITIONS=10)
 	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
 	$(KNEE) kernel load pert --replace
 	$(KNEE) live live.controllers --repetitions $(or $(REPETITIONS),10) --out $(OUT)/live; \
@@ -139,7 +148,7 @@ run-live: build ## as root: PERT in this kernel beside Reno and CUBIC, and the s
 
 LIVE := controllers mixes paths srtt cpu web
 
-run-live-all: build ## as root: every live experiment; renews docs/live.md (two hours; REPETITIONS=10)
+run-live-all: $(BUILD) ## as root: every live experiment; renews docs/live.md (two hours; REPETITIONS=10)
 	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
 	$(KNEE) kernel load pert --replace && $(KNEE) kernel load pert-adaptive --replace
 	for name in $(LIVE); do \
@@ -148,7 +157,7 @@ run-live-all: build ## as root: every live experiment; renews docs/live.md (two 
 	done; status=$$?; $(KNEE) kernel unload pert; $(KNEE) kernel unload pert-adaptive; exit $$status
 	$(CARGO) run --locked -p xtask -- live $(LIVE:%=$(OUT)/live/json/%.json)
 
-run-live-video: build ## as root: a film played over the emulated link; renews docs/video.md (ARGS="--length 60s --at-once 4"; ten hours at full length, one at once)
+run-live-video: $(BUILD) ## as root: a film played over the emulated link; renews docs/video.md (ARGS="--length 60s --at-once 4"; ten hours at full length, one at once)
 	@if [ -n "$(MISSING)" ]; then echo "SKIPPED: this build has no kernel programs; missing: $(MISSING)." >&2; exit 1; fi
 	$(KNEE) kernel load pert-adaptive --replace
 	$(KNEE) live video $(ARGS) --out $(OUT)/video; status=$$?; $(KNEE) kernel unload pert-adaptive; exit $$status

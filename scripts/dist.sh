@@ -14,6 +14,7 @@
 # `knee`'s, so its counts weigh more: what is hot is decided by all counts together.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/reproducible.sh
 features=${FEATURES:-}
 weight=200
 dist=$PWD/dist work=$PWD/target/dist
@@ -23,12 +24,11 @@ merge=$(rustc --print sysroot)/lib/rustlib/$target/bin/llvm-profdata
 
 # build DIRECTORY FLAG…: both programs with these flags besides those of .cargo/config.toml.
 build() {
-  local directory=$1 flags
+  local directory=$1
   shift
-  flags=$(printf ',"%s"' "$@")
   # shellcheck disable=SC2086
   cargo build --release --locked -p kneepoint-cli -p xtask $features --target "$target" --target-dir "$directory" \
-    --config "target.'cfg(all())'.rustflags=[${flags#,}]" \
+    --config "$(rustflags "$@")" \
     --config 'profile.release.debug=false' --config 'profile.release.strip=true'
 }
 
@@ -56,11 +56,7 @@ else
   "$merge" merge -o "$work/knee.profdata" "$work/counts"
   "$merge" merge -o "$dist/knee.profdata" --weighted-input="$weight,$work/bench.profdata" "$work/knee.profdata"
 fi
-build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "--remap-path-prefix=$PWD=." \
-  "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
-name=knee-$version-$target
-cp "$work/guided/$target/release/knee" "$work/guided/$target/release/xtask" "$dist/"
-mv "$dist/xtask" "$dist/bench"
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -czf "$dist/$name.tar.gz" -C "$dist" knee -C .. LICENSE-APACHE LICENSE-MIT README.md
-echo "dist/$name.tar.gz"
+build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "${REMAP[@]}"
+cp "$work/guided/$target/release/knee" "$dist/"
+cp "$work/guided/$target/release/xtask" "$dist/bench"
+package "$target" dist/knee

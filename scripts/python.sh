@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 CARGO=${CARGO:-cargo}
 VENV=target/python
 PACKAGE=crates/kneepoint-py
+# The wheel has its name and version in it, so a release is built by this one.
+MATURIN="maturin==1.16.0"
 # Tests that take minutes.
 LONG="$PACKAGE/tests/test_notebooks.py $PACKAGE/tests/test_sweep.py $PACKAGE/tests/test_kills.py"
 
@@ -32,36 +34,39 @@ environment() {
     || skip "built" "pip could not install $*" "$(tail -3 target/pip.log)"
 }
 
-# build PROFILE FOLDER WHEELS: the program into the package's data, and the wheel. Both packages are selected, so that cargo chooses the
-# features that maturin's build has, and what they share is compiled once.
+# build PROFILE FOLDER WHEELS [OPTION…]: the program into the package's data, and the wheel. Both packages are selected, so that cargo
+# chooses the features that maturin's build has, and what they share is compiled once.
 build() {
-  $CARGO build --profile "$1" --locked -p kneepoint-cli -p kneepoint-py --bin knee
+  local profile=$1 folder=$2 wheels=$3
+  shift 3
+  $CARGO build --profile "$profile" --locked "$@" -p kneepoint-cli -p kneepoint-py --bin knee
   mkdir -p $PACKAGE/data/scripts
-  cp "target/$2/knee" $PACKAGE/data/scripts/knee
-  rm -f "$3"/kneepoint-*.whl
-  $VENV/bin/maturin build -q --profile "$1" --locked -m $PACKAGE/Cargo.toml --out "$3"
+  cp "${CARGO_TARGET_DIR:-target}/$folder/knee" $PACKAGE/data/scripts/knee
+  rm -f "$wheels"/*.whl
+  $VENV/bin/maturin build -q --profile "$profile" --locked "$@" -m $PACKAGE/Cargo.toml --out "$wheels"
 }
 
 # install: the wheel of the tests.
 install() {
   build dev debug target/wheels
-  $VENV/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/kneepoint-*.whl
+  $VENV/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 }
 
 case ${1:-} in
   wheel)
-    environment built "maturin>=1.9,<2"
-    build wheel wheel dist
-    ls dist/kneepoint-*.whl
+    environment built $MATURIN
+    . scripts/reproducible.sh
+    build wheel wheel dist --config "$(rustflags "${REMAP[@]}")"
+    ls dist/*.whl
     ;;
   test)
-    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1"
+    environment tested $MATURIN pytest mypy numpy polars pandas pyarrow "gymnasium>=1"
     install
     # shellcheck disable=SC2086
     $VENV/bin/python -m pytest -q $PACKAGE/tests $(printf -- '--ignore %s ' $LONG)
     ;;
   notebooks)
-    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray[client]>=2" fsspec nbclient ipykernel matplotlib
+    environment tested $MATURIN pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray[client]>=2" fsspec nbclient ipykernel matplotlib
     install
     # shellcheck disable=SC2086
     $VENV/bin/python -m pytest -q $LONG

@@ -145,7 +145,9 @@ print('Python has', found.origin if found else 'none')";
 /// What is wrong with a program that does not answer as this version of the package, and the remedy.
 fn stranger(python: &Path, version: Option<String>) -> (String, String) {
     let named = python.display();
-    let wheel = format!("install the wheel of `make wheel` for it, or name another Python with {VARIABLE}");
+    let wheel = format!(
+        "install the wheel kneepoint-lab of `make wheel` for it, or name another Python with {VARIABLE}"
+    );
     if let Some(version) = version {
         let own = env!("CARGO_PKG_VERSION");
         return (format!("`{named}` has version {version} of the package, and this program is {own}"), wheel);

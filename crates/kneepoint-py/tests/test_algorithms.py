@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Controllers, queue disciplines and sources of traffic in Python take part in runs as those of the library do."""
 
+import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from conftest import SCENARIO, SMALL, broken, kept
 
 import kneepoint as knee
 import kneepoint.cost
+from kneepoint import _fingerprint
 from kneepoint.algorithms import Ack, Arrival, Cue, Decision, Departure, Ecn, Facts, Loss, Request, Site, Start, Tick
 from kneepoint.cost import Reno
 
@@ -249,6 +251,15 @@ def test_a_run_is_read_back_until_something_changes_that_the_code_refers_to(here
     assert runs_with(MODULE) == 4
     knee.compare("reno", **SMALL)
     assert kept() == 5
+
+
+def test_a_module_counts_with_the_version_of_its_package_under_whatever_name() -> None:
+    owners = importlib.metadata.packages_distributions()
+    assert "kneepoint" in owners and owners["kneepoint"] != ["kneepoint"]
+    for module, packages in owners.items():
+        for package in packages:
+            assert importlib.metadata.version(package) in _fingerprint._release(module), (module, package)
+    assert _fingerprint._release("json.decoder") == ""
 
 
 def test_runs_with_what_cannot_be_hashed_are_not_kept_and_that_is_said(here: Path) -> None:

@@ -193,7 +193,8 @@ fn kernel_programs() -> Vec<Finding> {
         name: "kernel programs",
         available: false,
         detail:
-            "not in this build; apt-get install -y clang libelf-dev zlib1g-dev pkg-config, then make build"
+            "not in this build, nor in any static program or wheel; build from source: apt-get install -y clang \
+             libelf-dev zlib1g-dev pkg-config, then make build"
                 .into(),
         used_for: "loading algorithms into this kernel: knee kernel",
     }]

@@ -17,6 +17,7 @@ import pickle
 import sys
 import sysconfig
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +175,12 @@ def _library(module: str) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def _release(module: str) -> str:
-    try:
-        return importlib.metadata.version(module.split(".")[0])
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    """The version of the package that brings a module, whose name may be another; nothing for Python's own."""
+    owners = _owners().get(module.split(".")[0], [])
+    return " ".join(importlib.metadata.version(owner) for owner in sorted(set(owners)))
+
+
+@functools.lru_cache(maxsize=None)
+def _owners() -> Mapping[str, list[str]]:
+    """The installed packages of each module."""
+    return importlib.metadata.packages_distributions()
