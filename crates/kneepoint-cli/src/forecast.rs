@@ -192,20 +192,15 @@ impl Forecast {
 }
 
 impl Forecast {
-    /// A sentence on memory, and what takes most of it.
+    /// A line on memory, and one on its largest part.
     fn memory_text(&self) -> String {
         let allowed =
-            self.memory_allowed_bytes.map_or(String::new(), |bytes| format!(" of {} allowed", size(bytes)));
+            self.memory_allowed_bytes.map_or(String::new(), |bytes| format!(" ({} allowed)", size(bytes)));
         let most = self.memory.first().map_or(String::new(), |Part { term, bytes }| {
-            format!(
-                "; most of a run's, {}, is {}, {} of {} B",
-                size(*bytes),
-                term.name,
-                number(term.count),
-                term.each
-            )
+            let (bytes, count) = (size(*bytes), number(term.count));
+            format!("the largest part of a run: {bytes} for {count} {} of {} B each\n", term.name, term.each)
         });
-        format!("about {}{allowed} of memory{most}\n", size(self.memory_bytes))
+        format!("about {} of memory{allowed}\n{most}", size(self.memory_bytes))
     }
 }
 

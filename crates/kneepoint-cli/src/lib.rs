@@ -10,6 +10,7 @@
 //! | [`manifest`] | provenance of results |
 //! | [`terminal`] | text as wide as the terminal |
 //! | [`failure`] | errors, their messages and exit status |
+//! | [`ours`] | names of what is ours until it is finished |
 //! | [`temporary`] | files and directories of random names, and what killed processes left of them |
 //! | [`files`] | atomic reads and writes, printing |
 //! | [`named`] | the files that a scenario and its verb's options name |
@@ -57,6 +58,7 @@ mod manifest;
 mod means;
 mod memory;
 mod named;
+mod ours;
 mod outputs;
 mod parquet;
 mod png;

@@ -5,6 +5,7 @@ mod folder;
 mod mark;
 mod tree;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -39,7 +40,11 @@ impl Out {
         if let Some(parent) = base.parent() {
             files::make_directory(parent)?;
         }
-        let numbered = |place: u64| PathBuf::from(format!("{}-{place}", base.display()));
+        let name = base.file_name().unwrap_or(base.as_os_str());
+        let numbered = |place: u64| {
+            let ending = OsString::from(format!("-{place}"));
+            base.with_file_name([name, &ending].into_iter().collect::<OsString>())
+        };
         // To make it is to take it: another study that looks at the same time gets the next.
         for path in [base.clone()].into_iter().chain((2..).map(numbered)) {
             if let Some(folder) = Folder::free(&path)? {
@@ -117,7 +122,24 @@ pub fn slug(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
+
+    #[test]
+    fn a_number_comes_behind_a_name_whatever_its_bytes() {
+        let here = tempfile::tempdir().unwrap();
+        let real = here.path().canonicalize().unwrap();
+        for name in [&b"caf\xe9"[..], b"\xff\xfe", "caf\u{e9}".as_bytes(), b"with/"] {
+            let named = |ending: &[u8]| here.path().join(OsString::from_vec([name, ending].concat()));
+            let folders = [(); 3].map(|()| Out::Free(named(b"")).settle().unwrap());
+            let name = name.strip_suffix(b"/").unwrap_or(name);
+            for (folder, ending) in folders.iter().zip([&b""[..], b"-2", b"-3"]) {
+                let expected = real.join(OsString::from_vec([name, ending].concat()));
+                assert_eq!(folder.parent(), Some(&*expected));
+            }
+        }
+    }
 
     #[test]
     fn names_that_would_share_a_file_get_their_places() {

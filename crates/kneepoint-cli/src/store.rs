@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::files::{self, tell, warn};
 use crate::{host, temporary};
 
-pub use sealed::Fault;
+pub use sealed::{Fault, close};
 
 /// The default folder of kept runs.
 const USUAL: &str = "out/runs";

@@ -9,40 +9,34 @@
 //! sweeper  open · lock, or leave it · remove
 //! ```
 
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
-use tempfile::{Builder, NamedTempFile, TempDir};
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::ours::{self, Drawn};
 
 /// What files and directories may be open to; the process's mask is taken from it.
 const FILE: u32 = 0o666;
 const DIRECTORY: u32 = 0o777;
-/// How the names of files begin and end.
-const BEGINNING: &str = ".knee-";
-const ENDING: &str = ".tmp";
-/// Characters of a name that are drawn.
-const DRAWN: usize = 6;
 /// How often a sweep may come between.
 const TRIES: usize = 100;
 
 /// A new file in a directory, locked. It is removed when it is dropped.
 pub fn file(directory: &Path) -> io::Result<NamedTempFile> {
-    named(directory, BEGINNING, ENDING)
+    named(directory, &ours::file())
 }
 
-/// The same with a name of this form.
-pub fn named(directory: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTempFile> {
-    let mut name = Builder::new();
-    name.prefix(prefix).suffix(suffix).rand_bytes(DRAWN);
+/// The same with another name.
+pub fn named(directory: &Path, names: &Drawn) -> io::Result<NamedTempFile> {
     // Errors of one's own making are the system's, by whose numbers remedies are found.
     let create =
         |path: &Path| OpenOptions::new().read(true).write(true).create_new(true).mode(FILE).open(path);
     for _ in 0..TRIES {
-        let file = name.make_in(directory, create)?;
+        let file = names.draw().make_in(directory, create)?;
         // A file system without locks has no sweeps.
         let swept = matches!(file.as_file().try_lock(), Err(fs::TryLockError::WouldBlock));
         if !swept && file.as_file().metadata()?.nlink() > 0 {
@@ -52,43 +46,20 @@ pub fn named(directory: &Path, prefix: &str, suffix: &str) -> io::Result<NamedTe
     Err(io::Error::other("somebody removes or locks every new file there"))
 }
 
-/// A new directory in another, with a name of this form. It is removed when it is dropped.
-pub fn directory(parent: &Path, prefix: impl AsRef<OsStr>, suffix: &str) -> io::Result<TempDir> {
-    let mut new = Builder::new();
-    new.prefix(prefix.as_ref())
-        .suffix(suffix)
-        .rand_bytes(DRAWN)
-        .permissions(Permissions::from_mode(DIRECTORY));
-    new.tempdir_in(parent)
-}
-
-/// Whether a name is one of ours of this form: nobody else's files are swept for beginning like them.
-pub fn is_drawn(name: &OsStr, prefix: &OsStr, suffix: &str) -> bool {
-    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-    let drawn = rest.and_then(|rest| rest.strip_suffix(suffix.as_bytes()));
-    drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric))
+/// A new directory in another. It is removed when it is dropped.
+pub fn directory(parent: &Path, names: &Drawn) -> io::Result<TempDir> {
+    names.draw().permissions(Permissions::from_mode(DIRECTORY)).tempdir_in(parent)
 }
 
 /// Removes the files in a directory that killed processes left.
 pub fn sweep(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| is_temporary(&entry.file_name())) {
+    for entry in entries.filter(|entry| ours::is_file(&entry.file_name())) {
         // The lock is held until the file is gone.
         if let Some(_lock) = locked(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
-}
-
-/// Whether it is a name of ours: `.knee-RANDOM.tmp`, or that of an earlier version, `.HASH.json.NUMBER.tmp`.
-fn is_temporary(name: &OsStr) -> bool {
-    let earlier = || {
-        let rest = name.to_str()?.strip_prefix('.')?.strip_suffix(ENDING)?;
-        let (hash, number) = rest.split_once(".json.")?;
-        let is_hash = hash.len() == 32 && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
-        Some(is_hash && number.bytes().all(|digit| digit.is_ascii_digit()))
-    };
-    is_drawn(name, OsStr::new(BEGINNING), ENDING) || earlier().unwrap_or(false)
 }
 
 /// A file whose lock nobody had.

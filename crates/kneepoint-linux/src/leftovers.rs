@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an interrupted process may have left that has a name: network namespaces and devices. What a living process holds is not left.
+//! Devices that an interrupted process may have left. Those of a living process are not left.
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nix::mount::{MntFlags, umount2};
 use nix::net::if_::if_nameindex;
 
 use crate::tun;
 
 /// How the names of devices begin.
 const PREFIX: &str = "knee";
-const NAMESPACES: &str = "/run/netns";
 
-/// Something left over, or held.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
-    /// What it is: `network namespace`, `device`.
-    pub kind: &'static str,
-    /// Its name.
-    pub name: String,
-}
-
-/// What became of it.
+/// What became of a device.
 #[derive(Debug)]
 pub enum Outcome {
     /// It is gone.
@@ -51,51 +39,23 @@ impl From<io::Result<()>> for Outcome {
     }
 }
 
-/// Removes named network namespaces `knee-*` and, in this one, devices `knee0` to `knee255` that no process holds.
-pub fn remove_leftovers() -> Vec<(Leftover, Outcome)> {
-    let namespaces = names_in(NAMESPACES).into_iter().filter(|name| name.starts_with("knee-"));
-    let namespaces = namespaces.map(|name| {
-        let outcome = remove_namespace(&Path::new(NAMESPACES).join(&name));
-        (Leftover { kind: "network namespace", name }, outcome)
-    });
-    let devices = devices().into_iter().map(|name| {
+/// Removes devices `knee0` to `knee255` of this network namespace that no process holds.
+pub fn remove_leftovers() -> Vec<(String, Outcome)> {
+    let removed = |name: String| {
         let outcome = remove_device(&name);
-        (Leftover { kind: "device", name }, outcome)
-    });
-    namespaces.chain(devices).collect()
-}
-
-fn names_in(folder: &str) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    sorted(entries.filter_map(|entry| entry.file_name().into_string().ok()))
+        (name, outcome)
+    };
+    devices().into_iter().map(removed).collect()
 }
 
 /// Devices of the calling thread's namespace; `/sys` shows those of another one where `nsenter` has not mounted it anew.
 fn devices() -> Vec<String> {
-    let names = if_nameindex()
+    let mut names: Vec<String> = if_nameindex()
         .map_or(Vec::new(), |all| all.iter().map(|one| one.name().to_string_lossy().into_owned()).collect());
-    // Others' devices may begin like ours, which end with the number of a network.
-    let is_ours = |name: &String| name.strip_prefix(PREFIX).is_some_and(|rest| rest.parse::<u8>().is_ok());
-    sorted(names.into_iter().filter(is_ours))
-}
-
-fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut names = names.collect::<Vec<_>>();
+    // Others' devices may begin like ours, which end with the number of a network as we write it.
+    names.retain(|name| (0..=u8::MAX).any(|number| *name == format!("{PREFIX}{number}")));
     names.sort();
     names
-}
-
-fn remove_namespace(path: &Path) -> Outcome {
-    let holder = number(path).and_then(|own| holder(|process| is_in(process, own)));
-    if holder.is_some() {
-        return Outcome::Held(holder);
-    }
-    // A name is a file that the namespace is mounted on.
-    let unmounted = match umount2(path, MntFlags::MNT_DETACH) {
-        Ok(()) | Err(nix::errno::Errno::EINVAL) => fs::remove_file(path),
-        Err(error) => Err(error.into()),
-    };
-    unmounted.into()
 }
 
 fn remove_device(name: &str) -> Outcome {
@@ -128,25 +88,10 @@ fn holder(holds: impl Fn(&Path) -> bool) -> Option<Holder> {
     })
 }
 
-/// Whether a thread of a process is in a network namespace, or has it open.
-fn is_in(process: &Path, namespace: (u64, u64)) -> bool {
-    let is_it = |path: PathBuf| number(&path) == Some(namespace);
-    files(process, "task").any(|thread| is_it(thread.join("ns/net"))) || files(process, "fd").any(is_it)
-}
-
-/// What tells a file from all others, whatever it is called.
-fn number(path: &Path) -> Option<(u64, u64)> {
-    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
-}
-
 /// Whether a process has the file of a device.
 fn has_device(process: &Path, name: &str) -> bool {
-    files(process, "fdinfo").any(|file| {
-        let text = fs::read_to_string(file).unwrap_or_default();
+    let files = fs::read_dir(process.join("fdinfo")).into_iter().flatten().flatten();
+    files.map(|file| fs::read_to_string(file.path()).unwrap_or_default()).any(|text| {
         text.lines().any(|line| line.strip_prefix("iff:").is_some_and(|device| device.trim() == name))
     })
-}
-
-fn files(process: &Path, folder: &str) -> impl Iterator<Item = PathBuf> {
-    fs::read_dir(process.join(folder)).into_iter().flatten().flatten().map(|entry| entry.path())
 }

@@ -28,5 +28,5 @@ pub mod tap;
 pub mod tun;
 pub mod wire;
 
-pub use leftovers::{Holder, Leftover, Outcome, remove_leftovers};
+pub use leftovers::{Holder, Outcome, remove_leftovers};
 pub use namespace::SYSCTLS;

@@ -33,13 +33,39 @@ fn most(valid: &Valid) -> u64 {
 
 const SACK: &str = "[[flows]]\ncount = 20\ncc = \"sack\"\nstart = \"0s..1s\"\n";
 
+/// Controllers that grow by different rules, where the first timeout comes before the first acknowledgement.
+fn beyond_the_timer() -> impl Iterator<Item = (&'static str, String)> {
+    let flows = |cc: &str| {
+        dumbbell(60, "rate = \"1gbit\"\nrtt = \"2s\"", &SACK.replace("\"sack\"", &format!("\"{cc}\"")))
+    };
+    ["reno", "cubic", "hstcp", "scalable", "htcp", "illinois", "vegas", "pert", "compound", "yeah"]
+        .into_iter()
+        .map(move |cc| (cc, flows(cc)))
+}
+
+/// Sources that send twice and more what is carried, in front of every kind of buffer.
+fn overloads() -> Vec<(&'static str, String)> {
+    let path = |fields: &str, traffic: &str| {
+        dumbbell(10, &format!("rate = \"50mbit\"\nrtt = \"100ms\"\n{fields}"), traffic)
+    };
+    let cbr = "[[cbr]]\nrate = \"200mbit\"\n";
+    let many = "[[cbr]]\ncount = 40\nrate = \"5mbit\"\nsize = \"500b\"\n";
+    vec![
+        ("an overload of a shallow buffer", path("buffer = \"100pkt\"", cbr)),
+        ("an overload of a deep discipline", path("buffer = \"100000pkt\"\nqueue = \"drr\"", cbr)),
+        ("an overload of a buffer in bytes", path("buffer = \"20mb\"", many)),
+        ("an overload beside transfers", path("buffer = \"50000pkt\"", &format!("{many}{SACK}"))),
+        ("an overload on a long path", path("buffer = \"100pkt\"", cbr).replace("100ms", "3s")),
+    ]
+}
+
 /// From a few kilobytes to some hundred megabytes.
 fn scenarios() -> Vec<(&'static str, String)> {
     let linux = "[[flows]]\ncount = 10\ncc = \"cubic\"\ntcp.preset = \"linux\"\nstart = \"0s..1s\"\n";
     let web = |gap: &str| {
         format!("[[web]]\nsessions = 400\ncc = \"sack\"\ngap = \"{gap}\"\nsize = \"20kb\"\nshape = 3.0\n")
     };
-    vec![
+    let table = vec![
         ("one flow", dumbbell(20, "rate = \"1mbit\"\nrtt = \"20ms\"", "[[flows]]\ncc = \"reno\"\n")),
         ("some flows", dumbbell(20, "rate = \"100mbit\"\nrtt = \"60ms\"", SACK)),
         ("a long path", dumbbell(60, "rate = \"400mbit\"\nrtt = \"900ms\"", SACK)),
@@ -82,7 +108,16 @@ fn scenarios() -> Vec<(&'static str, String)> {
                 &SACK.replace("start", "tcp.payload = \"20b\"\nstart"),
             ),
         ),
-    ]
+        (
+            "few flows that are not held back among many that are",
+            dumbbell(
+                20,
+                "rate = \"400mbit\"\nrtt = \"500ms\"",
+                &format!("{SACK}{}", SACK.replace("20", "100").replace("start", "tcp.max_window = 2\nstart")),
+            ),
+        ),
+    ];
+    table.into_iter().chain(overloads()).chain(beyond_the_timer()).collect()
 }
 
 #[test]

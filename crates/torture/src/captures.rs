@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Packet captures, the frames in them, and what they may be compressed with.
 
-use std::fs;
-use std::sync::OnceLock;
+use std::io::{Seek, Write};
+use std::os::fd::AsRawFd;
 
 use clap::Parser;
 use kneepoint::capture::{Capture, foreign_format, is_capture};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
 use kneepoint_cli::{Knee, host};
-use tempfile::TempDir;
 
 /// Everything that is asked of a capture.
 fn watch(capture: &Capture) {
@@ -62,19 +61,15 @@ pub fn frames(bytes: &[u8]) {
     watch(&capture);
 }
 
-/// Where files are written for readers that open them. From here on remarks are kept, and not printed.
-pub fn folder() -> &'static TempDir {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    host::embed().take_remarks();
-    FOLDER.get_or_init(|| tempfile::tempdir().expect("a place for files"))
-}
-
-/// A file that `knee predict` is given: compressed, or whatever.
+/// A file that `knee predict` is given: compressed, or whatever. It has no name, so that nothing is left however this process ends, and
+/// no run is kept.
 pub fn compressed(bytes: &[u8]) {
-    let path = folder().path().join("capture.pcap.xz");
-    fs::write(&path, bytes).expect("a file that can be written");
-    let words = ["knee", "predict", "--predictors", "rtt", "--store"].map(Into::into);
-    let places = [folder().path().join("runs"), path].map(Into::into);
-    let knee = Knee::try_parse_from::<_, std::ffi::OsString>(words.into_iter().chain(places));
+    // From here on remarks are kept, and not printed.
+    host::embed().take_remarks();
+    let mut file = tempfile::tempfile().expect("a file without a name");
+    file.write_all(bytes).and_then(|()| file.rewind()).expect("a file that can be written");
+    let path = format!("/dev/fd/{}", file.as_raw_fd());
+    let words = ["knee", "predict", "--predictors", "rtt", "--store", "/dev/null/runs", &path];
+    let knee = Knee::try_parse_from(words);
     let _ = knee.map(|knee| knee.answer()).expect("words that are understood");
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Kept runs.
 
-use std::fs;
-
 use kneepoint::report::json;
-use kneepoint::study::Record;
-use kneepoint_cli::store::Store;
+use kneepoint::study::{Record, fingerprint};
+use kneepoint_cli::store;
 
-use crate::captures::folder;
+/// The name of the run, and the word that stands for the engine.
+const NAME: &str = "0123456789abcdef";
+const ENGINE: &str = "@engine@";
 
 /// What a record says, whoever wrote it.
 pub fn record(bytes: &[u8]) {
@@ -18,11 +18,15 @@ pub fn record(bytes: &[u8]) {
     assert_eq!(json::line(&again), written, "a record that is read is written otherwise");
 }
 
-/// A file in a folder of kept runs.
+/// The file of a kept run, as it is and sealed.
 pub fn store(bytes: &[u8]) {
-    let runs = folder().path().join("kept");
-    fs::create_dir_all(&runs).expect("a folder");
-    fs::write(runs.join("0123456789abcdef.json"), bytes).expect("a file that can be written");
-    // A file that is no run of this name is told, and stays where it is.
-    let _ = Store::at(Some(&runs)).look("0123456789abcdef", 1);
+    store::fault(NAME, bytes);
+    sealed(bytes);
+}
+
+/// What is wrong with the file of a run up to its checksum, once it has the checksum, which no fuzzer finds, and the engine, which
+/// every version has another of.
+pub fn sealed(bytes: &[u8]) -> Option<store::Fault> {
+    let body = String::from_utf8_lossy(bytes).replacen(ENGINE, fingerprint::engine(), 1);
+    store::fault(NAME, store::close(body.trim_end().to_string()).as_bytes())
 }

@@ -20,6 +20,7 @@ mod files;
 mod kept;
 mod texts;
 
+pub use kept::sealed;
 use peak_alloc::PeakAlloc;
 
 /// Counts what readers take.

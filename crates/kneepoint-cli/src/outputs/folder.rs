@@ -14,7 +14,6 @@
 //!
 //! To the holder of the lock every other entry with such a name is stale: a killed process left it.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};
 use std::io;
 use std::ops::Deref;
@@ -27,10 +26,10 @@ use tempfile::TempDir;
 
 use super::Out;
 use super::mark::{self, Mark, Refused};
-use super::tree::{self, Besides, OWN, Paths, UNFINISHED};
+use super::tree::{self, Besides, Paths};
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::temporary;
+use crate::{ours, temporary};
 
 /// A directory that belongs to one study until this is dropped. Its path is where the study writes.
 pub struct Folder {
@@ -114,7 +113,7 @@ impl Folder {
         sweep_inside(&real);
         sweep_beside(&real);
         check(path, &real, &mark).map_err(Denied::Failed)?;
-        let staging = temporary::directory(&real, format!("{OWN}-"), UNFINISHED);
+        let staging = temporary::directory(&real, &ours::report());
         let staging = staging.map_err(|error| Denied::Failed(Failure::io("write", path, &error)))?;
         Ok(Some(Folder { shown: path.to_path_buf(), real, mark: Some(mark), staging: Some(staging), made }))
     }
@@ -155,7 +154,7 @@ impl Folder {
         if stands || !alike(self, &self.real)? {
             return Ok(false);
         }
-        let Ok(beside) = temporary::directory(parent, beside(name), UNFINISHED) else { return Ok(false) };
+        let Ok(beside) = temporary::directory(parent, &ours::beside(name)) else { return Ok(false) };
         let new = Mark::write(self, files.clone())?;
         if fs::rename(&**self, beside.path()).is_err() {
             return Ok(false);
@@ -236,20 +235,11 @@ fn has_anything(path: &Path) -> bool {
 
 /// Whether a directory has nothing but what is the writer's own.
 fn is_hollow(path: &Path) -> bool {
-    path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| tree::is_own(&entry)))
+    path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| ours::is_own(&entry.file_name())))
 }
 
 fn has_only_a_mark(path: &Path) -> bool {
-    path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| entry.file_name() == OWN))
-}
-
-/// How the name begins that a directory has while it is exchanged.
-fn beside(name: &OsStr) -> OsString {
-    let mut begin = OsString::from(".");
-    begin.push(name);
-    begin.push(OWN);
-    begin.push("-");
-    begin
+    path.read_dir().is_ok_and(|inside| inside.flatten().all(|entry| entry.file_name() == ours::MARK))
 }
 
 /// Gives a new directory the owner and the mode of another; whether it has them.
@@ -270,7 +260,7 @@ fn retire(path: &Path, ours: &Paths, place: &Path) {
     sweep_inside(path);
     let _ = tree::move_into(path, place);
     if is_hollow(path) {
-        let _ = fs::remove_file(path.join(OWN));
+        let _ = fs::remove_file(path.join(ours::MARK));
     }
     if let Err(error) = fs::remove_dir(path) {
         tell(format!("{} has what is left of an earlier report: {error}", path.display()));
@@ -279,7 +269,7 @@ fn retire(path: &Path, ours: &Paths, place: &Path) {
 
 /// Removes what killed processes did not finish in a directory, by the holder of its lock.
 fn sweep_inside(path: &Path) {
-    let unfinished = |entry: &fs::DirEntry| tree::is_own(entry) && entry.file_name() != OWN;
+    let unfinished = |entry: &fs::DirEntry| ours::is_unfinished(&entry.file_name());
     for entry in path.read_dir().into_iter().flatten().flatten().filter(unfinished) {
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let _ = if is_dir { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
@@ -289,10 +279,10 @@ fn sweep_inside(path: &Path) {
 /// Removes what killed processes of ours did not finish beside a directory: what nobody has locked.
 fn sweep_beside(path: &Path) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
-    let begin = beside(name);
+    let names = ours::beside(name);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let is_left = |entry: &fs::DirEntry| {
-        temporary::is_drawn(&entry.file_name(), &begin, UNFINISHED)
+        names.has(&entry.file_name())
             && entry.metadata().is_ok_and(|there| there.is_dir() && there.uid() == geteuid().as_raw())
     };
     for entry in parent.read_dir().into_iter().flatten().flatten().filter(is_left) {

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::tree::{OWN, Paths, UNFINISHED_MARK};
+use super::tree::Paths;
 use crate::failure::Failure;
-use crate::temporary;
+use crate::{ours, temporary};
 
 /// More is no list of names.
 const LARGEST: u64 = 1 << 28;
@@ -46,7 +46,7 @@ pub enum Refused {
 }
 
 fn of(directory: &Path) -> PathBuf {
-    directory.join(OWN)
+    directory.join(ours::MARK)
 }
 
 /// Whether a directory has a mark, or something of that name.
@@ -86,8 +86,10 @@ impl Mark {
     /// Gives a directory a mark with these files, locked from the beginning.
     pub fn write(directory: &Path, files: Paths) -> io::Result<Mark> {
         let content = Content { about: ABOUT.to_string(), kneepoint: 1, files };
-        let mut file = temporary::named(directory, &format!("{OWN}-"), UNFINISHED_MARK)?;
-        file.write_all(format!("{:#}\n", serde_json::json!(content)).as_bytes())?;
+        // JSON has no names that are not UTF-8.
+        let text = serde_json::to_string_pretty(&content)?;
+        let mut file = temporary::named(directory, &ours::next_mark())?;
+        file.write_all(format!("{text}\n").as_bytes())?;
         file.as_file().sync_all()?;
         let file = file.persist(of(directory)).map_err(|refused| refused.error)?;
         Ok(Mark { file, files: content.files, new: false })
@@ -127,6 +129,9 @@ fn not_ours(path: &Path) -> Refused {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     #[test]
@@ -141,6 +146,20 @@ mod tests {
         assert!(matches!(Mark::take(here.path(), true), Err(Refused::Busy)));
         drop(second);
         assert_eq!(Mark::take(here.path(), true).ok().unwrap().files, files);
+    }
+
+    #[test]
+    fn a_name_that_json_cannot_have_is_an_error_and_the_mark_stays_as_it_is() {
+        let here = tempfile::tempdir().unwrap();
+        let before = Mark::write(here.path(), Paths::from(["report.md".into()])).unwrap();
+        for name in [&b"caf\xe9"[..], b"a/\xff/b", b"\xf0\x9f"] {
+            let files = Paths::from([PathBuf::from(OsStr::from_bytes(name))]);
+            let refused = Mark::write(here.path(), files).err().expect("an error");
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidData, "{refused}");
+        }
+        drop(before);
+        assert_eq!(here.path().read_dir().unwrap().count(), 1, "the mark and nothing else");
+        assert_eq!(Mark::take(here.path(), false).ok().unwrap().files, Paths::from(["report.md".into()]));
     }
 
     #[test]

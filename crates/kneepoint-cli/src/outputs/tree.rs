@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -12,26 +12,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
 
-use crate::{files, temporary};
+use crate::{files, ours};
 
 /// Paths of files, relative to a directory.
 pub type Paths = BTreeSet<PathBuf>;
-
-/// The name of the mark, with which the other names begin that are the writer's own, at the top.
-pub const OWN: &str = ".kneepoint";
-/// How the names end of directories and marks that are not finished.
-pub const UNFINISHED: &str = ".new";
-pub const UNFINISHED_MARK: &str = ".mark";
-
-/// Whether an entry at the top belongs to the writer: the mark, or what is not finished.
-pub fn is_own(entry: &DirEntry) -> bool {
-    is_own_name(&entry.file_name())
-}
-
-fn is_own_name(name: &OsStr) -> bool {
-    let drawn = |ending| temporary::is_drawn(name, OsStr::new(".kneepoint-"), ending);
-    name == OWN || drawn(UNFINISHED) || drawn(UNFINISHED_MARK)
-}
 
 /// Every file below a directory.
 pub fn files(root: &Path) -> io::Result<Paths> {
@@ -43,7 +27,7 @@ pub fn files(root: &Path) -> io::Result<Paths> {
             let path = folder.join(entry.file_name());
             if entry.file_type()?.is_dir() {
                 open.push(path);
-            } else if !(folder.as_os_str().is_empty() && is_own(&entry)) {
+            } else if !(folder.as_os_str().is_empty() && ours::is_own(&entry.file_name())) {
                 found.insert(path);
             }
         }
@@ -67,7 +51,7 @@ pub fn besides(root: &Path, ours: &Paths) -> io::Result<Besides> {
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(root.join(&folder))? {
             let entry = entry?;
-            if folder.as_os_str().is_empty() && is_own(&entry) {
+            if folder.as_os_str().is_empty() && ours::is_own(&entry.file_name()) {
                 continue;
             }
             let (path, kind) = (folder.join(entry.file_name()), entry.file_type()?);
@@ -133,7 +117,7 @@ fn moved(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
         Dir::read_from(from)?.map(|entry| Ok(entry?.file_name().to_owned())).collect::<io::Result<_>>()?;
     let is_other = |name: &&CString| {
         let name = name.to_bytes();
-        name != b"." && name != b".." && !is_own_name(OsStr::from_bytes(name))
+        name != b"." && name != b".." && !ours::is_own(OsStr::from_bytes(name))
     };
     for name in names.iter().filter(is_other) {
         match files::rename_new_at(from, name, to, name) {
@@ -191,7 +175,7 @@ mod tests {
             "runs/1",
         ]);
         fs::create_dir(here.path().join("empty")).unwrap();
-        fs::write(here.path().join(OWN), "").unwrap();
+        fs::write(here.path().join(ours::MARK), "").unwrap();
         let mut found = besides(here.path(), &ours).unwrap();
         found.foreign.sort();
         let foreign = ["empty", "figures/mine.svg", "notes", "runs"].map(PathBuf::from).to_vec();

@@ -62,6 +62,11 @@ pub fn seal(name: &str, record: &Record) -> String {
     text.truncate(text.trim_end().len() - 1);
     text.push_str(RECORD);
     text.push_str(record.trim_end());
+    close(text)
+}
+
+/// A file up to its checksum, and the checksum.
+pub fn close(text: String) -> String {
     let tail = tail(text.as_bytes());
     text + &tail
 }
@@ -140,11 +145,10 @@ mod tests {
         let fault = |name, seed, text: &str| open(name, seed, text.as_bytes()).unwrap_err().to_string();
         assert_eq!(fault("b", Some(7), &seal("a", &record(7))), "it is the file of another run, a");
         assert_eq!(fault("a", Some(8), &seal("a", &record(7))), "its seed is 7, not 8");
-        let resealed = |text: String| text.clone() + &tail(text.as_bytes());
         let body = seal("a", &record(7));
         let body = &body[..body.len() - TAIL];
         let other = body.replacen("\"seed\":7", "\"seed\":8", 1);
-        assert_eq!(fault("a", None, &resealed(other)), "its seed is 7, not 8");
+        assert_eq!(fault("a", None, &close(other)), "its seed is 7, not 8");
         let empty = Record { rows: Vec::new(), ..record(7) };
         assert_eq!(fault("a", Some(7), &seal("a", &empty)), "it has no numbers");
     }
@@ -158,8 +162,7 @@ mod tests {
         let later = body.replacen("\"format\":2", "\"format\":3", 1);
         let engine = body.replacen(fingerprint::engine(), "another", 1);
         for text in [later, engine] {
-            let whole = text.clone() + &tail(text.as_bytes());
-            assert_eq!(open("a", Some(7), whole.as_bytes()), Err(Fault::Version));
+            assert_eq!(open("a", Some(7), close(text).as_bytes()), Err(Fault::Version));
         }
     }
 }

@@ -19,8 +19,7 @@ const SYS_ADMIN: u32 = 21;
 /// Arguments of `knee doctor`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Remove everything of knee from this kernel: programs, filters, defaults, and namespaces `knee-*` and devices `knee*` that no
-    /// process uses
+    /// Remove everything of knee from this kernel: programs, filters, defaults, and devices `knee0` to `knee255` that no process uses
     #[arg(long)]
     clean: bool,
 }
@@ -81,8 +80,8 @@ fn clean(as_json: bool) -> Result<(), Failure> {
     #[cfg(not(feature = "bpf"))]
     let mut done = Vec::new();
     let (mut kept, mut failed) = (Vec::new(), Vec::new());
-    for (left, outcome) in kneepoint_linux::remove_leftovers() {
-        let what = format!("{} {}", left.kind, left.name);
+    for (device, outcome) in kneepoint_linux::remove_leftovers() {
+        let what = format!("device {device}");
         match outcome {
             Outcome::Removed => done.push(format!("{what} removed")),
             Outcome::Held(None) => kept.push(format!("{what} stays: a process uses it")),

@@ -74,7 +74,7 @@ fn what_is_allowed_decides_and_a_dry_run_tells_what_takes_it() {
         |part: &serde_json::Value| part["count"].as_u64().zip(part["each"].as_u64()).map(|(a, b)| a * b);
     assert_eq!(parts.iter().filter_map(product).collect::<Vec<_>>(), bytes);
     let text = stdout(&dry("1gb", &[]));
-    assert!(text.contains(" of 1.0 GB allowed of memory; most of a run's, "), "{text}");
+    assert!(text.contains(" of memory (1.0 GB allowed)\nthe largest part of a run: "), "{text}");
     assert_refuses(&dry("100kb", &[]), 1, &["above the 100 kB of `--memory`"]);
     for wrong in ["many", "4", "-1gb"] {
         assert_eq!(dry(wrong, &[]).status.code(), Some(2), "{wrong}");

@@ -3,7 +3,7 @@
 
 use super::rtt::Estimator;
 use super::{Encoding, Reduction};
-use crate::cc::{SlowStart, Version};
+use crate::cc::{SlowStart, Start, Version};
 use crate::settings::names::same_name;
 use crate::units::{Bytes, Span};
 
@@ -142,6 +142,17 @@ crate::settings! {
 }
 
 impl Options {
+    /// The initial conditions of a controller on this host.
+    pub fn start(&self) -> Start {
+        let threshold = self.initial_ssthresh;
+        Start {
+            initial_window: self.initial_window,
+            initial_ssthresh: if threshold == 0.0 { f64::INFINITY } else { threshold },
+            slow_start: self.slow_start,
+            version: self.controllers,
+        }
+    }
+
     /// The options of a host.
     pub fn of(host: Host) -> Options {
         match host {

@@ -164,7 +164,7 @@ fn what_killed_processes_left_goes() {
     assert_eq!(names(&out), [".kneepoint", "mine", "report.md"]);
     let base = here.path().join("usual");
     fs::create_dir(&base).unwrap();
-    fs::write(base.join(OWN), "").unwrap();
+    fs::write(base.join(ours::MARK), "").unwrap();
     assert_eq!(
         Out::Free(base.clone()).settle().unwrap().publish().unwrap(),
         base,
@@ -193,7 +193,7 @@ fn what_only_begins_like_ours_is_somebody_else_s() {
 fn a_directory_whose_files_are_not_known_is_refused() {
     let here = tempfile::tempdir().unwrap();
     // As an earlier version left it, or somebody who knows the name of the mark.
-    fs::write(here.path().join(OWN), "").unwrap();
+    fs::write(here.path().join(ours::MARK), "").unwrap();
     fs::write(here.path().join("report.md"), "").unwrap();
     assert!(matches!(Out::Given(here.path().to_path_buf()).settle(), Err(Failure::Run(_))));
     fs::remove_file(here.path().join("report.md")).unwrap();

@@ -2,8 +2,8 @@
 //! The load of a network: packets on links, in queues and in the memory of hosts, if bottlenecks are full.
 //!
 //! ```text
-//! bottleneck of a flow   the link of its path with the least rate / flows
-//! rate of a flow         its share of that link, or less if it has less to send
+//! bottleneck of a flow   the link of its path with the least share for each flow
+//! rate of a flow         its share of that link, or less if it has less to send or a small window
 //! in flight              min(window, rate · (delay forward + delay backward · acknowledgements per packet))
 //! in its queue           min(limit, windows − in flight, rate · duration)
 //! ```
@@ -11,6 +11,7 @@
 //! Datagrams fill the path at their rate, and the queues of links that they overload.
 
 use super::ahead::Ahead;
+use super::shared::{self, Shared};
 use super::stream::{self, Path, Stream};
 use crate::feedback;
 use crate::link::{LinkSpec, Routes, capacity};
@@ -90,7 +91,7 @@ impl Load {
         let long: f64 = narrowest.map_or(0.0, |(link, _)| {
             streams
                 .iter()
-                .filter(|one| one.window.is_some() && one.forward.contains(&link))
+                .filter(|one| one.growth.is_some() && one.forward.contains(&link))
                 .map(|one| one.flows)
                 .sum()
         });
@@ -99,7 +100,7 @@ impl Load {
         let count = stream::open_at_once(&demand, members, path, long, lone.lasts);
         let carried = (rate / (8.0 * demand.size.max(1.0))).min(demand.per_second * members);
         self.transfers += if carried.is_finite() { carried * lone.lasts } else { count };
-        self.rate += (demand.per_second * members).min(1e9) * lone.window.unwrap_or(1.0).min(1e3);
+        self.rate += (demand.per_second * members).min(1e9) * lone.window().unwrap_or(1.0).min(1e3);
         self.flows.push((place, count));
         for &pair in &group.pairs {
             let one = Stream::new((place, group), pair, member, Some(&demand), valid, routes);
@@ -111,16 +112,15 @@ impl Load {
     fn elastic(&mut self, valid: &Valid, streams: &[Stream], queued: &mut [f64]) {
         let links = &valid.network().links;
         let mut most = 0.0;
-        for shared in Shared::of(links, streams) {
-            let Shared { stream, window, bottleneck, share } = shared;
+        for shared in shared::of(links, streams) {
+            let Shared { stream, window, bottleneck, bits } = shared;
             let [forward, backward] = [&stream.forward, &stream.backward].map(|path| delay(links, path));
             let round = (forward + backward).max(1e-9);
-            // What no link slows down sends its window in each round trip.
-            let per_second = (share.min(stream.demand) / (8.0 * stream.packet)).min(window / round);
+            let per_second = bits / (8.0 * stream.packet);
             let flying = stream.flows * (per_second * (forward + stream.acks * backward)).min(window);
             self.note_longest(valid, stream, flying, &mut most);
             let held = stream.flows * (window - per_second * round).max(0.0);
-            let waits = match bottleneck.filter(|_| stream.demand >= share) {
+            let waits = match bottleneck {
                 Some((link, part)) => {
                     let room = room(&links[link], stream.packet) * part;
                     let waits = held.min(room).min(stream.flows * per_second * stream.lasts);
@@ -139,14 +139,14 @@ impl Load {
             self.sent += stream.flows * per_second * stream.lasts;
             // Slow start sends twice what a bottleneck carries.
             self.rate += 2.0 * stream.flows * per_second;
-            self.note_written(group, stream, share);
+            self.note_written(group, stream, bits);
         }
     }
 
     /// Data that members hand to their connections faster than these carry it.
-    fn note_written(&mut self, group: &Group, stream: &Stream, share: f64) {
+    fn note_written(&mut self, group: &Group, stream: &Stream, bits: f64) {
         let Some(demand) = group.source.demand().filter(|_| !group.kind().opens()) else { return };
-        let surplus = demand.per_second - share / (8.0 * demand.size.max(1.0));
+        let surplus = demand.per_second - bits / (8.0 * demand.size.max(1.0));
         self.written += stream.flows * (surplus.max(0.0) * stream.lasts).min(demand.at_most);
     }
 
@@ -154,7 +154,7 @@ impl Load {
     fn pressing(&mut self, valid: &Valid, streams: &[Stream], queued: &mut [f64]) {
         let links = &valid.network().links;
         let pressing =
-            || streams.iter().filter(|one| one.window.is_none()).map(|one| (one, offered(links, one)));
+            || streams.iter().filter(|one| one.growth.is_none()).map(|one| (one, offered(links, one)));
         if pressing().next().is_none() {
             return;
         }
@@ -224,45 +224,6 @@ impl Load {
     }
 }
 
-/// A stream of transfers at its bottleneck.
-struct Shared<'a> {
-    stream: &'a Stream,
-    window: f64,
-    /// The link, and which part of its flows is the stream's.
-    bottleneck: Option<(usize, f64)>,
-    /// Bits in a second of each flow; infinite without a bottleneck.
-    share: f64,
-}
-
-impl Shared<'_> {
-    /// The bottleneck of a flow is the link of its path with the least rate for each flow.
-    fn of<'a>(links: &[LinkSpec], streams: &'a [Stream]) -> Vec<Shared<'a>> {
-        let elastic = || streams.iter().filter_map(|stream| Some((stream, stream.window?)));
-        let mut crossing = vec![0.0; links.len()];
-        for (stream, _) in elastic() {
-            stream.forward.iter().for_each(|link| crossing[*link as usize] += stream.flows);
-        }
-        let bits = |link: usize| links[link].rate.map(|rate| rate.as_f64());
-        let narrowest = |stream: &Stream| {
-            let rated =
-                stream.forward.iter().filter_map(|link| Some((*link as usize, bits(*link as usize)?)));
-            let shares = rated.map(|(link, rate)| (rate / crossing[link], link));
-            shares.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, link)| link)
-        };
-        let places: Vec<Option<usize>> = elastic().map(|(stream, _)| narrowest(stream)).collect();
-        let mut sharing = vec![0.0; links.len()];
-        for ((stream, _), place) in elastic().zip(&places) {
-            place.iter().for_each(|place| sharing[*place] += stream.flows);
-        }
-        let shared = |((stream, window), place): ((&'a Stream, f64), Option<usize>)| {
-            let share = place.and_then(|link| Some(bits(link)? / sharing[link]));
-            let bottleneck = place.map(|link| (link, stream.flows / sharing[link]));
-            Shared { stream, window, bottleneck, share: share.unwrap_or(f64::INFINITY) }
-        };
-        elastic().zip(places).map(shared).collect()
-    }
-}
-
 /// Flow slots of streams that are known before the run, by group.
 fn slots(streams: &[Stream]) -> Vec<(usize, f64)> {
     let mut slots: Vec<(usize, f64)> = Vec::new();
@@ -282,14 +243,13 @@ fn narrowest(valid: &Valid, stream: &Stream) -> Option<(u32, f64)> {
     rates.min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Seconds that a transfer takes on an idle path: slow start doubles its window from the initial one.
+/// Seconds that a transfer takes on an idle path.
 fn alone(valid: &Valid, group: &Group, stream: &Stream) -> f64 {
     let links = &valid.network().links;
     let rtt = delay(links, &stream.forward) + delay(links, &stream.backward);
     let Some(tcp) = &group.tcp else { return rtt };
     let opening = if tcp.handshake { f64::from(tcp.handshake_rounds) } else { 0.0 };
-    let rounds = libm::log2(1.0 + stream.window.unwrap_or(1.0) / tcp.initial_window);
-    rtt * (1.0 + opening + rounds)
+    rtt * (1.0 + opening + stream.growth.map_or(1.0, |growth| growth.rounds))
 }
 
 /// The bits that a member sends in a second whatever happens; one of an unknown rate fills its path.
@@ -299,7 +259,7 @@ fn offered(links: &[LinkSpec], stream: &Stream) -> f64 {
 }
 
 /// The delays along a path.
-fn delay(links: &[LinkSpec], path: &[u32]) -> f64 {
+pub(super) fn delay(links: &[LinkSpec], path: &[u32]) -> f64 {
     path.iter().map(|link| longest(&links[*link as usize])).sum()
 }
 

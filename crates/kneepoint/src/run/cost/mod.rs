@@ -14,7 +14,9 @@
 //! [`Simulation::footprint`]: super::Simulation::footprint
 
 mod ahead;
+mod growth;
 mod load;
+mod shared;
 mod stream;
 
 use serde::Serialize;

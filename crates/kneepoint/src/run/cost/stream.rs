@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Streams: flows alike, with the path that they take and how much each would have outstanding if the network let it.
 
-use crate::cc;
-use crate::link::{NodeId, Routes};
+use super::growth::Growth;
+use crate::link::{LinkSpec, NodeId, Routes};
 use crate::spec::{Group, Member, Valid};
-use crate::tcp::Options;
 use crate::traffic::Demand;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Flows alike.
 #[derive(Clone, Debug)]
@@ -19,8 +18,8 @@ pub(super) struct Stream {
     pub(super) backward: Vec<u32>,
     /// The size of a packet on the wire.
     pub(super) packet: f64,
-    /// Packets that one has outstanding at most; none where datagrams are sent whatever happens.
-    pub(super) window: Option<f64>,
+    /// How its window grows, whatever the network holds; none where datagrams are sent whatever happens.
+    pub(super) growth: Option<Growth>,
     /// Acknowledgements for each packet.
     pub(super) acks: f64,
     /// Bits that each has to send in a second at most.
@@ -94,12 +93,14 @@ impl Stream {
         let end = member.stop.unwrap_or(Time::NEVER).min(valid.schedule().duration);
         let lasts = end.since(member.start.from).as_secs_f64();
         let links = &valid.network().links;
-        let delay =
-            |path: &[u32]| -> f64 { path.iter().map(|link| links[*link as usize].delay.as_secs_f64()).sum() };
-        let rtt = delay(&forward) + delay(&backward);
+        let packet = group.full_packet().unwrap_or(Bytes(1500)).0.max(1) as f64;
+        let delays = |path: &[u32]| -> f64 { path.iter().map(|link| shortest(&links[*link as usize])).sum() };
+        let sending =
+            |link: &u32| links[*link as usize].rate.map_or(0.0, |rate| 8.0 * packet / rate.as_f64());
+        let rtt = delays(&forward) + delays(&backward) + forward.iter().map(sending).sum::<f64>();
         let nature = group.source.nature();
         let wanted = demand.map_or(f64::INFINITY, |demand| 8.0 * demand.per_second * demand.size);
-        let (window, acks, demand) = match &group.tcp {
+        let (growth, acks, demand) = match &group.tcp {
             // Without a rate of its own it is taken to fill its path.
             None => (None, 0.0, nature.pressing.map_or(wanted, |rate| rate.as_f64())),
             Some(tcp) => {
@@ -108,22 +109,19 @@ impl Stream {
                 let size = member.size.map(|size| size.0 as f64).or(opened).unwrap_or(f64::INFINITY);
                 let acks = if tcp.delayed_ack { 0.5 } else { 1.0 };
                 let wanted = if group.kind().opens() { f64::INFINITY } else { wanted };
-                (Some(window(tcp, group.cc.as_ref(), size, lasts / rtt)), acks, wanted)
+                (Some(Growth::of(tcp, group.cc.as_ref(), size, lasts, rtt)), acks, wanted)
             }
         };
-        let packet = group.full_packet().unwrap_or(Bytes(1500)).0.max(1) as f64;
-        Stream { group: place, flows: 1.0, forward, backward, packet, window, acks, demand, lasts }
+        Stream { group: place, flows: 1.0, forward, backward, packet, growth, acks, demand, lasts }
+    }
+
+    /// Packets that one has outstanding at most.
+    pub(super) fn window(&self) -> Option<f64> {
+        self.growth.map(|growth| growth.window)
     }
 }
 
-/// Packets that a sender has outstanding at most after so many round trips, whatever the network holds. Slow start doubles the
-/// window in each; what a controller from outside does is not known.
-fn window(tcp: &Options, cc: Option<&cc::Config>, size: f64, rounds: f64) -> f64 {
-    let registered = cc.is_none_or(|cc| cc::REGISTRY.iter().any(|entry| entry.name == cc.name()));
-    let rounds = if registered { rounds.floor() } else { f64::INFINITY };
-    let grown = tcp.initial_window * libm::exp2(rounds);
-    let payload = tcp.payload.0.max(1) as f64;
-    let room =
-        if tcp.receive_buffer.0 > 0 { tcp.receive_buffer.0 as f64 / 2.0 / payload } else { f64::INFINITY };
-    grown.min(f64::from(tcp.max_window)).min((size / payload).ceil()).min(room).max(1.0)
+/// The shortest that a packet is on a link.
+fn shortest(link: &LinkSpec) -> f64 {
+    link.delay_steps.iter().map(|step| step.value).fold(link.delay, Span::min).as_secs_f64()
 }

@@ -168,13 +168,7 @@ impl Sender {
 
     /// A sender of `size` bytes, or without end.
     pub fn new(options: Arc<Options>, controller: &cc::Config, size: Option<Bytes>) -> Sender {
-        let ssthresh = options.initial_ssthresh;
-        let controller = controller.build(cc::Start {
-            initial_window: options.initial_window,
-            initial_ssthresh: if ssthresh == 0.0 { f64::INFINITY } else { ssthresh },
-            slow_start: options.slow_start,
-            version: options.controllers,
-        });
+        let controller = controller.build(options.start());
         let segments = |bytes: Bytes| bytes.0.div_ceil(options.payload.0).clamp(1, u64::from(ENDLESS)) as u32;
         Sender {
             control: controller.control(),

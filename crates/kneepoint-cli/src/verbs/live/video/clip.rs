@@ -19,7 +19,7 @@ use kneepoint_linux::privilege::{self, Rights};
 
 use crate::failure::Failure;
 use crate::files::{self, tell};
-use crate::temporary;
+use crate::{ours, temporary};
 
 /// Where films are kept.
 const KEPT: &str = "out/films";
@@ -68,7 +68,7 @@ pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     if !file.is_file() {
         tell(format!("making a film of {length}: {}", file.display()));
         // FFmpeg writes logs beside, and another process may make the same film.
-        let room = temporary::directory(Path::new(KEPT), ".film-", "")
+        let room = temporary::directory(Path::new(KEPT), &ours::film())
             .map_err(|error| Failure::io("write", &file, &error))?;
         let [log, made] = ["log", "film.ts"].map(|name| room.path().join(name));
         let strength = "0.05+0.95*pow(mod(floor(t/3)*7\\,11)/10\\,3)";
