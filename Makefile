@@ -105,9 +105,9 @@ validate: cargo ## compare with ns-2's results, also live if ns-2 is installed; 
 	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)
 
 fuzz: cargo ## a million mutated scenarios, thousands of command lines and networks (CASES=1000000)
-	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test scenario_fuzz --test scenario_schema
-	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz
-	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test transfers
+	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test laboratory -- scenario_fuzz:: scenario_schema::
+	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz::
+	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test laboratory transfers::
 
 torture: cargo ## the bench of faults for an hour: fuzzed readers, flipped bits, kills, full disks (MINUTES=60 PART="fuzz disk" READERS=har JOBS=2)
 	CARGO="$(CARGO)" PART="$(PART)" MINUTES="$(MINUTES)" READERS="$(READERS)" JOBS="$(JOBS)" scripts/torture.sh
