@@ -85,7 +85,7 @@ web: $(BUILD) ## which queue serves web objects best: runs the scenarios of docs
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
-	$(CARGO) run --release --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
+	$(CARGO) run --profile dist --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
 
 dist: cargo tools ## a release: what `make portable` makes, and a program with profile guidance for this machine (half an hour)
 	FEATURES="$(BPF)" scripts/dist.sh $(ARGS)
@@ -99,7 +99,7 @@ dist-check: cargo tools ## build dist/ again in another folder, and compare with
 
 ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
 	@if command -v valgrind > /dev/null; then \
-	  $(CARGO) run --release --locked -p xtask -- ratchet $(ARGS); \
+	  $(CARGO) run --profile dist --locked -p xtask -- ratchet $(ARGS); \
 	else \
 	  echo "======================================================================"; \
 	  echo "SKIPPED: instruction counts are not compared with crates/xtask/record.toml,"; \
@@ -114,9 +114,9 @@ validate: cargo ## compare with ns-2's results, also live if ns-2 is installed; 
 	$(CARGO) run --release --locked -p xtask -- validate --live $(ARGS)
 
 fuzz: cargo ## a million mutated scenarios, thousands of command lines and networks (CASES=1000000)
-	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test scenario_fuzz --test scenario_schema
-	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz
-	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test transfers
+	KNEE_FUZZ_CASES=$(or $(CASES),1000000) $(CARGO) test --release --locked -p kneepoint --test laboratory -- scenario_fuzz:: scenario_schema::
+	KNEE_FUZZ_CASES=$(or $(CASES),3000) $(CARGO) test --release --locked -p kneepoint-cli --test knee fuzz::
+	KNEE_FUZZ_CASES=$(or $(CASES),20000) $(CARGO) test --release --locked -p kneepoint --test laboratory transfers::
 
 torture: cargo ## the bench of faults for an hour: fuzzed readers, flipped bits, kills, full disks (MINUTES=60 PART="fuzz disk" READERS=har JOBS=2)
 	CARGO="$(CARGO)" PART="$(PART)" MINUTES="$(MINUTES)" READERS="$(READERS)" JOBS="$(JOBS)" scripts/torture.sh

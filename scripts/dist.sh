@@ -17,7 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/reproducible.sh
 features=${FEATURES:-}
 weight=200
-dist=$PWD/dist work=$PWD/target/dist
+dist=$PWD/dist work=$PWD/target/guidance
 target=$(rustc -vV | sed -n 's/^host: //p')
 merge=$(rustc --print sysroot)/lib/rustlib/$target/bin/llvm-profdata
 [ -x "$merge" ] || rustup component add llvm-tools
@@ -27,9 +27,9 @@ build() {
   local directory=$1
   shift
   # shellcheck disable=SC2086
-  cargo build --release --locked -p kneepoint-cli -p xtask $features --target "$target" --target-dir "$directory" \
+  cargo build --profile dist --locked -p kneepoint-cli -p xtask $features --target "$target" --target-dir "$directory" \
     --config "$(rustflags "$@")" \
-    --config 'profile.release.debug=false' --config 'profile.release.strip=true'
+    --config 'profile.dist.debug=false' --config 'profile.dist.strip=true'
 }
 
 mkdir -p "$dist" "$work"
@@ -38,9 +38,9 @@ if [ "${1:-}" = --profile ]; then
 else
   rm -rf "$work/counts" "$work/bench" "$work/out"
   build "$work/counting" "-Cprofile-generate=$work/counts"
-  knee=$work/counting/$target/release/knee
+  knee=$work/counting/$target/dist/knee
   echo "Training"
-  LLVM_PROFILE_FILE=$work/bench/%m-%p.profraw "$work/counting/$target/release/xtask" bench --train
+  LLVM_PROFILE_FILE=$work/bench/%m-%p.profraw "$work/counting/$target/dist/xtask" bench --train
   (
     mkdir -p "$work/out" && cp -r scenarios "$work/out/" && cd "$work/out"
     "$knee" compare --fresh --seeds 1 --duration 60s --series csv --out compare
@@ -57,6 +57,6 @@ else
   "$merge" merge -o "$dist/knee.profdata" --weighted-input="$weight,$work/bench.profdata" "$work/knee.profdata"
 fi
 build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "${REMAP[@]}"
-cp "$work/guided/$target/release/knee" "$dist/"
-cp "$work/guided/$target/release/xtask" "$dist/bench"
+cp "$work/guided/$target/dist/knee" "$dist/"
+cp "$work/guided/$target/dist/xtask" "$dist/bench"
 package "$target" dist/knee

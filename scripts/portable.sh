@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 CARGO=${CARGO:-cargo}
 TARGETS=(x86_64-unknown-linux-musl aarch64-unknown-linux-musl)
-PROFILE=${PROFILE:-release}
+PROFILE=${PROFILE:-dist}
 SUMS=$PWD/dist/SHA256SUMS
 
 fail() {

@@ -60,7 +60,7 @@ case ${1:-} in
     ls dist/*.whl
     ;;
   test)
-    environment tested $MATURIN pytest mypy numpy polars pandas pyarrow "gymnasium>=1"
+    environment tested $MATURIN pytest mypy jsonschema numpy polars pandas pyarrow "gymnasium>=1"
     install
     # shellcheck disable=SC2086
     $VENV/bin/python -m pytest -q $PACKAGE/tests $(printf -- '--ignore %s ' $LONG)

@@ -66,13 +66,8 @@ copy() {
 
 mkdir -p "$out"
 cargo build --locked -p kneepoint-cli --features bpf
-# test_program NAME: the program of the tests in tests/NAME.rs.
-test_program() {
-    cargo test --locked -p kneepoint-linux --features bpf --test "$1" --no-run --message-format=json |
-        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
-}
-kernel=$(test_program kernel)
-router=$(test_program router)
+tests=$(cargo test --locked -p kneepoint-linux --features bpf --test machine --no-run --message-format=json |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
 busybox=$(unpack busybox-static) ||
     stop "apt-get does not download busybox-static ($out/busybox-static.log)" 'apt-get update'
 busybox=$busybox/bin/busybox
@@ -81,9 +76,8 @@ root=$PWD/$out/root
 rm -rf "$root"
 copy "$busybox" bin/busybox
 copy target/debug/knee usr/bin/knee
-copy "$kernel" bin/kernel
-copy "$router" bin/router
-strip "$root/usr/bin/knee" "$root/bin/kernel" "$root/bin/router"
+copy "$tests" bin/tests
+strip "$root/usr/bin/knee" "$root/bin/tests"
 for tool in $tools; do
     copy "$(command -v "$tool")" "usr/bin/$tool"
 done

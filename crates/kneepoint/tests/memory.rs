@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[allow(dead_code)]
-#[path = "common/dumbbell.rs"]
+#[path = "laboratory/common/dumbbell.rs"]
 mod dumbbell;
 
 use dumbbell::{at, edit, flow, group, interval, minimal};

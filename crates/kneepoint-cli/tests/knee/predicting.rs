@@ -5,7 +5,7 @@ use super::*;
 
 /// The core's tests make captures by hand with it.
 #[allow(dead_code)]
-#[path = "../../../kneepoint/tests/common/shots.rs"]
+#[path = "../../../kneepoint/tests/laboratory/common/shots.rs"]
 mod shots;
 
 use shots::{Story, ethernet, frames, ipv4, over_ipv4, pcap, transfer, udp};

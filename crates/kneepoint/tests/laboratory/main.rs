@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All tests of the laboratory's public interface: one binary, which links once. `cargo test --test laboratory tidy::` runs one file of them.
+
+mod arrival_files;
+mod capture;
+mod captures;
+mod common;
+mod cost;
+mod drill;
+mod echo;
+mod engine;
+mod experiments;
+mod feedback;
+mod feedback_bits;
+mod feedback_rivals;
+mod fingerprints;
+mod fluid;
+mod laws;
+mod links;
+mod markov;
+mod marks;
+mod measure;
+mod moderns;
+mod pcapng;
+mod prediction;
+mod queueing;
+mod rack;
+mod recovery;
+mod response_functions;
+mod rivals;
+mod scenario;
+mod scenario_fuzz;
+mod scenario_schema;
+mod scenario_topology;
+mod stranger;
+mod tidy;
+mod traffic;
+mod transfers;
+mod vegas;
+mod video;
