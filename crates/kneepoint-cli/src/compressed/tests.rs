@@ -197,8 +197,8 @@ fn what_takes_too_much_memory_is_not_damaged_and_the_numbers_are_said() {
     let of_zstd = of_zstd.map(|(file, needed)| ("zstd", file, needed, 128 << 20, "`zstd -d --long=31 FILE`"));
     for (name, file, needed, given, remedy) in of_xz.chain(of_zstd) {
         let small = if name == "xz" { xzed(b"before", CheckType::Crc64) } else { zstded(b"before") };
-        for file in [file.clone(), [small, file].concat()] {
-            let said = read_in(&file).unwrap_err();
+        for alone_or_second in [file.clone(), [small, file].concat()] {
+            let said = read_in(&alone_or_second).unwrap_err();
             let numbers =
                 format!("needs {needed} bytes of memory to be decompressed, above the {given} that {name}");
             assert!(said.contains(&numbers) && said.contains(remedy) && !said.contains("damaged"), "{said}");

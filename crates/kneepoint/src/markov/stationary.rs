@@ -92,7 +92,7 @@ fn bicgstab(apply: impl Fn(&[f64]) -> Vec<f64>, b: &[f64], tolerance: f64) -> Ve
     let mut x = b.to_vec();
     let mut r = b.to_vec();
     add(&mut r, -1.0, &apply(&x));
-    let small = |r: &[f64]| dot(r, r).sqrt() <= tolerance;
+    let small = |rest: &[f64]| dot(rest, rest).sqrt() <= tolerance;
     let (shadow, mut p) = (r.clone(), r.clone());
     for _ in 0..STEPS {
         if small(&r) {

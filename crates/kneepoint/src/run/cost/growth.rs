@@ -35,10 +35,10 @@ impl Growth {
         let packets = (size / payload).ceil();
         let most = packets.min(f64::from(tcp.max_window)).min(room).max(1.0);
         let rounds = (lasts / rtt).floor();
-        let known = cc.filter(|cc| cc::REGISTRY.iter().any(|entry| entry.name == cc.name()));
+        let known = cc.filter(|config| cc::REGISTRY.iter().any(|entry| entry.name == config.name()));
         match known {
-            Some(cc) if timer_is_first(tcp, rtt) && rounds <= PLAYED => {
-                played(tcp, cc, packets, most, rounds, rtt).unwrap_or_else(|| doubled(tcp, most, rounds))
+            Some(config) if timer_is_first(tcp, rtt) && rounds <= PLAYED => {
+                played(tcp, config, packets, most, rounds, rtt).unwrap_or_else(|| doubled(tcp, most, rounds))
             }
             Some(_) => doubled(tcp, most, rounds),
             None => doubled(tcp, most, f64::INFINITY),

@@ -33,8 +33,8 @@ struct Asking<'a> {
 pub(super) fn of<'a>(links: &[LinkSpec], streams: &'a [Stream]) -> Vec<Shared<'a>> {
     let all: Vec<Asking> = streams.iter().filter_map(|stream| Asking::of(links, stream)).collect();
     let crossing = shares(links, all.iter().flat_map(|one| one.path().map(move |link| (link, one))));
-    let narrowest = |one: &Asking| {
-        let rated = one.path().filter(|link| links[*link].rate.is_some());
+    let narrowest = |asking: &Asking| {
+        let rated = asking.path().filter(|link| links[*link].rate.is_some());
         rated.min_by(|one, other| crossing[*one].total_cmp(&crossing[*other]))
     };
     let places: Vec<Option<usize>> = all.iter().map(narrowest).collect();

@@ -39,8 +39,8 @@ impl Validator {
             if !self.holds(rules, keyword, rule, value) {
                 found.push((place.to_string(), format!("{keyword}: {rule}")));
             }
-            for (place, rules, value) in self.below(rules, keyword, rule, value, place) {
-                self.judge(rules, value, &place, found);
+            for (at, within, part) in self.below(rules, keyword, rule, value, place) {
+                self.judge(within, part, &at, found);
             }
         }
     }
@@ -82,7 +82,7 @@ impl Validator {
         place: &str,
     ) -> Vec<(String, &'v Value, &'v Value)> {
         let under =
-            |(key, rules, value): (&str, &'v Value, &'v Value)| (format!("{place}/{key}"), rules, value);
+            |(key, within, part): (&str, &'v Value, &'v Value)| (format!("{place}/{key}"), within, part);
         let entries = || value.as_object().into_iter().flatten();
         match keyword {
             "$ref" => {
@@ -96,18 +96,18 @@ impl Validator {
                 items.map(|(at, item)| under((&at.to_string(), rule, item))).collect()
             }
             "properties" => {
-                entries().filter_map(|(key, value)| Some(under((key, rule.get(key)?, value)))).collect()
+                entries().filter_map(|(key, part)| Some(under((key, rule.get(key)?, part)))).collect()
             }
             "patternProperties" => {
                 let each = rule.as_object().into_iter().flatten();
-                let matching = |(pattern, rules): (&'v String, &'v Value)| {
+                let matching = |(pattern, within): (&'v String, &'v Value)| {
                     let keys = entries().filter(move |(key, _)| self.matches(pattern, key));
-                    keys.map(move |(key, value)| (key.as_str(), rules, value))
+                    keys.map(move |(key, part)| (key.as_str(), within, part))
                 };
                 each.flat_map(matching).map(under).collect()
             }
             "additionalProperties" if rule.is_object() => {
-                self.others(rules, value).map(|(key, value)| under((key, rule, value))).collect()
+                self.others(rules, value).map(|(key, part)| under((key, rule, part))).collect()
             }
             _ => Vec::new(),
         }
@@ -125,7 +125,7 @@ impl Validator {
         };
         let known = move |key: &str| rules["properties"].get(key).is_some() || of_patterns(key);
         let entries = value.as_object().into_iter().flatten();
-        entries.filter(move |(key, _)| !known(key)).map(|(key, value)| (key.as_str(), value))
+        entries.filter(move |(key, _)| !known(key)).map(|(key, part)| (key.as_str(), part))
     }
 
     fn matches(&self, pattern: &str, text: &str) -> bool {
