@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -83,6 +83,9 @@ characterize: $(BUILD) ## RFC 7928's scenarios and the ways to carry a rate at f
 
 web: $(BUILD) ## which queue serves web objects best: runs the scenarios of docs/web.md and renews its tables
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
+
+memory: $(BUILD) ## estimates of memory beside what runs take: renews the table of docs/memory.md
+	KNEE=$(KNEE) scripts/memory.py
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
 	$(CARGO) run --profile dist --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)

@@ -32,7 +32,7 @@ fn a_run_that_cannot_fit_is_refused_before_anything_is_built_or_written() {
     }
     let compare = [
         "compare",
-        "sack",
+        "bbr",
         "--rate",
         "100gbit",
         "--rtt",

@@ -113,7 +113,7 @@ fn scenarios() -> Vec<(&'static str, String)> {
             dumbbell(
                 20,
                 "rate = \"400mbit\"\nrtt = \"500ms\"",
-                &format!("{SACK}{}", SACK.replace("20", "100").replace("start", "tcp.max_window = 2\nstart")),
+                &format!("{SACK}{}", SACK.replace("20", "100").replace("start", "name = \"held\"\ntcp.max_window = 2\nstart")),
             ),
         ),
     ];
@@ -148,7 +148,7 @@ fn more_of_anything_takes_no_less() {
     let table: [Rising; 8] = [
         (
             "rate",
-            |rate| dumbbell(60, &format!("rate = \"{rate}\"\nrtt = \"1s\"\nbuffer = \"100pkt\""), SACK),
+            |rate| dumbbell(60, &format!("rate = \"{rate}\"\nrtt = \"900ms\"\nbuffer = \"100pkt\""), SACK),
             &["1mbit", "9mbit", "800mbit", "4gbit"],
         ),
         (

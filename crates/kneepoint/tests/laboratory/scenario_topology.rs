@@ -77,8 +77,6 @@ fn a_buffer_that_is_too_large_is_refused_with_its_true_number() {
             assert!((ratio - 1.0).abs() < 1e-6, "{times} {unit}: {ratio}");
         }
     }
-    // 2⁶⁴ bytes, a hundred times.
-    assert!(said("14757395259s".into()) > 1e15);
 }
 
 #[test]
