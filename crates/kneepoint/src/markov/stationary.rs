@@ -82,6 +82,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
 /// x + factor · y
 fn add(x: &mut [f64], factor: f64, y: &[f64]) {
     x.iter_mut().zip(y).for_each(|(x, y)| *x += factor * y);
@@ -92,10 +96,9 @@ fn bicgstab(apply: impl Fn(&[f64]) -> Vec<f64>, b: &[f64], tolerance: f64) -> Ve
     let mut x = b.to_vec();
     let mut r = b.to_vec();
     add(&mut r, -1.0, &apply(&x));
-    let small = |rest: &[f64]| dot(rest, rest).sqrt() <= tolerance;
     let (shadow, mut p) = (r.clone(), r.clone());
     for _ in 0..STEPS {
-        if small(&r) {
+        if norm(&r) <= tolerance {
             break;
         }
         let v = apply(&p);
@@ -103,7 +106,7 @@ fn bicgstab(apply: impl Fn(&[f64]) -> Vec<f64>, b: &[f64], tolerance: f64) -> Ve
         let alpha = rho / dot(&shadow, &v);
         add(&mut x, alpha, &p);
         add(&mut r, -alpha, &v);
-        if small(&r) {
+        if norm(&r) <= tolerance {
             break;
         }
         let t = apply(&r);
@@ -176,8 +179,7 @@ mod tests {
             let b: Vec<f64> = (0..count).map(|i| f64::from(i % 7) / 7.0).collect();
             let mut rest = b.clone();
             add(&mut rest, -1.0, &matrix.regular(&bicgstab(|x| matrix.regular(x), &b, 1e-12)));
-            let rest = dot(&rest, &rest).sqrt();
-            assert!(rest < 1e-11, "{count}: {rest}");
+            assert!(norm(&rest) < 1e-11, "{count}: {}", norm(&rest));
         }
     }
 
