@@ -6,18 +6,15 @@
 //! residual = Σ |π P − π|
 //! ```
 //!
-//! The second form is regular if the chain has one closed class, and needs only products with P: BiCGStab (faer) solves it.
-//! Powers of P then remove rounding errors. The last digits may differ between processors, whose vector units add in different orders.
-
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::matrix_free::bicgstab::{BicgParams, bicgstab, bicgstab_scratch};
-use faer::matrix_free::{IdentityPrecond, LinOp};
-use faer::{Mat, MatMut, MatRef, Par};
+//! The second form is regular if the chain has one closed class, and needs only products with P: BiCGStab solves it (van der Vorst,
+//! SIAM J. Sci. Stat. Comput. 13 (1992) 631, without a preconditioner). Powers of P then remove rounding errors.
 
 /// The residual to reach.
 const RESIDUAL: f64 = 1e-12;
 /// The residual that is still accepted.
 const ACCEPTED: f64 = 1e-10;
+/// Steps of the solver.
+const STEPS: usize = 2000;
 /// Powers of P after the solver.
 const POWERS: usize = 20_000;
 
@@ -66,74 +63,76 @@ impl Matrix {
     }
 
     /// `law` one step later.
-    fn step(&self, law: impl Fn(usize) -> f64) -> Vec<f64> {
+    fn step(&self, law: &[f64]) -> Vec<f64> {
         let mut next = vec![0.0; self.len()];
-        for from in 0..self.len() {
-            let mass = law(from);
-            if mass != 0.0 {
-                self.row(from).for_each(|(to, p)| next[to as usize] += mass * p);
-            }
+        for (from, &mass) in law.iter().enumerate().filter(|(_, mass)| **mass != 0.0) {
+            self.row(from).for_each(|(to, p)| next[to as usize] += mass * p);
         }
         next
     }
+
+    /// (I − Pᵀ + u 1ᵀ) x with equal u.
+    fn regular(&self, x: &[f64]) -> Vec<f64> {
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
+        x.iter().zip(self.step(x)).map(|(x, next)| x - next + mean).collect()
+    }
 }
 
-/// I − Pᵀ + u 1ᵀ with equal u.
-#[derive(Debug)]
-struct Regular<'a>(&'a Matrix);
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
 
-impl LinOp<f64> for Regular<'_> {
-    fn apply_scratch(&self, _: usize, _: Par) -> StackReq {
-        StackReq::EMPTY
-    }
-    fn nrows(&self) -> usize {
-        self.0.len()
-    }
-    fn ncols(&self) -> usize {
-        self.0.len()
-    }
-    fn apply(&self, mut out: MatMut<'_, f64>, x: MatRef<'_, f64>, _: Par, _: &mut MemStack) {
-        for column in 0..x.ncols() {
-            let next = self.0.step(|i| x[(i, column)]);
-            let mean = (0..x.nrows()).map(|i| x[(i, column)]).sum::<f64>() / x.nrows() as f64;
-            for i in 0..x.nrows() {
-                out[(i, column)] = x[(i, column)] - next[i] + mean;
-            }
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// x + factor · y
+fn add(x: &mut [f64], factor: f64, y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += factor * y);
+}
+
+/// The solution of A x = b from x = b on, to a residual of Euclidean norm `tolerance`; without convergence, the last approximation.
+fn bicgstab(apply: impl Fn(&[f64]) -> Vec<f64>, b: &[f64], tolerance: f64) -> Vec<f64> {
+    let mut x = b.to_vec();
+    let mut r = b.to_vec();
+    add(&mut r, -1.0, &apply(&x));
+    let (shadow, mut p) = (r.clone(), r.clone());
+    for _ in 0..STEPS {
+        if norm(&r) <= tolerance {
+            break;
         }
+        let v = apply(&p);
+        let rho = dot(&shadow, &r);
+        let alpha = rho / dot(&shadow, &v);
+        add(&mut x, alpha, &p);
+        add(&mut r, -alpha, &v);
+        if norm(&r) <= tolerance {
+            break;
+        }
+        let t = apply(&r);
+        let omega = dot(&t, &r) / dot(&t, &t);
+        add(&mut x, omega, &r);
+        add(&mut r, -omega, &t);
+        let beta = dot(&shadow, &r) / rho * alpha / omega;
+        add(&mut p, -omega, &v);
+        p.iter_mut().zip(&r).for_each(|(p, r)| *p = r + beta * *p);
     }
-    fn conj_apply(&self, out: MatMut<'_, f64>, x: MatRef<'_, f64>, par: Par, stack: &mut MemStack) {
-        self.apply(out, x, par, stack);
-    }
+    x
 }
 
 /// The stationary law of `matrix`; the error names the residual that could not be reduced.
 pub(super) fn stationary(matrix: &Matrix) -> Result<Stationary, String> {
     let count = matrix.len();
-    let equal = Mat::from_fn(count, 1, |_, _| 1.0 / count as f64);
-    let mut solution = equal.clone();
-    let none = IdentityPrecond { dim: count };
-    let mut memory = MemBuffer::new(bicgstab_scratch::<f64>(none, none, Regular(matrix), 1, Par::Seq));
     // A sum of absolute values is up to √n times the Euclidean norm, by which the solver stops.
     let tolerance = RESIDUAL / (count as f64).sqrt();
-    // Without convergence the last approximation is as good a start for powers as any.
-    let _ = bicgstab(
-        solution.as_mut(),
-        none,
-        none,
-        Regular(matrix),
-        equal.as_ref(),
-        BicgParams { abs_tolerance: tolerance, rel_tolerance: 0.0, max_iters: 2000, ..Default::default() },
-        |_| {},
-        Par::Seq,
-        MemStack::new(&mut memory),
-    );
-    let usable = |x: f64| if x.is_finite() { x.max(0.0) } else { 1.0 };
-    let mut law: Vec<f64> = (0..count).map(|i| usable(solution[(i, 0)])).collect();
+    let mut law = bicgstab(|x| matrix.regular(x), &vec![1.0 / count as f64; count], tolerance);
+    // Whatever the solver returns is as good a start for powers as any.
+    law.iter_mut().for_each(|p| *p = if p.is_finite() { p.max(0.0) } else { 1.0 });
     let mut residual = f64::INFINITY;
     for _ in 0..POWERS {
         let total: f64 = law.iter().sum();
         law.iter_mut().for_each(|p| *p /= total);
-        let next = matrix.step(|i| law[i]);
+        let next = matrix.step(&law);
         let before = residual;
         residual = next.iter().zip(&law).map(|(a, b)| (a - b).abs()).sum();
         law = next;
@@ -153,21 +152,35 @@ pub(super) fn stationary(matrix: &Matrix) -> Result<Stationary, String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_birth_and_death_chain_has_its_geometric_law() {
+    fn birth_and_death(count: u32) -> Matrix {
         let mut matrix = Matrix::default();
-        let count = 30_u32;
         for i in 0..count {
             let (up, down) = (if i + 1 < count { 0.2 } else { 0.0 }, if i > 0 { 0.3 } else { 0.0 });
             let moves = [(i + 1, up), (i.wrapping_sub(1), down), (i, 1.0 - up - down)];
             matrix.push(moves.into_iter().filter(|(_, p)| *p > 0.0));
         }
-        let Stationary { law, residual } = stationary(&matrix).unwrap();
+        matrix
+    }
+
+    #[test]
+    fn a_birth_and_death_chain_has_its_geometric_law() {
+        let Stationary { law, residual } = stationary(&birth_and_death(30)).unwrap();
         assert!(residual < 1e-10, "{residual}");
         for (i, pair) in law.windows(2).enumerate() {
             assert!((pair[1] / pair[0] - 2.0 / 3.0).abs() < 1e-6, "{i}: {pair:?}");
         }
         assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-10);
+    }
+
+    #[test]
+    fn the_solver_solves_what_it_is_given() {
+        for count in [1, 2, 3, 10, 30] {
+            let matrix = birth_and_death(count);
+            let b: Vec<f64> = (0..count).map(|i| f64::from(i % 7) / 7.0).collect();
+            let mut rest = b.clone();
+            add(&mut rest, -1.0, &matrix.regular(&bicgstab(|x| matrix.regular(x), &b, 1e-12)));
+            assert!(norm(&rest) < 1e-11, "{count}: {}", norm(&rest));
+        }
     }
 
     #[test]
