@@ -55,7 +55,7 @@ case ${1:-} in
     ls dist/kneepoint-*.whl
     ;;
   test)
-    environment tested "maturin>=1.9,<2" pytest mypy numpy polars pandas pyarrow "gymnasium>=1"
+    environment tested "maturin>=1.9,<2" pytest mypy jsonschema numpy polars pandas pyarrow "gymnasium>=1"
     install
     # shellcheck disable=SC2086
     $VENV/bin/python -m pytest -q $PACKAGE/tests $(printf -- '--ignore %s ' $LONG)

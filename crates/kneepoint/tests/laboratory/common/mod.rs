@@ -4,5 +4,6 @@
 pub mod dumbbell;
 pub mod ledger;
 pub mod mutations;
+pub mod schema;
 pub mod shots;
 pub mod wire;
