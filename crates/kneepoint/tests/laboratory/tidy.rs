@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// Longest file, in lines.
 const LONGEST: usize = 450;
 
+/// Crates in `Cargo.lock`, ours among them.
+const CRATES: usize = 226;
+
 /// Banned in the library: clocks, entropy, I/O, and leftovers.
 const BANNED: [&str; 13] = [
     "todo!",
@@ -220,6 +223,18 @@ fn the_controllers_need_no_standard_library_and_three_dependencies() {
         }
     }
     report(faults);
+}
+
+/// Everybody who builds compiles them. The lock also has those of other systems and of features that are off.
+#[test]
+fn the_number_of_crates_is_the_one_that_was_thought_about() {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    let crates = std::fs::read_to_string(lock).expect("a lock").matches("[[package]]\n").count();
+    assert_eq!(
+        crates, CRATES,
+        "Cargo.lock has another number of crates. Fewer: lower CRATES. More: think first. `cargo tree -i NAME` says what \
+         asks for one; perhaps a feature can be left out, or some lines of ours do. If not, raise CRATES, with the reason in the commit."
+    );
 }
 
 /// The modules in the registry of a family.
