@@ -83,14 +83,14 @@ web: build ## which queue serves web objects best: runs the scenarios of docs/we
 	KNEE=$(KNEE) OUT=$(OUT) scripts/web.sh
 
 bench: cargo ## nanoseconds and instructions per packet, beside ns-2 if installed and beside dist/bench if `make dist` made it
-	$(CARGO) run --release --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
+	$(CARGO) run --profile dist --locked -p xtask -- bench $(if $(wildcard dist/bench),--guided dist/bench) $(ARGS)
 
 dist: cargo tools ## a release with profile guidance: dist/knee-VERSION-TARGET.tar.gz (half an hour)
 	FEATURES="$(BPF)" scripts/dist.sh $(ARGS)
 
 ratchet: cargo ## instructions per packet and per acknowledgement against crates/xtask/record.toml (ARGS=--write to record)
 	@if command -v valgrind > /dev/null; then \
-	  $(CARGO) run --release --locked -p xtask -- ratchet $(ARGS); \
+	  $(CARGO) run --profile dist --locked -p xtask -- ratchet $(ARGS); \
 	else \
 	  echo "======================================================================"; \
 	  echo "SKIPPED: instruction counts are not compared with crates/xtask/record.toml,"; \

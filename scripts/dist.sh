@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 features=${FEATURES:-}
 weight=200
-dist=$PWD/dist work=$PWD/target/dist
+dist=$PWD/dist work=$PWD/target/guidance
 target=$(rustc -vV | sed -n 's/^host: //p')
 merge=$(rustc --print sysroot)/lib/rustlib/$target/bin/llvm-profdata
 [ -x "$merge" ] || rustup component add llvm-tools
@@ -27,9 +27,9 @@ build() {
   shift
   flags=$(printf ',"%s"' "$@")
   # shellcheck disable=SC2086
-  cargo build --release --locked -p kneepoint-cli -p xtask $features --target "$target" --target-dir "$directory" \
+  cargo build --profile dist --locked -p kneepoint-cli -p xtask $features --target "$target" --target-dir "$directory" \
     --config "target.'cfg(all())'.rustflags=[${flags#,}]" \
-    --config 'profile.release.debug=false' --config 'profile.release.strip=true'
+    --config 'profile.dist.debug=false' --config 'profile.dist.strip=true'
 }
 
 mkdir -p "$dist" "$work"
@@ -38,9 +38,9 @@ if [ "${1:-}" = --profile ]; then
 else
   rm -rf "$work/counts" "$work/bench" "$work/out"
   build "$work/counting" "-Cprofile-generate=$work/counts"
-  knee=$work/counting/$target/release/knee
+  knee=$work/counting/$target/dist/knee
   echo "Training"
-  LLVM_PROFILE_FILE=$work/bench/%m-%p.profraw "$work/counting/$target/release/xtask" bench --train
+  LLVM_PROFILE_FILE=$work/bench/%m-%p.profraw "$work/counting/$target/dist/xtask" bench --train
   (
     mkdir -p "$work/out" && cp -r scenarios "$work/out/" && cd "$work/out"
     "$knee" compare --fresh --seeds 1 --duration 60s --series csv --out compare
@@ -60,7 +60,7 @@ build "$work/guided" "-Cprofile-use=$dist/knee.profdata" "--remap-path-prefix=$P
   "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 name=knee-$version-$target
-cp "$work/guided/$target/release/knee" "$work/guided/$target/release/xtask" "$dist/"
+cp "$work/guided/$target/dist/knee" "$work/guided/$target/dist/xtask" "$dist/"
 mv "$dist/xtask" "$dist/bench"
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -czf "$dist/$name.tar.gz" -C "$dist" knee -C .. LICENSE-APACHE LICENSE-MIT README.md
 echo "dist/$name.tar.gz"

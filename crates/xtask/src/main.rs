@@ -6,8 +6,8 @@
 //! cargo run --release -p xtask -- linux        compare the Linux host with this machine's kernel
 //! cargo run -p xtask -- fuzz-host              the sender beside this machine's kernel, script by script
 //! cargo run -p xtask -- live                   live experiments as they were measured on one machine
-//! cargo run --release -p xtask -- bench        cost per packet, beside ns-2's
-//! cargo run --release -p xtask -- ratchet      instruction counts against the committed record
+//! cargo run --profile dist -p xtask -- bench   cost per packet, beside ns-2's
+//! cargo run --profile dist -p xtask -- ratchet instruction counts against the committed record
 //! cargo run -p xtask -- docs                   documentation from the registries
 //! ```
 

@@ -55,7 +55,7 @@ pub struct Build {
     pub toolchain: String,
     /// The instruction set that the compiler may use.
     pub baseline: String,
-    /// `release` or `dev`.
+    /// The folder of cargo's profile: `dist`, or `debug`.
     pub profile: String,
 }
 
@@ -114,7 +114,7 @@ impl Build {
         Build {
             toolchain: machine::rustc(),
             baseline: baseline().into(),
-            profile: if cfg!(debug_assertions) { "dev" } else { "release" }.into(),
+            profile: profile().unwrap_or_else(|| "unknown".into()),
         }
     }
 }
@@ -123,6 +123,11 @@ impl Display for Build {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} build by {} for {}", self.profile, self.toolchain, self.baseline)
     }
+}
+
+/// The folder that this program is in.
+fn profile() -> Option<String> {
+    Some(std::env::current_exe().ok()?.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
 /// The highest level of x86-64 that this program was compiled for; elsewhere the architecture.
@@ -299,14 +304,14 @@ mod tests {
     }
 
     fn record() -> Record {
-        let build = Build { toolchain: "rustc 1".into(), baseline: "x".into(), profile: "release".into() };
+        let build = Build { toolchain: "rustc 1".into(), baseline: "x".into(), profile: "dist".into() };
         Record::empty(build).ratchet(&figures(2000.0, 60.0), "", None).unwrap()
     }
 
     #[test]
     fn the_committed_record_can_be_read() {
         let record = Record::read().unwrap();
-        assert_eq!(record.build.profile, "release");
+        assert_eq!(record.build.profile, "dist");
     }
 
     #[test]
