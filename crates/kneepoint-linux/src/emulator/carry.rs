@@ -244,11 +244,11 @@ pub fn be_prompt() -> bool {
 
 /// The same with this priority, below the emulator's or above it.
 pub fn be_prompt_at(priority: i32) -> bool {
-    // SAFETY: the parameters live through the call, and the thread is the caller's own.
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the priority, which is all that the kernel's parameters have, lives through the call, and the thread is the caller's own.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-        let parameters = libc::sched_param { sched_priority: priority };
-        let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-        libc::sched_setscheduler(0, policy, &raw const parameters) == 0
+        // The call itself: musl's function of this name refuses, as POSIX means whole processes by it.
+        libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) == 0
     }
 }
