@@ -34,11 +34,11 @@ use crate::answer::{self, Answer, Series};
 use crate::completion;
 use crate::conductor::{self, Conducted};
 use crate::failure::Failure;
-use crate::files::{self, tell};
+use crate::files;
 use crate::forecast::Forecast;
-use crate::host;
 use crate::means::Sweep;
 use crate::outputs::{self, Out, Picture, report_at, write_report};
+use crate::session::Session;
 use crate::{manifest, parquet, threads};
 use each::{Files, Format, label};
 
@@ -100,6 +100,7 @@ struct About {
 
 impl About {
     fn new(
+        session: &Session,
         title: String,
         scenarios: Vec<(String, String)>,
         files: BTreeMap<String, String>,
@@ -109,7 +110,7 @@ impl About {
         let digests = files.into_iter().map(|(name, text)| (name, manifest::digest([&*text].into_iter())));
         About {
             title,
-            manifest: Manifest { files: digests.collect(), ..manifest::of(scenarios, seeds, notes) },
+            manifest: Manifest { files: digests.collect(), ..manifest::of(session, scenarios, seeds, notes) },
         }
     }
 }
@@ -215,25 +216,32 @@ const MOST_SAMPLES: u64 = 2_000_000;
 
 impl ComparisonPlan {
     /// Makes the missing runs, writes all files, and prints the result.
-    pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
+    pub fn conduct(
+        mut self,
+        session: &Session,
+        settings: &ComparisonOptions,
+        as_json: bool,
+    ) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
         let study = self.study();
         let listens = self.listens(settings);
-        settings.sweep.check(listens)?;
+        settings.sweep.check(session, listens)?;
         let objects = self.objects || settings.objects;
         if settings.sweep.dry_run() {
-            return Forecast::of(&study, &settings.sweep, listens, |cost| each::objects(objects, cost))?
-                .print(as_json);
+            return Forecast::of(session, &study, &settings.sweep, listens, |cost| {
+                each::objects(objects, cost)
+            })?
+            .print(session, as_json);
         }
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, out, .. } = self;
-        let out = out.settle()?;
+        let out = out.settle(session)?;
         let notes = named
             .keys()
             .filter(|name| !is_within(name))
             .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
         let notes = notes.collect();
-        let about = About::new(title, scenarios.clone(), named.clone(), seeds, notes);
+        let about = About::new(session, title, scenarios.clone(), named.clone(), seeds, notes);
         let manifest = about.manifest.clone();
         let files = Files {
             settings,
@@ -243,43 +251,44 @@ impl ComparisonPlan {
             manifest: &manifest,
             out: &out,
         };
-        let conducted = conductor::conduct(&study, &settings.sweep, &files)?;
+        let conducted = conductor::conduct(session, &study, &settings.sweep, &files)?;
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
         let defined = |name: &str| output::table(name).expect("every table of a comparison is defined");
         parquet::save_tables(&tables, defined, &manifest, &out)?;
-        write_report(&document, &out, &settings.charts)?;
-        let place = report_at(&out.publish()?);
-        files::print(if as_json { json } else { report::format::text::render(&document) })?;
+        write_report(session, &document, &out, &settings.charts)?;
+        let place = report_at(&out.publish(session)?);
+        session.print(if as_json { json } else { report::format::text::render(&document) })?;
         if let Some(stopped) = unfinished {
             return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
         }
-        tell(place);
+        session.tell(place);
         Ok(())
     }
 
     /// Makes the missing runs. Nothing is written but what is kept of them.
-    pub fn answer(mut self, settings: &ComparisonOptions) -> Result<Answer, Failure> {
+    pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
-        settings.sweep.check(self.listens(settings))?;
+        settings.sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
-            let [pcap, objects] = ["pcap", "objects"].map(|name| host::option(name, ""));
+            let [pcap, objects] = ["pcap", "objects"].map(|name| session.option(name, ""));
             let message = format!(
                 "`{pcap}` and `{objects}` write files of each run, and there is no directory for them"
             );
-            let remedy = format!("name a directory with `{}`", host::option("out", "DIR"));
+            let remedy = format!("name a directory with `{}`", session.option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
         }
         let study = self.study();
-        let conducted = conductor::conduct(&study, &settings.sweep, &())?;
+        let conducted = conductor::conduct(session, &study, &settings.sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
-        let answer = settings.answer(conducted, About::new(title, scenarios, files, seeds, Vec::new()))?;
-        Ok(Answer { series: Series::new(settings.sweep.store()?, kept), ..answer })
+        let answer =
+            settings.answer(conducted, About::new(session, title, scenarios, files, seeds, Vec::new()))?;
+        Ok(Answer { series: Series::new(settings.sweep.store(session)?, kept), ..answer })
     }
 
     /// Whether runs write what is not kept.

@@ -4,17 +4,19 @@
 //!
 //! | room | what it does |
 //! |---|---|
-//! | [`host`] | the program that this library is part of: a terminal's, or another |
+//! | [`terminal`] | text as wide as the terminal |
+//! | [`failure`] | errors, their messages and exit status |
+//! | [`session`] | what a call has of its own: who makes it, their words and algorithms, the request to stop |
+//! | [`program`] | a program that makes calls: what is said to it waits until it takes it |
+//! | [`interrupt`] | Ctrl-C, and other signals |
+//! | [`console`] | a person at a terminal who makes a call |
 //! | [`machine`] | clock, host name, kernel: the only place that reads them |
 //! | [`memory`] | how much memory runs may take |
 //! | [`manifest`] | provenance of results |
-//! | [`terminal`] | text as wide as the terminal |
-//! | [`failure`] | errors, their messages and exit status |
 //! | [`temporary`] | files and directories of random names, and what killed processes left of them |
 //! | [`files`] | atomic reads and writes, printing |
 //! | [`named`] | the files that a scenario and its verb's options name |
 //! | [`compressed`] | files that gzip, zstd or xz made smaller |
-//! | [`interrupt`] | Ctrl-C, and other signals |
 //! | [`threads`] | work side by side, within the machine's limits |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
@@ -46,10 +48,10 @@ mod comparison;
 mod completion;
 mod compressed;
 mod conductor;
+mod console;
 pub mod failure;
 mod files;
 mod forecast;
-pub mod host;
 mod interrupt;
 mod library;
 mod machine;
@@ -60,6 +62,8 @@ mod named;
 mod outputs;
 mod parquet;
 mod png;
+pub mod program;
+pub mod session;
 pub mod store;
 mod temporary;
 mod terminal;
@@ -78,6 +82,7 @@ pub use arguments::Knee;
 
 /// The program `knee`: acts as its command line says.
 pub fn main() -> ExitCode {
+    let session = console::session();
     interrupt::outlive_limits();
     // A shell that asks for suggestions sets a variable.
     CompleteEnv::with_factory(Knee::command).complete();
@@ -85,11 +90,11 @@ pub fn main() -> ExitCode {
     kneepoint_linux::kernel::quiet();
     let as_json = arguments::want_json(std::env::args_os());
     match Knee::try_parse().map_err(arguments::below_zero) {
-        Ok(knee) => knee.act().map_or_else(|failure| failure.report(as_json), |()| ExitCode::SUCCESS),
+        Ok(knee) => knee.act(&session).map_or_else(|failure| failure.report(as_json), |()| ExitCode::SUCCESS),
         Err(usage) if as_json && usage.use_stderr() => failure::Failure::from(&usage).report(as_json),
         Err(usage) => {
             match terminal::refusal(&usage.render().to_string()).filter(|_| usage.use_stderr()) {
-                Some(text) => files::tell(text.trim_end()),
+                Some(text) => session.tell(text.trim_end()),
                 None => match usage.print() {
                     Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                         return failure::Failure::output(&error).report(as_json);

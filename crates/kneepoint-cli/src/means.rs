@@ -11,9 +11,9 @@ use kneepoint::units::Bytes;
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
-use crate::host::{self, Host, Share};
 use crate::machine;
 use crate::memory::Allowance;
+use crate::session::{Session, Share};
 use crate::store::Store;
 
 /// Options of every verb that makes runs.
@@ -100,28 +100,28 @@ impl FromStr for Shard {
 
 impl Means {
     /// Refuses a store at a URL: only a cluster keeps runs there.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self, session: &Session) -> Result<(), Failure> {
         match self.url() {
             None => Ok(()),
             Some(url) => Err(Failure::usage(
                 format!("the store `{url}` is not a directory"),
                 format!(
                     "name a directory, as in `{}`; runs that are made with `{}` can be kept at a URL",
-                    host::option("store", "out/runs"),
-                    host::option("on", "ray")
+                    session.option("store", "out/runs"),
+                    session.option("on", "ray")
                 ),
             )),
         }
     }
 
     /// The runs that are kept.
-    pub fn store(&self) -> Result<Store, Failure> {
-        Store::open(self.store.as_deref())
+    pub fn store(&self, session: &Session) -> Result<Store, Failure> {
+        Store::open(session, self.store.as_deref())
     }
 
     /// The runs that are kept, to look into; nothing is made.
-    pub fn kept(&self) -> Store {
-        Store::at(self.store.as_deref())
+    pub fn kept(&self, session: &Session) -> Store {
+        Store::at(session, self.store.as_deref())
     }
 
     /// Whether kept runs are repeated.
@@ -140,8 +140,8 @@ impl Means {
     }
 
     /// The memory that runs may take together, if there is a limit.
-    pub fn allowance(&self) -> Option<Allowance> {
-        Allowance::new(self.memory)
+    pub fn allowance(&self, session: &Session) -> Option<Allowance> {
+        Allowance::new(self.memory, session.spelling())
     }
 
     /// Runs side by side.
@@ -157,11 +157,11 @@ impl Sweep {
     }
 
     /// Refuses what cannot go together, before anything is made. A run that `listens` writes packets or objects, which are not kept.
-    pub fn check(&self, listens: bool) -> Result<(), Failure> {
+    pub fn check(&self, session: &Session, listens: bool) -> Result<(), Failure> {
         if self.on.is_none() {
-            self.means.check()?;
+            self.means.check(session)?;
         }
-        match self.elsewhere().filter(|_| listens) {
+        match self.elsewhere(session).filter(|_| listens) {
             None => Ok(()),
             Some(elsewhere) => Err(Failure::usage(
                 format!(
@@ -169,17 +169,17 @@ impl Sweep {
                 ),
                 format!(
                     "leave out `{}` and `{}`, or `{elsewhere}`",
-                    host::option("pcap", ""),
-                    host::option("objects", "")
+                    session.option("pcap", ""),
+                    session.option("objects", "")
                 ),
             )),
         }
     }
 
     /// The option by which others make runs, as the caller writes it.
-    pub fn elsewhere(&self) -> Option<String> {
-        let shard = self.shard.map(|shard| host::option("shard", &shard.to_string()));
-        let cluster = || self.on.as_ref().map(|cluster| host::option("on", &cluster.to_string()));
+    pub fn elsewhere(&self, session: &Session) -> Option<String> {
+        let shard = self.shard.map(|shard| session.option("shard", &shard.to_string()));
+        let cluster = || self.on.as_ref().map(|cluster| session.option("on", &cluster.to_string()));
         shard.or_else(cluster)
     }
 
@@ -194,13 +194,13 @@ impl Sweep {
     }
 
     /// The cluster on which the runs are made. Within another program that is the other program's business.
-    pub fn cluster(&self) -> Option<&Cluster> {
-        self.on.as_ref().filter(|_| host::embedding().is_none())
+    pub fn cluster(&self, session: &Session) -> Option<&Cluster> {
+        self.on.as_ref().filter(|_| !session.is_embedded())
     }
 
     /// Whether others make some of the runs, and keep them in the same store.
-    pub fn divided(&self) -> bool {
-        self.shard.is_some() || host::embedding().map(Host::share).unwrap_or_default() != Share::All
+    pub fn divided(&self, session: &Session) -> bool {
+        self.shard.is_some() || *session.share() != Share::All
     }
 }
 

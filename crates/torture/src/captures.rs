@@ -8,7 +8,7 @@ use clap::Parser;
 use kneepoint::capture::{Capture, foreign_format, is_capture};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
-use kneepoint_cli::{Knee, host};
+use kneepoint_cli::{Knee, program};
 use tempfile::TempDir;
 
 /// Everything that is asked of a capture.
@@ -62,10 +62,9 @@ pub fn frames(bytes: &[u8]) {
     watch(&capture);
 }
 
-/// Where files are written for readers that open them. From here on remarks are kept, and not printed.
+/// Where files are written for readers that open them.
 pub fn folder() -> &'static TempDir {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    host::embed().take_remarks();
     FOLDER.get_or_init(|| tempfile::tempdir().expect("a place for files"))
 }
 
@@ -76,5 +75,5 @@ pub fn compressed(bytes: &[u8]) {
     let words = ["knee", "predict", "--predictors", "rtt", "--store"].map(Into::into);
     let places = [folder().path().join("runs"), path].map(Into::into);
     let knee = Knee::try_parse_from::<_, std::ffi::OsString>(words.into_iter().chain(places));
-    let _ = knee.map(|knee| knee.answer()).expect("words that are understood");
+    let _ = knee.map(|knee| knee.answer(&program::session())).expect("words that are understood");
 }

@@ -5,6 +5,7 @@ use std::fs;
 
 use kneepoint::report::json;
 use kneepoint::study::Record;
+use kneepoint_cli::program;
 use kneepoint_cli::store::Store;
 
 use crate::captures::folder;
@@ -24,5 +25,6 @@ pub fn store(bytes: &[u8]) {
     fs::create_dir_all(&runs).expect("a folder");
     fs::write(runs.join("0123456789abcdef.json"), bytes).expect("a file that can be written");
     // A file that is no run of this name is told, and stays where it is.
-    let _ = Store::at(Some(&runs)).look("0123456789abcdef", 1);
+    let session = program::session();
+    let _ = Store::at(&session, Some(&runs)).look(&session, "0123456789abcdef", 1);
 }

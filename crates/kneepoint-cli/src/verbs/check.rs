@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::comparison::too_many_samples;
 use crate::failure::{self, Failure};
 use crate::files;
-use crate::host;
 use crate::library::{self, Volume};
+use crate::session::Session;
 
 /// Arguments of `knee check`.
 #[derive(Args)]
@@ -24,10 +24,10 @@ pub struct Arguments {
 }
 
 /// Checks all files.
-pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn check(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (mut answers, mut status) = (Vec::new(), 0);
     for path in &arguments.files {
-        match check_one(path) {
+        match check_one(session, path) {
             Ok((answer, failure)) => {
                 if let Some(failure) = failure {
                     status = 2;
@@ -35,7 +35,7 @@ pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                         failure.report(as_json);
                     }
                 } else if !as_json {
-                    files::print(line(&answer))?;
+                    session.print(line(&answer))?;
                 }
                 answers.push(answer);
             }
@@ -47,33 +47,30 @@ pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     // Without a file that can be read there is no answer.
     if as_json && !answers.is_empty() {
-        files::print_json(&json!({ "files": answers }))?;
+        session.print_json(&json!({ "files": answers }))?;
     }
     if status == 0 { Ok(()) } else { Err(Failure::Said(status)) }
 }
 
 /// The result for a file as JSON, and as a failure if the file is invalid.
-fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
-    let text = files::read_text(path)?;
+fn check_one(session: &Session, path: &Path) -> Result<(Value, Option<Failure>), Failure> {
+    let text = files::read_text(session, path)?;
     let origin = path.display().to_string();
     if library::is_experiment(&text) {
-        return Ok(match library::find(&[path], Pace::Full, Scope::Single) {
+        return Ok(match library::find(session, &[path], Pace::Full, Scope::Single) {
             Ok(found) => (figure(&origin, &found), None),
             Err(Failure::Scenario { origin: file, text: read, faults }) => refused(file, read, faults),
             Err(other) => return Err(other),
         });
     }
-    let checked =
-        host::extensions().parse_with(&text, &|named| files::beside(path, named)).and_then(|plan| match plan
-            .cases
-            .iter()
-            .find_map(|case| too_many_samples(&case.valid))
-        {
+    let checked = session.extensions().parse_with(&text, &|named| files::beside(path, named)).and_then(
+        |plan| match plan.cases.iter().find_map(|case| too_many_samples(&case.valid)) {
             Some((message, help)) => {
                 Err(vec![Fault { span: sample_place(&text), message, help: Some(help) }])
             }
             None => Ok(plan),
-        });
+        },
+    );
     Ok(match checked {
         Ok(plan) => {
             let answer = json!({

@@ -4,9 +4,9 @@
 use kneepoint::scenario;
 
 use crate::failure::Failure;
-use crate::files;
+use crate::session::Session;
 
 /// Prints the schema, a document of the JSON Schema standard and not of ours: it has the version of that standard.
-pub fn schema() -> Result<(), Failure> {
-    files::print(format!("{:#}", scenario::schema()))
+pub fn schema(session: &Session) -> Result<(), Failure> {
+    session.print(format!("{:#}", scenario::schema()))
 }

@@ -31,6 +31,7 @@ mod replaying;
 mod reproducing;
 #[cfg(target_os = "linux")]
 mod rights;
+mod sessions;
 mod stopping;
 mod telling;
 

@@ -10,6 +10,7 @@ use super::parameters::Chosen;
 use super::{axis, print, refused};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::session::Session;
 
 /// Arguments of `knee fluid boundary`.
 #[derive(Args)]
@@ -30,9 +31,9 @@ pub struct Arguments {
 }
 
 /// Computes and prints the boundary.
-pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn boundary(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let found = found(arguments)?;
-    print(&report::fluid::boundary(&found), &found, as_json)
+    print(session, &report::fluid::boundary(&found), &found, as_json)
 }
 
 /// Computes the boundary.

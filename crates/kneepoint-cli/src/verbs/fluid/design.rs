@@ -11,6 +11,7 @@ use super::parameters::Chosen;
 use super::{axis, print, refused};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::session::Session;
 use crate::values::within;
 
 /// Arguments of `knee fluid design`.
@@ -41,9 +42,9 @@ pub struct Arguments {
 }
 
 /// Computes and prints the designs.
-pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn design(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let designs = designs(arguments)?;
-    print(&report::fluid::designs(&designs), &designs, as_json)
+    print(session, &report::fluid::designs(&designs), &designs, as_json)
 }
 
 /// Computes the designs.
