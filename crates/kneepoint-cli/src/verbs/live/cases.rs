@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+
 use super::study::{self, Measured, on_linux};
 use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope, Work};
 use kneepoint::scenario;
@@ -11,9 +14,8 @@ use kneepoint::units::Span;
 
 use super::invalid;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::library;
 use crate::verbs::run::{UNNAMED, row_name, usual_sample};
-use crate::{files, library};
 
 /// What is to be run.
 pub struct Cases {
