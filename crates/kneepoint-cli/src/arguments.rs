@@ -5,10 +5,10 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, Parser, Subcommand};
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
-use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::files::{self, tell};
 use crate::verbs::{
     check, coexist, compare, completions, doctor, drill, explain, fluid, init, kernel, list, man, markov,
     predict, reproduce, run, schema,
@@ -142,15 +142,15 @@ const WITH_ROWS: [&str; 7] = ["compare", "coexist", "run", "reproduce", "predict
 
 impl Knee {
     /// What the verb finds out, where it is about results. Nothing is printed, and no report is written.
-    pub fn answer(&self) -> Result<Answer, Failure> {
+    pub fn answer(&self, session: &Session) -> Result<Answer, Failure> {
         match &self.verb {
-            Verb::Compare(arguments) => compare::answer(arguments),
-            Verb::Coexist(arguments) => coexist::answer(arguments),
-            Verb::Run(arguments) => run::answer(arguments),
-            Verb::Reproduce(arguments) => reproduce::answer(arguments),
-            Verb::Predict(arguments) => predict::answer(arguments),
-            Verb::Fluid(arguments) => fluid::answer(arguments),
-            Verb::Markov(arguments) => markov::answer(arguments),
+            Verb::Compare(arguments) => compare::answer(session, arguments),
+            Verb::Coexist(arguments) => coexist::answer(session, arguments),
+            Verb::Run(arguments) => run::answer(session, arguments),
+            Verb::Reproduce(arguments) => reproduce::answer(session, arguments),
+            Verb::Predict(arguments) => predict::answer(session, arguments),
+            Verb::Fluid(arguments) => fluid::answer(session, arguments),
+            Verb::Markov(arguments) => markov::answer(session, arguments),
             _ => Err(Failure::usage(
                 "this verb prints, and has no rows",
                 format!("run it as `knee` in a shell; those with rows are {}", WITH_ROWS.join(", ")),
@@ -164,42 +164,42 @@ impl Knee {
     }
 
     /// Executes the verb.
-    pub fn act(&self) -> Result<(), Failure> {
-        match self.perform() {
+    pub fn act(&self, session: &Session) -> Result<(), Failure> {
+        match self.perform(session) {
             // A part of the runs was asked for and made: that is the outcome.
             Err(Failure::Left(left)) => {
-                tell(left.text());
-                if self.json { files::print_json(&left) } else { Ok(()) }
+                session.tell(left.text());
+                if self.json { session.print_json(&left) } else { Ok(()) }
             }
             done => done,
         }
     }
 
-    fn perform(&self) -> Result<(), Failure> {
+    fn perform(&self, session: &Session) -> Result<(), Failure> {
         match &self.verb {
-            Verb::Compare(arguments) => compare::compare(arguments, self.json),
-            Verb::Coexist(arguments) => coexist::coexist(arguments, self.json),
-            Verb::Run(arguments) => run::run(arguments, self.json),
-            Verb::Reproduce(arguments) => reproduce::reproduce(arguments, self.json),
-            Verb::Predict(arguments) => predict::predict(arguments, self.json),
-            Verb::Fluid(arguments) => fluid::fluid(arguments, self.json),
-            Verb::Markov(arguments) => markov::markov(arguments, self.json),
-            Verb::Drill(arguments) => drill::drill(arguments, self.json),
-            Verb::Kernel(arguments) => kernel::kernel(arguments, self.json),
-            Verb::List(arguments) => list::list(arguments, self.json),
-            Verb::Explain(arguments) => explain::explain(arguments, self.json),
-            Verb::Init(arguments) => init::init(arguments, self.json),
-            Verb::Check(arguments) => check::check(arguments, self.json),
+            Verb::Compare(arguments) => compare::compare(session, arguments, self.json),
+            Verb::Coexist(arguments) => coexist::coexist(session, arguments, self.json),
+            Verb::Run(arguments) => run::run(session, arguments, self.json),
+            Verb::Reproduce(arguments) => reproduce::reproduce(session, arguments, self.json),
+            Verb::Predict(arguments) => predict::predict(session, arguments, self.json),
+            Verb::Fluid(arguments) => fluid::fluid(session, arguments, self.json),
+            Verb::Markov(arguments) => markov::markov(session, arguments, self.json),
+            Verb::Drill(arguments) => drill::drill(session, arguments, self.json),
+            Verb::Kernel(arguments) => kernel::kernel(session, arguments, self.json),
+            Verb::List(arguments) => list::list(session, arguments, self.json),
+            Verb::Explain(arguments) => explain::explain(session, arguments, self.json),
+            Verb::Init(arguments) => init::init(session, arguments, self.json),
+            Verb::Check(arguments) => check::check(session, arguments, self.json),
             #[cfg(target_os = "linux")]
-            Verb::Emulate(arguments) => emulate::emulate(arguments, self.json),
+            Verb::Emulate(arguments) => emulate::emulate(session, arguments, self.json),
             #[cfg(target_os = "linux")]
-            Verb::Live(arguments) => live::live(arguments, self.json),
+            Verb::Live(arguments) => live::live(session, arguments, self.json),
             #[cfg(target_os = "linux")]
-            Verb::Replay(arguments) => replay::replay(arguments, self.json),
-            Verb::Doctor(arguments) => doctor::doctor(arguments, self.json),
-            Verb::Completions(arguments) => completions::completions(arguments),
-            Verb::Man(arguments) => man::man(arguments, Knee::command(), self.json),
-            Verb::Schema => schema::schema(),
+            Verb::Replay(arguments) => replay::replay(session, arguments, self.json),
+            Verb::Doctor(arguments) => doctor::doctor(session, arguments, self.json),
+            Verb::Completions(arguments) => completions::completions(session, arguments),
+            Verb::Man(arguments) => man::man(session, arguments, Knee::command(), self.json),
+            Verb::Schema => schema::schema(session),
         }
     }
 }

@@ -29,17 +29,18 @@ use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::study::{Record, Study};
 use kneepoint::table::{Labels, Records};
 use kneepoint::units::Interval;
+use kneepoint_bench::answer::{self, Answer, Series};
+use kneepoint_bench::conductor::{self, Conducted};
+use kneepoint_bench::files;
+use kneepoint_bench::forecast::Forecast;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::threads;
 
-use crate::answer::{self, Answer, Series};
 use crate::completion;
-use crate::conductor::{self, Conducted};
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::forecast::Forecast;
-use crate::host;
-use crate::means::Sweep;
+use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{self, Out, Picture, report_at, write_report};
-use crate::{manifest, parquet, threads};
+use crate::{manifest, parquet};
 use each::{Files, Format, label};
 
 /// Options of every comparison.
@@ -49,7 +50,7 @@ pub struct ComparisonOptions {
     #[arg(long, value_name = "PATH=VALUE", add = completion::path())]
     pub set: Vec<String>,
     #[command(flatten)]
-    sweep: Sweep,
+    sweep: SweepOptions,
     /// Formats of the sampled series
     #[arg(
         long,
@@ -100,6 +101,7 @@ struct About {
 
 impl About {
     fn new(
+        session: &Session,
         title: String,
         scenarios: Vec<(String, String)>,
         files: BTreeMap<String, String>,
@@ -109,7 +111,7 @@ impl About {
         let digests = files.into_iter().map(|(name, text)| (name, manifest::digest([&*text].into_iter())));
         About {
             title,
-            manifest: Manifest { files: digests.collect(), ..manifest::of(scenarios, seeds, notes) },
+            manifest: Manifest { files: digests.collect(), ..manifest::of(session, scenarios, seeds, notes) },
         }
     }
 }
@@ -212,24 +214,30 @@ pub struct ComparisonPlan {
 
 impl ComparisonPlan {
     /// Makes the missing runs, writes all files, and prints the result.
-    pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
+    pub fn conduct(
+        mut self,
+        session: &Session,
+        settings: &ComparisonOptions,
+        as_json: bool,
+    ) -> Result<(), Failure> {
         self.open(&settings.pcap)?;
         let study = self.study();
         let listens = self.listens(settings);
-        settings.sweep.check(listens)?;
+        let sweep = Sweep::from(&settings.sweep);
+        sweep.check(session, listens)?;
         let objects = self.objects || settings.objects;
         if settings.sweep.dry_run() {
-            return Forecast::of(&study, &settings.sweep, listens, |cost| each::objects(objects, cost))?
-                .print(as_json);
+            return Forecast::of(session, &study, &sweep, listens, |cost| each::objects(objects, cost))?
+                .print(session, as_json);
         }
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, out, .. } = self;
-        let out = out.settle()?;
+        let out = out.settle(session)?;
         let notes = named
             .keys()
             .filter(|name| !is_within(name))
             .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
         let notes = notes.collect();
-        let about = About::new(title, scenarios.clone(), named.clone(), seeds, notes);
+        let about = About::new(session, title, scenarios.clone(), named.clone(), seeds, notes);
         let manifest = about.manifest.clone();
         let files = Files {
             settings,
@@ -239,42 +247,44 @@ impl ComparisonPlan {
             manifest: &manifest,
             out: &out,
         };
-        let conducted = conductor::conduct(&study, &settings.sweep, &files)?;
+        let conducted = conductor::conduct(session, &study, &sweep, &files)?;
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
         let defined = |name: &str| output::table(name).expect("every table of a comparison is defined");
         parquet::save_tables(&tables, defined, &manifest, &out)?;
-        write_report(&document, &out, &settings.charts)?;
-        let place = report_at(&out.publish()?);
-        files::print(if as_json { json } else { report::format::text::render(&document) })?;
+        write_report(session, &document, &out, &settings.charts)?;
+        let place = report_at(&out.publish(session)?);
+        session.print(if as_json { json } else { report::format::text::render(&document) })?;
         if let Some(stopped) = unfinished {
             return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
         }
-        tell(place);
+        session.tell(place);
         Ok(())
     }
 
     /// Makes the missing runs. Nothing is written but what is kept of them.
-    pub fn answer(mut self, settings: &ComparisonOptions) -> Result<Answer, Failure> {
+    pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.open(&settings.pcap)?;
-        settings.sweep.check(self.listens(settings))?;
+        let sweep = Sweep::from(&settings.sweep);
+        sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
-            let [pcap, objects] = ["pcap", "objects"].map(|name| host::option(name, ""));
+            let [pcap, objects] = ["pcap", "objects"].map(|name| session.option(name, ""));
             let message = format!(
                 "`{pcap}` and `{objects}` write files of each run, and there is no directory for them"
             );
-            let remedy = format!("name a directory with `{}`", host::option("out", "DIR"));
+            let remedy = format!("name a directory with `{}`", session.option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
         }
         let study = self.study();
-        let conducted = conductor::conduct(&study, &settings.sweep, &())?;
+        let conducted = conductor::conduct(session, &study, &sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
-        let answer = settings.answer(conducted, About::new(title, scenarios, files, seeds, Vec::new()))?;
-        Ok(Answer { series: Series::new(settings.sweep.store()?, kept), ..answer })
+        let answer =
+            settings.answer(conducted, About::new(session, title, scenarios, files, seeds, Vec::new()))?;
+        Ok(Answer { series: Series::new(sweep.store(session)?, kept), ..answer })
     }
 
     /// Whether runs write what is not kept.

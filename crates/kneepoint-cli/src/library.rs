@@ -8,9 +8,10 @@ use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
 use kneepoint::scenario::Fault;
 use kneepoint::settings::names::same_name;
 use kneepoint::suggest::closest;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::{files, threads};
 
 use crate::failure::Failure;
-use crate::{files, threads};
 
 /// Paths below `experiments/` and file contents.
 const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
@@ -46,8 +47,13 @@ pub fn names() -> impl Iterator<Item = String> {
 
 /// The experiments selected by `names` (publications, figures, files); all built-in ones if `names` is empty. They have the variants of
 /// `scope`.
-pub fn find(names: &[impl AsRef<Path>], pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
-    let all = carried(pace, scope)?;
+pub fn find(
+    session: &Session,
+    names: &[impl AsRef<Path>],
+    pace: Pace,
+    scope: Scope,
+) -> Result<Vec<Volume>, Failure> {
+    let all = carried(session, pace, scope)?;
     if names.is_empty() {
         return Ok(all);
     }
@@ -57,7 +63,7 @@ pub fn find(names: &[impl AsRef<Path>], pace: Pace, scope: Scope) -> Result<Vec<
         let answers = |volume: &&Volume| name.to_str().is_some_and(|name| volume.answers_to(name));
         found.extend(all.iter().filter(answers).cloned());
         if found.len() == before {
-            found.push(from_file(name, &all, pace, scope)?);
+            found.push(from_file(session, name, &all, pace, scope)?);
         }
     }
     let mut once: Vec<Volume> = Vec::new();
@@ -85,8 +91,8 @@ pub fn is_experiment(text: &str) -> bool {
 }
 
 /// Reads a scenario for a verb that runs no experiments.
-pub fn scenario(path: &Path) -> Result<String, Failure> {
-    let text = files::read_text(path)?;
+pub fn scenario(session: &Session, path: &Path) -> Result<String, Failure> {
+    let text = files::read_text(session, path)?;
     if is_experiment(&text) {
         let message = format!("`{}` is an experiment, and a scenario is expected", path.display());
         return Err(Failure::usage(message, "`knee reproduce FILE` runs an experiment"));
@@ -94,7 +100,7 @@ pub fn scenario(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn carried(pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
+fn carried(session: &Session, pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
     let is_publication = |path: &str| Path::new(path).file_name().is_some_and(|name| name == PUBLICATION);
     let (publications, figures): (Vec<_>, Vec<_>) =
         CARRIED.iter().copied().partition(|(path, _)| is_publication(path));
@@ -109,7 +115,7 @@ fn carried(pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
         let parsed = experiment::parse_in(publication, text, pace, scope, &none_named);
         read(path, text, shared.clone(), parsed)
     };
-    let mut all = threads::map(&figures, one).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut all = threads::map(session, &figures, one).into_iter().collect::<Result<Vec<_>, _>>()?;
     for volume in &mut all {
         volume.experiment.paper.clone_from(&volume.paper);
     }
@@ -149,7 +155,13 @@ fn read(
     }
 }
 
-fn from_file(path: &Path, all: &[Volume], pace: Pace, scope: Scope) -> Result<Volume, Failure> {
+fn from_file(
+    session: &Session,
+    path: &Path,
+    all: &[Volume],
+    pace: Pace,
+    scope: Scope,
+) -> Result<Volume, Failure> {
     let name = path.display().to_string();
     if path != "-" && path.extension().is_none_or(|end| end != "toml") {
         let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
@@ -161,10 +173,10 @@ fn from_file(path: &Path, all: &[Volume], pace: Pace, scope: Scope) -> Result<Vo
             format!("{meant}`knee reproduce --list` shows all; experiment files end in .toml"),
         ));
     }
-    let text = files::read_text(path)?;
+    let text = files::read_text(session, path)?;
     let beside = |named: &str| files::beside(path, named);
     let common = path.with_file_name(PUBLICATION);
-    let shared = if common.is_file() { Some(files::read_text(&common)?) } else { None };
+    let shared = if common.is_file() { Some(files::read_text(session, &common)?) } else { None };
     let publication = publication(&common.display().to_string(), shared.as_deref().unwrap_or_default())?;
     let parse = |at| {
         read(&name, &text, shared.clone(), experiment::parse_in(&publication, &text, at, scope, &beside))

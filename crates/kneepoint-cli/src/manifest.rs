@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 
 use kneepoint::report::{Manifest, SCHEMA_VERSION};
 use kneepoint::scenario;
+use kneepoint_bench::machine;
+use kneepoint_bench::session::Session;
 use sha2::{Digest, Sha256};
 
-use crate::machine;
-
 /// The manifest of the current run, for input texts by name.
-pub fn of(scenario: Vec<(String, String)>, seeds: Vec<u64>, notes: Vec<String>) -> Manifest {
+pub fn of(
+    session: &Session,
+    scenario: Vec<(String, String)>,
+    seeds: Vec<u64>,
+    notes: Vec<String>,
+) -> Manifest {
     let presets = scenario.iter().flat_map(|(_, text)| scenario::presets(text));
     let revision = env!("KNEE_REVISION");
     Manifest {
@@ -25,7 +30,7 @@ pub fn of(scenario: Vec<(String, String)>, seeds: Vec<u64>, notes: Vec<String>) 
         host: Some(machine::host()),
         kernel: Some(machine::kernel()),
         created: Some(machine::now()),
-        command: Some(machine::command_line()),
+        command: Some(machine::command_line(session)),
         notes,
     }
 }

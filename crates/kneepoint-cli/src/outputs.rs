@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use kneepoint::report::document::Document;
 use kneepoint::report::format;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::threads;
 
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::{png, threads};
+use crate::png;
 pub use folder::Folder;
 
 /// A directory to write to.
@@ -32,9 +34,9 @@ impl Out {
     }
 
     /// Takes the directory for this study alone; a message names it unless it is the default.
-    pub fn settle(self) -> Result<Folder, Failure> {
+    pub fn settle(self, session: &Session) -> Result<Folder, Failure> {
         let base = match self {
-            Out::Given(path) => return Folder::given(path),
+            Out::Given(path) => return Folder::given(session, path),
             Out::Free(path) => path,
         };
         if let Some(parent) = base.parent() {
@@ -47,9 +49,9 @@ impl Out {
         };
         // To make it is to take it: another study that looks at the same time gets the next.
         for path in [base.clone()].into_iter().chain((2..).map(numbered)) {
-            if let Some(folder) = Folder::free(&path)? {
+            if let Some(folder) = Folder::free(session, &path)? {
                 if path != base {
-                    tell(format!("{} exists already; writing to {}", base.display(), path.display()));
+                    session.tell(format!("{} exists already; writing to {}", base.display(), path.display()));
                 }
                 return Ok(folder);
             }
@@ -83,12 +85,17 @@ pub enum Picture {
 }
 
 /// Writes a document in every format as report.EXTENSION, and its figures as figures/NAME.*.
-pub fn write_report(document: &Document, out: &Path, pictures: &[Picture]) -> Result<(), Failure> {
-    let written = threads::map(format::REGISTRY, |format| {
+pub fn write_report(
+    session: &Session,
+    document: &Document,
+    out: &Path,
+    pictures: &[Picture],
+) -> Result<(), Failure> {
+    let written = threads::map(session, format::REGISTRY, |format| {
         files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))
     });
     written.into_iter().collect::<Result<(), _>>()?;
-    let drawn = threads::map(&document.figures(), |figure| {
+    let drawn = threads::map(session, &document.figures(), |figure| {
         let (folder, svg) = (directory(out, "figures")?, figure.drawing.standalone());
         if pictures.contains(&Picture::Png) {
             files::write(&folder.join(format!("{}.png", figure.name)), png::render(&svg)?)?;

@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A verb at work on a thread of its own. Python waits for it in short steps without the lock of the interpreter, and looks at its
-//! signals and the progress between them.
+//! A verb at work, with a session and a thread of its own. Python waits for it in short steps without the lock of the interpreter, and
+//! looks at its signals and the progress between them. Several calls may work at the same time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Parser;
+use kneepoint_bench::answer::Answer as Answered;
+use kneepoint_bench::failure::Failure;
+use kneepoint_bench::program::{Program, Progress};
+use kneepoint_bench::session::{self, Caller, Given, Planned, Session, Share};
 use kneepoint_cli::Knee;
-use kneepoint_cli::answer::Answer as Answered;
-use kneepoint_cli::failure::Failure;
-use kneepoint_cli::host::{self, Planned, Progress, Share};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::algorithms::{self, Algorithm, Raised};
 use crate::errors;
 use crate::result::Answer;
-
-/// One call at a time works; others wait their turn. Each uses every core anyway.
-static TURN: Mutex<()> = Mutex::new(());
-
-/// Where a call is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Waiting,
-    Working,
-    Stopped,
-}
 
 /// Why there is no answer.
 enum Refused {
@@ -39,9 +29,9 @@ enum Refused {
 
 impl Refused {
     /// A verb that stopped without an error leaves runs to others.
-    fn planned(self, host: &host::Host) -> Refused {
+    fn planned(self, session: &Session) -> Refused {
         match self {
-            Refused::Failed(Failure::Said(0)) => Refused::Part(host.take_planned()),
+            Refused::Failed(Failure::Said(0)) => Refused::Part(session.take_planned()),
             other => other,
         }
     }
@@ -50,7 +40,8 @@ impl Refused {
 /// A verb at work.
 #[pyclass(frozen, module = "kneepoint._native")]
 pub struct Call {
-    stage: Arc<Mutex<Stage>>,
+    session: Arc<Session>,
+    program: Arc<Program>,
     outcome: Mutex<Outcome>,
     /// The failure of an algorithm, which the call raises whatever else it found.
     raised: Arc<Raised>,
@@ -93,28 +84,17 @@ impl Call {
             Some(names) if names.is_empty() => Share::None,
             Some(names) => Share::Only(names.into_iter().collect()),
         };
-        let host = host::embed();
-        host.surround(algorithms::attended);
-        let stage = Arc::new(Mutex::new(Stage::Waiting));
-        let (own, failed, (sender, receiver)) = (Arc::clone(&stage), Arc::clone(&raised), channel());
+        let program = Arc::<Program>::default();
+        let (stop, around) = (raised.stop(), Some(algorithms::attended as session::Around));
+        let given = Given { words, input, extensions, share, stop, around };
+        let session = Arc::new(Session::new(Arc::clone(&program) as Arc<dyn Caller>, given));
+        let (own, (sender, receiver)) = (Arc::clone(&session), channel());
         std::thread::Builder::new().spawn(move || {
-            let _turn = lock(&TURN);
-            {
-                let mut now = lock(&own);
-                host.begin(&words, input, share, extensions);
-                failed.stop_the_call();
-                match *now {
-                    // Asked to stop before it began.
-                    Stage::Stopped => host.stop(),
-                    _ => *now = Stage::Working,
-                }
-            }
-            let answer = answer(&words, files).map_err(|refused| refused.planned(host));
-            *lock(&own) = Stage::Stopped;
+            let answer = answer(&own, files).map_err(|refused| refused.planned(&own));
             // The caller may have left.
             let _ = sender.send(answer);
         })?;
-        Ok(Call { stage, outcome: Mutex::new(Outcome::Coming(receiver)), raised })
+        Ok(Call { session, program, outcome: Mutex::new(Outcome::Coming(receiver)), raised })
     }
 
     /// Waits at most so long; whether the call has ended.
@@ -134,28 +114,23 @@ impl Call {
 
     /// Asks it to stop, as Ctrl-C does; finished runs are kept.
     fn stop(&self) {
-        let mut stage = lock(&self.stage);
-        if *stage == Stage::Working {
-            host::embed().stop();
-        }
-        *stage = Stage::Stopped;
+        self.session.stop();
     }
 
     /// Work done, all of the work, and how many runs that is; None before the first run.
     fn progress(&self) -> Option<(u64, u64, String)> {
-        let working = *lock(&self.stage) == Stage::Working;
-        let Progress { done, total, message } = host::embed().progress().filter(|_| working)?;
+        let Progress { done, total, message } = self.program.progress()?;
         Some((done, total, message))
     }
 
     /// What the verb remarked since it was last asked.
     fn remarks(&self) -> Vec<String> {
-        host::embed().take_remarks()
+        self.program.take_remarks()
     }
 
     /// Warnings since they were last asked for, such as of damaged runs.
     fn warnings(&self) -> Vec<String> {
-        host::embed().take_warnings()
+        self.program.take_warnings()
     }
 
     /// What was found out, once.
@@ -163,7 +138,7 @@ impl Call {
         self.raised.check()?;
         match std::mem::replace(&mut *lock(&self.outcome), Outcome::Taken) {
             Outcome::Here(answer) => match *answer {
-                Ok(answer) => Answer::new(answer),
+                Ok(answer) => Answer::new(answer, (Arc::clone(&self.session), Arc::clone(&self.program))),
                 Err(Refused::Words(message)) => {
                     Err(errors::exception(py, "UsageError", (message, None::<String>)))
                 }
@@ -180,19 +155,19 @@ impl Call {
     }
 }
 
-/// The words parsed and acted upon.
-fn answer(given: &[String], files: bool) -> Result<Answered, Refused> {
+/// The words of the call parsed and acted upon.
+fn answer(session: &Session, files: bool) -> Result<Answered, Refused> {
     let parsed = |words: &[&str]| {
         let all = std::iter::once("knee").chain(words.iter().copied());
         Knee::try_parse_from(all).map_err(|error| Refused::Words(error.render().to_string()))
     };
-    let mut left: Vec<&str> = given.iter().map(String::as_str).collect();
+    let mut left: Vec<&str> = session.words().iter().map(String::as_str).collect();
     if files {
-        parsed(&left)?.act().map_err(Refused::Failed)?;
+        parsed(&left)?.act(session).map_err(Refused::Failed)?;
         // What was just made is read back.
         left.retain(|word| *word != "--fresh");
     }
-    parsed(&left)?.answer().map_err(Refused::Failed)
+    parsed(&left)?.answer(session).map_err(Refused::Failed)
 }
 
 /// A lock that a panic does not poison.

@@ -14,8 +14,9 @@ use kneepoint::settings::NoParameters;
 use kneepoint::spec::Valid;
 use kneepoint::suggest::did_you_mean;
 use kneepoint::units::{PacketRate, Span, Time};
-use kneepoint_cli::budget::{self, Guard};
-use kneepoint_cli::failure::Failure;
+use kneepoint_bench::budget::{self, Guard};
+use kneepoint_bench::failure::Failure;
+use kneepoint_bench::session::Spelling;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -251,7 +252,8 @@ impl Episode {
         chosen.cc = Some(Config::from(External::new("agent", "//! An agent outside the run.\n", make)));
         let valid = parts.build().map_err(|invalid| usage(invalid.message.clone(), &invalid.help.clone()))?;
         let end = valid.schedule().duration;
-        let guard = budget::admit(&valid).map_err(|failure| errors::of_failure(py, failure))?;
+        let guard =
+            budget::admit(&valid, Spelling::Keywords).map_err(|failure| errors::of_failure(py, failure))?;
         let running = Running::new(valid, |valid| Simulation::new(valid, seed, ()));
         raised.check()?;
         Ok(Episode { running, shared, raised, guard, now: Time::ZERO, end })

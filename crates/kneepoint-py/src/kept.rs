@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use kneepoint_cli::store::{self, Fault, Store};
+use kneepoint_bench::program;
+use kneepoint_bench::store::{self, Fault, Store};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -25,6 +26,6 @@ pub fn fault(py: Python<'_>, name: &str, content: &[u8]) -> Wrong {
 #[pyfunction]
 pub fn keep(py: Python<'_>, folder: PathBuf, name: &str, content: &[u8]) -> PyResult<Wrong> {
     // Opened once for each of thousands of files, it would be swept as often.
-    let kept = py.detach(|| Store::at(Some(&folder)).take(name, content));
+    let kept = py.detach(|| Store::at(&program::session(), Some(&folder)).take(name, content));
     kept.map(wrong).map_err(|failure| errors::of_failure(py, failure))
 }

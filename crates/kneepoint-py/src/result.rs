@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a verb found out, as Python reads it.
 
+use std::sync::Arc;
+
 use kneepoint::report::format::{html, text};
-use kneepoint_cli::answer::{Answer as Answered, Series};
+use kneepoint_bench::answer::{Answer as Answered, Series};
+use kneepoint_bench::program::Program;
+use kneepoint_bench::session::Session;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -28,11 +32,14 @@ pub struct Answer {
     unfinished: Option<String>,
     tables: Vec<(String, Py<Rows>)>,
     series: Series,
+    /// The call, which goes on to read series.
+    session: Arc<Session>,
+    program: Arc<Program>,
 }
 
 impl Answer {
     /// The same with everything written.
-    pub fn new(answer: Answered) -> PyResult<Answer> {
+    pub fn new(answer: Answered, (session, program): (Arc<Session>, Arc<Program>)) -> PyResult<Answer> {
         let Answered { document, json, tables, series, unfinished } = answer;
         let figures = document.figures();
         let figures = figures.into_iter().map(|one| (one.name.clone(), one.drawing.standalone())).collect();
@@ -48,12 +55,19 @@ impl Answer {
             unfinished,
             tables: tables.into_iter().map(table).collect::<PyResult<_>>()?,
             series,
+            session,
+            program,
         })
     }
 }
 
 #[pymethods]
 impl Answer {
+    /// Warnings since they were last asked for, such as of damaged series.
+    fn warnings(&self) -> Vec<String> {
+        self.program.take_warnings()
+    }
+
     /// Names of the tables, and of the series of runs.
     fn names(&self) -> Vec<String> {
         let tables = self.tables.iter().map(|(name, _)| name.as_str());
@@ -70,7 +84,7 @@ impl Answer {
         if let Some((_, rows)) = found {
             return Ok(Some(rows.clone_ref(py)));
         }
-        let series = py.detach(|| name.map_or(Ok(None), |name| self.series.get(name)));
+        let series = py.detach(|| name.map_or(Ok(None), |name| self.series.get(&self.session, name)));
         let Some(series) = series.map_err(|failure| errors::of_failure(py, failure))? else {
             return Ok(None);
         };

@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kneepoint as knee
 from kneepoint import _sweep, algorithms, errors
+from kneepoint.cost import Reno
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -159,7 +161,7 @@ def test_other_threads_run_while_a_call_does(here: Path) -> None:
     assert counted > 20, "the interpreter's lock was held"
 
 
-def test_calls_from_several_threads_take_turns(here: Path) -> None:
+def test_calls_from_several_threads_have_their_own_answers(here: Path) -> None:
     found: dict[int, list[float]] = {}
 
     def call(flows: int) -> None:
@@ -171,6 +173,46 @@ def test_calls_from_several_threads_take_turns(here: Path) -> None:
     for thread in threads:
         thread.join()
     assert found == {flows: [float(flows)] for flows in (1, 2, 3, 4)}
+
+
+def test_calls_at_the_same_time_have_their_own_stores_controllers_and_progress(here: Path) -> None:
+    @knee.controller("my-steps", increase=1.0, decrease=0.5)
+    class Steps(Reno):
+        """Halves its window, as Reno does."""
+
+    @knee.controller("my-leaps", increase=1.0, decrease=0.1)
+    class Leaps(Reno):
+        """Gives way by a tenth."""
+
+    words: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "flows": 2, "duration": "60s", "seeds": 3, "jobs": 1}
+    names = ("my-steps", "my-leaps")
+    found: dict[str, list[str]] = {}
+    # Each waits with its first progress for the other's, which there is only if both have runs under way.
+    both = threading.Barrier(2, timeout=60)
+
+    def call(name: str) -> None:
+        begun: list[str] = []
+
+        def progress(seen: knee.Progress) -> None:
+            if not begun:
+                begun.append(seen.message)
+                both.wait()
+
+        found[name] = measured(knee.compare(name, store=f"{name}-runs", progress=progress, **words))
+
+    threads = [threading.Thread(target=call, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not both.broken and [len(list((here / f"{name}-runs").iterdir())) for name in names] == [3, 3]
+    alone = {name: measured(knee.compare(name, store="others", progress=False, **words)) for name in names}
+    assert found == alone and found["my-steps"] != found["my-leaps"]
+
+
+def measured(result: knee.Result) -> list[str]:
+    """The tables without the time that runs took."""
+    return [f"{column}: {result[name][column]!r}" for name in ("groups", "links") for column in result[name].columns]
 
 
 LONG = """

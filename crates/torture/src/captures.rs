@@ -8,7 +8,8 @@ use clap::Parser;
 use kneepoint::capture::{Capture, foreign_format, is_capture};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
-use kneepoint_cli::{Knee, host};
+use kneepoint_bench::program;
+use kneepoint_cli::Knee;
 
 /// Everything that is asked of a capture.
 fn watch(capture: &Capture) {
@@ -64,12 +65,10 @@ pub fn frames(bytes: &[u8]) {
 /// A file that `knee predict` is given: compressed, or whatever. It has no name, so that nothing is left however this process ends, and
 /// no run is kept.
 pub fn compressed(bytes: &[u8]) {
-    // From here on remarks are kept, and not printed.
-    host::embed().take_remarks();
     let mut file = tempfile::tempfile().expect("a file without a name");
     file.write_all(bytes).and_then(|()| file.rewind()).expect("a file that can be written");
     let path = format!("/dev/fd/{}", file.as_raw_fd());
     let words = ["knee", "predict", "--predictors", "rtt", "--store", "/dev/null/runs", &path];
     let knee = Knee::try_parse_from(words);
-    let _ = knee.map(|knee| knee.answer()).expect("words that are understood");
+    let _ = knee.map(|knee| knee.answer(&program::session())).expect("words that are understood");
 }

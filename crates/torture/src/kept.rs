@@ -3,7 +3,7 @@
 
 use kneepoint::report::json;
 use kneepoint::study::{Record, fingerprint};
-use kneepoint_cli::store;
+use kneepoint_bench::store;
 
 /// The name of the run, and the word that stands for the engine.
 const NAME: &str = "0123456789abcdef";

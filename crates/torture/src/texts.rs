@@ -15,8 +15,9 @@ use kneepoint::table::{Frame, Row};
 use kneepoint::tcp::script;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 use kneepoint::{capture, experiment, predict};
+use kneepoint_bench::failure::{Failure, faults as listed};
 use kneepoint_cli::Knee;
-use kneepoint_cli::failure::{Failure, faults as listed, render_faults_plainly};
+use kneepoint_cli::failure::render_faults_plainly;
 
 use crate::brief;
 

@@ -20,6 +20,9 @@ use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::{ours, temporary};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::geteuid;
 use tempfile::TempDir;
@@ -28,8 +31,6 @@ use super::Out;
 use super::mark::{self, Mark, Refused};
 use super::tree::{self, Besides, Paths};
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::{ours, temporary};
 
 /// A directory that belongs to one study until this is dropped. Its path is where the study writes.
 pub struct Folder {
@@ -52,11 +53,11 @@ pub enum Denied {
 
 impl Folder {
     /// A requested directory: one with files of somebody else's alone is refused.
-    pub fn given(path: PathBuf) -> Result<Folder, Failure> {
+    pub fn given(session: &Session, path: PathBuf) -> Result<Folder, Failure> {
         loop {
             let made = path.symlink_metadata().is_err();
             files::make_directory(&path)?;
-            match Folder::take(&path, made, false) {
+            match Folder::take(session, &path, made, false) {
                 Ok(Some(folder)) => return Ok(folder),
                 // Another study that wrote nothing has just removed it.
                 Ok(None) => {}
@@ -72,8 +73,8 @@ impl Folder {
     }
 
     /// A directory by default, if it was made just now, or a process that was killed left nothing in it but its mark.
-    pub fn free(path: &Path) -> Result<Option<Folder>, Failure> {
-        sweep_beside(path);
+    pub fn free(session: &Session, path: &Path) -> Result<Option<Folder>, Failure> {
+        sweep_beside(session, path);
         let made = match fs::create_dir(path) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
@@ -86,7 +87,7 @@ impl Folder {
         if !(made || is_left()) {
             return Ok(None);
         }
-        match Folder::take(path, true, true) {
+        match Folder::take(session, path, true, true) {
             Ok(folder) => Ok(folder),
             Err(Denied::Busy) => Ok(None),
             Err(Denied::Failed(failure)) => Err(failure),
@@ -94,7 +95,7 @@ impl Folder {
     }
 
     /// Takes a directory that is there; nothing if it is gone, or is to be hollow and is not.
-    fn take(path: &Path, made: bool, hollow: bool) -> Result<Option<Folder>, Denied> {
+    fn take(session: &Session, path: &Path, made: bool, hollow: bool) -> Result<Option<Folder>, Denied> {
         let failed = |error: io::Error| Denied::Failed(Failure::io("read", path, &error));
         let real = fs::canonicalize(path).map_err(failed)?;
         // Looked at again, since another process may have made a mark between.
@@ -111,7 +112,7 @@ impl Folder {
             return Ok(None);
         }
         sweep_inside(&real);
-        sweep_beside(&real);
+        sweep_beside(session, &real);
         check(path, &real, &mark).map_err(Denied::Failed)?;
         let staging = temporary::directory(&real, &ours::report());
         let staging = staging.map_err(|error| Denied::Failed(Failure::io("write", path, &error)))?;
@@ -124,29 +125,30 @@ impl Folder {
     }
 
     /// Puts what was written in the place of an earlier report. Returns the directory that has it.
-    pub fn publish(mut self) -> Result<PathBuf, Failure> {
+    pub fn publish(mut self, session: &Session) -> Result<PathBuf, Failure> {
         let shown = self.shown.clone();
         let failed = |error: io::Error| Failure::io("write", &shown, &error);
         let files = tree::files(&self).map_err(failed)?;
         let ours = self.mark.as_ref().map(|mark| mark.files.clone()).unwrap_or_default();
         let Besides { foreign, replaced } = tree::besides(&self.real, &ours).map_err(failed)?;
-        let exchanged =
-            foreign.is_empty() && replaced.is_empty() && self.exchange(&files, &ours).map_err(failed)?;
+        let exchanged = foreign.is_empty()
+            && replaced.is_empty()
+            && self.exchange(session, &files, &ours).map_err(failed)?;
         if exchanged {
             return Ok(shown);
         }
         if let Some(taken) = replaced.into_iter().next().or_else(|| tree::taken(&self.real, &files, &ours)) {
-            tell(format!("{} is not knee's, and stays as it is", shown.join(taken).display()));
-            let elsewhere = Out::Free(shown.clone()).settle()?;
+            session.tell(format!("{} is not knee's, and stays as it is", shown.join(taken).display()));
+            let elsewhere = Out::Free(shown.clone()).settle(session)?;
             tree::move_into(&self, &elsewhere).map_err(failed)?;
-            return elsewhere.publish();
+            return elsewhere.publish(session);
         }
         self.replace(files, &ours).map_err(failed)?;
         Ok(shown)
     }
 
     /// Exchanges the whole directory, unless it cannot be renamed, or somebody stands in it.
-    fn exchange(&mut self, files: &Paths, ours: &Paths) -> io::Result<bool> {
+    fn exchange(&mut self, session: &Session, files: &Paths, ours: &Paths) -> io::Result<bool> {
         let (Some(parent), Some(name)) = (self.real.parent(), self.real.file_name()) else {
             return Ok(false);
         };
@@ -168,7 +170,7 @@ impl Folder {
         // It has gone with the exchange; the earlier report is beside now.
         let _ = self.staging.take().map(TempDir::keep);
         let old = self.mark.replace(new);
-        retire(&beside.keep(), ours, &self.real);
+        retire(session, &beside.keep(), ours, &self.real);
         drop(old);
         Ok(true)
     }
@@ -255,7 +257,7 @@ fn alike(new: &Path, model: &Path) -> io::Result<bool> {
 }
 
 /// Removes an earlier report that is out of its place. What has come into it meanwhile goes where it was to go.
-fn retire(path: &Path, ours: &Paths, place: &Path) {
+fn retire(session: &Session, path: &Path, ours: &Paths, place: &Path) {
     let _ = tree::remove(path, ours);
     sweep_inside(path);
     let _ = tree::move_into(path, place);
@@ -263,7 +265,7 @@ fn retire(path: &Path, ours: &Paths, place: &Path) {
         let _ = fs::remove_file(path.join(ours::MARK));
     }
     if let Err(error) = fs::remove_dir(path) {
-        tell(format!("{} has what is left of an earlier report: {error}", path.display()));
+        session.tell(format!("{} has what is left of an earlier report: {error}", path.display()));
     }
 }
 
@@ -277,7 +279,7 @@ fn sweep_inside(path: &Path) {
 }
 
 /// Removes what killed processes of ours did not finish beside a directory: what nobody has locked.
-fn sweep_beside(path: &Path) {
+fn sweep_beside(session: &Session, path: &Path) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
     let names = ours::beside(name);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
@@ -287,7 +289,7 @@ fn sweep_beside(path: &Path) {
     };
     for entry in parent.read_dir().into_iter().flatten().flatten().filter(is_left) {
         match Mark::take(&entry.path(), false) {
-            Ok(mark) => retire(&entry.path(), &mark.files, path),
+            Ok(mark) => retire(session, &entry.path(), &mark.files, path),
             // Empty, as it is before a report is moved there.
             Err(Refused::Gone) => drop(fs::remove_dir(entry.path())),
             Err(Refused::Busy | Refused::Failed(_)) => {}

@@ -9,11 +9,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use kneepoint_bench::{ours, temporary};
 use serde::{Deserialize, Serialize};
 
 use super::tree::Paths;
 use crate::failure::Failure;
-use crate::{ours, temporary};
 
 /// More is no list of names.
 const LARGEST: u64 = 1 << 28;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kneepoint::experiment::{Pace, Scope};
 use kneepoint::scenario::Fault;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use crate::failure::{self, Failure};
-use crate::files;
-use crate::host;
 use crate::library::{self, Volume};
 
 /// Arguments of `knee check`.
@@ -22,46 +22,46 @@ pub struct Arguments {
 }
 
 /// Checks all files.
-pub fn check(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn check(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (mut answers, mut status) = (Vec::new(), 0);
     for path in &arguments.files {
-        match check_one(path) {
+        match check_one(session, path) {
             Ok((answer, failure)) => {
                 if let Some(failure) = failure {
                     status = 2;
                     if !as_json {
-                        failure.report(as_json);
+                        failure::report(&failure, as_json);
                     }
                 } else if !as_json {
-                    files::print(line(&answer))?;
+                    session.print(line(&answer))?;
                 }
                 answers.push(answer);
             }
             Err(failure) => {
                 status = status.max(1);
-                failure.report(as_json);
+                failure::report(&failure, as_json);
             }
         }
     }
     // Without a file that can be read there is no answer.
     if as_json && !answers.is_empty() {
-        files::print_json(&json!({ "files": answers }))?;
+        session.print_json(&json!({ "files": answers }))?;
     }
     if status == 0 { Ok(()) } else { Err(Failure::Said(status)) }
 }
 
 /// The result for a file as JSON, and as a failure if the file is invalid.
-fn check_one(path: &Path) -> Result<(Value, Option<Failure>), Failure> {
-    let text = files::read_text(path)?;
+fn check_one(session: &Session, path: &Path) -> Result<(Value, Option<Failure>), Failure> {
+    let text = files::read_text(session, path)?;
     let origin = path.display().to_string();
     if library::is_experiment(&text) {
-        return Ok(match library::find(&[path], Pace::Full, Scope::Single) {
+        return Ok(match library::find(session, &[path], Pace::Full, Scope::Single) {
             Ok(found) => (figure(&origin, &found), None),
             Err(Failure::Scenario { origin: file, text: read, faults }) => refused(file, read, faults),
             Err(other) => return Err(other),
         });
     }
-    let checked = host::extensions().parse_with(&text, &|named| files::beside(path, named));
+    let checked = session.extensions().parse_with(&text, &|named| files::beside(path, named));
     Ok(match checked {
         Ok(plan) => {
             let answer = json!({

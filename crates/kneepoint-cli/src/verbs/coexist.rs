@@ -13,16 +13,16 @@ use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, scheme};
 use kneepoint::study::coexist::{Coexist, Invalid, Question, row_flows};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
+use kneepoint_bench::answer::{self, Answer, Series};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::forecast::Forecast;
+use kneepoint_bench::session::Session;
 
 use super::compare::{read_scheme, short_names, tcp_options};
-use crate::answer::{self, Answer, Series};
 use crate::completion;
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::forecast::Forecast;
-use crate::host;
-use crate::means::Sweep;
+use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{Out, Picture, numbered, report_at, write_report, write_scenarios};
 use crate::values::{distinct, number};
 use crate::{manifest, parquet};
@@ -89,7 +89,7 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
-    sweep: Sweep,
+    sweep: SweepOptions,
     /// Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,37 +99,38 @@ pub struct Arguments {
 const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
-pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let (study, seeds) = study(arguments)?;
-    arguments.sweep.check(false)?;
+pub fn coexist(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let (study, seeds) = study(session, arguments)?;
+    let sweep = Sweep::from(&arguments.sweep);
+    sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
-        return Forecast::of(&study, &arguments.sweep, false, |_| Vec::new())?.print(as_json);
+        return Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json);
     }
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
-    let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle(session)?;
+    let Conclusion { answer, manifest, effort } = conduct(session, &study, seeds, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
-    write_report(&document, &out, &[Picture::Png])?;
+    write_report(session, &document, &out, &[Picture::Png])?;
     write_scenarios(&study.scenarios, &out)?;
     files::write(&out.join("coexistence.json"), &json)?;
     parquet::save_tables(&tables, |_| &output::COEXISTENCE, &manifest, &out)?;
-    let place = format!("{}\n{}", reproduction::effort(&effort), report_at(&out.publish()?));
-    files::print(if as_json { json } else { text::render(&document) })?;
+    let place = format!("{}\n{}", reproduction::effort(&effort), report_at(&out.publish(session)?));
+    session.print(if as_json { json } else { text::render(&document) })?;
     if let Some(stopped) = unfinished {
         return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
     }
-    tell(place);
+    session.tell(place);
     Ok(())
 }
 
 /// Runs every pair, and leaves no report behind.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    let (study, seeds) = study(arguments)?;
-    Ok(conduct(&study, seeds, arguments)?.answer)
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    let (study, seeds) = study(session, arguments)?;
+    Ok(conduct(session, &study, seeds, arguments)?.answer)
 }
 
 /// The encounters and their seeds.
-fn study(arguments: &Arguments) -> Result<(Coexist, Vec<u64>), Failure> {
-    let question = question(arguments)?;
+fn study(session: &Session, arguments: &Arguments) -> Result<(Coexist, Vec<u64>), Failure> {
+    let question = question(session, arguments)?;
     let seeds = question.seeds.clone();
     let study = question.plan().map_err(|invalid| {
         let Invalid { name, text, faults } = *invalid;
@@ -149,14 +150,19 @@ struct Conclusion {
     effort: Effort,
 }
 
-fn conduct(study: &Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Conclusion, Failure> {
-    let conducted = conductor::conduct(study, &arguments.sweep, &())?;
+fn conduct(
+    session: &Session,
+    study: &Coexist,
+    seeds: Vec<u64>,
+    arguments: &Arguments,
+) -> Result<Conclusion, Failure> {
+    let conducted = conductor::conduct(session, study, &Sweep::from(&arguments.sweep), &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
     }
     let interrupted = (left > 0).then(|| format!("interrupted: {left} runs were not finished"));
-    let manifest = manifest::of(study.scenarios.clone(), seeds, interrupted.into_iter().collect());
+    let manifest = manifest::of(session, study.scenarios.clone(), seeds, interrupted.into_iter().collect());
     let all = conducted.outcome;
     let answer = Answer {
         document: coexistence::document(&all, &manifest),
@@ -170,7 +176,7 @@ fn conduct(study: &Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Co
 }
 
 /// The arguments with everything that they leave open.
-fn question(arguments: &Arguments) -> Result<Question, Failure> {
+fn question(session: &Session, arguments: &Arguments) -> Result<Question, Failure> {
     let quick = arguments.quick;
     let usual = |full: &[&str], short: &[&str]| -> Vec<String> {
         (if quick { short } else { full }).iter().map(|text| text.to_string()).collect()
@@ -208,7 +214,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
             format!("`{name}` is a scheme: all controllers meet in one queue"),
             format!("name `{control}`, and the queue with `--queue {queue}`"),
         )),
-        None => read_scheme(&format!("{name}/{}", arguments.queue), &tcp),
+        None => read_scheme(session, &format!("{name}/{}", arguments.queue), &tcp),
     };
     let bare = controllers.iter().map(|name| name.split(':').next().unwrap_or(name));
     let bare = bare.collect::<Vec<_>>();
@@ -218,7 +224,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         short: (0..bare.len()).map(|place| numbered(&bare, place)).collect(),
         schemes: controllers.iter().map(read).collect::<Result<_, _>>()?,
         queue: arguments.queue.clone(),
-        extensions: host::extensions(),
+        extensions: session.extensions().clone(),
         tcp,
         rate: arguments.rate,
         rtt: arguments.rtt,

@@ -13,12 +13,12 @@ use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span, Time};
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
-use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::completion;
 use crate::failure::Failure;
-use crate::host;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
 use crate::workload::Workload;
@@ -89,16 +89,16 @@ pub struct Arguments {
 }
 
 /// Compares.
-pub fn compare(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    plan(arguments)?.conduct(&arguments.settings, as_json)
+pub fn compare(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    plan(session, arguments)?.conduct(session, &arguments.settings, as_json)
 }
 
 /// Compares, and leaves no report behind.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    plan(arguments)?.answer(&arguments.settings)
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    plan(session, arguments)?.answer(session, &arguments.settings)
 }
 
-fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
+fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     let tcp = arguments.workload.tcp(tcp_options(&arguments.tcp)?);
     let title = title(arguments);
     let chosen = arguments.workload.choose()?;
@@ -119,11 +119,11 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
                 "name each scheme once",
             ));
         }
-        let scheme = read_scheme(name, &tcp)?;
+        let scheme = read_scheme(session, name, &tcp)?;
         let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
         let text = dumbbell(arguments, &title, &party, &tcp, chosen.sessions()).to_toml();
         let set = &arguments.settings.set;
-        let (mut plan, text) = host::extensions().parse_set(&text, set, &of, &given).map_err(|faults| {
+        let (mut plan, text) = session.extensions().parse_set(&text, set, &of, &given).map_err(|faults| {
             let origin = format!("the scenario that these arguments make for {name}");
             refused(origin, text.clone(), set, faults)
         })?;
@@ -235,8 +235,8 @@ fn dumbbell<'a>(
 }
 
 /// Reads a scheme that is to run with these options of TCP.
-pub(super) fn read_scheme(name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, Failure> {
-    let scheme = host::extensions().scheme(name).map_err(|message| {
+pub(super) fn read_scheme(session: &Session, name: &str, tcp: &[(String, Raw)]) -> Result<Scheme, Failure> {
+    let scheme = session.extensions().scheme(name).map_err(|message| {
         Failure::usage(
             message,
             "`knee list controllers queues feedback` shows what there is; `sack/red-ecn` is a sender and a queue",

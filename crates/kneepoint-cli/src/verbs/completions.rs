@@ -4,9 +4,9 @@
 use clap::Args;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
+use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
-use crate::files;
 
 /// Arguments of `knee completions`.
 #[derive(Args)]
@@ -22,7 +22,7 @@ const VARIABLE: &str = "COMPLETE";
 const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//[:=]/}\n";
 
 /// Prints the script.
-pub fn completions(arguments: &Arguments) -> Result<(), Failure> {
+pub fn completions(session: &Session, arguments: &Arguments) -> Result<(), Failure> {
     let (shells, mut script) = (Shells::builtins(), Vec::<u8>::new());
     let Some(shell) = shells.completer(&arguments.shell.to_string()) else {
         return Err(Failure::usage(format!("`{}` is not supported", arguments.shell), "use another shell"));
@@ -32,5 +32,5 @@ pub fn completions(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.shell == Shell::Bash {
         script.extend(WHOLE_WORDS.as_bytes());
     }
-    files::print(String::from_utf8_lossy(&script))
+    session.print(String::from_utf8_lossy(&script))
 }

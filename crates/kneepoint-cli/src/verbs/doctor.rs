@@ -5,12 +5,14 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kneepoint_bench::machine;
+use kneepoint_bench::session::Session;
 #[cfg(target_os = "linux")]
 use kneepoint_linux::{Holder, Outcome};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::{files, machine, terminal};
+use crate::terminal;
 
 /// Capabilities by their bit in `CapEff` (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;
@@ -33,14 +35,14 @@ struct Finding {
 }
 
 /// Prints the findings, or removes what was left.
-pub fn doctor(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn doctor(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.clean {
-        return clean(as_json);
+        return clean(session, as_json);
     }
     let findings = look();
     let memory = memory_mib();
     if as_json {
-        return files::print_json(&json!({
+        return session.print_json(&json!({
             "version": env!("CARGO_PKG_VERSION"),
             "revision": env!("KNEE_REVISION"),
             "cores": machine::cores(),
@@ -64,19 +66,19 @@ pub fn doctor(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         text += &line(format!("     {:<28} for ", ""), finding.used_for);
     }
     text += "\nSimulation needs none of these.\n";
-    files::print(text)
+    session.print(text)
 }
 
 /// Removes what was left and prints a line for each.
 #[cfg(target_os = "linux")]
-fn clean(as_json: bool) -> Result<(), Failure> {
+fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     if !rustix::process::geteuid().is_root() {
         return Err(Failure::run("only root sees and removes what knee may have left", "run it with sudo"));
     }
     #[cfg(feature = "bpf")]
-    kneepoint_linux::kernel::tell_waits(|wait| files::tell(wait));
+    kneepoint_linux::kernel::tell_waits(crate::console::tell);
     #[cfg(feature = "bpf")]
-    let mut done = kneepoint_linux::kernel::clean()?;
+    let mut done = kneepoint_linux::kernel::clean().map_err(super::kernel::refused)?;
     #[cfg(not(feature = "bpf"))]
     let mut done = Vec::new();
     let (mut kept, mut failed) = (Vec::new(), Vec::new());
@@ -93,9 +95,9 @@ fn clean(as_json: bool) -> Result<(), Failure> {
     }
     let nothing = "nothing of knee is left on this machine".to_string();
     match as_json {
-        true => files::print_json(&json!({"done": done, "kept": kept}))?,
-        false if done.is_empty() && kept.is_empty() && failed.is_empty() => files::print(nothing)?,
-        false => files::print([done, kept].concat().join("\n"))?,
+        true => session.print_json(&json!({"done": done, "kept": kept}))?,
+        false if done.is_empty() && kept.is_empty() && failed.is_empty() => session.print(nothing)?,
+        false => session.print([done, kept].concat().join("\n"))?,
     }
     if failed.is_empty() {
         return Ok(());
@@ -108,10 +110,10 @@ fn clean(as_json: bool) -> Result<(), Failure> {
 
 /// Nothing is left where nothing can be started.
 #[cfg(not(target_os = "linux"))]
-fn clean(as_json: bool) -> Result<(), Failure> {
+fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     match as_json {
-        true => files::print_json(&json!({"done": [], "kept": []})),
-        false => files::print("nothing of knee is left on this machine"),
+        true => session.print_json(&json!({"done": [], "kept": []})),
+        false => session.print("nothing of knee is left on this machine"),
     }
 }
 

@@ -9,13 +9,13 @@ use kneepoint::scenario::Fault;
 use kneepoint::settings::{Assign, Raw, Settings};
 use kneepoint::tcp::script::{self, Outcome, Script};
 use kneepoint::tcp::{self, Host};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use super::compare::tcp_options;
 use crate::completion;
 use crate::failure::{self, Failure};
-use crate::files;
-use crate::host;
 
 /// Arguments of `knee drill`.
 #[derive(Args)]
@@ -45,23 +45,23 @@ pub struct Arguments {
 }
 
 /// Runs every script.
-pub fn drill(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let changes = Changes::of(arguments)?;
+pub fn drill(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let changes = Changes::of(session, arguments)?;
     let (mut drills, mut unread) = (Vec::new(), false);
     for named in &arguments.scripts {
         let found = found(named)?;
         let alone = found == [named.clone()];
         for file in found {
-            let drill = match Drill::run(&file, &changes) {
+            let drill = match Drill::run(session, &file, &changes) {
                 Ok(drill) => drill,
                 Err(failure) => {
                     unread = true;
-                    failure.report(as_json);
+                    failure::report(&failure, as_json);
                     continue;
                 }
             };
             if !as_json {
-                drill.print(alone)?;
+                drill.print(session, alone)?;
             }
             drills.push(drill);
         }
@@ -70,11 +70,11 @@ pub fn drill(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let [passed, failed, refused] = ["passed", "failed", "refused"].map(count);
     if as_json && !drills.is_empty() {
         let scripts: Vec<Value> = drills.iter().map(Drill::json).collect();
-        files::print_json(
+        session.print_json(
             &json!({"scripts": scripts, "passed": passed, "failed": failed, "refused": refused}),
         )?;
     } else if drills.len() > 1 {
-        files::print(format!(
+        session.print(format!(
             "{} scripts: {passed} passed, {failed} failed, {refused} refused\n",
             drills.len()
         ))?;
@@ -93,7 +93,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(arguments: &Arguments) -> Result<Changes, Failure> {
+    fn of(session: &Session, arguments: &Arguments) -> Result<Changes, Failure> {
         let mut tcp = tcp_options(&arguments.tcp)?;
         if let Some((name, _)) =
             tcp.iter().find(|(name, _)| ["payload", "handshake"].contains(&name.as_str()))
@@ -106,7 +106,7 @@ impl Changes {
         let Some(text) = &arguments.cc else { return Ok(Changes { cc: None, tcp }) };
         let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
         let wrong = |message: String| Failure::usage(format!("--cc: {message}"), remedy);
-        let scheme = host::extensions().scheme(text).map_err(wrong)?;
+        let scheme = session.extensions().scheme(text).map_err(wrong)?;
         scheme.cc.agree().map_err(wrong)?;
         if let Some(recovery) = scheme.recovery {
             tcp.insert(0, ("recovery".to_string(), Raw::Text(recovery.to_string())));
@@ -138,8 +138,9 @@ struct Drill {
 }
 
 impl Drill {
-    fn run(file: &Path, changes: &Changes) -> Result<Drill, Failure> {
+    fn run(session: &Session, file: &Path, changes: &Changes) -> Result<Drill, Failure> {
         let text = files::read_text_of(
+            session,
             "a script of packetdrill",
             file,
             "check the path; docs/drill.md shows a script",
@@ -157,12 +158,12 @@ impl Drill {
     }
 
     /// A line, and for a failure what differs; every fault if the script was named `alone`.
-    fn print(&self, alone: bool) -> Result<(), Failure> {
+    fn print(&self, session: &Session, alone: bool) -> Result<(), Failure> {
         let Drill { file, text, outcome } = self;
         match outcome {
-            Ok(Outcome { difference: None, .. }) => files::print(format!("pass     {file}\n")),
+            Ok(Outcome { difference: None, .. }) => session.print(format!("pass     {file}\n")),
             Ok(Outcome { difference: Some(difference), .. }) => {
-                files::print(format!("fail     {file}, {difference}\n"))
+                session.print(format!("fail     {file}, {difference}\n"))
             }
             Err(faults) => {
                 let (line, column) = failure::line_and_column(text, faults[0].span.start);
@@ -170,12 +171,12 @@ impl Drill {
                     1 => String::new(),
                     count => format!("; and {} more", count - 1),
                 };
-                files::print(format!(
+                session.print(format!(
                     "refused  {file}, line {line}, column {column}: {}{more}\n",
                     faults[0].message
                 ))?;
                 if alone {
-                    files::tell_styled(&failure::render_faults(file, text, faults));
+                    session.tell_styled(&failure::render_faults(file, text, faults));
                 }
                 Ok(())
             }

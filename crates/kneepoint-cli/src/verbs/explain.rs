@@ -6,11 +6,12 @@ mod keys;
 use clap::Args;
 use kneepoint::settings::Field;
 use kneepoint::suggest::closest;
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::{completion, files, terminal};
+use crate::{completion, terminal};
 
 /// Arguments of `knee explain`.
 #[derive(Args)]
@@ -21,38 +22,38 @@ pub struct Arguments {
 }
 
 /// Explains every item of that name: a controller and a recovery may share one.
-pub fn explain(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn explain(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let name = &arguments.name;
     let all = catalogue::items(&Kind::ALL);
     let named = all.iter().filter(|item| item.is_called(name)).collect::<Vec<_>>();
     if !named.is_empty() {
-        return print(&named, as_json);
+        return print(session, &named, as_json);
     }
     let keys = keys::named(name);
     if !keys.is_empty() {
-        return keys::print(&keys, as_json);
+        return keys::print(session, &keys, as_json);
     }
     let headed = catalogue::headed(name);
     if !headed.is_empty() {
-        return print(&headed.iter().collect::<Vec<_>>(), as_json);
+        return print(session, &headed.iter().collect::<Vec<_>>(), as_json);
     }
     let meant = catalogue::with_words(name);
     match &meant[..] {
         [] => Err(unknown(name, &all)),
         [first, rest @ ..] if rest.iter().all(|other| other.name == first.name) => {
-            print(&meant.iter().collect::<Vec<_>>(), as_json)
+            print(session, &meant.iter().collect::<Vec<_>>(), as_json)
         }
         several => Err(ambiguous(name, several)),
     }
 }
 
-fn print(named: &[&Item], as_json: bool) -> Result<(), Failure> {
+fn print(session: &Session, named: &[&Item], as_json: bool) -> Result<(), Failure> {
     if as_json {
         let items: Vec<_> = named.iter().map(|item| explanation_json(item)).collect();
-        return files::print_json(&json!({ "items": items }));
+        return session.print_json(&json!({ "items": items }));
     }
     let text = named.iter().map(|item| explanation(item, terminal::columns())).collect::<Vec<_>>().join("\n");
-    files::print(meanings(named) + &text)
+    session.print(meanings(named) + &text)
 }
 
 /// The failure for a name that nothing has.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::files;
 
 /// Arguments of `knee init`.
 #[derive(Args)]
@@ -25,13 +26,13 @@ pub struct Arguments {
 }
 
 /// Writes the example.
-pub fn init(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn init(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let file = &arguments.file;
     let text = if arguments.all { scenario::example() } else { scenario::brief_example() };
     if file.as_os_str() == "-" {
         return match as_json {
-            true => files::print_json(&json!({"file": null, "text": text})),
-            false => files::print(text),
+            true => session.print_json(&json!({"file": null, "text": text})),
+            false => session.print(text),
         };
     }
     if file.is_dir() {
@@ -45,7 +46,7 @@ pub fn init(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     files::write(file, &text)?;
     if as_json {
-        return files::print_json(&json!({"file": file, "text": text}));
+        return session.print_json(&json!({"file": file, "text": text}));
     }
-    files::print(format!("wrote {0}\nnext: knee run {0}", file.display()))
+    session.print(format!("wrote {0}\nnext: knee run {0}", file.display()))
 }

@@ -2,11 +2,12 @@
 //! `knee list`: one line per named item.
 
 use clap::Args;
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::{files, terminal};
+use crate::terminal;
 
 /// Arguments of `knee list`.
 #[derive(Args)]
@@ -17,18 +18,18 @@ pub struct Arguments {
 }
 
 /// Prints the list.
-pub fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn list(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let kinds = if arguments.kinds.is_empty() { &Kind::ALL[..] } else { &arguments.kinds };
     if as_json {
         let items: Vec<_> = catalogue::items(kinds).iter().map(Item::json).collect();
-        return files::print_json(&json!({ "items": items }));
+        return session.print_json(&json!({ "items": items }));
     }
     // One kind: no heading, for `cut` and `while read`.
     let blocks = kinds.iter().map(|kind| match kinds {
         [_] => lines(*kind, ""),
         _ => format!("{}\n{}", kind.plural(), lines(*kind, "  ")),
     });
-    files::print(blocks.collect::<Vec<_>>().join("\n"))
+    session.print(blocks.collect::<Vec<_>>().join("\n"))
 }
 
 fn lines(kind: Kind, indent: &str) -> String {

@@ -18,17 +18,18 @@ use kneepoint::report::{csv, format, json, live as report};
 use kneepoint::spec::{Group, Invalid};
 use kneepoint::study::live as study;
 use kneepoint::table::Table;
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::live as kernel;
 use kneepoint_linux::privilege::Rights;
 use tempfile::TempDir;
 
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::means::{Means, Sweep};
+use crate::manifest;
+use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, Picture, directory, numbered, report_at, slug, write_report};
 use crate::values::distinct;
-use crate::{interrupt, manifest};
 use cases::{Case, Cases, cases};
 use measure::{measure, once};
 
@@ -63,7 +64,7 @@ pub struct Arguments {
     #[command(flatten)]
     runs: Runs,
     #[command(flatten)]
-    means: Means,
+    means: MeansOptions,
     /// Directory for report, numbers and series [default: out/live- and the scenario's name, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,23 +100,24 @@ struct Runs {
 }
 
 /// Runs both sides and reports.
-pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn live(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if let Some(What::Video(arguments)) = &arguments.what {
-        return video::video(arguments, as_json);
+        return video::video(session, arguments, as_json);
     }
     let scenario = arguments.scenario.as_deref().unwrap_or(Path::new(""));
-    let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(scenario)?;
+    let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(session, scenario)?;
     arguments.runs.check(&all)?;
-    arguments.means.check()?;
-    interrupt::listen_saying("stopping; the report has the runs that finished")?;
+    Means::from(&arguments.means).check(session)?;
+    session.listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
-        return clients(arguments, &all, client, as_json);
+        return clients(session, arguments, &all, client, as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(format!("out/live-{}", slug(&name))))
-        .settle()?;
-    let once = |place: usize, repetition, attempt| once(&arguments.runs, &all[place], repetition, attempt);
+        .settle(session)?;
+    let once =
+        |place: usize, repetition, attempt| once(session, &arguments.runs, &all[place], repetition, attempt);
     let names: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
-    let measured = measure(&arguments.runs, arguments.repetitions, &names, &once)?;
+    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));
@@ -124,30 +126,36 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let seeds: Vec<u64> = (1..=arguments.repetitions).collect();
     let beside = all.into_iter().zip(measured).map(Case::measured);
     let study = study::Live::new(beside, seeds.clone());
-    let conducted = conductor::conduct(&study, &Sweep::from(&arguments.means), &())?;
-    let stopped = interrupt::asked();
+    let conducted = conductor::conduct(session, &study, &Sweep::from(&arguments.means), &())?;
+    let stopped = session.asked();
     if stopped {
         notes.push(format!("interrupted: {finished} runs of the kernel finished"));
     }
     let reference = cc::Config::default();
-    let manifest = manifest::of(vec![source], seeds, notes);
+    let manifest = manifest::of(session, vec![source], seeds, notes);
     let report = report::Report::new(title, conducted.outcome, &claims, reference.name(), manifest);
     let json = json::render(&report);
     files::write(&out.join("live.json"), &json)?;
     files::write(&out.join("live.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    write_report(&document, &out, &[Picture::Svg])?;
-    let place = report_at(&out.publish()?);
-    files::print(if as_json { json } else { format::text::render(&document) })?;
+    write_report(session, &document, &out, &[Picture::Svg])?;
+    let place = report_at(&out.publish(session)?);
+    session.print(if as_json { json } else { format::text::render(&document) })?;
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }
-    tell(place);
+    session.tell(place);
     Ok(())
 }
 
 /// Every case with real clients.
-fn clients(arguments: &Arguments, cases: &[Case], client: Client, as_json: bool) -> Result<(), Failure> {
+fn clients(
+    session: &Session,
+    arguments: &Arguments,
+    cases: &[Case],
+    client: Client,
+    as_json: bool,
+) -> Result<(), Failure> {
     if let Some(program) = client.lacks() {
         let message = format!("`{program}` is not installed");
         return Err(Failure::run(message, format!("install it: apt-get install -y {program}")));
@@ -161,13 +169,13 @@ fn clients(arguments: &Arguments, cases: &[Case], client: Client, as_json: bool)
                     format!("{}: real clients stand for transfers under [[flows]] alone", case.name);
                 return Err(Failure::run(message, "leave --client out"));
             }
-            all.extend(client.run(&case.name, &case.valid, &plan.transfers, repetition)?);
-            if interrupt::asked() {
+            all.extend(client.run(session, &case.name, &case.valid, &plan.transfers, repetition)?);
+            if session.asked() {
                 return Err(Failure::Interrupted("stopped".into()));
             }
         }
     }
-    files::print(if as_json {
+    session.print(if as_json {
         json::render(&serde_json::json!({ "clients": all }))
     } else {
         client::text(&all)
@@ -176,11 +184,11 @@ fn clients(arguments: &Arguments, cases: &[Case], client: Client, as_json: bool)
 
 impl Runs {
     /// The cases of a scenario or an experiment.
-    fn cases(&self, named: &Path) -> Result<Cases, Failure> {
+    fn cases(&self, session: &Session, named: &Path) -> Result<Cases, Failure> {
         let mapped: Vec<&str> = self.cc_map.iter().map(|(from, _)| from.as_str()).collect();
         distinct("--cc-map:", &mapped, |name| *name)?;
         let pace = if self.quick { Pace::Quick } else { Pace::Full };
-        cases(named, pace, self.only.as_deref())
+        cases(session, named, pace, self.only.as_deref())
     }
 
     /// Whether this machine can run it at all.

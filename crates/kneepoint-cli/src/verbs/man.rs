@@ -7,10 +7,11 @@ use clap::builder::{Resettable, StyledStr};
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::files;
 
 /// Arguments of `knee man`.
 #[derive(Args)]
@@ -21,14 +22,14 @@ pub struct Arguments {
 }
 
 /// Writes the pages of the command line `knee`.
-pub fn man(arguments: &Arguments, knee: Command, as_json: bool) -> Result<(), Failure> {
+pub fn man(session: &Session, arguments: &Arguments, knee: Command, as_json: bool) -> Result<(), Failure> {
     let mut knee = knee.disable_help_subcommand(true);
     knee.build();
     let Some(directory) = &arguments.out else {
         let (name, text) = page(&knee)?;
         return match as_json {
-            true => files::print_json(&json!({"directory": null, "pages": [name], "text": text})),
-            false => files::print(text),
+            true => session.print_json(&json!({"directory": null, "pages": [name], "text": text})),
+            false => session.print(text),
         };
     };
     files::make_directory(directory)?;
@@ -39,9 +40,9 @@ pub fn man(arguments: &Arguments, knee: Command, as_json: bool) -> Result<(), Fa
         written.push(name);
     }
     if as_json {
-        return files::print_json(&json!({"directory": directory, "pages": written, "text": null}));
+        return session.print_json(&json!({"directory": directory, "pages": written, "text": null}));
     }
-    files::print(format!("wrote {} pages; read one with: man {}/knee.1", written.len(), directory.display()))
+    session.print(format!("wrote {} pages; read one with: man {}/knee.1", written.len(), directory.display()))
 }
 
 /// A command and all below it.

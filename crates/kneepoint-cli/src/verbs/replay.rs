@@ -7,6 +7,8 @@ use clap::Args;
 use kneepoint::cc::Config;
 use kneepoint::settings::Assign;
 use kneepoint::suggest::did_you_mean;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::native::recording::Recorder;
 use kneepoint_linux::native::replay::{
     MACHINES, Machine, Make, Verdict, compare, describe, difference, play,
@@ -16,8 +18,6 @@ use serde_json::{Value, json};
 
 use super::predict::simulation::tagged;
 use crate::failure::Failure;
-use crate::files;
-use crate::host;
 
 /// What to play, to whom.
 #[derive(Args)]
@@ -55,17 +55,17 @@ pub struct Arguments {
 }
 
 /// Plays a trace, or records one.
-pub fn replay(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn replay(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     match (&arguments.record, &arguments.trace, &arguments.cc) {
-        (Some(scenario), ..) => record(scenario, arguments),
-        (None, Some(trace), Some(cc)) => play_back(trace, cc, arguments, as_json),
+        (Some(scenario), ..) => record(session, scenario, arguments),
+        (None, Some(trace), Some(cc)) => play_back(session, trace, cc, arguments, as_json),
         _ => Err(Failure::usage("no trace is given", "name one, or make one with --record SCENARIO")),
     }
 }
 
-fn record(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
-    let text = files::read_text(file)?;
-    let plan = match host::extensions().parse_with(&text, &|named| files::beside(file, named)) {
+fn record(session: &Session, file: &Path, arguments: &Arguments) -> Result<(), Failure> {
+    let text = files::read_text(session, file)?;
+    let plan = match session.extensions().parse_with(&text, &|named| files::beside(file, named)) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin: file.display().to_string(), text, faults }),
     };
@@ -76,7 +76,7 @@ fn record(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
         Failure::usage(format!("--flow: `{name}` has no connection"), "choose a flow of a group with `cc`")
     })?;
     let (recorder, _) = kneepoint::run::run(valid, seed, recorder);
-    files::print(format!(
+    session.print(format!(
         "# {}, flow {name}, seed {seed}\n{}",
         file.display(),
         trace::write(&recorder.finish())
@@ -96,9 +96,10 @@ fn machines(names: &[String]) -> Result<Vec<(&'static str, Make)>, Failure> {
 }
 
 /// A controller and its settings.
-fn controller(text: &str) -> Result<Config, Failure> {
+fn controller(session: &Session, text: &str) -> Result<Config, Failure> {
     let remedy = "`knee list controllers` shows the names, `knee explain NAME` their settings";
-    let parsed = host::extensions()
+    let parsed = session
+        .extensions()
         .scheme(text)
         .map_err(|message| Failure::usage(format!("--cc: {message}"), remedy))?;
     let config = parsed.cc;
@@ -106,10 +107,17 @@ fn controller(text: &str) -> Result<Config, Failure> {
     Ok(config)
 }
 
-fn play_back(file: &Path, cc: &str, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let config = controller(cc)?;
+fn play_back(
+    session: &Session,
+    file: &Path,
+    cc: &str,
+    arguments: &Arguments,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let config = controller(session, cc)?;
     let chosen = machines(&arguments.on)?;
     let text = files::read_text_of(
+        session,
         "a trace of acknowledgements",
         file,
         "check the path; `knee replay --record SCENARIO` prints a trace",
@@ -128,9 +136,9 @@ fn play_back(file: &Path, cc: &str, arguments: &Arguments, as_json: bool) -> Res
     let view = View { names: chosen.iter().map(|(name, _)| *name).collect(), steps: &steps, verdict };
     let shown = view.shown(arguments.context, &mut make()?);
     if as_json {
-        files::print_json(&view.json(cc, &shown))?;
+        session.print_json(&view.json(cc, &shown))?;
     } else {
-        files::print(view.text(&shown))?;
+        session.print(view.text(&shown))?;
     }
     match verdict {
         Verdict::Part(_) => Err(Failure::Said(1)),

@@ -10,19 +10,19 @@ use kneepoint::report::format::text;
 use kneepoint::report::{self, Manifest, output, reproduction};
 use kneepoint::scenario;
 use kneepoint::study::reproduce::Reproduce;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::forecast::Forecast;
+use kneepoint_bench::session::{Session, Share};
 use serde_json::json;
 
-use crate::answer::{self, Answer};
 use crate::completion;
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::forecast::Forecast;
-use crate::host::{self, Host, Share};
 use crate::library::{self, Volume};
-use crate::means::Sweep;
+use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{Out, Picture, directory, report_at, write_report};
-use crate::{interrupt, manifest, parquet, terminal};
+use crate::{manifest, parquet, terminal};
 
 /// What to reproduce.
 #[derive(Args)]
@@ -61,67 +61,69 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    sweep: Sweep,
+    sweep: SweepOptions,
 }
 
 /// Reproduces.
-pub fn reproduce(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let (volumes, pace, scope) = volumes(arguments)?;
+pub fn reproduce(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let (volumes, pace, scope) = volumes(session, arguments)?;
     if arguments.list {
-        return list(&volumes, as_json);
+        return list(session, &volumes, as_json);
     }
-    arguments.sweep.check(false)?;
+    let sweep = Sweep::from(&arguments.sweep);
+    sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
         let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
         let experiments = seeded(volumes, arguments.seeds);
-        Forecast::of(&Reproduce { experiments, pace, scope, doubted }, &arguments.sweep, false, |_| {
+        Forecast::of(session, &Reproduce { experiments, pace, scope, doubted }, &sweep, false, |_| {
             Vec::new()
         })?
-        .print(as_json)?;
+        .print(session, as_json)?;
         if pace == Pace::Full || arguments.readings {
-            tell("further seeds, other readings and their combinations are not counted");
+            session.tell("further seeds, other readings and their combinations are not counted");
         }
         return Ok(());
     }
     let usual = if arguments.quick { "out/quick" } else { "out/reproduce" };
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(usual)).settle()?;
-    let Reproduced { outcomes, effort, manifest, answer } = reproduced(volumes, pace, scope, arguments)?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(usual)).settle(session)?;
+    let Reproduced { outcomes, effort, manifest, answer } =
+        reproduced(session, volumes, pace, scope, arguments)?;
     let Answer { document, json: claims, tables, .. } = answer;
     let data = directory(&out, "data")?;
     parquet::save_tables(&tables, |_| &output::ESTIMATES, &manifest, &data)?;
     files::write(&out.join("claims.json"), &claims)?;
-    write_report(&document, &out, &[Picture::Png])?;
+    write_report(session, &document, &out, &[Picture::Png])?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
-    let place = report_at(&out.publish()?);
-    files::print(if as_json { claims } else { text::render(&document) })?;
+    let place = report_at(&out.publish(session)?);
+    session.print(if as_json { claims } else { text::render(&document) })?;
     let judgements: Vec<_> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary =
         format!("{}\n{}\n{place}", reproduction::tally(judgements.iter()), reproduction::effort(&effort),);
-    tell(summary);
+    session.tell(summary);
     Ok(())
 }
 
 /// Reproduces, and leaves no report behind. A list is the experiments and no runs.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    let (volumes, pace, scope) = volumes(arguments)?;
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    let (volumes, pace, scope) = volumes(session, arguments)?;
     if arguments.list {
         return Err(Failure::usage(
             "--list prints the experiments",
             "`knee reproduce --list` in a shell does",
         ));
     }
-    Ok(reproduced(volumes, pace, scope, arguments)?.answer)
+    Ok(reproduced(session, volumes, pace, scope, arguments)?.answer)
 }
 
-fn volumes(arguments: &Arguments) -> Result<(Vec<Volume>, Pace, Scope), Failure> {
+fn volumes(session: &Session, arguments: &Arguments) -> Result<(Vec<Volume>, Pace, Scope), Failure> {
     if !arguments.list {
         // Reading all experiments takes a moment.
-        interrupt::listen()?;
+        session.listen()?;
     }
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
     let scope =
         if arguments.alternatives.unwrap_or(pace == Pace::Full) { Scope::Single } else { Scope::Taken };
-    Ok((library::find(&arguments.names, pace, scope)?, pace, scope))
+    Ok((library::find(session, &arguments.names, pace, scope)?, pace, scope))
 }
 
 /// Experiments that were run and judged.
@@ -133,6 +135,7 @@ struct Reproduced {
 }
 
 fn reproduced(
+    session: &Session,
     volumes: Vec<Volume>,
     pace: Pace,
     scope: Scope,
@@ -141,10 +144,11 @@ fn reproduced(
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);
-    let single = conduct(Reproduce { experiments, pace, scope, doubted }, &arguments.sweep);
+    let single = conduct(session, Reproduce { experiments, pace, scope, doubted }, (&arguments.sweep).into());
     // Where a part of the runs was asked for, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
-    let joint = if arguments.readings && apart { combined(arguments) } else { Ok(Judged::default()) };
+    let joint =
+        if arguments.readings && apart { combined(session, arguments) } else { Ok(Judged::default()) };
     let (Judged { outcomes, effort, .. }, Judged { outcomes: joint, .. }) = match (single, joint) {
         (Ok(own), Ok(combinations)) => (own, combinations),
         (Err(Failure::Left(one)), Err(Failure::Left(other))) => {
@@ -155,7 +159,7 @@ fn reproduced(
         }
         (_, Err(failure)) | (Err(failure), Ok(_)) => return Err(failure),
     };
-    let manifest = manifest::of(texts, seeds(&outcomes), Vec::new());
+    let manifest = manifest::of(session, texts, seeds(&outcomes), Vec::new());
     let claims = report::json::lines("claims", &reproduction::json::claims(&outcomes));
     let document = reproduction::document(&outcomes, &joint, &effort, &manifest);
     // The observations of each experiment.
@@ -170,13 +174,13 @@ fn reproduced(
 const COMBINED_SEEDS: u32 = 2;
 
 /// The outcomes of shortened runs under every combination of the readings that experiments share.
-fn combined(arguments: &Arguments) -> Result<Judged, Failure> {
-    tell("every combination of the shared readings, in shortened runs");
-    let mut volumes = library::find(&arguments.names, Pace::Quick, Scope::Joint)?;
+fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure> {
+    session.tell("every combination of the shared readings, in shortened runs");
+    let mut volumes = library::find(session, &arguments.names, Pace::Quick, Scope::Joint)?;
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
     let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
-    conduct(study, &arguments.sweep)
+    conduct(session, study, (&arguments.sweep).into())
 }
 
 /// The experiments with so many seeds, or else their own.
@@ -202,14 +206,13 @@ struct Judged {
 }
 
 /// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
-fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<Judged, Failure> {
-    let mut sweep = sweep.clone();
-    if study.pace == Pace::Full && matches!(host::embedding().map(Host::share), Some(Share::Only(_))) {
+fn conduct(session: &Session, mut study: Reproduce, mut sweep: Sweep) -> Result<Judged, Failure> {
+    if study.pace == Pace::Full && matches!(session.share(), Share::Only(_)) {
         // It knows no outcomes, and may be given a run of any round.
         study.doubt_all();
     }
     loop {
-        let conducted = conductor::conduct(&study, &sweep, &())?;
+        let conducted = conductor::conduct(session, &study, &sweep, &())?;
         // What follows from the outcomes is for the shard that knows them: the others have ended.
         sweep = sweep.whole();
         let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
@@ -224,7 +227,7 @@ fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<Judged, Failure> {
         if study.pace == Pace::Quick || !study.again(&outcomes) {
             return Ok(Judged { outcomes, effort, planned });
         }
-        tell(
+        session.tell(
             "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise",
         );
     }
@@ -243,7 +246,7 @@ fn seeds(outcomes: &[Reproduction]) -> Vec<u64> {
     seeds.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
+fn list(session: &Session, volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
     if as_json {
         let one = |volume: &Volume| {
             let experiment = &volume.experiment;
@@ -257,7 +260,7 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
                 "file": volume.origin,
             })
         };
-        return files::print_json(&json!({ "experiments": volumes.iter().map(one).collect::<Vec<_>>() }));
+        return session.print_json(&json!({ "experiments": volumes.iter().map(one).collect::<Vec<_>>() }));
     }
     let line = |volume: &Volume| {
         let experiment = &volume.experiment;
@@ -266,5 +269,5 @@ fn list(volumes: &[Volume], as_json: bool) -> Result<(), Failure> {
         let name = format!("{:<16} {count:>2} {claims}  ", experiment.name());
         terminal::hanging(&name, &experiment.title, terminal::columns())
     };
-    files::print(volumes.iter().map(line).collect::<String>())
+    session.print(volumes.iter().map(line).collect::<String>())
 }

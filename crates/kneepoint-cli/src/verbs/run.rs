@@ -7,11 +7,11 @@ use clap::Args;
 use kneepoint::scenario::{self, Case};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::units::Span;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
-use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
-use crate::host;
 use crate::library;
 use crate::named::NamedFiles;
 use crate::outputs::{self, Out};
@@ -54,23 +54,23 @@ pub struct Arguments {
 }
 
 /// Runs.
-pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    plan(arguments)?.conduct(&arguments.settings, as_json)
+pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    plan(session, arguments)?.conduct(session, &arguments.settings, as_json)
 }
 
 /// Runs, and leaves no report behind.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    plan(arguments)?.answer(&arguments.settings)
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    plan(session, arguments)?.answer(session, &arguments.settings)
 }
 
-fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
-    let text = library::scenario(&arguments.file)?;
+fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
+    let text = library::scenario(session, &arguments.file)?;
     let origin = arguments.file.display().to_string();
     let named = NamedFiles::default();
     let beside = |name: &str| named.beside(&arguments.file, name);
     let given = |name: &str| named.set(&arguments.file, name);
     let set = &arguments.settings.set;
-    let (plan, text) = match host::extensions().parse_set(&text, set, &beside, &given) {
+    let (plan, text) = match session.extensions().parse_set(&text, set, &beside, &given) {
         Ok(read) => read,
         Err(faults) => return Err(refused(origin, text, set, faults)),
     };

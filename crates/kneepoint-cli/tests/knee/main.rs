@@ -34,6 +34,7 @@ mod reproducing;
 #[cfg(target_os = "linux")]
 mod rights;
 mod running;
+mod sessions;
 mod stopping;
 mod telling;
 

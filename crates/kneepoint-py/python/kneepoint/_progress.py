@@ -48,9 +48,9 @@ class Display:
             close()
 
 
-def warn(call: _native.Call) -> None:
+def warn(source: Union[_native.Call, _native.Answer]) -> None:
     """Prints what must not be overlooked, whatever else is shown, such as damaged runs."""
-    for warning in call.warnings():
+    for warning in source.warnings():
         print(warning, file=sys.stderr)
 
 

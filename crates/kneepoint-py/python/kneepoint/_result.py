@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Iterator, Optional
 
 from . import _native
+from ._progress import warn
 
 
 class Result:
@@ -33,6 +34,7 @@ class Result:
     def __getitem__(self, name: str) -> _native.Rows:
         """A table, or the sampled state of a run: `result["series/pert-seed1"]`."""
         rows = self._answer.table(name)
+        warn(self._answer)
         if rows is None:
             names = ", ".join(f"`{name}`" for name in self._answer.names()) or "none"
             raise KeyError(

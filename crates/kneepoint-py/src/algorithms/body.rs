@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kneepoint::rng::Rng;
 use kneepoint::units::Time;
-use kneepoint_cli::host;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 
@@ -20,14 +19,13 @@ use crate::errors;
 #[derive(Default)]
 pub struct Raised {
     first: Mutex<Option<PyErr>>,
-    /// Whether the call is at work, so that it is the one to stop.
-    working: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Raised {
-    /// From now on a failure stops the call at work.
-    pub fn stop_the_call(&self) {
-        self.working.store(true, Ordering::Relaxed);
+    /// The flag that a failure sets, by which the call is stopped.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// Raises the failure, if there is one.
@@ -42,9 +40,7 @@ impl Raised {
         }
         // A later one goes after the lock: its end may be code of Python.
         drop(first);
-        if self.working.load(Ordering::Relaxed) {
-            host::embed().stop();
-        }
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<PyErr>> {
@@ -127,7 +123,7 @@ thread_local! {
     static WITHIN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether an algorithm asks. A verb there would wait for the end of the verb that waits for the algorithm.
+/// Whether an algorithm asks. A verb there would want the cores and the memory that its own run has.
 pub fn within() -> bool {
     WITHIN.get()
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 use std::os::unix::fs::symlink;
 
+use kneepoint_bench::program::session;
+
 use super::*;
 
 /// Writes a study whose files have its name in them.
 fn study(directory: &Path, name: &str, files: &[&str]) -> Result<PathBuf, Failure> {
-    let folder = Out::Given(directory.to_path_buf()).settle()?;
+    let folder = Out::Given(directory.to_path_buf()).settle(&session())?;
     for file in files {
         let path = folder.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, name).unwrap();
     }
-    folder.publish()
+    folder.publish(&session())
 }
 
 fn names(directory: &Path) -> Vec<String> {
@@ -27,12 +29,12 @@ fn names(directory: &Path) -> Vec<String> {
 fn studies_at_the_same_time_get_different_directories_and_leave_none_that_is_empty() {
     let here = tempfile::tempdir().unwrap();
     let base = here.path().join("out/compare");
-    let taken = [(); 3].map(|()| Out::or_free(None, base.clone()).settle().unwrap());
+    let taken = [(); 3].map(|()| Out::or_free(None, base.clone()).settle(&session()).unwrap());
     assert_eq!(names(&here.path().join("out")), ["compare", "compare-2", "compare-3"]);
     let [first, second, third] = taken;
     fs::write(second.join("report.md"), "").unwrap();
     super::super::directory(&third, "captures").unwrap();
-    assert_eq!(second.publish().unwrap(), here.path().join("out/compare-2"));
+    assert_eq!(second.publish(&session()).unwrap(), here.path().join("out/compare-2"));
     drop((first, third));
     assert_eq!(names(&here.path().join("out")), ["compare-2"]);
 }
@@ -40,11 +42,11 @@ fn studies_at_the_same_time_get_different_directories_and_leave_none_that_is_emp
 #[test]
 fn a_given_directory_has_one_writer_and_no_files_of_others() {
     let here = tempfile::tempdir().unwrap();
-    let given = |name: &str| Out::Given(here.path().join(name)).settle();
+    let given = |name: &str| Out::Given(here.path().join(name)).settle(&session());
     let first = given("a").unwrap();
     fs::write(first.join("report.md"), "").unwrap();
     assert!(matches!(given("a"), Err(Failure::Run(_))), "it is locked");
-    first.publish().unwrap();
+    first.publish(&session()).unwrap();
     assert!(given("a").is_ok(), "an earlier report is renewed");
     fs::create_dir(here.path().join("b")).unwrap();
     fs::write(here.path().join("b/thesis.tex"), "").unwrap();
@@ -58,10 +60,10 @@ fn a_study_takes_the_place_of_another_as_a_whole() {
     let out = here.path().join("o");
     study(&out, "first", &["report.md", "series/a.csv", "series/b.csv"]).unwrap();
     let before = fs::metadata(&out).unwrap();
-    let second = Out::Given(out.clone()).settle().unwrap();
+    let second = Out::Given(out.clone()).settle(&session()).unwrap();
     fs::write(second.join("report.md"), "second").unwrap();
     assert_eq!(fs::read_to_string(out.join("report.md")).unwrap(), "first", "until the second is whole");
-    second.publish().unwrap();
+    second.publish(&session()).unwrap();
     assert_eq!(names(&out), [".kneepoint", "report.md"]);
     assert_eq!(fs::read_to_string(out.join("report.md")).unwrap(), "second");
     let after = fs::metadata(&out).unwrap();
@@ -75,13 +77,13 @@ fn a_study_without_a_report_leaves_the_earlier_one() {
     let here = tempfile::tempdir().unwrap();
     let out = here.path().join("o");
     study(&out, "first", &["report.md"]).unwrap();
-    let second = Out::Given(out.clone()).settle().unwrap();
+    let second = Out::Given(out.clone()).settle(&session()).unwrap();
     fs::write(second.join("report.md"), "half").unwrap();
     drop(second);
     assert_eq!(names(&out), [".kneepoint", "report.md"]);
     assert_eq!(fs::read_to_string(out.join("report.md")).unwrap(), "first");
     fs::create_dir(here.path().join("empty")).unwrap();
-    drop(Out::Given(here.path().join("empty")).settle().unwrap());
+    drop(Out::Given(here.path().join("empty")).settle(&session()).unwrap());
     assert_eq!(names(&here.path().join("empty")), [""; 0], "it was there before");
 }
 
@@ -166,7 +168,7 @@ fn what_killed_processes_left_goes() {
     fs::create_dir(&base).unwrap();
     fs::write(base.join(ours::MARK), "").unwrap();
     assert_eq!(
-        Out::Free(base.clone()).settle().unwrap().publish().unwrap(),
+        Out::Free(base.clone()).settle(&session()).unwrap().publish(&session()).unwrap(),
         base,
         "it has nothing but its mark"
     );
@@ -195,8 +197,8 @@ fn a_directory_whose_files_are_not_known_is_refused() {
     // As an earlier version left it, or somebody who knows the name of the mark.
     fs::write(here.path().join(ours::MARK), "").unwrap();
     fs::write(here.path().join("report.md"), "").unwrap();
-    assert!(matches!(Out::Given(here.path().to_path_buf()).settle(), Err(Failure::Run(_))));
+    assert!(matches!(Out::Given(here.path().to_path_buf()).settle(&session()), Err(Failure::Run(_))));
     fs::remove_file(here.path().join("report.md")).unwrap();
     fs::create_dir(here.path().join("runs")).unwrap();
-    assert!(Out::Given(here.path().to_path_buf()).settle().is_ok(), "kept runs may be there");
+    assert!(Out::Given(here.path().to_path_buf()).settle(&session()).is_ok(), "kept runs may be there");
 }

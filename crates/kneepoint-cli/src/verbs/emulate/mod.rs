@@ -22,6 +22,8 @@ use kneepoint::capture::Blocks;
 use kneepoint::measure::{Meter, Series};
 use kneepoint::scenario;
 use kneepoint::units::{Rate, Span, Time};
+use kneepoint_bench::files::Pending;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Capture, Emulator, Layer, Port, Side, Stop};
 use kneepoint_linux::privilege::{self, Rights};
@@ -29,8 +31,6 @@ use kneepoint_linux::tap::Tap;
 use kneepoint_linux::tun;
 
 use crate::failure::{self, Failure};
-use crate::files::{Pending, tell};
-use crate::interrupt;
 use crate::outputs::{Folder, Out};
 use outcome::Outcome;
 use path::{Emulated, PathOptions};
@@ -104,10 +104,10 @@ impl Arguments {
     }
 
     /// The path, and the places of what is to be written.
-    fn open(&self) -> Result<(Emulated, Option<Folder>, Option<Taps>), Failure> {
+    fn open(&self, session: &Session) -> Result<(Emulated, Option<Folder>, Option<Taps>), Failure> {
         let sample = Some(self.sample).filter(|sample| *sample > Span::ZERO);
-        let path = self.path.build(self.duration.unwrap_or(Span::MAX), sample)?;
-        let ours = self.out.as_ref().map(|out| Out::Given(out.clone()).settle()).transpose()?;
+        let path = self.path.build(session, self.duration.unwrap_or(Span::MAX), sample)?;
+        let ours = self.out.as_ref().map(|out| Out::Given(out.clone()).settle(session)).transpose()?;
         let pcap = self.pcap.as_ref().map(|file| Taps::create(file)).transpose()?;
         Ok((path, ours, pcap))
     }
@@ -118,7 +118,7 @@ fn rights(user: &str) -> Result<Rights, String> {
 }
 
 /// Emulates.
-pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn emulate(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     apart("--between", "network namespaces", &arguments.between)?;
     apart(
         "--bridge",
@@ -126,24 +126,24 @@ pub fn emulate(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
         &arguments.bridge,
     )?;
     // Before anything is measured: what cannot be read or written is told at once.
-    let opened = privilege::as_caller(|| arguments.open());
+    let opened = privilege::as_caller(|| arguments.open(session));
     let (path, out, pcap) = opened.map_err(|error| failed("open files as the caller", &error))??;
     if arguments.probe {
-        return probe::probe(arguments, &path, as_json);
+        return probe::probe(session, arguments, &path, as_json);
     }
     if !arguments.bridge.is_empty() {
-        return existing::bridge(arguments, &path, out, as_json);
+        return existing::bridge(session, arguments, &path, out, as_json);
     }
     if !arguments.between.is_empty() {
-        return existing::between(arguments, &path, (pcap, out), as_json);
+        return existing::between(session, arguments, &path, (pcap, out), as_json);
     }
     let far = far(arguments)?;
-    interrupt::listen_saying("stopping")?;
+    session.listen_saying("stopping")?;
     let hosts = behind::hosts(far).map_err(|error| lacks(&error))?;
     let [near, other] = &hosts;
-    let _server = serve(arguments, near, other)?;
+    let _server = serve(session, arguments, near, other)?;
     let program = start(arguments, near, other, as_json)?;
-    with(program, arguments, &path, &hosts, (pcap, out), as_json)
+    with(session, program, arguments, &path, &hosts, (pcap, out), as_json)
 }
 
 /// A link has two ends.
@@ -158,6 +158,7 @@ fn apart(option: &str, ends: &str, names: &[String]) -> Result<(), Failure> {
 
 /// Emulates until the program ends.
 fn with(
+    session: &Session,
     mut program: Program,
     arguments: &Arguments,
     path: &Emulated,
@@ -167,13 +168,13 @@ fn with(
 ) -> Result<(), Failure> {
     let ended = program.ended().map_err(|error| failed("watch the program", &error))?;
     let devices = [&near.device.file, &far.device.file];
-    let outcome = carry(arguments, path, devices, Layer::Ip, &ended, pcap)?;
+    let outcome = carry(session, arguments, path, devices, Layer::Ip, &ended, pcap)?;
     let status = program.end().map_err(|error| failed("wait for the program", &error))?;
-    outcome.write(arguments, path, out, as_json)?;
+    outcome.write(session, arguments, path, out, as_json)?;
     match status.map(|status| status.code().unwrap_or(1)) {
         Some(0) => {}
         Some(code) => return Err(Failure::Said(u8::try_from(code).unwrap_or(1))),
-        None if interrupt::asked() => return Err(Failure::Said(130)),
+        None if session.asked() => return Err(Failure::Said(130)),
         // The time was over.
         None => {}
     }
@@ -201,13 +202,18 @@ fn far(arguments: &Arguments) -> Result<Far, Failure> {
     Ok(far)
 }
 
-fn serve(arguments: &Arguments, near: &Host, far: &Host) -> Result<Option<Program>, Failure> {
+fn serve(
+    session: &Session,
+    arguments: &Arguments,
+    near: &Host,
+    far: &Host,
+) -> Result<Option<Program>, Failure> {
     let Some(line) = &arguments.server else { return Ok(None) };
     let words = ["/bin/sh", "-c", line].map(OsString::from);
     let server = far.start(&words, near, Stdio::null(), &arguments.rights());
     let server = server.map_err(|error| failed("start the server", &error))?;
     if !far.listens().map_err(|error| failed("wait for the server", &error))? {
-        tell(format!("nothing listens to a TCP port on the other side: `{line}`"));
+        session.tell(format!("nothing listens to a TCP port on the other side: `{line}`"));
     }
     Ok(Some(server))
 }
@@ -238,6 +244,7 @@ fn start(arguments: &Arguments, near: &Host, far: &Host, as_json: bool) -> Resul
 
 /// Emulates until `ended` can be read, or the end, or an interrupt.
 fn carry<P: Port>(
+    session: &Session,
     arguments: &Arguments,
     path: &Emulated,
     devices: [&P; 2],
@@ -257,7 +264,7 @@ fn carry<P: Port>(
     let mut emulator = Emulator::new(valid, arguments.seed, &[*ends], all, observers).of(layer);
     let interrupted = Cell::new(None);
     let asked = || {
-        if interrupt::asked() && interrupted.get().is_none() {
+        if session.asked() && interrupted.get().is_none() {
             interrupted.set(Some(Instant::now()));
         }
         interrupted.get().is_some_and(|since: Instant| since.elapsed() > FAREWELL)

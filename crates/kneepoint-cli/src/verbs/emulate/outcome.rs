@@ -4,6 +4,8 @@
 use kneepoint::report::{self, Comparison, RunResult, SchemeResult};
 use kneepoint::table::{Row, Table, value};
 use kneepoint::units::{Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::emulator::{Carried, Late};
 use serde::Serialize;
 
@@ -11,7 +13,6 @@ use super::Arguments;
 use super::path::Emulated;
 use super::traps::{Seen, traps};
 use crate::failure::Failure;
-use crate::files::{self, tell};
 use crate::outputs::{self, Folder, report_at, write_report};
 use crate::{manifest, parquet};
 
@@ -71,6 +72,7 @@ impl Outcome {
     /// Prints it, and writes the files that were asked for.
     pub fn write(
         &self,
+        session: &Session,
         arguments: &Arguments,
         path: &Emulated,
         out: Option<Folder>,
@@ -90,16 +92,16 @@ impl Outcome {
         };
         let json = report::json::render(&summary);
         if as_json {
-            files::print(&json)?;
+            session.print(&json)?;
         } else {
-            tell(self.lines(&traps));
+            session.tell(self.lines(&traps));
         }
         if let Some(file) = &arguments.save_trace {
             let first = path.valid.network().links.iter().position(|link| link.measured).unwrap_or(0);
             files::write(file, path.capacity_as_trace(first, arguments.seed, self.ended)?)?;
         }
         if let Some(out) = out {
-            self.write_files(out, path, arguments, json, traps)?;
+            self.write_files(session, out, path, arguments, json, traps)?;
         }
         Ok(())
     }
@@ -148,6 +150,7 @@ impl Outcome {
 
     fn write_files(
         &self,
+        session: &Session,
         out: Folder,
         path: &Emulated,
         arguments: &Arguments,
@@ -171,7 +174,7 @@ impl Outcome {
             theory: None,
         };
         let scenario = vec![("emulation".to_string(), path.scenario.clone())];
-        let manifest = manifest::of(scenario, vec![arguments.seed], notes);
+        let manifest = manifest::of(session, scenario, vec![arguments.seed], notes);
         let comparison = Comparison { title: "Emulation".into(), schemes: vec![scheme], manifest };
         files::write(&out.join("emulation.toml"), &path.scenario)?;
         files::write(&out.join("summary.json"), json)?;
@@ -180,8 +183,8 @@ impl Outcome {
         files::write(&series.join("emulation.csv"), report::csv::table(&self.series))?;
         let origin = parquet::Origin { output: &report::output::SERIES, manifest: &comparison.manifest };
         parquet::save(&series.join("emulation.parquet"), |sink| parquet::write(&self.series, origin, sink))?;
-        write_report(&report::comparison::document(&comparison), &out, &[])?;
-        tell(report_at(&out.publish()?));
+        write_report(session, &report::comparison::document(&comparison), &out, &[])?;
+        session.tell(report_at(&out.publish(session)?));
         Ok(())
     }
 }

@@ -12,10 +12,11 @@ use kneepoint::spec::{Builder, Group, Invalid, Schedule, Valid};
 use kneepoint::tcp::{self, Host};
 use kneepoint::traffic;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
 use crate::completion;
 use crate::failure::Failure;
-use crate::files;
 use crate::values::distinct;
 
 /// The group of all traffic.
@@ -94,10 +95,15 @@ impl Emulated {
 
 impl PathOptions {
     /// The path, run for at most `duration` and sampled so often.
-    pub fn build(&self, duration: Span, sample: Option<Span>) -> Result<Emulated, Failure> {
+    pub fn build(
+        &self,
+        session: &Session,
+        duration: Span,
+        sample: Option<Span>,
+    ) -> Result<Emulated, Failure> {
         let (scenario, network) = match &self.from {
-            Some(file) => taken(file)?,
-            None => self.written()?,
+            Some(file) => taken(session, file)?,
+            None => self.written(session)?,
         };
         let first = network.groups().first().and_then(|group| group.pairs.first());
         let ends = *first.ok_or_else(|| {
@@ -122,16 +128,16 @@ impl PathOptions {
     }
 
     /// A scenario of two hosts.
-    fn written(&self) -> Result<(String, Valid), Failure> {
+    fn written(&self, session: &Session) -> Result<(String, Valid), Failure> {
         let mut text = format!(
             "name = \"emulation\"\n\n[run]\nduration = \"1s\"\n\n[topology]\nkind = \"graph\"\n{}{}",
-            self.link("near", "far", &self.up)?,
-            self.link("far", "near", &self.down)?
+            self.link(session, "near", "far", &self.up)?,
+            self.link(session, "far", "near", &self.down)?
         );
         text += "\n[tcp]\npreset = \"linux\"\n\n[[flows]]\nname = \"traffic\"\ncc = \"cubic\"\nfrom = \"near\"\nto = \"far\"\n";
         let open =
             |name: &str| std::fs::read_to_string(self.trace_called(name)).map_err(|error| error.to_string());
-        parse(text, "the scenario that these arguments make", &open)
+        parse(session, text, "the scenario that these arguments make", &open)
     }
 
     /// The file of a trace by its name in the scenario, which is UTF-8.
@@ -140,7 +146,7 @@ impl PathOptions {
         given.unwrap_or(Path::new(name))
     }
 
-    fn link(&self, from: &str, to: &str, others: &[String]) -> Result<String, Failure> {
+    fn link(&self, session: &Session, from: &str, to: &str, others: &[String]) -> Result<String, Failure> {
         let rate = self.rate.map_or_else(|| UNLIMITED.to_string(), |rate| rate.to_string());
         let mut fields = [
             ("rate", rate),
@@ -179,7 +185,7 @@ impl PathOptions {
             |key: &str, written: &str| text += &format!("{key} = {}\n", serde_json::Value::from(written));
         match value("trace") {
             "" => line("rate", value("rate")),
-            file => line("rate", &mean_of_trace(self.trace_called(file))?.to_string()),
+            file => line("rate", &mean_of_trace(session, self.trace_called(file))?.to_string()),
         }
         line("delay", value("delay"));
         line("jitter", value("jitter"));
@@ -232,8 +238,8 @@ fn loss(written: &str) -> Result<String, Failure> {
     }
 }
 
-fn mean_of_trace(file: &Path) -> Result<Rate, Failure> {
-    let text = files::read_text_of("a Mahimahi trace", file, "check the path of the trace")?;
+fn mean_of_trace(session: &Session, file: &Path) -> Result<Rate, Failure> {
+    let text = files::read_text_of(session, "a Mahimahi trace", file, "check the path of the trace")?;
     let times = Times::parse(&text).map_err(|message| {
         Failure::usage(
             format!("{}: {message}", file.display()),
@@ -244,12 +250,13 @@ fn mean_of_trace(file: &Path) -> Result<Rate, Failure> {
 }
 
 /// A scenario's text and its first case.
-fn taken(file: &Path) -> Result<(String, Valid), Failure> {
-    let text = files::read_text(file)?;
-    parse(text, &file.display().to_string(), &|name| files::beside(file, name))
+fn taken(session: &Session, file: &Path) -> Result<(String, Valid), Failure> {
+    let text = files::read_text(session, file)?;
+    parse(session, text, &file.display().to_string(), &|name| files::beside(file, name))
 }
 
 fn parse(
+    session: &Session,
     text: String,
     origin: &str,
     open: &dyn Fn(&str) -> Result<String, String>,
@@ -259,7 +266,7 @@ fn parse(
         Err(faults) => return Err(Failure::Scenario { origin: origin.into(), text, faults }),
     };
     if plan.cases.len() > 1 {
-        files::tell(format!("{origin} has {} cases; the first is emulated", plan.cases.len()));
+        session.tell(format!("{origin} has {} cases; the first is emulated", plan.cases.len()));
     }
     Ok((text, plan.cases.swap_remove(0).valid))
 }

@@ -7,6 +7,7 @@ use std::io::Write;
 
 use kneepoint::link::Routes;
 use kneepoint::units::{Rate, Span};
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind::{self, Far};
 use kneepoint_linux::emulator::{self, Layer};
 use kneepoint_linux::probe::{PACKET, Plan, Probe};
@@ -16,7 +17,6 @@ use serde_json::json;
 use super::path::Emulated;
 use super::{Arguments, carry, failed, lacks};
 use crate::failure::Failure;
-use crate::{files, interrupt};
 
 /// What 99 of 100 packets may be late, as measured from outside, for an emulation as good as it should be.
 const GOOD: Span = Span::from_micros(100);
@@ -62,9 +62,14 @@ impl Display for Errors {
 }
 
 /// Measures the link and prints a table.
-pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<(), Failure> {
+pub fn probe(
+    session: &Session,
+    arguments: &Arguments,
+    path: &Emulated,
+    as_json: bool,
+) -> Result<(), Failure> {
     let (delay, rate) = promised(path)?;
-    interrupt::listen_saying("stopping")?;
+    session.listen_saying("stopping")?;
     let hosts = behind::hosts(Far::Apart).map_err(|error| lacks(&error))?;
     let [near, far] = &hosts;
     let ended = emulator::never().map_err(|error| failed("make an event", &error))?;
@@ -74,8 +79,8 @@ pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<()
     let end = move || _ = end.write_all(&1_u64.to_ne_bytes());
     let probe = Probe::start(near, far, plan, end).map_err(|error| failed("start the probe", &error))?;
     let devices = [&near.device.file, &far.device.file];
-    let outcome = carry(arguments, path, devices, Layer::Ip, &ended, None)?;
-    if interrupt::asked() {
+    let outcome = carry(session, arguments, path, devices, Layer::Ip, &ended, None)?;
+    if session.asked() {
         return Err(Failure::run("the probe was interrupted", "run it again"));
     }
     let probed = probe.join().map_err(|error| failed("probe the link", &error))?;
@@ -91,7 +96,7 @@ pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<()
     let own = Errors { p50, p99, max };
     let real_time = probed.prompt && outcome.seen.prompt;
     if as_json {
-        files::print_json(&json!({
+        session.print_json(&json!({
             "delay_promised_ms": delay.as_millis_f64(),
             "sparse_error_us": sparse,
             "stream_error_us": stream,
@@ -107,7 +112,7 @@ pub fn probe(arguments: &Arguments, path: &Emulated, as_json: bool) -> Result<()
             "good": good,
         }))?;
     } else {
-        files::print(format!(
+        session.print(format!(
             "promised: {:.3} ms one way for a packet alone, {:.2} Mbit/s\n\n\
              error of the delay, us           p50      p99      max\n\
              packets far apart          {sparse}\n\

@@ -2,10 +2,11 @@
 //! Keys of documents and columns of files, by the definitions from which docs/output.md is written.
 
 use kneepoint::report::output::{self, Definition};
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::{files, terminal};
+use crate::terminal;
 
 /// A definition, and the outputs that have it.
 pub struct Key {
@@ -35,11 +36,11 @@ pub fn named(name: &str) -> Vec<Key> {
 }
 
 /// Prints them as other items.
-pub fn print(keys: &[Key], as_json: bool) -> Result<(), Failure> {
+pub fn print(session: &Session, keys: &[Key], as_json: bool) -> Result<(), Failure> {
     if as_json {
-        return files::print_json(&json!({ "items": keys.iter().map(Key::json).collect::<Vec<_>>() }));
+        return session.print_json(&json!({ "items": keys.iter().map(Key::json).collect::<Vec<_>>() }));
     }
-    files::print(keys.iter().map(Key::text).collect::<Vec<_>>().join("\n"))
+    session.print(keys.iter().map(Key::text).collect::<Vec<_>>().join("\n"))
 }
 
 impl Key {

@@ -5,10 +5,11 @@ use clap::Args;
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report;
 use kneepoint::study::fluid::StabilityBoundary;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
-use crate::answer::Answer;
 use crate::failure::Failure;
 
 /// Arguments of `knee fluid boundary`.
@@ -30,9 +31,9 @@ pub struct Arguments {
 }
 
 /// Computes and prints the boundary.
-pub fn boundary(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn boundary(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let found = found(arguments)?;
-    print(&report::fluid::boundary(&found), &found, as_json)
+    print(session, &report::fluid::boundary(&found), &found, as_json)
 }
 
 /// Computes the boundary.

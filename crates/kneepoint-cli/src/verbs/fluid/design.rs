@@ -6,10 +6,11 @@ use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::fluid::design::Goal;
 use kneepoint::report;
 use kneepoint::study::fluid::Designs;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
-use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::values::within;
 
@@ -41,9 +42,9 @@ pub struct Arguments {
 }
 
 /// Computes and prints the designs.
-pub fn design(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn design(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let designs = designs(arguments)?;
-    print(&report::fluid::designs(&designs), &designs, as_json)
+    print(session, &report::fluid::designs(&designs), &designs, as_json)
 }
 
 /// Computes the designs.

@@ -12,11 +12,11 @@ use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::document::Document;
 use kneepoint::report::format::text;
 use kneepoint::report::json;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 use serde::Serialize;
 
-use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::files;
 
 /// Examples at the end of `knee fluid --help`.
 pub const EXAMPLES: &str = "\
@@ -48,20 +48,20 @@ enum Question {
 }
 
 /// Dispatches to the question.
-pub fn fluid(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn fluid(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     match &arguments.question {
-        Question::Run(arguments) => run::run(arguments, as_json),
-        Question::Stability(arguments) => stability::stability(arguments, as_json),
-        Question::Boundary(arguments) => boundary::boundary(arguments, as_json),
-        Question::Design(arguments) => design::design(arguments, as_json),
+        Question::Run(arguments) => run::run(session, arguments, as_json),
+        Question::Stability(arguments) => stability::stability(session, arguments, as_json),
+        Question::Boundary(arguments) => boundary::boundary(session, arguments, as_json),
+        Question::Design(arguments) => design::design(session, arguments, as_json),
     }
 }
 
 /// Answers the question, and leaves no report behind.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     match &arguments.question {
         Question::Run(arguments) => run::answer(arguments),
-        Question::Stability(arguments) => stability::answer(arguments),
+        Question::Stability(arguments) => stability::answer(session, arguments),
         Question::Boundary(arguments) => boundary::answer(arguments),
         Question::Design(arguments) => design::answer(arguments),
     }
@@ -78,6 +78,11 @@ fn axis(text: &str) -> Result<ParameterAxis, String> {
 }
 
 /// Prints what was found out, for people or for programs.
-fn print(document: &Document, outcome: &impl Serialize, as_json: bool) -> Result<(), Failure> {
-    files::print(if as_json { json::render(outcome) } else { text::render(document) })
+fn print(
+    session: &Session,
+    document: &Document,
+    outcome: &impl Serialize,
+    as_json: bool,
+) -> Result<(), Failure> {
+    session.print(if as_json { json::render(outcome) } else { text::render(document) })
 }

@@ -8,12 +8,13 @@ use kneepoint::report::{self, csv, json};
 use kneepoint::study::fluid::Solution;
 use kneepoint::table::Records;
 use kneepoint::units::Span;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
 use super::parameters::Chosen;
 use super::print;
-use crate::answer::{self, Answer};
 use crate::failure::Failure;
-use crate::files::{self, tell};
 use crate::outputs::{Out, report_at, write_report};
 use crate::values::number;
 
@@ -51,17 +52,17 @@ const ROWS: u64 = 400;
 const MOST_ROWS: u64 = 1_000_000;
 
 /// Integrates and prints.
-pub fn run(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let solution = solution(arguments)?;
     let document = report::fluid::solution(&solution);
     let csv = || csv::table(&solution.series());
     if let Some(out) = &arguments.out {
-        let out = Out::Given(out.clone()).settle()?;
-        write_report(&document, &out, &[])?;
+        let out = Out::Given(out.clone()).settle(session)?;
+        write_report(session, &document, &out, &[])?;
         files::write(&out.join("trajectory.csv"), csv())?;
-        tell(report_at(&out.publish()?));
+        session.tell(report_at(&out.publish(session)?));
     }
-    if arguments.csv { files::print(csv()) } else { print(&document, &solution, as_json) }
+    if arguments.csv { session.print(csv()) } else { print(session, &document, &solution, as_json) }
 }
 
 /// Integrates.

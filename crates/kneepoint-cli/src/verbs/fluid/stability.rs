@@ -7,14 +7,15 @@ use clap::Args;
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::{self, csv};
 use kneepoint::study::fluid::{Plane, StabilityMap};
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde::Serialize;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
-use crate::answer::{self, Answer};
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files::{self, tell};
 use crate::outputs::{Out, report_at, write_report};
 
 /// Arguments of `knee fluid stability`.
@@ -43,31 +44,31 @@ pub struct Arguments {
 }
 
 /// Computes and writes the map.
-pub fn stability(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn stability(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let plane = plane(arguments)?;
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle()?;
-    let map = map(plane)?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle(session)?;
+    let map = map(session, plane)?;
     let document = report::fluid::stability(&map);
-    write_report(&document, &out, &[])?;
+    write_report(session, &document, &out, &[])?;
     files::write(&out.join("stability.csv"), csv::records(&report::fluid::records(&map)))?;
-    let place = out.publish()?;
+    let place = out.publish(session)?;
     let [csv, svg] =
         ["stability.csv", "figures/stability.svg"].map(|file| place.join(file).display().to_string());
-    print(&document, &Written { map: &map, csv, svg }, as_json)?;
-    tell(report_at(&place));
+    print(session, &document, &Written { map: &map, csv, svg }, as_json)?;
+    session.tell(report_at(&place));
     Ok(())
 }
 
 /// Computes the map.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    let map = map(plane(arguments)?)?;
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    let map = map(session, plane(arguments)?)?;
     let tables = vec![answer::named("stability", report::fluid::records(&map))];
     Ok(Answer::whole(report::fluid::stability(&map), report::json::render(&map), tables))
 }
 
-fn map(plane: Plane) -> Result<StabilityMap, Failure> {
+fn map(session: &Session, plane: Plane) -> Result<StabilityMap, Failure> {
     let values: Vec<f64> = plane.y.values().collect();
-    match conductor::each(values.len(), |place| plane.row(values[place]))? {
+    match conductor::each(session, values.len(), |place| plane.row(values[place]))? {
         Some(rows) => Ok(plane.map(rows)),
         None => Err(Failure::Interrupted("interrupted; nothing was written".into())),
     }

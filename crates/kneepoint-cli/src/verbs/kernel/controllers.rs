@@ -4,11 +4,12 @@
 use std::time::SystemTime;
 
 use kneepoint::cc;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel::{self, Value};
 use serde_json::{Map, json};
 
+use super::refused;
 use crate::failure::Failure;
-use crate::files::{self, tell};
 use crate::terminal;
 
 /// Parameters as JSON.
@@ -22,28 +23,29 @@ pub fn written(values: &[Value]) -> String {
 }
 
 /// `knee kernel load`.
-pub fn load(arguments: &super::Load, as_json: bool) -> Result<(), Failure> {
+pub fn load(session: &Session, arguments: &super::Load, as_json: bool) -> Result<(), Failure> {
     let (values, cgroup) =
-        kernel::load_at(&arguments.name, &arguments.set, arguments.replace, arguments.cgroup.as_deref())?;
-    let name = kernel::status(&arguments.name)?.controller.name;
+        kernel::load_at(&arguments.name, &arguments.set, arguments.replace, arguments.cgroup.as_deref())
+            .map_err(refused)?;
+    let name = kernel::status(&arguments.name).map_err(refused)?.controller.name;
     if as_json {
-        return files::print_json(&json!({"name": name, "settings": object(&values), "cgroup": cgroup}));
+        return session.print_json(&json!({"name": name, "settings": object(&values), "cgroup": cgroup}));
     }
     let heeds = cgroup.map_or_else(String::new, |place| {
         format!("an option of TCP brings the sockets of {} what links tell it\n", place.display())
     });
-    files::print(format!(
+    session.print(format!(
         "`{name}` is loaded: sockets may choose it, as `iperf3 -C {name}` does\n{}{heeds}remove it with `knee kernel unload {name}`",
         written(&values)
     ))
 }
 
 /// `knee kernel unload`.
-pub fn unload(arguments: &super::Unload, as_json: bool) -> Result<(), Failure> {
+pub fn unload(session: &Session, arguments: &super::Unload, as_json: bool) -> Result<(), Failure> {
     let names = if arguments.all { kernel::left() } else { arguments.names.clone() };
     let mut unloaded = Vec::new();
     for name in &names {
-        let left = kernel::unload(name)?;
+        let left = kernel::unload(name).map_err(refused)?;
         unloaded.push(json!({
             "name": name,
             "sockets": left.sockets,
@@ -52,22 +54,22 @@ pub fn unload(arguments: &super::Unload, as_json: bool) -> Result<(), Failure> {
         if as_json {
             continue;
         }
-        files::print(format!("`{name}` is unloaded"))?;
+        session.print(format!("`{name}` is unloaded"))?;
         if left.sockets > 0 {
-            tell(format!("{} open sockets keep it until they close", left.sockets));
+            session.tell(format!("{} open sockets keep it until they close", left.sockets));
         }
         if let Some(restored) = left.default {
-            tell(format!("it was the default congestion control, which is `{}` now", restored.to));
+            session.tell(format!("it was the default congestion control, which is `{}` now", restored.to));
         }
     }
     if as_json {
-        return files::print_json(&json!({ "unloaded": unloaded }));
+        return session.print_json(&json!({ "unloaded": unloaded }));
     }
-    if names.is_empty() { files::print("no congestion control of knee is loaded") } else { Ok(()) }
+    if names.is_empty() { session.print("no congestion control of knee is loaded") } else { Ok(()) }
 }
 
 /// `knee kernel list`.
-pub fn list(as_json: bool) -> Result<(), Failure> {
+pub fn list(session: &Session, as_json: bool) -> Result<(), Failure> {
     let listed = kernel::list();
     let summary = |core: &str| {
         let entry = cc::REGISTRY.iter().find(|entry| entry.name == core);
@@ -83,7 +85,7 @@ pub fn list(as_json: bool) -> Result<(), Failure> {
                 "settings": one.settings.as_ref().map(|values| object(values)),
             })
         });
-        return files::print_json(&json!({ "controllers": rows.collect::<Vec<_>>() }));
+        return session.print_json(&json!({ "controllers": rows.collect::<Vec<_>>() }));
     }
     let columns = terminal::columns();
     let line = |one: &kernel::Listed| {
@@ -91,12 +93,12 @@ pub fn list(as_json: bool) -> Result<(), Failure> {
         let name = format!("{:<16} {state:<8} ", one.controller.name);
         terminal::hanging(&name, &summary(one.controller.core), columns)
     };
-    files::print(listed.iter().map(line).collect::<String>())
+    session.print(listed.iter().map(line).collect::<String>())
 }
 
 /// `knee kernel status`.
-pub fn status(arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
-    let status = kernel::status(&arguments.name)?;
+pub fn status(session: &Session, arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
+    let status = kernel::status(&arguments.name).map_err(refused)?;
     let since = status.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let since = jiff::Timestamp::from_second(since.as_secs() as i64).unwrap_or_default().to_string();
     if as_json {
@@ -104,7 +106,7 @@ pub fn status(arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
             .programs
             .iter()
             .map(|one| json!({"name": one.name, "runs": one.runs, "time_s": one.time.as_secs_f64()}));
-        return files::print_json(&json!({
+        return session.print_json(&json!({
             "name": status.controller.name,
             "controller": status.controller.core,
             "settings": object(&status.settings),
@@ -132,18 +134,18 @@ pub fn status(arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
     } else {
         text += "runs are not counted: `sysctl -w kernel.bpf_stats_enabled=1` counts them from then on\n";
     }
-    files::print(text)
+    session.print(text)
 }
 
 /// `knee kernel default`.
-pub fn default(arguments: &super::Default, as_json: bool) -> Result<(), Failure> {
+pub fn default(session: &Session, arguments: &super::Default, as_json: bool) -> Result<(), Failure> {
     let Some(name) = &arguments.name else {
-        let restored = kernel::restore()?;
+        let restored = kernel::restore().map_err(refused)?;
         if as_json {
             let (to, from) = restored.map(|restored| (restored.to, restored.from)).unzip();
-            return files::print_json(&json!({"default": to, "previous": from}));
+            return session.print_json(&json!({"default": to, "previous": from}));
         }
-        return files::print(restored.map_or_else(
+        return session.print(restored.map_or_else(
             || "knee has not changed the default of this network namespace".to_string(),
             |restored| {
                 format!(
@@ -153,13 +155,13 @@ pub fn default(arguments: &super::Default, as_json: bool) -> Result<(), Failure>
             },
         ));
     };
-    let previous = kernel::default(name)?;
+    let previous = kernel::default(name).map_err(refused)?;
     if as_json {
-        return files::print_json(&json!({"default": name, "previous": previous}));
+        return session.print_json(&json!({"default": name, "previous": previous}));
     }
-    tell(format!(
+    session.tell(format!(
         "every new TCP connection of this network namespace uses `{name}` from now on, where none is chosen\n\
          back: `knee kernel default --restore`, or `sysctl -w net.ipv4.tcp_congestion_control={previous}`"
     ));
-    files::print(format!("the default congestion control is `{name}`; it was `{previous}`"))
+    session.print(format!("the default congestion control is `{name}`; it was `{previous}`"))
 }

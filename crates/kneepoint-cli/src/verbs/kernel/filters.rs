@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Programs at the egress of a device: `aqm`, `hint`.
 
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel::{self, Device};
 use serde_json::json;
 
 use super::controllers::{object, written};
+use super::refused;
 use crate::failure::Failure;
-use crate::files;
 
 fn device(at: &super::Place) -> Device {
     Device { name: at.dev.clone(), namespace: at.netns.clone() }
 }
 
-fn removed(as_json: bool, what: &str, device: &Device) -> Result<(), Failure> {
+fn removed(session: &Session, as_json: bool, what: &str, device: &Device) -> Result<(), Failure> {
     match as_json {
         true => {
-            files::print_json(&json!({"removed": what, "device": device.name, "netns": device.namespace}))
+            session.print_json(&json!({"removed": what, "device": device.name, "netns": device.namespace}))
         }
-        false => files::print(format!("`{}` has no `{what}` any more", device.name)),
+        false => session.print(format!("`{}` has no `{what}` any more", device.name)),
     }
 }
 
 /// `knee kernel aqm`.
-pub fn aqm(arguments: &super::Aqm, as_json: bool) -> Result<(), Failure> {
+pub fn aqm(session: &Session, arguments: &super::Aqm, as_json: bool) -> Result<(), Failure> {
     let device = device(&arguments.at);
     match arguments.law.as_str() {
-        "status" => return status(&device, as_json),
+        "status" => return status(session, &device, as_json),
         "remove" => {
-            kernel::remove_queue(&device)?;
-            return removed(as_json, "aqm", &device);
+            kernel::remove_queue(&device).map_err(refused)?;
+            return removed(session, as_json, "aqm", &device);
         }
         _ => {}
     }
     let reference = arguments.qref.iter().map(|packets| ("reference".to_string(), packets.to_string()));
     let ecn = arguments.ecn.then(|| ("ecn".to_string(), "true".to_string()));
     let given = arguments.set.iter().cloned().chain(reference).chain(ecn).collect::<Vec<_>>();
-    let values = kernel::attach_queue(&device, &arguments.law, &given, arguments.replace)?;
+    let values = kernel::attach_queue(&device, &arguments.law, &given, arguments.replace).map_err(refused)?;
     if as_json {
-        return files::print_json(&json!({
+        return session.print_json(&json!({
             "law": arguments.law, "device": device.name, "netns": device.namespace, "settings": object(&values),
         }));
     }
-    files::print(format!(
+    session.print(format!(
         "`{}` judges the packets that enter `{}`\n{}",
         arguments.law,
         device.name,
@@ -49,10 +50,10 @@ pub fn aqm(arguments: &super::Aqm, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-fn status(device: &Device, as_json: bool) -> Result<(), Failure> {
-    let status = kernel::queue_status(device)?;
+fn status(session: &Session, device: &Device, as_json: bool) -> Result<(), Failure> {
+    let status = kernel::queue_status(device).map_err(refused)?;
     if as_json {
-        return files::print_json(&json!({
+        return session.print_json(&json!({
             "device": device.name,
             "netns": device.namespace,
             "settings": object(&status.settings),
@@ -72,7 +73,7 @@ fn status(device: &Device, as_json: bool) -> Result<(), Failure> {
     if status.average_window > 0.0 {
         window += &format!(", {:.1} packets on average", status.average_window);
     }
-    files::print(format!(
+    session.print(format!(
         "queue        {} packets at the latest arrival\nprobability  {:.6}\npackets      {}\n\
          dropped      {}\nmarked       {} ({} could not be marked)\nspared       {}\nwindow       {window}\n{}",
         status.length,
@@ -92,29 +93,29 @@ fn hinted(device: &Device, packets: u64) -> serde_json::Value {
 }
 
 /// `knee kernel hint`.
-pub fn hint(arguments: &super::Hint, as_json: bool) -> Result<(), Failure> {
+pub fn hint(session: &Session, arguments: &super::Hint, as_json: bool) -> Result<(), Failure> {
     let device = device(&arguments.at);
     match arguments.action {
         super::Action::Attach => {
-            kernel::attach_hint(&device, arguments.replace)?;
+            kernel::attach_hint(&device, arguments.replace).map_err(refused)?;
             match as_json {
-                true => files::print_json(&hinted(&device, 0)),
-                false => files::print(format!(
+                true => session.print_json(&hinted(&device, 0)),
+                false => session.print(format!(
                     "`{}` carries its senders' windows in the DSCP bits of data packets",
                     device.name
                 )),
             }
         }
         super::Action::Status => {
-            let packets = kernel::hint_status(&device)?;
+            let packets = kernel::hint_status(&device).map_err(refused)?;
             match as_json {
-                true => files::print_json(&hinted(&device, packets)),
-                false => files::print(format!("{packets} packets with a window so far")),
+                true => session.print_json(&hinted(&device, packets)),
+                false => session.print(format!("{packets} packets with a window so far")),
             }
         }
         super::Action::Remove => {
-            kernel::remove_hint(&device)?;
-            removed(as_json, "hint", &device)
+            kernel::remove_hint(&device).map_err(refused)?;
+            removed(session, as_json, "hint", &device)
         }
     }
 }

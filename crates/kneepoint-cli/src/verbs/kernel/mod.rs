@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use kneepoint::units::{Rate, Span};
+use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
 
@@ -247,40 +248,42 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// Dispatches to the question.
 #[cfg(feature = "bpf")]
-pub fn kernel(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn kernel(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     use kneepoint_linux::kernel;
-    kernel::tell_waits(|wait| crate::files::tell(wait));
+
+    use crate::console;
+
+    kernel::tell_waits(console::tell);
     // What the kernel tells everybody.
     if !matches!(arguments.what, What::List | What::Status(_)) {
-        kernel::require()?;
+        kernel::require().map_err(refused)?;
     }
     match &arguments.what {
-        What::Load(arguments) => controllers::load(arguments, as_json),
-        What::Unload(arguments) => controllers::unload(arguments, as_json),
-        What::List => controllers::list(as_json),
-        What::Status(arguments) => controllers::status(arguments, as_json),
-        What::Default(arguments) => controllers::default(arguments, as_json),
-        What::Top(arguments) => records::top(arguments, as_json),
-        What::Trace(arguments) => records::trace(arguments, as_json),
-        What::Aqm(arguments) => filters::aqm(arguments, as_json),
-        What::Rate(arguments) => rates::rate(arguments, as_json),
-        What::Hint(arguments) => filters::hint(arguments, as_json),
+        What::Load(arguments) => controllers::load(session, arguments, as_json),
+        What::Unload(arguments) => controllers::unload(session, arguments, as_json),
+        What::List => controllers::list(session, as_json),
+        What::Status(arguments) => controllers::status(session, arguments, as_json),
+        What::Default(arguments) => controllers::default(session, arguments, as_json),
+        What::Top(arguments) => records::top(session, arguments, as_json),
+        What::Trace(arguments) => records::trace(session, arguments, as_json),
+        What::Aqm(arguments) => filters::aqm(session, arguments, as_json),
+        What::Rate(arguments) => rates::rate(session, arguments, as_json),
+        What::Hint(arguments) => filters::hint(session, arguments, as_json),
     }
 }
 
 /// Says that this build has no kernel programs.
 #[cfg(not(feature = "bpf"))]
-pub fn kernel(_: &Arguments, _: bool) -> Result<(), Failure> {
+pub fn kernel(_: &Session, _: &Arguments, _: bool) -> Result<(), Failure> {
     Err(Failure::run(
         "this build of knee has no kernel programs: clang, or the headers of libelf and zlib, were missing",
         "Linux only: `apt-get install -y clang libelf-dev zlib1g-dev pkg-config`, then `make build`",
     ))
 }
 
+/// The failure for something that the kernel refused.
 #[cfg(feature = "bpf")]
-impl From<kneepoint_linux::kernel::Error> for Failure {
-    fn from(error: kneepoint_linux::kernel::Error) -> Failure {
-        let make = if error.usage { Failure::usage } else { Failure::run };
-        make(error.message, error.remedy)
-    }
+pub fn refused(error: kneepoint_linux::kernel::Error) -> Failure {
+    let make = if error.usage { Failure::usage } else { Failure::run };
+    make(error.message, error.remedy)
 }

@@ -4,11 +4,12 @@
 use std::net::IpAddr;
 
 use kneepoint::units::Rate;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel;
 use serde_json::{Value, json};
 
+use super::refused;
 use crate::failure::Failure;
-use crate::files;
 
 fn listed(rates: &[(IpAddr, Rate)]) -> Value {
     let row = |(to, rate): &(IpAddr, Rate)| json!({"destination": to.to_string(), "rate_bps": rate.0});
@@ -16,31 +17,31 @@ fn listed(rates: &[(IpAddr, Rate)]) -> Value {
 }
 
 /// `knee kernel rate`.
-pub fn rate(arguments: &super::Rates, as_json: bool) -> Result<(), Failure> {
+pub fn rate(session: &Session, arguments: &super::Rates, as_json: bool) -> Result<(), Failure> {
     match &arguments.what {
         super::RateAction::Set { destination, rate } => {
-            kernel::set_rate(*destination, *rate)?;
+            kernel::set_rate(*destination, *rate).map_err(refused)?;
             match as_json {
-                true => files::print_json(&listed(&[(*destination, *rate)])),
-                false => files::print(format!("senders to {destination} are told {rate}")),
+                true => session.print_json(&listed(&[(*destination, *rate)])),
+                false => session.print(format!("senders to {destination} are told {rate}")),
             }
         }
         super::RateAction::List => {
-            let rates = kernel::rates()?;
+            let rates = kernel::rates().map_err(refused)?;
             if as_json {
-                return files::print_json(&listed(&rates));
+                return session.print_json(&listed(&rates));
             }
             let line = |(to, rate): &(IpAddr, Rate)| format!("{to:<40} {rate}\n");
             match rates.is_empty() {
-                true => files::print("no rate is set"),
-                false => files::print(rates.iter().map(line).collect::<String>()),
+                true => session.print("no rate is set"),
+                false => session.print(rates.iter().map(line).collect::<String>()),
             }
         }
         super::RateAction::Clear { destination } => {
-            let cleared = kernel::clear_rates(*destination)?;
+            let cleared = kernel::clear_rates(*destination).map_err(refused)?;
             match as_json {
-                true => files::print_json(&json!({"cleared": cleared})),
-                false => files::print(format!("{cleared} rates cleared")),
+                true => session.print_json(&json!({"cleared": cleared})),
+                false => session.print(format!("{cleared} rates cleared")),
             }
         }
     }

@@ -9,14 +9,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use kneepoint::report::output;
+use kneepoint_bench::files::Pending;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel::{self, Reader, Record};
 use serde_json::{Value, json};
 
+use super::refused;
 use crate::failure::Failure;
-use crate::files::{self, Pending, tell};
+use crate::manifest;
 use crate::outputs::Out;
 use crate::parquet::{self, Column};
-use crate::{interrupt, manifest};
 
 /// How long a wait for records lasts at most: the delay of Ctrl-C.
 const WAIT: Duration = Duration::from_millis(100);
@@ -33,7 +35,7 @@ fn open(names: &[String]) -> Result<Vec<(String, Reader)>, Failure> {
     if chosen.is_empty() {
         return Err(Failure::run("no congestion control is loaded", "`knee kernel load pert` loads one"));
     }
-    chosen.into_iter().map(|name| Ok((name.clone(), Reader::open(&name)?))).collect()
+    chosen.into_iter().map(|name| Ok((name.clone(), Reader::open(&name).map_err(refused)?))).collect()
 }
 
 /// A column of a trace.
@@ -81,17 +83,17 @@ fn row(name: &str, record: &Record) -> Value {
 }
 
 /// `knee kernel trace`.
-pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
+pub fn trace(session: &Session, arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
     let readers = open(&arguments.names)?;
-    interrupt::listen_saying("stopping; what was recorded is kept (again to stop at once)")?;
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle()?;
+    session.listen_saying("stopping; what was recorded is kept (again to stop at once)")?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("knee-trace")).settle(session)?;
     let began = Instant::now();
     let wanted = arguments.duration.map(|span| Duration::from_nanos(span.0));
     let mut taken: Vec<(usize, Record)> = Vec::new();
-    while !interrupt::asked() && wanted.is_none_or(|wanted| began.elapsed() < wanted) {
+    while !session.asked() && wanted.is_none_or(|wanted| began.elapsed() < wanted) {
         for (place, (_, reader)) in readers.iter().enumerate() {
             let wait = WAIT / readers.len() as u32;
-            taken.extend(reader.take(wait)?.into_iter().map(|record| (place, record)));
+            taken.extend(reader.take(wait).map_err(refused)?.into_iter().map(|record| (place, record)));
         }
     }
     let controller = |at: &usize| readers[*at].0.as_str();
@@ -120,16 +122,16 @@ pub fn trace(arguments: &super::Trace, as_json: bool) -> Result<(), Failure> {
         Get::Number(get) => Column::numbers(taken.iter().map(|(_, one)| get(one))),
     });
     let columns = columns.collect::<Vec<_>>();
-    let manifest = manifest::of(Vec::new(), Vec::new(), Vec::new());
+    let manifest = manifest::of(session, Vec::new(), Vec::new(), Vec::new());
     let origin = parquet::Origin { output: &output::RECORDS, manifest: &manifest };
     parquet::save(&out.join("records.parquet"), |file| {
         parquet::write_columns(origin, &names, &columns, file)
     })?;
-    let path = out.publish()?.display().to_string();
+    let path = out.publish(session)?.display().to_string();
     if as_json {
-        return files::print_json(&json!({"records": taken.len(), "out": path}));
+        return session.print_json(&json!({"records": taken.len(), "out": path}));
     }
-    files::print(format!("{} records in {path}/records.csv and records.parquet", taken.len()))
+    session.print(format!("{} records in {path}/records.csv and records.parquet", taken.len()))
 }
 
 /// A flow in the table.
@@ -144,14 +146,14 @@ struct Flow {
 }
 
 /// `knee kernel top`.
-pub fn top(arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
+pub fn top(session: &Session, arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
     let readers = open(&arguments.names)?;
     let once = arguments.once || as_json || !std::io::stdout().is_terminal();
     let mut flows: BTreeMap<(SocketAddr, SocketAddr), Flow> = BTreeMap::new();
-    interrupt::listen_saying("stopping")?;
-    let screen = (!once).then(Screen::enter);
-    while !interrupt::asked() {
-        gather(&readers, &mut flows)?;
+    session.listen_saying("stopping")?;
+    let screen = (!once).then(|| Screen::enter(session));
+    while !session.asked() {
+        gather(session, &readers, &mut flows)?;
         if once {
             let rows = flows.values().map(|flow| {
                 let mut shown = row(&flow.controller, &flow.record);
@@ -159,8 +161,8 @@ pub fn top(arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
                 shown
             });
             return match as_json {
-                true => files::print_json(&json!({ "flows": rows.collect::<Vec<_>>() })),
-                false => files::print(table(&flows)),
+                true => session.print_json(&json!({ "flows": rows.collect::<Vec<_>>() })),
+                false => session.print(table(&flows)),
             };
         }
         if let Some(screen) = &screen {
@@ -172,13 +174,14 @@ pub fn top(arguments: &super::Top, as_json: bool) -> Result<(), Failure> {
 
 /// Takes the records of a second.
 fn gather(
+    session: &Session,
     readers: &[(String, Reader)],
     flows: &mut BTreeMap<(SocketAddr, SocketAddr), Flow>,
 ) -> Result<(), Failure> {
     let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(1) && !interrupt::asked() {
+    while began.elapsed() < Duration::from_secs(1) && !session.asked() {
         for (name, reader) in readers {
-            for record in reader.take(WAIT / readers.len() as u32)? {
+            for record in reader.take(WAIT / readers.len() as u32).map_err(refused)? {
                 let seen = Instant::now();
                 let new = || Flow { controller: name.clone(), record, seen, before: record, rate: f64::NAN };
                 let flow = flows.entry((record.source, record.destination)).or_insert_with(new);
@@ -225,29 +228,29 @@ fn table(flows: &BTreeMap<(SocketAddr, SocketAddr), Flow>) -> String {
 }
 
 /// The terminal's other screen, left when dropped.
-struct Screen;
+struct Screen<'s>(&'s Session);
 
-impl Screen {
-    fn enter() -> Screen {
-        put("\x1b[?1049h\x1b[?25l");
-        Screen
+impl<'s> Screen<'s> {
+    fn enter(session: &'s Session) -> Screen<'s> {
+        put(session, "\x1b[?1049h\x1b[?25l");
+        Screen(session)
     }
     fn show(&self, table: &str) {
-        put(&format!("\x1b[H\x1b[J{table}\nCtrl-C ends"));
+        put(self.0, &format!("\x1b[H\x1b[J{table}\nCtrl-C ends"));
     }
 }
 
-impl Drop for Screen {
+impl Drop for Screen<'_> {
     fn drop(&mut self) {
-        put("\x1b[?25h\x1b[?1049l");
+        put(self.0, "\x1b[?25h\x1b[?1049l");
     }
 }
 
 /// Writes to the terminal, which may be gone.
-fn put(text: &str) {
+fn put(session: &Session, text: &str) {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if written.is_err() {
-        tell("the terminal is gone");
+        session.tell("the terminal is gone");
     }
 }

@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+
 use super::study::{self, Measured, on_linux};
 use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope, Work};
 use kneepoint::scenario;
@@ -11,8 +14,8 @@ use kneepoint::units::Span;
 
 use super::invalid;
 use crate::failure::Failure;
+use crate::library;
 use crate::verbs::run::{UNNAMED, row_name, usual_sample};
-use crate::{files, library};
 
 /// What is to be run.
 pub struct Cases {
@@ -43,12 +46,12 @@ impl Case {
 }
 
 /// The cases of a scenario file or of an experiment, with hosts of Linux; only those whose names contain `only`.
-pub fn cases(path: &Path, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
+pub fn cases(session: &Session, path: &Path, pace: Pace, only: Option<&str>) -> Result<Cases, Failure> {
     let is_file = path.extension().is_some_and(|end| end == "toml") || path == "-";
-    let mut cases = if is_file && !library::is_experiment(&files::read_text(path)?) {
-        of_scenario(path)?
+    let mut cases = if is_file && !library::is_experiment(&files::read_text(session, path)?) {
+        of_scenario(session, path)?
     } else {
-        of_experiment(path, pace)?
+        of_experiment(session, path, pace)?
     };
     cases.all.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     if cases.all.is_empty() {
@@ -69,8 +72,8 @@ pub fn cases(path: &Path, pace: Pace, only: Option<&str>) -> Result<Cases, Failu
     Ok(cases)
 }
 
-fn of_scenario(path: &Path) -> Result<Cases, Failure> {
-    let text = files::read_text(path)?;
+fn of_scenario(session: &Session, path: &Path) -> Result<Cases, Failure> {
+    let text = files::read_text(session, path)?;
     let origin = path.display().to_string();
     let parsed = match scenario::parse_with(&text, &|name| files::beside(path, name)) {
         Ok(parsed) => parsed,
@@ -88,8 +91,8 @@ fn of_scenario(path: &Path) -> Result<Cases, Failure> {
     Ok(Cases { title, source: (name.clone(), text), name, all, claims: Vec::new(), notes: Vec::new() })
 }
 
-fn of_experiment(name: &Path, pace: Pace) -> Result<Cases, Failure> {
-    let found = library::find(&[name], pace, Scope::Taken)?;
+fn of_experiment(session: &Session, name: &Path, pace: Pace) -> Result<Cases, Failure> {
+    let found = library::find(session, &[name], pace, Scope::Taken)?;
     let [volume] = &found[..] else {
         let message = format!("`{}` stands for {} experiments", name.display(), found.len());
         return Err(Failure::usage(message, "name one of them; `knee reproduce --list` shows all"));

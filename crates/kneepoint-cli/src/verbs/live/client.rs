@@ -25,6 +25,8 @@ use kneepoint::measure::Meter;
 use kneepoint::spec::Valid;
 use kneepoint::table::{Row, value};
 use kneepoint::units::{Interval, Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Emulator, Stop};
 use kneepoint_linux::frame::Tuple;
@@ -38,7 +40,6 @@ use tempfile::TempDir;
 
 use super::invalid;
 use crate::failure::Failure;
-use crate::{files, interrupt};
 
 /// The port of the first server.
 const PORT: u16 = 5201;
@@ -84,6 +85,7 @@ impl Client {
     /// Runs a case once.
     pub fn run(
         self,
+        session: &Session,
         case: &str,
         valid: &Valid,
         transfers: &[Transfer],
@@ -95,8 +97,8 @@ impl Client {
         let whole = builder.build().map_err(invalid)?;
         let room = Room::new(&whole, transfers, repetition)?;
         let (rows, spoiled, found) = match self {
-            Client::Iperf3 => room.iperf3()?,
-            Client::Curl => room.curl()?,
+            Client::Iperf3 => room.iperf3(session)?,
+            Client::Curl => room.curl(session)?,
         };
         let said = |Found { group, quantity, unit, client, metric, scale }: Found| {
             let name = whole.groups()[group].name.clone();
@@ -157,7 +159,7 @@ impl<'a> Room<'a> {
         self.transfers.iter().filter(move |transfer| transfer.group as usize == group)
     }
 
-    fn iperf3(&self) -> Result<Yielded, Failure> {
+    fn iperf3(&self, session: &Session) -> Result<Yielded, Failure> {
         let [near, far] = &self.hosts;
         let seconds = self.valid.schedule().duration.since(Time::ZERO + FAREWELL).as_secs_f64().max(1.0);
         let groups = self.valid.groups().len();
@@ -201,11 +203,11 @@ impl<'a> Room<'a> {
             let number = firsts[group] + place;
             Some(Role { group: group as u32, listed: Some(number), path: number, told: false })
         };
-        let (rows, spoiled) = self.carry(Box::new(classify), begin)?;
+        let (rows, spoiled) = self.carry(session, Box::new(classify), begin)?;
         drop(servers);
         let mut found = Vec::new();
         for group in 0..groups {
-            let said: Value = serde_json::from_str(&self.read(group)?).unwrap_or_default();
+            let said: Value = serde_json::from_str(&self.read(session, group)?).unwrap_or_default();
             let number = |place: &str| said.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN);
             let rate = number("/end/sum_received/bits_per_second") * number("/end/sum_received/seconds");
             let whole = self.valid.schedule().duration.as_secs_f64();
@@ -230,7 +232,7 @@ impl<'a> Room<'a> {
         Ok((rows, spoiled, found))
     }
 
-    fn curl(&self) -> Result<Yielded, Failure> {
+    fn curl(&self, session: &Session) -> Result<Yielded, Failure> {
         let [near, far] = &self.hosts;
         let control = self.transfers[0].control.clone();
         let set = move || fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control);
@@ -257,9 +259,9 @@ impl<'a> Room<'a> {
         let words = ["/bin/sh", "-c", &line].map(OsString::from);
         let begin = || Ok(vec![Some(start(far, &words, near, self.output(0)?.into())?)]);
         let classify = |tuple: &Tuple| (tuple.ports.0 == PORT).then(Role::default);
-        let (rows, spoiled) = self.carry(Box::new(classify), begin)?;
+        let (rows, spoiled) = self.carry(session, Box::new(classify), begin)?;
         drop(server);
-        let text = self.read(0)?;
+        let text = self.read(session, 0)?;
         let whole = text.lines().filter_map(|fetched| {
             let (time, bytes) = fetched.split_once(' ')?;
             (bytes.parse::<u64>().ok()? == size).then(|| time.parse::<f64>().ok()).flatten()
@@ -291,6 +293,7 @@ impl<'a> Room<'a> {
     /// Carries packets from the start of the clients to the end of the run.
     fn carry(
         &self,
+        session: &Session,
         classify: kneepoint_linux::tap::Classifier,
         begin: impl FnOnce() -> Result<Vec<Option<Program>>, Failure>,
     ) -> Result<(Vec<Row>, Option<String>), Failure> {
@@ -310,7 +313,7 @@ impl<'a> Room<'a> {
             let link = Builder::new().spawn_scoped(scope, || {
                 emulator::be_prompt();
                 let _sleepless = emulator::Sleepless::request();
-                let stop = Stop { at, when: ended.as_fd(), asked: &interrupt::asked, awake: Span::ZERO };
+                let stop = Stop { at, when: ended.as_fd(), asked: &|| session.asked(), awake: Span::ZERO };
                 emulator::carry(&mut emulator, devices, origin, &stop, &mut ())
             })?;
             link.join().expect("no panic inside")
@@ -326,8 +329,8 @@ impl<'a> Room<'a> {
         File::create(&file).map_err(|error| Failure::io("write", &file, &error))
     }
 
-    fn read(&self, group: usize) -> Result<String, Failure> {
-        files::read_text(&self.folder.path().join(group.to_string()))
+    fn read(&self, session: &Session, group: usize) -> Result<String, Failure> {
+        files::read_text(session, &self.folder.path().join(group.to_string()))
     }
 }
 

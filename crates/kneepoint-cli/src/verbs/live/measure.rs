@@ -3,7 +3,8 @@
 
 use std::sync::Mutex;
 use std::thread::{self, Builder};
-use std::time::Duration;
+
+use kneepoint_bench::session::Session;
 
 use super::study::{Machine, Measured};
 use kneepoint::experiment::Yield;
@@ -16,10 +17,7 @@ use kneepoint_linux::live as kernel;
 
 use super::Runs;
 use super::cases::Case;
-use crate::conductor::progress_bar;
 use crate::failure::Failure;
-use crate::files::tell;
-use crate::interrupt;
 
 /// Flows of each group whose windows the series follows.
 const FOLLOWED: usize = 4;
@@ -41,31 +39,32 @@ type Once<'a, R> = dyn Fn(usize, u64, u32) -> Result<R, Failure> + Sync + 'a;
 
 /// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, those that finished.
 pub fn measure<R: Ran>(
+    session: &Session,
     runs: &Runs,
     repetitions: u64,
     names: &[&str],
     once: &Once<R>,
 ) -> Result<Vec<Vec<R>>, Failure> {
     let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
-    let bar = progress_bar(names.len() as u64 * repetitions);
-    bar.set_message(format!("{} runs in real time", bar.length().unwrap_or_default()));
-    // Its thread would be a panic where there can be none.
-    if Builder::new().spawn(|| {}).is_ok() {
-        bar.enable_steady_tick(Duration::from_secs(1));
-    }
+    let count = names.len() as u64 * repetitions;
+    let bar = session.bar(count);
+    bar.say(format!("{count} runs in real time"));
+    bar.tick();
     let left = Mutex::new(all);
     let finished: Mutex<Vec<Vec<R>>> = Mutex::new(names.iter().map(|_| Vec::new()).collect());
     let work = || -> Result<(), Failure> {
         loop {
             let next = left.lock().expect("no panic inside").next();
-            let Some((place, repetition)) = next.filter(|_| !interrupt::asked()) else { return Ok(()) };
-            let ran = repeated(runs, names[place], repetition, &|attempt| once(place, repetition, attempt));
-            if interrupt::asked() {
+            let Some((place, repetition)) = next.filter(|_| !session.asked()) else { return Ok(()) };
+            let ran = repeated(session, runs, names[place], repetition, &|attempt| {
+                once(place, repetition, attempt)
+            });
+            if session.asked() {
                 return Ok(());
             }
             let ran = ran?;
             finished.lock().expect("no panic inside")[place].push(ran);
-            bar.inc(1);
+            bar.add(1);
         }
     };
     thread::scope(|scope| {
@@ -74,7 +73,7 @@ pub fn measure<R: Ran>(
         let workers = workers.map_err(|error| Failure::of_system("start a thread", &error))?;
         workers.into_iter().try_for_each(|worker| worker.join().expect("no panic inside"))
     })?;
-    bar.finish_and_clear();
+    bar.close();
     let mut runs_done = finished.into_inner().expect("no panic inside");
     runs_done.iter_mut().for_each(|done| done.sort_by_key(|one| one.measured().record.seed));
     Ok(runs_done)
@@ -82,6 +81,7 @@ pub fn measure<R: Ran>(
 
 /// A run, again where it was spoiled.
 fn repeated<R: Ran>(
+    session: &Session,
     runs: &Runs,
     name: &str,
     repetition: u64,
@@ -91,22 +91,29 @@ fn repeated<R: Ran>(
     loop {
         let ran = once(attempt)?;
         let Some(why) = &ran.measured().machine.spoiled else { return Ok(ran) };
-        if interrupt::asked() || attempt == runs.attempts {
+        if session.asked() || attempt == runs.attempts {
             return Ok(ran);
         }
-        tell(format!("{name}, repetition {repetition}: spoiled, {why}"));
+        session.tell(format!("{name}, repetition {repetition}: spoiled, {why}"));
         attempt += 1;
     }
 }
 
 /// One run of the kernel.
-pub fn once(runs: &Runs, case: &Case, repetition: u64, attempt: u32) -> Result<Measured, Failure> {
+pub fn once(
+    session: &Session,
+    runs: &Runs,
+    case: &Case,
+    repetition: u64,
+    attempt: u32,
+) -> Result<Measured, Failure> {
     let plan = runs.plan(case, repetition)?;
-    Ok(carried_out(case, plan, repetition, attempt)?.0)
+    Ok(carried_out(session, case, plan, repetition, attempt)?.0)
 }
 
 /// A run of a plan, with the films that were played in it.
 pub fn carried_out(
+    session: &Session,
     case: &Case,
     plan: kernel::Plan,
     repetition: u64,
@@ -114,7 +121,7 @@ pub fn carried_out(
 ) -> Result<(Measured, Vec<kernel::video::Shown>), Failure> {
     let valid = &case.valid;
     let watch = (Meter::new(valid, repetition), Series::new(valid, FOLLOWED));
-    let seen = kernel::experiment(valid, repetition, plan, watch, &interrupt::asked).map_err(|error| {
+    let seen = kernel::experiment(valid, repetition, plan, watch, &|| session.asked()).map_err(|error| {
         let message = format!("{}: the kernel's hosts failed: {error}", case.name);
         Failure::run(message, "`knee doctor` shows what this machine allows")
     })?;

@@ -14,6 +14,8 @@ use kneepoint::study::Records;
 use kneepoint::study::Study;
 use kneepoint::table::Table;
 use kneepoint::units::{Interval, Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::live::video::{Buffering, Empty, Show, Shown, Viewer};
 
 use super::cases::{Case, Cases};
@@ -21,10 +23,9 @@ use super::measure::{Ran, carried_out, measure};
 use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
-use crate::files::{self, tell};
+use crate::manifest;
 use crate::outputs::{Out, Picture, directory, report_at, slug, write_report};
 use crate::values::distinct;
-use crate::{interrupt, manifest};
 
 /// The group of a scenario that the film stands for.
 const GROUP: &str = "video";
@@ -103,9 +104,9 @@ impl Ran for Screened {
 }
 
 /// Plays everything and reports.
-pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Cases { title, source, mut all, claims, mut notes, .. } =
-        arguments.runs.cases(&arguments.scenario)?;
+        arguments.runs.cases(session, &arguments.scenario)?;
     let players: Vec<String> = arguments.player.iter().map(|player| player.name()).collect();
     distinct("--player:", &players, String::clone)?;
     let buffer = arguments.buffer.unwrap_or(arguments.caching);
@@ -118,11 +119,11 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     }
     arguments.runs.check(&all)?;
     clip::check(arguments.clip.is_none(), arguments.player.contains(&Watching::Mpv))?;
-    interrupt::listen_saying("stopping; the report has the runs that finished")?;
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/live-video")).settle()?;
+    session.listen_saying("stopping; the report has the runs that finished")?;
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/live-video")).settle(session)?;
     let (file, clip, contents) = match &arguments.clip {
         Some(file) => clip::given(file, &out)?,
-        None => clip::made(arguments.length)?,
+        None => clip::made(session, arguments.length)?,
     };
     let length = contents.length;
     if !contents.sound {
@@ -168,7 +169,7 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
                 Viewer::Own
             },
         });
-        let (mut measured, mut shown) = carried_out(case, plan, repetition, attempt)?;
+        let (mut measured, mut shown) = carried_out(session, case, plan, repetition, attempt)?;
         let shown = shown.pop().unwrap_or_default();
         measured.processor.push(played(&shown).row(GROUP));
         measured.record.series = None;
@@ -177,21 +178,21 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let names: Vec<String> =
         pairs.iter().map(|(player, case)| format!("{}, {}", case.name, player.name())).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let measured = measure(&arguments.runs, arguments.repetitions, &names, &once)?;
+    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted(
             "stopped before the first playback finished: nothing to report".into(),
         ));
     }
-    let stopped = interrupt::asked();
+    let stopped = session.asked();
     if stopped {
         notes.push(format!("interrupted: {finished} playbacks finished"));
     }
     write_windows(&names, &measured, &out)?;
     let screenings = pairs.iter().zip(measured).map(|((player, case), runs)| screening(*player, case, runs));
     let seeds = (1..=arguments.repetitions).collect();
-    let manifest = manifest::of(vec![source], seeds, notes);
+    let manifest = manifest::of(session, vec![source], seeds, notes);
     let buffering = format!(
         "Playback starts with {} ahead, and the player reads up to {buffer} ahead; the kernel's receive buffer holds more.",
         arguments.caching
@@ -201,13 +202,13 @@ pub fn video(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     files::write(&out.join("video.json"), &json)?;
     files::write(&out.join("video.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    write_report(&document, &out, &[Picture::Svg])?;
-    let place = report_at(&out.publish()?);
-    files::print(if as_json { json } else { format::text::render(&document) })?;
+    write_report(session, &document, &out, &[Picture::Svg])?;
+    let place = report_at(&out.publish(session)?);
+    session.print(if as_json { json } else { format::text::render(&document) })?;
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }
-    tell(place);
+    session.tell(place);
     Ok(())
 }
 

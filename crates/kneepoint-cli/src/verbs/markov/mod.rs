@@ -15,13 +15,14 @@ use kneepoint::scenario;
 use kneepoint::settings::{Raw, Setting, Settings};
 use kneepoint::study::markov::{Invalid, Outcome, Place, Point, Question, Trial, cases};
 use kneepoint::units::Span;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::machine;
+use kneepoint_bench::session::Session;
 
-use crate::answer::{self, Answer};
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::machine;
-use crate::means::{Means, Sweep};
+use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, report_at, write_report, write_scenarios};
 use crate::values::distinct;
 use parameters::Chosen;
@@ -78,7 +79,7 @@ pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
     #[command(flatten)]
-    means: Means,
+    means: MeansOptions,
     /// Directory for the report, its figures and markov.csv
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -88,25 +89,25 @@ pub struct Arguments {
 const FIGURE_4: &str = "arrivals=0.001..4.5:20:log";
 
 /// Solves, draws and simulates what is wanted, and prints.
-pub fn markov(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(arguments)?;
+pub fn markov(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(session, arguments)?;
     if let Some(out) = &arguments.out {
-        let out = Out::Given(out.clone()).settle()?;
-        write_report(&document, &out, &[])?;
+        let out = Out::Given(out.clone()).settle(session)?;
+        write_report(session, &document, &out, &[])?;
         for (name, records) in &tables {
             files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
         }
         if !scenarios.is_empty() {
             write_scenarios(&scenarios, &out)?;
         }
-        tell(report_at(&out.publish()?));
+        session.tell(report_at(&out.publish(session)?));
     }
-    files::print(if as_json { json } else { text::render(&document) })
+    session.print(if as_json { json } else { text::render(&document) })
 }
 
 /// Solves, draws and simulates what is wanted.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    Ok(solved(arguments)?.answer)
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    Ok(solved(session, arguments)?.answer)
 }
 
 /// The analysis, and the scenarios of its runs of packets.
@@ -115,22 +116,23 @@ struct Solved {
     scenarios: Vec<(String, String)>,
 }
 
-fn solved(arguments: &Arguments) -> Result<Solved, Failure> {
-    arguments.means.check()?;
+fn solved(session: &Session, arguments: &Arguments) -> Result<Solved, Failure> {
+    Means::from(&arguments.means).check(session)?;
     let question = question(arguments)?;
     let places = question
         .places()
         .map_err(|why| Failure::usage(format!("--along: {why}"), "vary a parameter within its range"))?;
-    let Some(computed) = conductor::each(places.len(), |place| timed(&question, &places[place], place))?
+    let Some(computed) =
+        conductor::each(session, places.len(), |place| timed(&question, &places[place], place))?
     else {
         return Err(Failure::Interrupted("interrupted; nothing was written".into()));
     };
     let took: Duration = computed.iter().map(|(_, took)| *took).sum();
     let mut points: Vec<Point> = computed.into_iter().map(|(point, _)| point).collect();
-    tell(format!("{} chains took {:.1} s of CPU time", points.len(), took.as_secs_f64()));
+    session.tell(format!("{} chains took {:.1} s of CPU time", points.len(), took.as_secs_f64()));
     let mut scenarios = Vec::new();
     if arguments.packets {
-        scenarios = simulate(arguments, &question, &mut points)?;
+        scenarios = simulate(session, arguments, &question, &mut points)?;
     }
     let Question { cases, along, .. } = question;
     let outcome = Outcome { cases, along, points };
@@ -148,6 +150,7 @@ fn timed(question: &Question, place: &Place, number: usize) -> (Point, Duration)
 
 /// Simulates packets at every point and notes them there. Returns the scenarios, each with its name.
 fn simulate(
+    session: &Session,
     arguments: &Arguments,
     question: &Question,
     points: &mut [Point],
@@ -160,7 +163,7 @@ fn simulate(
         let Invalid { name, text, faults } = *invalid;
         Failure::Scenario { origin: format!("the scenario of {name}"), text, faults }
     })?;
-    let conducted = conductor::conduct(&trials, &Sweep::from(&arguments.means), &())?;
+    let conducted = conductor::conduct(session, &trials, &Sweep::from(&arguments.means), &())?;
     if conducted.left() > 0 {
         let left = conducted.left();
         let message = format!("stopped: {left} runs were not finished; the same command goes on from there");

@@ -6,11 +6,11 @@ use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Course, Predictions, WatchedFlow, WatchedRun};
 use kneepoint::rng::Rng;
 use kneepoint::units::Span;
+use kneepoint_bench::session::Session;
 
 use super::Arguments;
 use super::opened::{Files, SHOWN, kinds, open};
 use crate::failure::Failure;
-use crate::files;
 
 /// Shifts of the losses by which chance is judged.
 const SHIFTS: u64 = 20;
@@ -59,14 +59,14 @@ fn without_round_trips(capture: &Capture, direction: Direction) -> Failure {
 }
 
 /// Lets predictors watch one flow, or all that there are.
-pub(super) fn watch(arguments: &Arguments) -> Result<Predictions, Failure> {
+pub(super) fn watch(session: &Session, arguments: &Arguments) -> Result<Predictions, Failure> {
     if arguments.seeds.is_some() || arguments.seed.is_some() {
         let message = "--seeds and --seed mean nothing for a capture";
         return Err(Failure::usage(message, "leave them out: what happened has no seed"));
     }
     let configs = arguments.configs()?;
     let Files { capture, mut notes, warnings } = open(&arguments.files)?;
-    warnings.iter().for_each(|warning| files::tell(format!("warning: {warning}")));
+    warnings.iter().for_each(|warning| session.tell(format!("warning: {warning}")));
     if capture.senders().is_empty() {
         return Err(without_data(&capture));
     }
@@ -130,7 +130,7 @@ fn watched(flow: String, transfer: &Transfer, configs: &[(String, Config)], hold
 }
 
 /// Prints the flows of the files: a line each, those with the most data first.
-pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+pub(super) fn list(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Files { capture, notes, warnings } = open(&arguments.files)?;
     let senders = capture.senders();
     if senders.is_empty() {
@@ -138,7 +138,7 @@ pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> 
     }
     for note in &notes {
         let warning = if warnings.contains(note) { "warning: " } else { "" };
-        files::tell(format!("{warning}{note}"));
+        session.tell(format!("{warning}{note}"));
     }
     let told = senders.into_iter().filter_map(|(direction, _)| {
         let Transfer { bytes, packets, losses, samples, lasted, .. } = capture.transfer(direction)?;
@@ -150,13 +150,13 @@ pub(super) fn list(arguments: &Arguments, as_json: bool) -> Result<(), Failure> 
                                 "round_trips": round_trips, "duration_s": seconds })
         };
         let flows: Vec<_> = told.map(flow).collect();
-        return files::print_json(&serde_json::json!({ "flows": flows, "notes": notes }));
+        return session.print_json(&serde_json::json!({ "flows": flows, "notes": notes }));
     }
     let mut lines = vec!["      bytes  packets   lost  round trips  seconds  flow".to_string()];
     lines.extend(told.map(|(flow, bytes, packets, losses, samples, seconds)| {
         format!("{bytes:>11}  {packets:>7}  {losses:>5}  {samples:>11}  {seconds:>7.1}  {flow}")
     }));
-    files::print(lines.join("\n"))
+    session.print(lines.join("\n"))
 }
 
 fn shown((from, to): Direction) -> String {

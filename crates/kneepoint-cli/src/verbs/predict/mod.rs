@@ -13,12 +13,13 @@ use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
 use kneepoint::report::{csv, json};
 use kneepoint::scenario;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
-use crate::answer::{self, Answer};
 use crate::completion;
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::means::Means;
+use crate::means::MeansOptions;
 use crate::outputs::{Out, report_at, write_report};
 use crate::values::within;
 
@@ -71,7 +72,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
     #[command(flatten)]
-    means: Means,
+    means: MeansOptions,
     /// Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -97,16 +98,16 @@ impl Arguments {
 }
 
 /// Watches and reports.
-pub fn predict(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    match watched(arguments)? {
-        Some(predictions) => report(predictions, arguments, as_json),
-        None => captured::list(arguments, as_json),
+pub fn predict(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    match watched(session, arguments)? {
+        Some(predictions) => report(session, predictions, arguments, as_json),
+        None => captured::list(session, arguments, as_json),
     }
 }
 
 /// Watches, and leaves no report behind.
-pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    match watched(arguments)? {
+pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    match watched(session, arguments)? {
         Some(predictions) => Ok(answered(&predictions)),
         None => {
             Err(Failure::usage("--flows prints the flows", "`knee predict FILE --flows` in a shell does"))
@@ -120,7 +121,7 @@ fn answered(predictions: &Predictions) -> Answer {
 }
 
 /// What the predictors said; nothing if only the flows of a capture are to be listed.
-fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
+fn watched(session: &Session, arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
     let captures = arguments.files.iter().map(|file| opened::is_capture(file));
     Ok(Some(match captures.collect::<Result<Vec<_>, _>>()?.as_slice() {
         all if (arguments.flows || arguments.all) && (all.is_empty() || all.contains(&false)) => {
@@ -131,9 +132,9 @@ fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
             ));
         }
         _ if arguments.flows => return Ok(None),
-        [] => simulation::watch(None, arguments)?,
-        [false] => simulation::watch(arguments.files.first(), arguments)?,
-        all if all.iter().all(|capture| *capture) => captured::watch(arguments)?,
+        [] => simulation::watch(session, None, arguments)?,
+        [false] => simulation::watch(session, arguments.files.first(), arguments)?,
+        all if all.iter().all(|capture| *capture) => captured::watch(session, arguments)?,
         all => {
             let other = all.iter().position(|capture| !capture).unwrap_or_default();
             let message =
@@ -143,16 +144,21 @@ fn watched(arguments: &Arguments) -> Result<Option<Predictions>, Failure> {
     }))
 }
 
-fn report(predictions: Predictions, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle()?;
+fn report(
+    session: &Session,
+    predictions: Predictions,
+    arguments: &Arguments,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle(session)?;
     let Answer { document, json, tables, .. } = answered(&predictions);
-    write_report(&document, &out, &[])?;
+    write_report(session, &document, &out, &[])?;
     files::write(&out.join("scores.json"), &json)?;
     for (name, records) in &tables {
         files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
     }
-    let place = report_at(&out.publish()?);
-    files::print(if as_json { json } else { text::render(&document) })?;
-    tell(place);
+    let place = report_at(&out.publish(session)?);
+    session.print(if as_json { json } else { text::render(&document) })?;
+    session.tell(place);
     Ok(())
 }

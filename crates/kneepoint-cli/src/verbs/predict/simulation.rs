@@ -9,12 +9,12 @@ use kneepoint::scenario::{Case, Plan};
 use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
 use kneepoint::trace::FlowId;
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
 use super::Arguments;
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
-use crate::host;
 use crate::library;
 use crate::means::Sweep;
 
@@ -79,13 +79,17 @@ const ABOUT_TAGGED: &str = "This is the setting of the PERT paper's Figures 2 to
      are ours. `knee predict FILE.toml` watches a flow of yours.";
 
 /// Runs every case of the scenario with every seed.
-pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Predictions, Failure> {
+pub(super) fn watch(
+    session: &Session,
+    file: Option<&PathBuf>,
+    arguments: &Arguments,
+) -> Result<Predictions, Failure> {
     let (origin, text) = match file {
-        Some(file) => (file.display().to_string(), library::scenario(file)?),
+        Some(file) => (file.display().to_string(), library::scenario(session, file)?),
         None => ("the tagged flow".to_string(), TAGGED.to_string()),
     };
     let open = |name: &str| files::beside(file.map_or(Path::new(""), PathBuf::as_path), name);
-    let plan = match host::extensions().parse_with(&text, &open) {
+    let plan = match session.extensions().parse_with(&text, &open) {
         Ok(plan) => plan,
         Err(faults) => return Err(Failure::Scenario { origin, text, faults }),
     };
@@ -97,7 +101,7 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
     let flows = plan.cases.iter().zip(&tagged).map(|(case, (flow, _))| (case.valid.clone(), *flow));
     let study = Predict::new(flows, &configs, arguments.hold_off, seeds)
         .map_err(|message| Failure::usage(message, "choose another flow with --flow GROUP/PLACE"))?;
-    let conducted = conductor::conduct(&study, &Sweep::from(&arguments.means), &())?;
+    let conducted = conductor::conduct(session, &study, &Sweep::from(&arguments.means), &())?;
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
         let message = format!(

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kneepoint::units::Span;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::{ours, temporary};
 use kneepoint_linux::live::video::{Contents, contents};
 use kneepoint_linux::privilege::{self, Rights};
 
 use crate::failure::Failure;
-use crate::files::{self, tell};
-use crate::{ours, temporary};
 
 /// Where films are kept.
 const KEPT: &str = "out/films";
@@ -61,12 +62,12 @@ pub fn given(file: &Path, out: &Path) -> Result<(PathBuf, Vec<u8>, Contents), Fa
 }
 
 /// The film of this length, made unless it is kept.
-pub fn made(length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
+pub fn made(session: &Session, length: Span) -> Result<(PathBuf, Vec<u8>, Contents), Failure> {
     files::make_directory(Path::new(KEPT))?;
     let seconds = length.as_secs_f64();
     let file = Path::new(KEPT).join(format!("{seconds}s.ts"));
     if !file.is_file() {
-        tell(format!("making a film of {length}: {}", file.display()));
+        session.tell(format!("making a film of {length}: {}", file.display()));
         // FFmpeg writes logs beside, and another process may make the same film.
         let room = temporary::directory(Path::new(KEPT), &ours::film())
             .map_err(|error| Failure::io("write", &file, &error))?;

@@ -16,7 +16,7 @@ use std::path::Path;
 use kneepoint::units::Bytes;
 use rustix::process::{Resource, getrlimit};
 
-use crate::host;
+use crate::session::Spelling;
 
 /// Memory that runs may take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Allowance {
     /// In bytes.
     pub bytes: u64,
     origin: Origin,
+    /// How options are written that allow more.
+    spelling: Spelling,
 }
 
 /// Who says so.
@@ -37,11 +39,17 @@ enum Origin {
 
 impl Allowance {
     /// As much as is said, or else a share of what there is.
-    pub fn new(said: Option<Bytes>) -> Option<Allowance> {
-        match said {
-            Some(bytes) => Some(Allowance { bytes: bytes.0, origin: Origin::Said }),
-            None => available().map(|found| Allowance { bytes: found.bytes / 4 * 3, ..found }),
-        }
+    pub fn new(said: Option<Bytes>, spelling: Spelling) -> Option<Allowance> {
+        let (bytes, origin) = match said {
+            Some(bytes) => (bytes.0, Origin::Said),
+            None => available().map(|(bytes, origin)| (bytes / 4 * 3, origin))?,
+        };
+        Some(Allowance { bytes, origin, spelling })
+    }
+
+    /// An option that changes it, as whoever is refused writes it.
+    pub fn option(&self, name: &str, value: &str) -> String {
+        self.spelling.option(name, value)
     }
 }
 
@@ -49,7 +57,7 @@ impl fmt::Display for Allowance {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let allowed = size(self.bytes);
         match self.origin {
-            Origin::Said => write!(out, "the {allowed} of `{}`", host::option("memory", "")),
+            Origin::Said => write!(out, "the {allowed} of `{}`", self.option("memory", "")),
             Origin::Machine => write!(out, "{allowed}, three quarters of what this machine has available"),
             Origin::ControlGroup => write!(out, "{allowed}, three quarters of what the control group leaves"),
             Origin::AddressSpace => write!(out, "{allowed}, by the limit of the address space (`ulimit -v`)"),
@@ -58,7 +66,7 @@ impl fmt::Display for Allowance {
 }
 
 /// The least of what there is.
-fn available() -> Option<Allowance> {
+fn available() -> Option<(u64, Origin)> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let groups = in_control_groups(Path::new("/sys/fs/cgroup"), &read("/proc/self/cgroup"));
     let found = [
@@ -66,8 +74,8 @@ fn available() -> Option<Allowance> {
         (groups, Origin::ControlGroup),
         (address_space(&read("/proc/self/status")), Origin::AddressSpace),
     ];
-    let known = found.into_iter().filter_map(|(bytes, origin)| Some(Allowance { bytes: bytes?, origin }));
-    known.min_by_key(|one| one.bytes)
+    let known = found.into_iter().filter_map(|(bytes, origin)| Some((bytes?, origin)));
+    known.min_by_key(|(bytes, _)| *bytes)
 }
 
 /// The value of a line such as `MemAvailable:   23421912 kB`, in bytes.

@@ -20,8 +20,8 @@ use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
 use crate::failure::Failure;
-use crate::host;
 use crate::memory::{Allowance, size};
+use crate::session::Spelling;
 
 /// What the runs of a study need, and what they may take.
 pub struct Budget {
@@ -112,7 +112,7 @@ impl Budget {
             ),
             format!(
                 "make fewer runs, sample them less often, or allow more with `{}`",
-                host::option("memory", "SIZE")
+                allowed.option("memory", "SIZE")
             ),
         ))
     }
@@ -144,9 +144,9 @@ impl Budget {
     }
 }
 
-/// Refuses a single run that would take more than is allowed by default.
-pub fn admit(valid: &Valid) -> Result<Guard, Failure> {
-    let (cost, allowed) = (Cost::of(valid), Allowance::new(None));
+/// Refuses a single run that would take more than is allowed by default; the remedy is an option in this spelling.
+pub fn admit(valid: &Valid, spelling: Spelling) -> Result<Guard, Failure> {
+    let (cost, allowed) = (Cost::of(valid), Allowance::new(None, spelling));
     match allowed {
         Some(allowed) if cost.bytes() > allowed.bytes => Err(too_much(&cost, &allowed)),
         allowed => Ok(Guard {
@@ -170,7 +170,7 @@ fn too_much(cost: &Cost, allowed: &Allowance) -> Failure {
             size(cost.bytes()),
             part.unwrap_or_default()
         ),
-        format!("{remedy}; or allow more with `{}`", host::option("memory", "SIZE")),
+        format!("{remedy}; or allow more with `{}`", allowed.option("memory", "SIZE")),
     )
 }
 
@@ -219,28 +219,26 @@ impl Guard {
             self.events = run.events() + SELDOM * run.parts() as u64;
             self.population = run.population() * 5 / 4 + GROWTH;
             let taken = run.footprint().saturating_add(self.beside);
-            if taken > self.limit {
-                return Err(self.outgrown(taken, run.now()));
+            if let Some(allowed) = self.allowed.filter(|_| taken > self.limit) {
+                return Err(self.outgrown(&allowed, taken, run.now()));
             }
         }
         Ok(())
     }
 
-    fn outgrown(&self, taken: u64, now: Time) -> Failure {
-        let of = self
-            .allowed
-            .map_or(String::new(), |allowed| format!(", of {allowed}, with {} side by side", self.jobs));
+    fn outgrown(&self, allowed: &Allowance, taken: u64, now: Time) -> Failure {
         Failure::run(
             format!(
-                "a run takes {} of memory after {}, above its limit of {}{of}",
+                "a run takes {} of memory after {}, above its limit of {}, of {allowed}, with {} side by side",
                 size(taken),
                 now.since(Time::ZERO),
-                size(self.limit)
+                size(self.limit),
+                self.jobs
             ),
             format!(
                 "finished runs are kept; let fewer flows arrive, run fewer side by side with `{}`, or allow more with `{}`",
-                host::option("jobs", "1"),
-                host::option("memory", "SIZE")
+                allowed.option("jobs", "1"),
+                allowed.option("memory", "SIZE")
             ),
         )
     }

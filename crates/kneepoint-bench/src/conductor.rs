@@ -3,11 +3,9 @@
 //! keeps each the moment it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kneepoint::experiment::Work;
 use kneepoint::run::cost::Term;
 use kneepoint::run::{Cost, Simulation};
@@ -19,9 +17,9 @@ use kneepoint::units::{Span, Time};
 use crate::budget::Budget;
 use crate::cluster::{Cluster, Job};
 use crate::failure::{Failure, Left};
-use crate::files::tell;
 use crate::means::Sweep;
-use crate::{host, interrupt, machine, threads};
+use crate::session::{Bar, Session, Share};
+use crate::{machine, threads};
 
 /// The outcome of a study and its runs.
 pub struct Conducted<O> {
@@ -86,14 +84,15 @@ impl Aside for () {
 
 /// Makes the runs that a study wants. After Ctrl-C, runs that are under way are given up and the others come back.
 pub fn conduct<S: Study>(
+    session: &Session,
     study: &S,
     sweep: &Sweep,
     aside: &impl Aside,
 ) -> Result<Conducted<S::Outcome>, Failure> {
-    sweep.check(aside.listens())?;
-    let store = sweep.store()?;
+    sweep.check(session, aside.listens())?;
+    let store = sweep.store(session)?;
     // Before the first run, so that from then on an interrupt finds us prepared.
-    interrupt::listen()?;
+    session.listen()?;
     let wanted = study.wanted();
     let names: Vec<String> = fingerprint::names(&wanted);
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -101,7 +100,7 @@ pub fn conduct<S: Study>(
         places.entry(name).or_default().push(place);
     }
     let planned = places.len();
-    if let Some(elsewhere) = sweep.elsewhere()
+    if let Some(elsewhere) = sweep.elsewhere(session)
         && !wanted.iter().all(Wanted::lasts)
     {
         return Err(Failure::usage(
@@ -110,7 +109,7 @@ pub fn conduct<S: Study>(
         ));
     }
     // The files of a shard's runs are written by the shard that reports.
-    let shard = sweep.shard();
+    let shard = sweep.shard;
     let attend = |name: &str, record: &mut Record| -> Result<(), Failure> {
         let places = &places[name];
         if shard.is_none() {
@@ -123,7 +122,9 @@ pub fn conduct<S: Study>(
     };
     // Reads a run back, if it is kept.
     let read = |place: usize| -> Result<Option<Record>, Failure> {
-        let Some(mut record) = store.get(&names[place], wanted[place].seed)? else { return Ok(None) };
+        let Some(mut record) = store.get(session, &names[place], wanted[place].seed)? else {
+            return Ok(None);
+        };
         attend(&names[place], &mut record)?;
         Ok(Some(record))
     };
@@ -131,9 +132,9 @@ pub fn conduct<S: Study>(
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
     let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
     let mut records = Records::default();
-    if !sweep.fresh() && !aside.listens() {
+    if !sweep.fresh && !aside.listens() {
         let kept: Vec<_> =
-            threads::map(&missing, |place| read(*place)).into_iter().collect::<Result<_, _>>()?;
+            threads::map(session, &missing, |place| read(*place)).into_iter().collect::<Result<_, _>>()?;
         let found =
             missing.iter().zip(kept).filter_map(|(place, record)| Some((names[*place].clone(), record?)));
         found.for_each(|(name, record)| records.insert(name, record));
@@ -141,34 +142,34 @@ pub fn conduct<S: Study>(
     }
     if !records.is_empty() {
         let (back, folder) = (records.len(), store.folder().display());
-        tell(format!("{back} of {planned} runs were read back from {folder}"));
+        session.tell(format!("{back} of {planned} runs were read back from {folder}"));
     }
     if aside.listens() {
-        tell("packets and objects are not kept: every run is simulated");
+        session.tell("packets and objects are not kept: every run is simulated");
     }
-    leave_to_others(sweep, &wanted, &names, &mut missing)?;
-    if let Some(cluster) = sweep.cluster() {
+    leave_to_others(session, sweep, &wanted, &names, &mut missing)?;
+    if let Some(cluster) = sweep.cluster(session) {
         let mut back = |place: usize| {
             let record = read(place)?;
             Ok(record.map(|record| records.insert(names[place].clone(), record)).is_some())
         };
-        hand_over(sweep, cluster, &wanted, &names, &mut missing, &mut back)?;
+        hand_over(session, sweep, cluster, &wanted, &names, &mut missing, &mut back)?;
     }
     let made: Vec<Wanted> = missing.iter().map(|place| wanted[*place]).collect();
     let reported: Vec<Wanted> = places.values().map(|places| wanted[places[0]]).collect();
     let budget =
-        Budget::new(&made, &reported, sweep.workers(), sweep.allowance(), |_, cost| aside.takes(cost));
+        Budget::new(&made, &reported, sweep.workers(), sweep.allowance(session), |_, cost| aside.takes(cost));
     budget.check()?;
     if let Some(remark) = budget.remark(sweep.workers()) {
-        tell(remark);
+        session.tell(remark);
     }
     let records = Mutex::new(records);
-    let campaign = Campaign::new(&made, budget);
+    let campaign = Campaign::new(session, &made, budget);
     let make = |place: usize| -> Result<(), Failure> {
         if let Some((mut record, listener)) = campaign.make(wanted[place], aside.listener(place)?)? {
             aside.heard(place, listener)?;
             if wanted[place].lasts() {
-                store.put(&names[place], &record)?;
+                store.put(session, &names[place], &record)?;
             }
             attend(&names[place], &mut record)?;
             lock(&records).insert(names[place].clone(), record);
@@ -176,8 +177,8 @@ pub fn conduct<S: Study>(
         Ok(())
     };
     let failures = Mutex::new(Vec::new());
-    threads::crew(campaign.budget.jobs.clamp(1, missing.len().max(1)), || {
-        host::work(|| {
+    threads::crew(session, campaign.budget.jobs.clamp(1, missing.len().max(1)), || {
+        session.work(|| {
             while let Some(turn) = campaign.take() {
                 match make(missing[turn]) {
                     Ok(()) => campaign.say(lock(&records).len(), planned),
@@ -189,7 +190,7 @@ pub fn conduct<S: Study>(
             }
         });
     });
-    campaign.bar.finish_and_clear();
+    campaign.bar.close();
     if let Some(failure) = lock(&failures).drain(..).next() {
         return Err(failure);
     }
@@ -199,13 +200,17 @@ pub fn conduct<S: Study>(
         // Each shard keeps its own runs before it looks for those of the others, so the last one finds all.
         // One that is there and damaged is missing.
         let places: Vec<_> = places.iter().collect();
-        let look = |(name, at): &(&&str, &Vec<usize>)| store.get(name, wanted[at[0]].seed);
-        let found = threads::map(&places, look).into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        let look = |(name, at): &(&&str, &Vec<usize>)| store.get(session, name, wanted[at[0]].seed);
+        let found = threads::map(session, &places, look).into_iter().collect::<Result<Vec<_>, Failure>>()?;
         let kept = found.iter().flatten().count();
         let left = Left { shard: part.to_string(), runs: planned, kept, left: planned - kept };
-        return if kept < planned { Err(Failure::Left(left)) } else { conduct(study, &sweep.whole(), aside) };
+        return if kept < planned {
+            Err(Failure::Left(left))
+        } else {
+            conduct(session, study, &sweep.whole(), aside)
+        };
     }
-    if ended && sweep.divided() && records.len() < planned {
+    if ended && sweep.divided(session) && records.len() < planned {
         return Err(Failure::Said(0));
     }
     Ok(Conducted { outcome: study.outcome(&records), records, planned })
@@ -213,27 +218,28 @@ pub fn conduct<S: Study>(
 
 /// Takes out the missing runs that others make.
 fn leave_to_others(
+    session: &Session,
     sweep: &Sweep,
     wanted: &[Wanted],
     names: &[String],
     missing: &mut Vec<usize>,
 ) -> Result<(), Failure> {
-    match host::embedding().map(host::Host::share).unwrap_or_default() {
-        host::Share::None if !missing.is_empty() => {
+    match session.share() {
+        Share::None if !missing.is_empty() => {
             let budget = without_limit(wanted, missing);
             let run = |place: &usize| {
                 let run = &wanted[*place];
                 (names[*place].clone(), cost(run.work), budget.of(run).map_or(0, Cost::bytes))
             };
-            host::embed().plan(missing.iter().map(run));
+            session.plan(missing.iter().map(run));
             return Err(Failure::Said(0));
         }
-        host::Share::Only(chosen) => {
+        Share::Only(chosen) => {
             missing.retain(|place| chosen.contains(&names[*place]));
         }
-        host::Share::None | host::Share::All => {}
+        Share::None | Share::All => {}
     }
-    if let Some(shard) = sweep.shard() {
+    if let Some(shard) = sweep.shard {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for name in names {
             let next = places.len();
@@ -252,6 +258,7 @@ fn without_limit(wanted: &[Wanted], missing: &[usize]) -> Budget {
 
 /// Has missing runs made on a cluster, and reads them back.
 fn hand_over(
+    session: &Session,
     sweep: &Sweep,
     cluster: &Cluster,
     wanted: &[Wanted],
@@ -262,7 +269,7 @@ fn hand_over(
     let url = sweep.url();
     let absent: BTreeSet<usize> = missing.iter().copied().collect();
     let there = (0..names.len()).filter(|place| url.is_some() && !absent.contains(place));
-    let store = sweep.store()?;
+    let store = sweep.store(session)?;
     let budget = without_limit(wanted, missing);
     let run = |place: &usize| {
         let run = &wanted[*place];
@@ -273,15 +280,15 @@ fn hand_over(
         url: url.as_deref(),
         missing: missing.iter().map(run).collect(),
         kept: there.map(|place| names[place].as_str()).collect(),
-        fresh: sweep.fresh(),
-        jobs: sweep.limit(),
+        fresh: sweep.fresh,
+        jobs: sweep.jobs,
     };
     if job.missing.is_empty() && job.kept.is_empty() {
         return Ok(());
     }
-    let bar = progress_bar(0);
-    cluster.make(&job, &bar)?;
-    bar.finish_and_clear();
+    let bar = session.bar(0);
+    cluster.make(session, &job, &*bar)?;
+    bar.close();
     let mut left = Vec::new();
     for place in missing.drain(..) {
         if !read(place)? {
@@ -289,7 +296,7 @@ fn hand_over(
         }
     }
     *missing = left;
-    if !missing.is_empty() && !interrupt::asked() {
+    if !missing.is_empty() && !session.asked() {
         let message = format!("{} runs did not come back from {cluster}", missing.len());
         return Err(Failure::run(
             message,
@@ -300,39 +307,52 @@ fn hand_over(
 }
 
 /// Results in order, computed on all cores; none after Ctrl-C.
-pub fn each<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Result<Option<Vec<T>>, Failure> {
-    interrupt::listen()?;
-    let bar = progress_bar(count as u64);
+pub fn each<T: Send>(
+    session: &Session,
+    count: usize,
+    make: impl Fn(usize) -> T + Sync,
+) -> Result<Option<Vec<T>>, Failure> {
+    session.listen()?;
+    let bar = session.bar(count as u64);
     let places: Vec<usize> = (0..count).collect();
-    let results = threads::map(&places, |place| {
-        let result = (!interrupt::asked()).then(|| make(*place));
-        bar.inc(1);
+    let results = threads::map(session, &places, |place| {
+        let result = (!session.asked()).then(|| make(*place));
+        bar.add(1);
         result
     });
-    bar.finish_and_clear();
+    bar.close();
     Ok(results.into_iter().collect())
 }
 
 /// The progress of the runs, for all workers.
-struct Campaign {
+struct Campaign<'s> {
+    session: &'s Session,
     next: AtomicUsize,
     end: usize,
     failed: AtomicBool,
-    bar: ProgressBar,
+    bar: Arc<dyn Bar>,
     budget: Budget,
 }
 
 /// How much simulated time passes between two looks at the progress and at Ctrl-C.
 const SLICE: Span = Span::from_millis(500);
 
-impl Campaign {
-    fn new(runs: &[Wanted], budget: Budget) -> Campaign {
-        let bar = progress_bar(runs.iter().map(|run| cost(run.work)).sum());
-        Campaign { next: AtomicUsize::new(0), end: runs.len(), failed: AtomicBool::new(false), bar, budget }
+impl Campaign<'_> {
+    fn new<'s>(session: &'s Session, runs: &[Wanted], budget: Budget) -> Campaign<'s> {
+        // What bottlenecks can carry, so that a fast link is known to take longer than a slow one.
+        let bar = session.bar(runs.iter().map(|run| cost(run.work)).sum());
+        Campaign {
+            session,
+            next: AtomicUsize::new(0),
+            end: runs.len(),
+            failed: AtomicBool::new(false),
+            bar,
+            budget,
+        }
     }
 
     fn stopped(&self) -> bool {
-        interrupt::asked() || self.failed.load(Ordering::Relaxed)
+        self.session.asked() || self.failed.load(Ordering::Relaxed)
     }
 
     /// The next run to be made.
@@ -367,7 +387,7 @@ impl Campaign {
             if self.stopped() {
                 return Ok(None);
             }
-            self.bar.inc(load(&packets.valid, until.since(now)));
+            self.bar.add(load(&packets.valid, until.since(now)));
             now = until;
         }
         let ((watch, heard), outcome) = simulation.finish();
@@ -375,25 +395,8 @@ impl Campaign {
     }
 
     fn say(&self, done: usize, planned: usize) {
-        self.bar.set_message(format!("{done} of {planned} runs"));
+        self.bar.say(format!("{done} of {planned} runs"));
     }
-}
-
-/// A bar that counts what bottlenecks can carry, so that a fast link is known to take longer than a slow one.
-pub fn progress_bar(total: u64) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() && host::embedding().is_none() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    };
-    let bar = ProgressBar::with_draw_target(Some(total), target);
-    // The template is a constant that the library accepts; the default style is an acceptable fallback.
-    let style = ProgressStyle::with_template("{msg}  {wide_bar} {percent}%  {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    if let Some(host) = host::embedding() {
-        host.show(&bar);
-    }
-    bar
 }
 
 /// About how much work a run is, in kilobytes that measured links can carry.

@@ -17,13 +17,12 @@ use std::str::FromStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use indicatif::ProgressBar;
 use kneepoint::visible::visible;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::{files, interrupt};
+use crate::session::{Bar, Session};
 
 /// The environment variable that names the interpreter.
 const VARIABLE: &str = "KNEE_PYTHON";
@@ -83,7 +82,7 @@ pub struct Job<'a> {
 #[derive(Serialize)]
 struct Order<'a> {
     on: &'a str,
-    words: Vec<String>,
+    words: &'a [String],
     input: Option<&'a str>,
     #[serde(flatten)]
     job: &'a Job<'a>,
@@ -100,15 +99,14 @@ enum Line {
 
 impl Cluster {
     /// Has runs made and kept. Returns early after Ctrl-C.
-    pub fn make(&self, job: &Job, bar: &ProgressBar) -> Result<(), Failure> {
+    pub fn make(&self, session: &Session, job: &Job, bar: &dyn Bar) -> Result<(), Failure> {
         let python = python();
-        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let order = Order { on: &self.0, words: words.collect(), input: files::input(), job };
+        let order = Order { on: &self.0, words: session.words(), input: session.input(), job };
         let mut child = start(&python, &order)?;
-        let followed = follow(&mut child, bar).inspect_err(|_| stop(&child));
+        let followed = follow(session, &mut child, bar).inspect_err(|_| stop(&child));
         let ended = child.wait().map_err(|error| Failure::io("wait for", &python, &error))?;
         let followed = followed?;
-        if interrupt::asked() {
+        if session.asked() {
             return Ok(());
         }
         if !followed.knows_us() {
@@ -201,11 +199,11 @@ impl Followed {
 }
 
 /// Shows the progress until Python has nothing more to say, and passes Ctrl-C on.
-fn follow(child: &mut Child, bar: &ProgressBar) -> Result<Followed, Failure> {
+fn follow(session: &Session, child: &mut Child, bar: &dyn Bar) -> Result<Followed, Failure> {
     let lines = lines(child)?;
     let (mut followed, mut stopping) = (Followed::default(), false);
     loop {
-        if interrupt::asked() && !stopping {
+        if session.asked() && !stopping {
             stopping = true;
             stop(child);
         }
@@ -215,9 +213,9 @@ fn follow(child: &mut Child, bar: &ProgressBar) -> Result<Followed, Failure> {
             Ok(_) if !followed.knows_us() => stop(child),
             Ok(line) => {
                 if let Line::Progress { done, total, message } = &line {
-                    bar.set_length(*total);
-                    bar.set_position(*done);
-                    bar.set_message(visible(message).into_owned());
+                    bar.set_total(*total);
+                    bar.set_done(*done);
+                    bar.say(visible(message).into_owned());
                 }
                 followed.last = Some(line);
             }

@@ -26,7 +26,8 @@ use crate::budget::{Budget, number};
 use crate::failure::Failure;
 use crate::means::Sweep;
 use crate::memory::size;
-use crate::{files, interrupt, machine, threads};
+use crate::session::Session;
+use crate::{machine, threads};
 
 /// CPU time spent on a run to see how fast it is.
 const TRIAL: Duration = Duration::from_millis(100);
@@ -81,25 +82,26 @@ struct Part {
 impl Forecast {
     /// Looks what is kept, and tries some of the runs that are not; `afresh` if all are simulated whatever is kept.
     pub fn of(
+        session: &Session,
         study: &impl Study,
         sweep: &Sweep,
         afresh: bool,
         beside: impl Fn(&Cost) -> Vec<Term>,
     ) -> Result<Forecast, Failure> {
-        interrupt::listen()?;
-        let store = sweep.kept();
+        session.listen()?;
+        let store = sweep.kept(session);
         let mut seen = BTreeSet::new();
         let mut wanted: Vec<(String, Wanted)> =
             study.wanted().into_iter().map(|run| (run.name(), run)).collect();
         wanted.retain(|(name, _)| seen.insert(name.clone()));
         let (runs, all) = (wanted.len(), wanted.iter().map(|(_, run)| *run).collect::<Vec<_>>());
-        let again = afresh || sweep.fresh();
+        let again = afresh || sweep.fresh;
         let (mut ours, mut left) = (Vec::new(), 0);
-        for (place, (name, run)) in wanted.into_iter().enumerate().take_while(|_| !interrupt::asked()) {
-            if !again && store.look(&name, run.seed)?.is_some() {
+        for (place, (name, run)) in wanted.into_iter().enumerate().take_while(|_| !session.asked()) {
+            if !again && store.look(session, &name, run.seed)?.is_some() {
                 continue;
             }
-            match sweep.shard().is_none_or(|shard| shard.has(place)) {
+            match sweep.shard.is_none_or(|shard| shard.has(place)) {
                 true => ours.push((name, run)),
                 false => left += 1,
             }
@@ -107,22 +109,24 @@ impl Forecast {
         // In an order that has nothing to do with the cases.
         ours.sort_by(|one, other| one.0.cmp(&other.0));
         let new: Vec<Wanted> = ours.into_iter().map(|(_, run)| run).collect();
-        let on = sweep.cluster().map(ToString::to_string);
+        let on = sweep.cluster(session).map(ToString::to_string);
         // A worker of a cluster makes one run at a time, in the memory of its machine.
         let budget = match on {
             Some(_) => Budget::new(&new, &[], 1, None, |_, cost| beside(cost)),
-            None => Budget::new(&new, &all, sweep.workers(), sweep.allowance(), |_, cost| beside(cost)),
+            None => {
+                Budget::new(&new, &all, sweep.workers(), sweep.allowance(session), |_, cost| beside(cost))
+            }
         };
         budget.check()?;
         let packets: Vec<f64> = new.iter().filter_map(|run| Some(carried(simulated(run)?))).collect();
-        let per_packet = per_packet(&new, &budget);
-        if interrupt::asked() {
+        let per_packet = per_packet(session, &new, &budget);
+        if session.asked() {
             return Err(Failure::Interrupted("stopped: nothing was run, and nothing was written".into()));
         }
         let cpu_seconds = per_packet.map(|each| each * packets.iter().sum::<f64>());
         let longest = packets.iter().copied().fold(0.0, f64::max);
         let jobs = match on {
-            Some(_) => sweep.limit().map(usize::from),
+            Some(_) => sweep.jobs.map(usize::from),
             None => Some(budget.jobs),
         };
         let sent = new.iter().filter_map(|run| Some(budget.of(run)?.packets)).sum();
@@ -145,7 +149,7 @@ impl Forecast {
             memory_bytes: budget.needs(budget.jobs),
             memory_allowed_bytes: budget.allowed(),
             memory,
-            shard: sweep.shard().map(|shard| shard.to_string()),
+            shard: sweep.shard.map(|shard| shard.to_string()),
             on,
             store: store.folder().display().to_string(),
             url: sweep.url(),
@@ -153,8 +157,8 @@ impl Forecast {
     }
 
     /// Prints it.
-    pub fn print(&self, as_json: bool) -> Result<(), Failure> {
-        if as_json { files::print_json(self) } else { files::print(self.text()) }
+    pub fn print(&self, session: &Session, as_json: bool) -> Result<(), Failure> {
+        if as_json { session.print_json(self) } else { session.print(self.text()) }
     }
 
     fn text(&self) -> String {
@@ -220,24 +224,25 @@ fn carried(valid: &Valid) -> f64 {
 }
 
 /// Seconds of CPU time for each packet of the bottleneck, over some of the runs; nothing if they carried none.
-fn per_packet(runs: &[Wanted], budget: &Budget) -> Option<f64> {
+fn per_packet(session: &Session, runs: &[Wanted], budget: &Budget) -> Option<f64> {
     let tried = runs.len().min(TRIALS);
     let places = (0..tried).map(|place| place * runs.len() / tried.max(1)).collect::<Vec<_>>();
-    let side_by_side = |some: &[usize]| threads::map(some, |place| trial(&runs[*place], budget));
+    let side_by_side =
+        |some: &[usize]| threads::map(session, some, |place| trial(session, &runs[*place], budget));
     let tries = places.chunks(budget.jobs.max(1)).flat_map(side_by_side).flatten();
     let (packets, seconds) = tries.fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     (packets > 0).then(|| seconds / packets as f64)
 }
 
 /// Packets of the bottleneck and seconds of CPU time at the beginning of a run.
-fn trial(run: &Wanted, budget: &Budget) -> Option<(u64, f64)> {
+fn trial(session: &Session, run: &Wanted, budget: &Budget) -> Option<(u64, f64)> {
     let Work::Packets(packets) = run.work else { return None };
     let (end, began) = (packets.valid.schedule().duration, machine::thread_cpu_time());
     let spent = || machine::thread_cpu_time().saturating_sub(began);
     let mut simulation = Simulation::new(&packets.valid, run.seed, packets.watch(run.seed));
     let mut guard = budget.guard(run);
     let slice = SLICE.min(Span(guard.step().0 / 10).max(Span(1)));
-    while simulation.now() < end && spent() < TRIAL && !interrupt::asked() {
+    while simulation.now() < end && spent() < TRIAL && !session.asked() {
         let until = end.min(simulation.now() + slice);
         // One that grows too large was tried for long enough.
         if guard.advance(&mut simulation, until).is_err() {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::host;
+use crate::session::Session;
 
 /// CPU time used by this thread.
 pub fn thread_cpu_time() -> Duration {
@@ -30,12 +30,9 @@ pub fn kernel() -> String {
         .join(" ")
 }
 
-/// The command line as a shell would read it, without the program's directory.
-pub fn command_line() -> String {
-    let own =
-        || std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let words: Vec<String> = host::embedding().map_or_else(own, host::Host::words);
-    let arguments = words.iter().map(|argument| quoted(argument));
+/// The command line of a call as a shell would read it.
+pub fn command_line(session: &Session) -> String {
+    let arguments = session.words().iter().map(|argument| quoted(argument));
     std::iter::once("knee".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

@@ -20,8 +20,8 @@ use kneepoint::study::Record;
 use rustix::fs::OFlags;
 
 use crate::failure::Failure;
-use crate::files::{self, tell, warn};
-use crate::{host, temporary};
+use crate::session::Session;
+use crate::{files, temporary};
 
 pub use sealed::{Fault, close};
 
@@ -51,13 +51,13 @@ enum Found {
 impl Store {
     /// Opens the folder that was given, or that of the environment, or the usual one; makes it if there is none. What killed processes
     /// left in it goes.
-    pub fn open(given: Option<&Path>) -> Result<Store, Failure> {
-        let store = Store::at(given);
+    pub fn open(session: &Session, given: Option<&Path>) -> Result<Store, Failure> {
+        let store = Store::at(session, given);
         let made = fs::create_dir_all(&store.folder);
         made.map_err(|error| {
             let message =
                 format!("cannot make the folder of kept runs, `{}`: {error}", store.folder.display());
-            let option = host::option("store", "DIR");
+            let option = session.option("store", "DIR");
             Failure::run(message, format!("choose a writable one with `{option}` or ${VARIABLE}"))
         })?;
         temporary::sweep(&store.folder);
@@ -65,12 +65,12 @@ impl Store {
     }
 
     /// The same folder to look into, whether there is one or not.
-    pub fn at(given: Option<&Path>) -> Store {
+    pub fn at(session: &Session, given: Option<&Path>) -> Store {
         // What a URL names is copied to the usual folder.
         let named = if Store::url(given).is_some() { None } else { Store::named(given) };
         let folder = named.unwrap_or_else(|| PathBuf::from(USUAL));
-        // Whoever asks later may be elsewhere.
-        let lasting = if host::embedding().is_some() { std::path::absolute(&folder).ok() } else { None };
+        // A program may be elsewhere when it asks later.
+        let lasting = if session.is_embedded() { std::path::absolute(&folder).ok() } else { None };
         Store { folder: lasting.unwrap_or(folder), said: AtomicBool::new(false) }
     }
 
@@ -95,21 +95,23 @@ impl Store {
     }
 
     /// A kept run. A file that is not what was kept is set aside, and counts as none.
-    pub fn get(&self, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
+    pub fn get(&self, session: &Session, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
         let path = self.path(name);
-        match find(&path, name, seed)? {
+        match find(session, &path, name, seed)? {
             Found::Run(record) => Ok(Some(*record)),
             Found::Nothing => Ok(None),
             Found::Faulty(Fault::Version, _) => {
                 if !self.said.swap(true, Ordering::Relaxed) {
                     let folder = self.folder.display();
-                    tell(format!("{folder} has runs that another version of knee kept: they are made again"));
+                    session.tell(format!(
+                        "{folder} has runs that another version of knee kept: they are made again"
+                    ));
                 }
                 Ok(None)
             }
             Found::Faulty(Fault::Damaged(reason), file) => {
                 let done = match set_aside(&path, &file) {
-                    Aside::Gone => return self.get(name, seed),
+                    Aside::Gone => return self.get(session, name, seed),
                     Aside::To(place) => format!("it is now {}", place.display()),
                     Aside::Full => {
                         format!("{SET_ASIDE} earlier ones are set aside, and this one is replaced")
@@ -117,7 +119,7 @@ impl Store {
                     Aside::Failed(error) => format!("it cannot be set aside: {error}"),
                 };
                 let path = path.display();
-                warn(format!(
+                session.warn(format!(
                     "{path} is not the run that was kept: {reason}; {done}; simulating that run again"
                 ));
                 Ok(None)
@@ -126,12 +128,12 @@ impl Store {
     }
 
     /// A kept run, without touching anything.
-    pub fn look(&self, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
+    pub fn look(&self, session: &Session, name: &str, seed: u64) -> Result<Option<Record>, Failure> {
         let path = self.path(name);
-        Ok(match find(&path, name, seed)? {
+        Ok(match find(session, &path, name, seed)? {
             Found::Run(record) => Some(*record),
             Found::Faulty(fault @ Fault::Damaged(_), _) => {
-                warn(format!("{} is not the run that was kept: {fault}", path.display()));
+                session.warn(format!("{} is not the run that was kept: {fault}", path.display()));
                 None
             }
             Found::Nothing | Found::Faulty(..) => None,
@@ -139,8 +141,13 @@ impl Store {
     }
 
     /// Keeps a run.
-    pub fn put(&self, name: &str, record: &Record) -> Result<(), Failure> {
-        self.write(name, sealed::seal(name, record).as_bytes())
+    pub fn put(&self, session: &Session, name: &str, record: &Record) -> Result<(), Failure> {
+        let text = sealed::seal(name, record);
+        if let Some(reason) = too_large(text.as_bytes()) {
+            session.warn(format!("{} would be {reason}, and is not kept", self.path(name).display()));
+            return Ok(());
+        }
+        self.write(name, text.as_bytes())
     }
 
     /// Keeps the file of a run that was made elsewhere, if it is one.
@@ -153,10 +160,6 @@ impl Store {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         let path = self.path(name);
-        if bytes.len() as u64 > LARGEST {
-            warn(format!("{} would be larger than {} MB, and is not kept", path.display(), LARGEST >> 20));
-            return Ok(());
-        }
         match fs::symlink_metadata(&path) {
             Ok(there) if there.is_dir() => Err(refused(&path, kind(there.file_type()))),
             _ => files::write(&path, bytes),
@@ -166,11 +169,16 @@ impl Store {
 
 /// What is wrong with the file of a run, if anything is.
 pub fn fault(name: &str, bytes: &[u8]) -> Option<Fault> {
-    sealed::open(name, None, bytes).err()
+    too_large(bytes).map(Fault::Damaged).or_else(|| sealed::open(name, None, bytes).err())
+}
+
+/// Whether a file would not be read back.
+fn too_large(bytes: &[u8]) -> Option<String> {
+    (bytes.len() as u64 > LARGEST).then(|| format!("larger than {} MB", LARGEST >> 20))
 }
 
 /// Looks for a run. A pipe or a device is not opened, and never waited for.
-fn find(path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
+fn find(session: &Session, path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
     let read = || -> io::Result<Result<Found, Failure>> {
         let there = fs::metadata(path)?;
         if !there.is_file() {
@@ -193,7 +201,7 @@ fn find(path: &Path, name: &str, seed: u64) -> Result<Found, Failure> {
     };
     read().unwrap_or_else(|error| {
         if error.kind() != io::ErrorKind::NotFound {
-            warn(format!("cannot read {}: {error}; simulating that run again", path.display()));
+            session.warn(format!("cannot read {}: {error}; simulating that run again", path.display()));
         }
         Ok(Found::Nothing)
     })

@@ -7,6 +7,7 @@ use kneepoint::report::document::Document;
 use kneepoint::table::Records;
 
 use crate::failure::Failure;
+use crate::session::Session;
 use crate::store::Store;
 
 /// What a verb found out.
@@ -50,11 +51,11 @@ impl Series {
     }
 
     /// One of them; nothing if there is none of that name, the run was not finished or not sampled, or its file is gone or damaged.
-    pub fn get(&self, name: &str) -> Result<Option<Records>, Failure> {
+    pub fn get(&self, session: &Session, name: &str) -> Result<Option<Records>, Failure> {
         let Some((store, (run, seed))) = self.store.as_ref().zip(self.kept.get(name)) else {
             return Ok(None);
         };
-        Ok(store.look(run, *seed)?.and_then(|record| record.series.as_ref().map(Records::from)))
+        Ok(store.look(session, run, *seed)?.and_then(|record| record.series.as_ref().map(Records::from)))
     }
 }
 

@@ -3,18 +3,18 @@
 //! if need be the calling thread alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 
-use crate::files::tell;
 use crate::machine;
+use crate::session::Session;
 
 /// Does this on so many threads at most, the calling one among them.
-pub fn crew(most: usize, work: impl Fn() + Sync) {
+pub fn crew(session: &Session, most: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for there in 1..most {
             if let Err(error) = Builder::new().spawn_scoped(scope, &work) {
-                say(there, most, &error);
+                say(session, there, most, &error);
                 break;
             }
         }
@@ -22,20 +22,19 @@ pub fn crew(most: usize, work: impl Fn() + Sync) {
     });
 }
 
-fn say(there: usize, most: usize, error: &std::io::Error) {
-    static SAID: Once = Once::new();
-    SAID.call_once(|| {
-        tell(format!(
+fn say(session: &Session, there: usize, most: usize, error: &std::io::Error) {
+    session.tell_of_threads(|| {
+        format!(
             "note: {there} of {most} threads could be started, and do the work of all: {error}; `ulimit -u` and `ulimit -v` show the limits"
-        ));
+        )
     });
 }
 
 /// Results in order, on all cores.
-pub fn map<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn map<T: Sync, R: Send>(session: &Session, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let made = Mutex::new(Vec::with_capacity(items.len()));
-    crew(machine::cores().min(items.len()), || {
+    crew(session, machine::cores().min(items.len()), || {
         while let Some((place, item)) = following(items, &next) {
             let result = make(item);
             made.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
@@ -69,16 +68,20 @@ mod tests {
     #[test]
     fn results_are_in_order_whoever_makes_them() {
         let items: Vec<u64> = (0..1000).collect();
-        assert_eq!(map(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
-        assert_eq!(map(&[], |item: &u64| *item), Vec::<u64>::new());
+        let session = crate::program::session();
+        assert_eq!(
+            map(&session, &items, |item| item * 2),
+            items.iter().map(|item| item * 2).collect::<Vec<_>>()
+        );
+        assert_eq!(map(&session, &[], |item: &u64| *item), Vec::<u64>::new());
         assert_eq!(both(|| 1, || 2), (1, 2));
     }
 
     #[test]
     fn a_crew_works_even_if_nobody_is_asked_for() {
-        let done = AtomicUsize::new(0);
+        let (session, done) = (crate::program::session(), AtomicUsize::new(0));
         for most in [0, 1, 3] {
-            crew(most, || _ = done.fetch_add(1, Ordering::Relaxed));
+            crew(&session, most, || _ = done.fetch_add(1, Ordering::Relaxed));
         }
         assert_eq!(done.into_inner(), 5);
     }

@@ -5,47 +5,35 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use kneepoint::capture;
-use kneepoint::report::json;
-use kneepoint::visible::visible;
 use rustix::fs::{AtFlags, CWD, RenameFlags, renameat, renameat_with, statat};
 use rustix::io::Errno;
 use rustix::path::Arg;
-use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
-use crate::{host, temporary};
+use crate::session::Session;
+use crate::temporary;
 
 /// Larger scenarios are a mistake, such as an endless device.
 const LARGEST: u64 = 16 << 20;
 
-/// What was read from standard input.
-static INPUT: OnceLock<String> = OnceLock::new();
-
-/// What was read from standard input, if anything.
-pub fn input() -> Option<&'static str> {
-    INPUT.get().map(String::as_str)
-}
-
 /// Reads a scenario from a file, or from standard input for `-`.
-pub fn read_text(path: &Path) -> Result<String, Failure> {
-    read_text_of("a scenario in TOML", path, "check the path; `knee init FILE` writes an example scenario")
+pub fn read_text(session: &Session, path: &Path) -> Result<String, Failure> {
+    read_text_of(
+        session,
+        "a scenario in TOML",
+        path,
+        "check the path; `knee init FILE` writes an example scenario",
+    )
 }
 
 /// Reads text of a kind from a file, or from standard input for `-`; the remedy is for a file that is not there.
-pub fn read_text_of(kind: &str, path: &Path, remedy: &str) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = if path != Path::new("-") {
-        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
-    } else if let Some(host) = host::embedding() {
-        host.input().as_bytes().read_to_end(&mut bytes)
-    } else {
-        io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
-    };
-    read.map_err(|error| match error.kind() {
+pub fn read_text_of(session: &Session, kind: &str, path: &Path, remedy: &str) -> Result<String, Failure> {
+    let is_input = path == Path::new("-");
+    let read = if is_input { session.read(LARGEST + 1) } else { content(path, LARGEST + 1) };
+    let bytes = read.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::run(format!("cannot read `{}`: {error}", path.display()), remedy),
         _ => Failure::io("read", path, &error),
     })?;
@@ -55,7 +43,7 @@ pub fn read_text_of(kind: &str, path: &Path, remedy: &str) -> Result<String, Fai
     }
     if capture::is_capture(&bytes) {
         let message = format!("`{}` is a packet capture, not text", path.display());
-        let but = if path == Path::new("-") { ", but none from standard input" } else { "" };
+        let but = if is_input { ", but none from standard input" } else { "" };
         return Err(Failure::run(message, format!("`knee predict FILE` reads captures{but}")));
     }
     if let Some(format) = capture::foreign_format(&bytes) {
@@ -70,11 +58,16 @@ pub fn read_text_of(kind: &str, path: &Path, remedy: &str) -> Result<String, Fai
             format!("`{}` is not UTF-8 text: byte {} is not part of a character", path.display(), at + 1);
         Failure::run(message, format!("expected {kind}, saved as UTF-8"))
     })?;
-    if path == Path::new("-") && host::embedding().is_none() {
-        // Read once; the first reader leaves it to those who have to pass it on.
-        let _ = INPUT.set(text.clone());
+    if is_input {
+        session.keep_input(&text);
     }
     Ok(text)
+}
+
+/// The first bytes of a file.
+fn content(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes).map(|_| bytes)
 }
 
 /// The text of a file that a scenario names, relative to the scenario's folder.
@@ -106,9 +99,7 @@ pub fn begins(path: &Path, is: impl Fn(&[u8]) -> bool) -> Result<bool, Failure> 
 
 /// Reads a file of at most `largest` bytes.
 pub fn read_bytes(path: &Path, largest: u64) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(largest + 1).read_to_end(&mut bytes));
-    read.map_err(|error| Failure::io("read", path, &error))?;
+    let bytes = content(path, largest + 1).map_err(|error| Failure::io("read", path, &error))?;
     if bytes.len() as u64 > largest {
         let message = format!("`{}` is larger than {} MB", path.display(), largest >> 20);
         return Err(Failure::run(message, "use a part of it"));
@@ -194,52 +185,6 @@ impl Write for Pending {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
-    }
-}
-
-/// Prints text to standard output; what would act on a terminal is shown as an escape, which JSON reads back. A closed pipe is not an error. Within another program, which takes the answer, nothing is printed.
-pub fn print(text: impl AsRef<str>) -> Result<(), Failure> {
-    if host::embedding().is_some() {
-        return Ok(());
-    }
-    let text = visible(text.as_ref());
-    let ending = if text.ends_with('\n') { "" } else { "\n" };
-    let mut stdout = anstream::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.write_all(ending.as_bytes()))
-        .and_then(|()| stdout.flush())
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::ReaderLeft,
-            _ => Failure::output(&error),
-        })
-}
-
-/// Prints an outcome as a JSON object with its version to standard output.
-pub fn print_json(outcome: &impl Serialize) -> Result<(), Failure> {
-    print(json::render(outcome))
-}
-
-/// Prints a message to standard error, ignoring errors. What would act on a terminal is shown as an escape.
-pub fn tell(text: impl AsRef<str>) {
-    tell_styled(&visible(text.as_ref()));
-}
-
-/// The same of a text that has colours, and parts of others that are made visible.
-pub fn tell_styled(text: &str) {
-    match host::embedding() {
-        Some(host) => host.tell(text),
-        None => {
-            let _ = writeln!(anstream::stderr(), "{text}");
-        }
-    }
-}
-
-/// Prints a warning to standard error, ignoring errors. Within another program it is one that is shown whatever else is not.
-pub fn warn(text: impl AsRef<str>) {
-    match host::embedding() {
-        Some(host) => host.warn(text.as_ref()),
-        None => tell(text),
     }
 }
 

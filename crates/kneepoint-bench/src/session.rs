@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A session: everything that a call of the laboratory has of its own. Nothing of it belongs to the process, so that several calls work
+//! in one process at the same time.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+
+use kneepoint::report::json;
+use kneepoint::scenario::Extensions;
+use kneepoint::visible::visible;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Runs the work of a thread that makes runs, within what the caller needs for their algorithms there.
+pub type Around = fn(&mut (dyn FnMut() + Send));
+
+/// A run to be made: its name, about how much work it is, and the bytes of memory that it takes.
+pub type Planned = (String, u64, u64);
+
+/// Which of the runs that are not kept a call makes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    /// All of them.
+    #[default]
+    All,
+    /// None: it says which there are, and stops.
+    None,
+    /// Those with these names, and then it stops.
+    Only(BTreeSet<String>),
+}
+
+/// How a caller writes options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// `--store DIR`
+    Dashes,
+    /// `store="DIR"`
+    Keywords,
+}
+
+impl Spelling {
+    /// An option, with a value unless that is empty.
+    pub fn option(self, name: &str, value: &str) -> String {
+        match (self, value.is_empty()) {
+            (Spelling::Dashes, true) => format!("--{name}"),
+            (Spelling::Dashes, false) => format!("--{name} {value}"),
+            (Spelling::Keywords, true) => name.to_string(),
+            (Spelling::Keywords, false) => format!("{name}=\"{value}\""),
+        }
+    }
+}
+
+/// Progress as a caller shows it. Workers share it.
+pub trait Bar: Send + Sync {
+    /// All of the work, in units of its own.
+    fn set_total(&self, total: u64);
+    /// So much of the work is done.
+    fn set_done(&self, done: u64);
+    /// So much more of the work is done.
+    fn add(&self, done: u64);
+    /// How many runs that is.
+    fn say(&self, message: String);
+    /// Shows the time that passes also while no work is reported.
+    fn tick(&self);
+    /// The work has ended.
+    fn close(&self);
+}
+
+/// Whoever makes a call: a person at a terminal, or a program.
+pub trait Caller: Send + Sync {
+    /// How they write options.
+    fn spelling(&self) -> Spelling;
+    /// Takes a remark.
+    fn tell(&self, remark: &str);
+    /// Takes a warning, which is shown whatever else is not.
+    fn warn(&self, warning: &str);
+    /// Takes the outcome as text, where they want text.
+    fn print(&self, text: &str) -> Result<(), Failure>;
+    /// Gives what `-` reads, at most so many bytes.
+    fn read(&self, most: u64) -> io::Result<Vec<u8>>;
+    /// Sets the flag from now on when they ask to stop, and tells them `message` then.
+    fn listen(&self, stop: &Arc<AtomicBool>, message: &'static str) -> Result<(), Failure>;
+    /// The call has noticed that it is to stop.
+    fn stopping(&self);
+    /// Shows the progress of so much work.
+    fn bar(&self, total: u64) -> Arc<dyn Bar>;
+}
+
+/// What a caller gives along.
+#[derive(Default)]
+pub struct Given {
+    /// The words of the call, without the program's name.
+    pub words: Vec<String>,
+    /// What `-` reads, where that is known already.
+    pub input: Option<String>,
+    /// Algorithms of theirs, which words and scenarios may name.
+    pub extensions: Extensions,
+    /// Which runs are made.
+    pub share: Share,
+    /// The flag by which the call is stopped.
+    pub stop: Arc<AtomicBool>,
+    /// What is around the work of each thread that makes runs.
+    pub around: Option<Around>,
+}
+
+/// A call of the laboratory.
+pub struct Session {
+    caller: Arc<dyn Caller>,
+    words: Vec<String>,
+    input: OnceLock<String>,
+    extensions: Extensions,
+    share: Share,
+    stop: Arc<AtomicBool>,
+    around: Option<Around>,
+    planned: Mutex<Vec<Planned>>,
+    few_threads: Once,
+}
+
+impl Session {
+    /// A call of this caller.
+    pub fn new(caller: Arc<dyn Caller>, given: Given) -> Session {
+        let Given { words, input, extensions, share, stop, around } = given;
+        Session {
+            caller,
+            words,
+            input: input.map_or_else(OnceLock::new, OnceLock::from),
+            extensions,
+            share,
+            stop,
+            around,
+            planned: Mutex::default(),
+            few_threads: Once::new(),
+        }
+    }
+
+    /// Whether a program calls, which takes answers and may go elsewhere meanwhile.
+    pub fn is_embedded(&self) -> bool {
+        self.spelling() == Spelling::Keywords
+    }
+
+    /// How the caller writes options.
+    pub fn spelling(&self) -> Spelling {
+        self.caller.spelling()
+    }
+
+    /// An option as the caller writes it.
+    pub fn option(&self, name: &str, value: &str) -> String {
+        self.spelling().option(name, value)
+    }
+
+    /// The words of the call.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The caller's algorithms.
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    /// What `-` reads, at most so many bytes.
+    pub fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+        match self.input() {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => self.caller.read(most),
+        }
+    }
+
+    /// Keeps the text that was read: it can be read once, and is passed on.
+    pub fn keep_input(&self, text: &str) {
+        let _ = self.input.set(text.to_string());
+    }
+
+    /// The text that `-` has, if it is known by now.
+    pub fn input(&self) -> Option<&str> {
+        self.input.get().map(String::as_str)
+    }
+
+    /// Makes a remark. What would act on a terminal is shown as an escape.
+    pub fn tell(&self, remark: impl AsRef<str>) {
+        self.tell_styled(&visible(remark.as_ref()));
+    }
+
+    /// The same of a text that has colours, and parts of others that are made visible.
+    pub fn tell_styled(&self, remark: &str) {
+        self.caller.tell(remark);
+    }
+
+    /// Warns. What would act on a terminal is shown as an escape.
+    pub fn warn(&self, warning: impl AsRef<str>) {
+        self.caller.warn(&visible(warning.as_ref()));
+    }
+
+    /// Says once how many threads there are, where that is less than was wanted.
+    pub fn tell_of_threads(&self, remark: impl FnOnce() -> String) {
+        self.few_threads.call_once(|| self.tell(remark()));
+    }
+
+    /// Prints the outcome; what would act on a terminal is shown as an escape, which JSON reads back.
+    pub fn print(&self, text: impl AsRef<str>) -> Result<(), Failure> {
+        self.caller.print(&visible(text.as_ref()))
+    }
+
+    /// Prints an outcome as a JSON object with its version.
+    pub fn print_json(&self, outcome: &impl Serialize) -> Result<(), Failure> {
+        self.print(json::render(outcome))
+    }
+
+    /// Lets the caller stop the call from now on.
+    pub fn listen(&self) -> Result<(), Failure> {
+        self.listen_saying("stopping; finished runs are kept (again to stop at once)")
+    }
+
+    /// The same; this is said when they do.
+    pub fn listen_saying(&self, message: &'static str) -> Result<(), Failure> {
+        self.caller.listen(&self.stop, message)
+    }
+
+    /// Whether the call is to stop.
+    pub fn asked(&self) -> bool {
+        let asked = self.stop.load(Ordering::Relaxed);
+        if asked {
+            self.caller.stopping();
+        }
+        asked
+    }
+
+    /// Asks the call to stop.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Shows the progress of so much work.
+    pub fn bar(&self, total: u64) -> Arc<dyn Bar> {
+        self.caller.bar(total)
+    }
+
+    /// Does the work of a thread that makes runs.
+    pub fn work(&self, mut work: impl FnMut() + Send) {
+        match self.around {
+            Some(around) => around(&mut work),
+            None => work(),
+        }
+    }
+
+    /// Which runs the call makes.
+    pub fn share(&self) -> &Share {
+        &self.share
+    }
+
+    /// Notes runs that the call leaves to others.
+    pub fn plan(&self, runs: impl IntoIterator<Item = Planned>) {
+        lock(&self.planned).extend(runs);
+    }
+
+    /// The runs that were left to others.
+    pub fn take_planned(&self) -> Vec<Planned> {
+        std::mem::take(&mut lock(&self.planned))
+    }
+}
+
+/// A lock that a panic does not poison.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
