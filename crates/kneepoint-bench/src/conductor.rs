@@ -6,11 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kneepoint::experiment::Work;
 use kneepoint::run::cost::Term;
 use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
-use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
+use kneepoint::study::{Record, Records, Study, Wanted, Work, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
@@ -82,8 +81,31 @@ impl Aside for () {
     }
 }
 
-/// Makes the runs that a study wants. After Ctrl-C, runs that are under way are given up and the others come back.
+/// Makes the runs that a study wants, round by round. After Ctrl-C, runs that are under way are given up and the others come back.
 pub fn conduct<S: Study>(
+    session: &Session,
+    study: &mut S,
+    sweep: &Sweep,
+    aside: &impl Aside,
+) -> Result<Conducted<S::Outcome>, Failure> {
+    if matches!(session.share(), Share::Only(_)) {
+        // Runs that are asked for by name may be of any round.
+        study.every_round();
+    }
+    let mut conducted = round(session, study, sweep, aside)?;
+    // What follows from an outcome is for the shard that knows it: the others have ended.
+    let whole = sweep.whole();
+    while conducted.left() == 0
+        && let Some(why) = study.again(&conducted.outcome)
+    {
+        session.tell(why);
+        conducted = round(session, study, &whole, aside)?;
+    }
+    Ok(conducted)
+}
+
+/// Makes the runs of one round.
+fn round<S: Study>(
     session: &Session,
     study: &S,
     sweep: &Sweep,
@@ -207,7 +229,7 @@ pub fn conduct<S: Study>(
         return if kept < planned {
             Err(Failure::Left(left))
         } else {
-            conduct(session, study, &sweep.whole(), aside)
+            round(session, study, &sweep.whole(), aside)
         };
     }
     if ended && sweep.divided(session) && records.len() < planned {

@@ -221,7 +221,7 @@ impl ComparisonPlan {
         as_json: bool,
     ) -> Result<(), Failure> {
         self.open(&settings.pcap)?;
-        let study = self.study();
+        let mut study = self.study();
         let listens = self.listens(settings);
         let sweep = Sweep::from(&settings.sweep);
         sweep.check(session, listens)?;
@@ -247,7 +247,7 @@ impl ComparisonPlan {
             manifest: &manifest,
             out: &out,
         };
-        let conducted = conductor::conduct(session, &study, &sweep, &files)?;
+        let conducted = conductor::conduct(session, &mut study, &sweep, &files)?;
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
@@ -277,8 +277,8 @@ impl ComparisonPlan {
             let remedy = format!("name a directory with `{}`", session.option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
         }
-        let study = self.study();
-        let conducted = conductor::conduct(session, &study, &sweep, &())?;
+        let mut study = self.study();
+        let conducted = conductor::conduct(session, &mut study, &sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;

@@ -7,11 +7,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::experiment::Effort;
 use kneepoint::report::format::text;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, scheme};
-use kneepoint::study::coexist::{Coexist, Invalid, Question, row_flows};
+use kneepoint::study::coexist::{Coexist, Question, row_flows};
+use kneepoint::study::{Effort, Invalid};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
 use kneepoint_bench::answer::{self, Answer, Series};
 use kneepoint_bench::conductor;
@@ -100,14 +100,14 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
 pub fn coexist(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let (study, seeds) = study(session, arguments)?;
+    let (mut study, seeds) = study(session, arguments)?;
     let sweep = Sweep::from(&arguments.sweep);
     sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
         return Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle(session)?;
-    let Conclusion { answer, manifest, effort } = conduct(session, &study, seeds, arguments)?;
+    let Conclusion { answer, manifest, effort } = conduct(session, &mut study, seeds, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
     write_report(session, &document, &out, &[Picture::Png])?;
     write_scenarios(&study.scenarios, &out)?;
@@ -124,8 +124,8 @@ pub fn coexist(session: &Session, arguments: &Arguments, as_json: bool) -> Resul
 
 /// Runs every pair, and leaves no report behind.
 pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
-    let (study, seeds) = study(session, arguments)?;
-    Ok(conduct(session, &study, seeds, arguments)?.answer)
+    let (mut study, seeds) = study(session, arguments)?;
+    Ok(conduct(session, &mut study, seeds, arguments)?.answer)
 }
 
 /// The encounters and their seeds.
@@ -152,7 +152,7 @@ struct Conclusion {
 
 fn conduct(
     session: &Session,
-    study: &Coexist,
+    study: &mut Coexist,
     seeds: Vec<u64>,
     arguments: &Arguments,
 ) -> Result<Conclusion, Failure> {

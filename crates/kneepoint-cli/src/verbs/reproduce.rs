@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::experiment::{Effort, Experiment, Pace, Reproduction, Scope};
+use kneepoint::experiment::reproduce::Reproduce;
+use kneepoint::experiment::{Experiment, Pace, Reproduction, Scope};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, Manifest, output, reproduction};
 use kneepoint::scenario;
-use kneepoint::study::reproduce::Reproduce;
+use kneepoint::study::Effort;
 use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::conductor;
 use kneepoint_bench::files;
 use kneepoint_bench::forecast::Forecast;
-use kneepoint_bench::session::{Session, Share};
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::completion;
@@ -144,7 +145,7 @@ fn reproduced(
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);
-    let single = conduct(session, Reproduce { experiments, pace, scope, doubted }, (&arguments.sweep).into());
+    let single = conduct(session, Reproduce { experiments, pace, scope, doubted }, &(&arguments.sweep).into());
     // Where a part of the runs was asked for, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
     let joint =
@@ -180,7 +181,7 @@ fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure>
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
     let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
-    conduct(session, study, (&arguments.sweep).into())
+    conduct(session, study, &(&arguments.sweep).into())
 }
 
 /// The experiments with so many seeds, or else their own.
@@ -205,32 +206,17 @@ struct Judged {
     planned: usize,
 }
 
-/// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
-fn conduct(session: &Session, mut study: Reproduce, mut sweep: Sweep) -> Result<Judged, Failure> {
-    if study.pace == Pace::Full && matches!(session.share(), Share::Only(_)) {
-        // It knows no outcomes, and may be given a run of any round.
-        study.doubt_all();
+fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Judged, Failure> {
+    let conducted = conductor::conduct(session, &mut study, sweep, &())?;
+    let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
+    if left > 0 {
+        return Err(Failure::Interrupted(format!(
+            "stopped: {left} runs were not finished; {} are kept\n\
+             the same command goes on from there, and then judges the claims",
+            reproduction::effort(&effort)
+        )));
     }
-    loop {
-        let conducted = conductor::conduct(session, &study, &sweep, &())?;
-        // What follows from the outcomes is for the shard that knows them: the others have ended.
-        sweep = sweep.whole();
-        let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
-        if left > 0 {
-            return Err(Failure::Interrupted(format!(
-                "stopped: {left} runs were not finished; {} are kept\n\
-                 the same command goes on from there, and then judges the claims",
-                reproduction::effort(&effort)
-            )));
-        }
-        let outcomes = conducted.outcome;
-        if study.pace == Pace::Quick || !study.again(&outcomes) {
-            return Ok(Judged { outcomes, effort, planned });
-        }
-        session.tell(
-            "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise",
-        );
-    }
+    Ok(Judged { outcomes: conducted.outcome, effort, planned })
 }
 
 /// The texts that an experiment is made of, under their names.

@@ -2,6 +2,7 @@
 //! The order of the house: rooms import upwards only, no file is forgotten, algorithms are not named elsewhere, and the
 //! prose is plain.
 
+mod circles;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +61,7 @@ const FAMILIES: [&str; 11] = [
 ];
 
 /// A source file of the library or of the crate of controllers.
+#[derive(Clone)]
 struct Source {
     /// Its path below `src`, with slashes.
     path: String,

@@ -7,9 +7,10 @@ use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 
 use super::study::{self, Measured, on_linux};
-use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope, Work};
+use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
+use kneepoint::study::Work;
 use kneepoint::units::Span;
 
 use super::invalid;

@@ -7,10 +7,9 @@ use std::thread::{self, Builder};
 use kneepoint_bench::session::Session;
 
 use super::study::{Machine, Measured};
-use kneepoint::experiment::Yield;
 use kneepoint::measure::{Meter, RECEIVING, SENDING, Series};
 use kneepoint::run as engine;
-use kneepoint::study::Record;
+use kneepoint::study::{Record, Yield};
 use kneepoint::table::Row;
 use kneepoint::units::Span;
 use kneepoint_linux::live as kernel;
