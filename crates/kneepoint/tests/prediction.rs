@@ -7,9 +7,8 @@ mod dumbbell;
 
 use dumbbell::{bottleneck, disciplines, edit, flow, full, group, interval, link, minimal, scenario};
 use kneepoint::link::loss;
-use kneepoint::measure::Prediction;
 use kneepoint::packet::Flags;
-use kneepoint::predict::{self, Judge, Laboratory, Sample, Score};
+use kneepoint::predict::{self, Judge, Laboratory, Prediction, Sample, Score};
 use kneepoint::queue::{Fate, Reason};
 use kneepoint::run;
 use kneepoint::spec::Valid;

@@ -2,6 +2,8 @@
 //! The order of the house: rooms import upwards only, no file is forgotten, algorithms are not named elsewhere, and the
 //! prose is plain.
 
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/names.rs"]
 mod names;
 

@@ -3,8 +3,8 @@
 
 use super::sections::Predict;
 use crate::measure::cost::{self, Watching};
-use crate::measure::{COLUMNS, Meter, Played, Prediction, RECEIVING, SENDING, Series, Subject};
-use crate::predict::{Config, Judge, Score};
+use crate::measure::{COLUMNS, Meter, Played, RECEIVING, SENDING, Series, Subject};
+use crate::predict::{Config, Judge, Prediction, Score};
 use crate::run::Cost;
 use crate::spec::{Builder, Roster, Slot, Valid};
 use crate::table::{Row, Table};

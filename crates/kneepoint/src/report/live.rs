@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::{Comparison, Manifest, RunResult, SchemeResult, reproduction};
 use crate::experiment::Claim;
-use crate::measure::{Metric, RECEIVING, SENDING, Subject};
+use crate::measure::{RECEIVING, SENDING, Subject};
+use crate::metric::Metric;
 use crate::study::Record;
 use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Labels, Records, Row, Table};

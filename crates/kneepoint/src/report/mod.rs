@@ -28,7 +28,8 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Misfit, Subject, Theory};
+use crate::fluid::{Misfit, Theory};
+use crate::measure::Subject;
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
 /// The subjects of a run that have a table of their own in CSV and JSON, by its name.

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::{Manifest, reproduction};
 use crate::experiment::Claim;
-use crate::measure::{Metric, Played, Subject};
+use crate::measure::{Played, Subject};
+use crate::metric::Metric;
 use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Records, value};
 pub use document::document;

@@ -3,7 +3,7 @@
 
 use super::{Record, Records, Study, Wanted};
 use crate::experiment::{Packets, Work};
-use crate::measure::Theory;
+use crate::fluid::Theory;
 use crate::spec::Valid;
 
 /// Cases and seeds.

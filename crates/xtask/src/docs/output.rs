@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use kneepoint::measure::{Metric, Subject, headlines};
+use kneepoint::measure::{Subject, headlines};
+use kneepoint::metric::Metric;
 use kneepoint::report::output::{self, Output, Part, TABLES, UNITS};
 use kneepoint::report::{PARTS, SCHEMA_VERSION};
 

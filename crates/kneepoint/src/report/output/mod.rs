@@ -10,7 +10,8 @@ mod machine;
 mod models;
 mod tables;
 
-use crate::measure::{Metric, Subject, headlines};
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
 pub use tables::{COEXISTENCE, ESTIMATES, RECORDS, SERIES, TABLES};
 
 /// One document, or one file of columns.

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use crate::fluid::Config;
-use crate::fluid::describes::{Path, describe};
+use super::Config;
+use super::describes::{Path, describe};
 use crate::link::Routes;
 use crate::queue::Facts;
 use crate::spec::{Group, Valid};
