@@ -62,6 +62,7 @@
 //! | [`suggest`] | suggestions for misspelt names |
 //! | [`fault`] | faults of texts: place, problem and remedy |
 //! | [`visible`] | characters that act instead of being seen, as escapes |
+//! | [`keys`] | keys of what is written for programs, and their definitions |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
 //! | [`metric`] | what a metric is, how one is made, and what sources report |
 //! | [`packet`] | what travels |
@@ -97,6 +98,7 @@ pub mod experiment;
 pub mod fault;
 pub mod feedback;
 pub mod fluid;
+pub mod keys;
 pub mod laws;
 pub mod link;
 pub mod markov;
