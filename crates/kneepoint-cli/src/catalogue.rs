@@ -3,7 +3,8 @@
 
 use clap::ValueEnum;
 use kneepoint::link::{capacity, loss};
-use kneepoint::measure::{self, Better, Metric, Subject};
+use kneepoint::measure::{self, Subject};
+use kneepoint::metric::{Better, Metric};
 use kneepoint::report::output;
 use kneepoint::scenario::TOPOLOGIES;
 use kneepoint::scenario::scheme::{Of, PRESETS};

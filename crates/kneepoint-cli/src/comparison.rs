@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use clap::{Args, ValueEnum};
+use kneepoint::fluid::{Misfit, Theory};
 use kneepoint::link::LinkSpec;
-use kneepoint::measure::{Misfit, Theory};
 use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult, output};
 use kneepoint::scenario::Fault;
 use kneepoint::spec::{Invalid, Valid};

@@ -30,8 +30,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
+use kneepoint::metric::Report;
 use kneepoint::packet::{Explicit, Flags, Hint, Packet};
-use kneepoint::trace::{Event, FlowId, Observer, Played};
+use kneepoint::trace::{Event, FlowId, Observer};
 use kneepoint::units::{Bytes, Span, Time};
 
 use crate::frame::{self, Ecn, Headers, Tcp, Tuple};
@@ -64,21 +65,12 @@ pub enum News {
         /// The data carried.
         size: Bytes,
     },
-    /// A player told what it did.
-    Played {
-        /// The group.
+    /// A source reported a number of its application.
+    Reported {
+        /// The group of its member.
         group: u32,
-        /// What a player did.
-        played: Played,
-    },
-    /// A page is complete.
-    Loaded {
-        /// The group of the member that asked for it.
-        group: u32,
-        /// When it was requested.
-        began: Time,
-        /// When the client had everything.
-        delivered: Time,
+        /// The number.
+        report: Report,
     },
 }
 
@@ -195,10 +187,7 @@ impl Tap {
                         watch.on(now, &Event::Completed { flow, group, began, delivered, size });
                     }
                 }
-                News::Played { group, played } => watch.on(now, &Event::Played { group, played }),
-                News::Loaded { group, began, delivered } => {
-                    watch.on(now, &Event::Loaded { group, began, delivered });
-                }
+                News::Reported { group, report } => watch.on(now, &Event::Reported { group, report }),
             }
         }
     }

@@ -13,7 +13,8 @@ use arrow_array::{
     Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, StructArray,
 };
 use arrow_schema::{DataType, Field, Schema};
-use kneepoint::measure::{Better, Metric, Subject};
+use kneepoint::measure::Subject;
+use kneepoint::metric::{Better, Metric};
 use kneepoint::report::PARTS;
 use kneepoint::table::{Cell, Records, defined};
 use kneepoint::visible::visible;

@@ -62,7 +62,9 @@
 //! | [`suggest`] | suggestions for misspelt names |
 //! | [`fault`] | faults of texts: place, problem and remedy |
 //! | [`visible`] | characters that act instead of being seen, as escapes |
+//! | [`keys`] | keys of what is written for programs, and their definitions |
 //! | [`table`] | rows of numbers under labels, estimates, number formats |
+//! | [`metric`] | what a metric is, how one is made, and what sources report |
 //! | [`packet`] | what travels |
 //! | [`event`] | the queue of pending events |
 //! | [`trace`] | events of a run, the names in them, and observers |
@@ -74,12 +76,12 @@
 //! | [`spec`] | a valid network with its traffic |
 //! | [`run`] | a spec to events |
 //! | [`laws`] | what every algorithm promises, as checks for tests |
+//! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`markov`] | RATCP and TCP as a Markov renewal process, solved, and sampled |
 //! | [`predict`] | congestion predictors, one file each, and their scores |
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
-//! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`study`] | what a study wants run, and what becomes of the rows |
 //! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`chart`] | numbers to SVG |
@@ -96,10 +98,12 @@ pub mod experiment;
 pub mod fault;
 pub mod feedback;
 pub mod fluid;
+pub mod keys;
 pub mod laws;
 pub mod link;
 pub mod markov;
 pub mod measure;
+pub mod metric;
 pub mod packet;
 pub mod predict;
 pub mod queue;

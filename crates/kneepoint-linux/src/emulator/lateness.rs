@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Lateness: how much later than the link's virtual clock says packets reach their hosts.
 
-use kneepoint::measure::{Recorder, Statistic};
+use kneepoint::metric::{Recorder, Statistic};
 use kneepoint::units::Span;
 
 /// A packet later than this, at the 99th percentile, spoils a run.

@@ -147,13 +147,10 @@ impl Office {
                         one.write()?;
                     }
                 }
-                Request::Played(played) => {
-                    let _ = self.post.news.send(News::Played { group: self.post.crew.group, played });
-                }
-                Request::Loaded { began, delivered } => {
+                Request::Report(report) => {
                     let group = self.post.crew.group;
                     // Nobody listens after the run.
-                    let _ = self.post.news.send(News::Loaded { group, began, delivered });
+                    let _ = self.post.news.send(News::Reported { group, report });
                 }
                 Request::Datagram { size } => self.emit(first, size)?,
             }

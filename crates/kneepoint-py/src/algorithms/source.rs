@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kneepoint::metric::Reports;
 use kneepoint::rng::Rng;
 use kneepoint::traffic::external::Object;
 use kneepoint::traffic::{self, Demand, Kind, Nature, Site, Streams};
@@ -328,6 +329,9 @@ impl Object for Scripted {
     }
     fn rule(&self) -> Option<&'static str> {
         None
+    }
+    fn reports(&self) -> Reports {
+        Reports::NONE
     }
     fn next_wakeup(&self) -> Time {
         self.wakeup

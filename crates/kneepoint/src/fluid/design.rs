@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The settings of a model that are stable with a margin, and those that the published theorem allows.
 
-use serde::Serialize;
-
 use super::axis::ParameterAxis;
 use super::boundary::intervals;
 use super::{Config, Local};
 
-/// The goal of a design.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Goal {
-    /// The least phase margin, degrees.
-    #[serde(rename = "phase_margin_degrees")]
-    pub phase: f64,
-    /// The least gain margin, as a ratio.
-    #[serde(rename = "gain_margin")]
-    pub gain: f64,
-    /// The least damping ratio of the rightmost mode.
-    pub damping: f64,
+crate::keys! {
+    /// The goal of a design.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Goal {
+        /// The least phase margin.
+        #[serde(rename = "phase_margin_degrees")]
+        pub phase: f64,
+        /// The least gain margin, as a ratio.
+        #[serde(rename = "gain_margin")]
+        pub gain: f64,
+        /// The least damping ratio of the rightmost mode.
+        pub damping: f64,
+    }
 }
 
 impl Goal {

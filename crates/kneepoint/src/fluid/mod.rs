@@ -18,6 +18,7 @@ pub mod margins;
 pub mod red;
 pub mod spectrum;
 pub mod theorem;
+mod theory;
 
 use crate::settings::Settings;
 use dde::Trajectory;
@@ -25,6 +26,7 @@ use describes::Describes;
 use linear::{C64, Linear};
 use margins::Margins;
 use theorem::{Bottleneck, Theorem};
+pub use theory::{Misfit, Theory};
 
 /// The states of a model.
 pub type State = [f64; 3];

@@ -91,8 +91,9 @@ impl Book {
                 let written = self.open.get_mut(&connection).and_then(Option::as_mut);
                 *written.expect("an open connection without a size") += size.0;
             }
-            Request::Played(played) => assert!(played.startup.is_none_or(|startup| startup.0 <= self.now.0)),
-            Request::Loaded { began, delivered } => assert!(began <= delivered && delivered <= self.now),
+            Request::Report(report) => {
+                assert!(report.value.is_finite() && report.at <= self.now, "{report:?}")
+            }
             Request::Close { connection } => {
                 assert!(self.open.remove(&connection).is_some_and(|one| one.is_some()), "{connection}");
             }

@@ -49,44 +49,46 @@ use crate::table::Estimate;
 use chain::Cycle;
 use sessions::Sessions;
 
-/// The long-run behaviour of the persistent session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Solution {
-    /// Packets per second delivered.
-    #[serde(rename = "throughput_pps")]
-    pub throughput: f64,
-    /// The throughput over the mean fair rate.
-    pub efficiency: f64,
-    /// Loss events per second: each ends in a timeout.
-    #[serde(rename = "losses_per_s")]
-    pub losses: f64,
-    /// Loss events per packet transmitted.
-    pub loss_probability: f64,
-    /// The mean window at the epochs of congestion avoidance, in packets.
-    #[serde(rename = "mean_window_packets")]
-    pub mean_window: f64,
-    /// The mean fair rate, in packets per second.
-    #[serde(rename = "fair_rate_pps")]
-    pub fair_rate: f64,
-    /// States (N_{k-1}, W_k, N_k, B_k, D_k) of congestion avoidance.
-    pub states: usize,
-    /// Transitions of positive probability out of them, as they are kept.
-    pub transitions: usize,
-    /// The sum of the absolute differences between the stationary law and its image under the transition matrix.
-    pub residual: f64,
-}
+crate::keys! {
+    /// The long-run behaviour of the persistent session.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Solution {
+        /// Packets delivered.
+        #[serde(rename = "throughput_pps")]
+        pub throughput: f64,
+        /// The throughput over the mean fair rate.
+        pub efficiency: f64,
+        /// Loss events: each ends in a timeout.
+        #[serde(rename = "losses_per_s")]
+        pub losses: f64,
+        /// Loss events per packet transmitted.
+        pub loss_probability: f64,
+        /// The mean window at the epochs of congestion avoidance.
+        #[serde(rename = "mean_window_packets")]
+        pub mean_window: f64,
+        /// The mean fair rate.
+        #[serde(rename = "fair_rate_pps")]
+        pub fair_rate: f64,
+        /// States of congestion avoidance.
+        pub states: usize,
+        /// Transitions of positive probability out of them.
+        pub transitions: usize,
+        /// The sum of the absolute differences between the stationary law and its image under the transition matrix.
+        pub residual: f64,
+    }
 
-/// Estimates by simulation, with 95 % confidence intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Sampled {
-    /// Packets per second delivered.
-    #[serde(rename = "throughput_pps")]
-    pub throughput: Estimate,
-    /// The throughput over the mean fair rate.
-    pub efficiency: Estimate,
-    /// Loss events per second.
-    #[serde(rename = "losses_per_s")]
-    pub losses: Estimate,
+    /// Estimates by simulation, with 95 % confidence intervals.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Sampled {
+        /// Packets delivered.
+        #[serde(rename = "throughput_pps")]
+        pub throughput: Estimate,
+        /// The throughput over the mean fair rate.
+        pub efficiency: Estimate,
+        /// Loss events.
+        #[serde(rename = "losses_per_s")]
+        pub losses: Estimate,
+    }
 }
 
 /// The effect of one reading that differs from the given ones.

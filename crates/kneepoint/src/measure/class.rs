@@ -3,9 +3,8 @@
 //!
 //! A class is labelled with its smallest size: `10kB` are transfers of at least 10 kB and less than 100 kB.
 
-use super::distribution::Recorder;
-use super::metric::{BYTES, Entry, PLAIN, number, ratios, times};
 use super::slowdown::Alone;
+use crate::metric::{BYTES, Entry, PLAIN, Recorder, number, ratios, times};
 use crate::units::{Bytes, Span};
 
 /// The classes of a group.

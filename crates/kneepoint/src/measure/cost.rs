@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the observers of a run take, and what is left of it afterwards.
 
-use super::distribution::Recorder;
-use super::{Series, Subject, flow, link, mixture, occupancy, position};
+use super::registry::Subject;
+use super::series::Series;
+use super::{flow, link, mixture, occupancy, position};
+use crate::metric::Recorder;
 use crate::run::cost::{Term, growing};
 use crate::spec::Valid;
 use crate::table::{Labels, Row};

@@ -10,8 +10,8 @@
 //! A group crosses the links at which packets of it arrived inside the window, data and acknowledgements alike. Where a single
 //! link is measured, the rows of groups say all of this.
 
-use super::metric::{Entry, MBIT, PERCENT, PLAIN, number, times};
 use super::mixture::Share;
+use crate::metric::{Entry, MBIT, PERCENT, PLAIN, number, times};
 
 /// The measured links that data crossed, by their rank in the order of declaration; the 64th stands for all further ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 //! Flow: the counters and metrics of a flow slot.
 
 use super::crossing::Crossed;
-use super::group::rate_bps;
-use super::metric::{Entry, MBIT, number};
+use crate::metric::{Entry, MBIT, number, rate_bps};
 use crate::trace::Event;
 use crate::units::Span;
 

@@ -10,7 +10,6 @@
 //!   and their rate  retransmissions / segments of data that its senders send
 //! completion time   from a transfer's first packet to the delivery of its last byte
 //! session rate      size of a completed transfer / its completion time
-//! page load time    from a page's request, as it reaches the server, to the delivery of the last byte of its last object
 //! delay             from sending to delivery of a datagram
 //! ```
 //!
@@ -20,11 +19,11 @@
 
 use super::class::Classes;
 use super::crossing::Crossed;
-use super::distribution::Recorder;
 use super::lateness::Lateness;
-use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, times};
 use super::slowdown::Alone;
-use super::viewing::Viewing;
+use crate::metric::{
+    BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, Recorder, Tallies, number, rate_bps, times,
+};
 use crate::spec;
 use crate::table::jain_index;
 use crate::trace::{Event, FlowId};
@@ -52,11 +51,11 @@ pub(super) struct Group {
     completion_times: Recorder,
     /// The rates of completed transfers in bit/s: their sum, and that of their squares.
     rates: (f64, f64),
-    page_load_times: Recorder,
     /// Of live streams.
     pub(super) lateness: Option<Box<Lateness>>,
-    /// Of players of stored video.
-    pub(super) viewing: Viewing,
+    /// The reports of its sources, and their metrics.
+    pub(super) reported: Tallies,
+    pub(super) reports: &'static [Entry<Tallies>],
     /// Its first slot among those known before the run.
     pub(super) first: u32,
     datagrams: u64,
@@ -72,6 +71,7 @@ impl Group {
             window: window.span(),
             first: first as u32,
             lateness: Lateness::of(spec, window),
+            reports: spec.source.reports().metrics,
             classes: Classes::new(alone),
             ..Group::default()
         }
@@ -126,11 +126,6 @@ impl Group {
     pub(super) fn sent(&mut self, again: bool) {
         self.senders.segments += 1;
         self.senders.again += u64::from(again);
-    }
-
-    /// A page of its sessions is complete.
-    pub(super) fn loaded(&mut self, took: Span) {
-        self.page_load_times.record(took);
     }
 
     /// The fraction of the completed transfers that took no longer than each of [`WITHIN`], once one completed.
@@ -199,11 +194,6 @@ impl std::iter::Sum for Senders {
     }
 }
 
-/// Bits per second.
-pub(super) fn rate_bps(bytes: u64, window: Span) -> f64 {
-    8.0 * bytes as f64 / window.as_secs_f64()
-}
-
 /// The times of a reported distribution of completion times, in milliseconds.
 const WITHIN: [u64; 52] = [
     1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 150, 200, 250, 300, 400,
@@ -220,7 +210,7 @@ pub(super) const COMPLETIONS: &[Entry<f64>] = &[number(
     |share| *share,
 )];
 
-/// The metrics of a group.
+/// The metrics of a group's transfers.
 pub(super) const METRICS: &[Entry<Group>] = &[
     number("flows", "Listed flows", "flows", PLAIN, |group: &Group| match group.goodputs.len() {
         0 => f64::NAN,
@@ -264,13 +254,10 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         Group::session_rate_variation,
     )
     .detail(),
-    number("pages_loaded", "Pages loaded", "pages", PLAIN, |group: &Group| {
-        match group.page_load_times.count() {
-            0 => f64::NAN,
-            pages => pages as f64,
-        }
-    }),
-    times("page_load_time", "Page load time", "page load", |group: &Group| &group.page_load_times),
+];
+
+/// The metrics of a group's datagrams, and of its path.
+pub(super) const DATAGRAMS: &[Entry<Group>] = &[
     number("delivered_packets", "Datagrams delivered", "delivered", PACKETS, |group: &Group| {
         group.of_datagrams(group.datagrams as f64)
     }),

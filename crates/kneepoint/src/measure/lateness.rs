@@ -10,7 +10,7 @@
 //! Packets count that are made inside the measurement window, and at least the longest start-up delay, 21 s, before its end. The criterion
 //! is that of Wang, Kurose, Shenoy and Towsley (ACM Multimedia 2004), which the paper on PERT for video takes (§III.B).
 
-use super::metric::{Entry, PERCENT, number};
+use crate::metric::{Entry, PERCENT, number};
 use crate::spec;
 use crate::traffic::Beat;
 use crate::units::{Interval, Span, Time};

@@ -14,11 +14,10 @@
 //! transmission. What a link of constant rate transmits across an edge of the window counts with the part inside; where capacity
 //! varies that part is known to a packet only, and utilization is one at most.
 
-use super::distribution::Recorder;
-use super::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, number, packets, times};
 use super::mixture::Mixture;
 use super::occupancy::Occupancy;
 use crate::link::LinkSpec;
+use crate::metric::{BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, Recorder, number, packets, times};
 use crate::queue::{Fate, Limit, Reason};
 use crate::trace::Event;
 use crate::units::{Bytes, Interval, Rate, Span, Time};

@@ -8,12 +8,13 @@ use super::crossing::Crossed;
 use super::flow::Flow;
 use super::group::Group;
 use super::link::Link;
-use super::metric::{Subject, fill};
 use super::mixture::{Mixture, Share};
+use super::registry::{REPORTED, Subject};
 use super::run::Run;
 use super::slowdown::Alone;
-use super::{class, crossing, flow, group, lateness, link, mixture, position, run, viewing};
+use super::{class, crossing, flow, group, lateness, link, mixture, position, run};
 use crate::link::{LinkSpec, Routes};
+use crate::metric::fill;
 use crate::packet::{Flags, Packet};
 use crate::spec::{self, Roster, Valid};
 use crate::table::Row;
@@ -291,18 +292,11 @@ impl Observer for Meter {
                     self.of_flow(at, FlowId(packet.flow), event);
                 }
             }
-            Event::Loaded { group, began, delivered } => {
-                if self.window.contains(*delivered)
+            Event::Reported { group, report } => {
+                if self.window.contains(report.at)
                     && let Some(group) = self.groups.get_mut(*group as usize)
                 {
-                    group.loaded(delivered.since(*began));
-                }
-            }
-            Event::Played { group, played } => {
-                if self.window.contains(at)
-                    && let Some(group) = self.groups.get_mut(*group as usize)
-                {
-                    group.viewing.on(played);
+                    group.reported.add(report);
                 }
             }
             Event::Closed { .. } | Event::Sample { .. } => {}
@@ -324,7 +318,9 @@ fn rows_of_group(group: &Group, share: &Share) -> Vec<Row> {
     let row = |more: Option<(&'static str, String)>| {
         Row::new([("group", group.name.clone())].into_iter().chain(more))
     };
-    let whole = fill(fill(row(None), group::METRICS, group), viewing::METRICS, group);
+    let reported = REPORTED.iter().map(|(_, reports)| reports.metrics).chain([group.reports]);
+    let whole = reported.fold(row(None), |row, metrics| fill(row, metrics, &group.reported));
+    let whole = fill(fill(whole, group::METRICS, group), group::DATAGRAMS, group);
     let whole = fill(whole, mixture::METRICS, share);
     let positions = share
         .positions()

@@ -17,11 +17,11 @@
 //! Both data and acknowledgements that cross the link count, so the shares of a run add up to one. The metrics of a group are
 //! those at the bottleneck, the first measured link.
 
-use super::distribution::Recorder;
-use super::group::rate_bps;
-use super::metric::{BYTES, Entry, KBIT, PACKET_RATE, PACKETS, PERCENT, PLAIN, number, packets, times};
 use super::position::{Position, Positions};
 use super::seconds::Seconds;
+use crate::metric::{
+    BYTES, Entry, KBIT, PACKET_RATE, PACKETS, PERCENT, PLAIN, Recorder, number, packets, rate_bps, times,
+};
 use crate::packet::{Body, Flags, Packet};
 use crate::queue::{Backlog, Fate, Limit, Reason};
 use crate::trace::{Event, Passage};

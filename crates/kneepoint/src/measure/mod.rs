@@ -11,35 +11,28 @@
 mod class;
 pub mod cost;
 mod crossing;
-mod distribution;
 mod flow;
 mod group;
 mod lateness;
 mod link;
 mod meter;
-mod metric;
 mod mixture;
 mod object;
 mod occupancy;
 mod playback;
 mod position;
-mod prediction;
+mod registry;
 mod run;
 mod seconds;
 mod series;
 mod slowdown;
 mod tally;
-mod theory;
-mod viewing;
 
-pub use distribution::{Recorder, Statistic};
 pub use meter::Meter;
-pub use metric::{Better, Metric, Subject, headlines};
 pub use object::Objects;
 pub use playback::Played;
-pub use prediction::Prediction;
+pub use registry::{Subject, headlines};
 pub use series::{COLUMNS, Column, Series};
-pub use theory::{Misfit, Theory};
 
 /// Nanoseconds per packet that a group's senders took, of runs on a machine alone.
 pub const SENDING: &str = "sending_ns_per_packet";

@@ -9,7 +9,7 @@
 //! variation        of the congestion window, sampled every 10 ms from the first picture until all is sent: deviation / mean
 //! ```
 
-use super::metric::{Entry, Metric, PERCENT, PLAIN, SECONDS, described, fill, number};
+use crate::metric::{Entry, Metric, PERCENT, PLAIN, SECONDS, described, fill, number};
 use crate::table::Row;
 use crate::units::Span;
 

@@ -5,7 +5,7 @@
 //! entropy   -Σ p·ln p / ln 20 over twentieths of the buffer   [0, 1]
 //! ```
 
-use super::metric::{Entry, PERCENT, number};
+use crate::metric::{Entry, PERCENT, number};
 
 /// Parts of the buffer in a reported distribution of positions.
 const BINS: usize = 20;

@@ -7,7 +7,7 @@
 //! and timeouts are those of all senders, counted as for a group.
 
 use super::group::Senders;
-use super::metric::{Entry, MBIT, PERCENT, PLAIN, SECONDS, number};
+use crate::metric::{Entry, MBIT, PERCENT, PLAIN, SECONDS, number};
 use crate::table::jain_index;
 use crate::units::Span;
 

@@ -4,7 +4,7 @@
 //! [`COLUMNS`] says what a column has: the state at the instant, or what happened since the one before. A transmission that
 //! is under way at an instant counts on both sides of it, with the part of its bits that the link's rate carries on each.
 
-use super::metric::Subject;
+use super::registry::Subject;
 use super::tally::Tally;
 use crate::cc::Start;
 use crate::link::LinkSpec;

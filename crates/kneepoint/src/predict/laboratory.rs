@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::transitions::{Machine, share};
 use super::{Any, Config, Sample};
+use crate::keys::{Keyed, Shape};
 use crate::units::Time;
 
 /// The losses against which predictions are judged.
@@ -22,32 +23,37 @@ pub enum Judge {
     Queue,
 }
 
+impl Keyed for Judge {
+    const SHAPE: Shape = Shape::Value;
+}
+
 impl Judge {
     /// Both judges.
     pub const ALL: [Judge; 2] = [Judge::Flow, Judge::Queue];
 }
 
-/// Score of a predictor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Score {
-    /// Name of the predictor with its settings.
-    pub predictor: String,
-    /// The losses it is judged by.
-    pub judged_by: Judge,
-    /// Counts of the transitions 1 to 6.
-    pub counts: [u64; 6],
-    /// n2 / (n2 + n5): the fraction of predictions followed by a loss.
-    #[serde(deserialize_with = "number")]
-    pub efficiency: f64,
-    /// n5 / (n2 + n5): the fraction of predictions not followed by a loss.
-    #[serde(deserialize_with = "number")]
-    pub false_positives: f64,
-    /// n4 / (n2 + n4): the fraction of losses that were not predicted.
-    #[serde(deserialize_with = "number")]
-    pub false_negatives: f64,
-    /// Distribution of false positives over the queue length, in equal bins from empty to full; zeros if there are
-    /// none or the queue length is unknown.
-    pub queue_at_false_positives: Vec<f64>,
+crate::keys! {
+    /// Score of a predictor.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    pub struct Score {
+        /// The predictor with its settings.
+        pub predictor: String,
+        /// The losses it is judged by: `flow`, its own, or `queue`, all of the bottleneck.
+        pub judged_by: Judge,
+        /// Counts of the transitions 1 to 6 between low, high and loss.
+        pub counts: [u64; 6],
+        /// n2 / (n2 + n5): the fraction of predictions that a loss followed.
+        #[serde(deserialize_with = "number")]
+        pub efficiency: f64,
+        /// n5 / (n2 + n5): the fraction of predictions that no loss followed.
+        #[serde(deserialize_with = "number")]
+        pub false_positives: f64,
+        /// n4 / (n2 + n4): the fraction of losses that were not predicted.
+        #[serde(deserialize_with = "number")]
+        pub false_negatives: f64,
+        /// The distribution of false positives over the length of the queue, in equal bins from empty to full.
+        pub queue_at_false_positives: Vec<f64>,
+    }
 }
 
 impl Score {

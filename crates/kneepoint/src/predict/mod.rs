@@ -11,9 +11,11 @@
 mod laboratory;
 mod round;
 mod transitions;
+mod watch;
 
 pub use laboratory::{Judge, Laboratory, Score};
 pub use transitions::Machine;
+pub use watch::Prediction;
 
 use crate::settings::names::{declared, same_name, spelled};
 use crate::settings::{Assign, Raw, Refusal, Settings};

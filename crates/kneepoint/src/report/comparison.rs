@@ -18,7 +18,8 @@ use super::document::{Block, Column, Document, Figure, Layout, Section, Table, T
 use super::grid::{Breakdown, Grid, measured};
 use super::{Comparison, PARTS, SchemeResult, figures, loads, manifest, shares, transfers};
 use crate::chart::scheme_class;
-use crate::measure::{Metric, Subject, headlines};
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
 use crate::table::value;
 
 /// The whole document.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use super::document::Figure;
 use super::{Comparison, RunResult, SchemeResult, number};
 use crate::chart::{Bar, Curve, Dot, Panel, bars, scatter, scheme_class};
-use crate::measure::{Metric, Subject, headlines};
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
 use crate::table::Row;
 use crate::units::Span;
 

@@ -5,7 +5,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::Shown;
 use super::{Comparison, RunResult, SchemeResult};
-use crate::measure::{Better, Metric, Subject, headlines};
+use crate::measure::{Subject, headlines};
+use crate::metric::{Better, Metric};
 use crate::table::{Estimate, Labels, value};
 
 /// The headline metrics: one column per metric that is defined for some scheme, one line per scheme.

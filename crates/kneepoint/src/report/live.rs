@@ -7,11 +7,11 @@
 
 mod document;
 
-use serde::Serialize;
-
 use super::{Comparison, Manifest, RunResult, SchemeResult, reproduction};
 use crate::experiment::Claim;
-use crate::measure::{Metric, RECEIVING, SENDING, Subject};
+use crate::keys::Shape;
+use crate::measure::{RECEIVING, SENDING, Subject};
+use crate::metric::Metric;
 use crate::study::Record;
 use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Labels, Records, Row, Table};
@@ -36,104 +36,106 @@ const METRICS: [(Subject, &[&str]); 2] = [
     ),
 ];
 
-/// Cases on both sides.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The title.
-    pub title: String,
-    /// Every claim on both sides, where the cases are those of an experiment.
-    pub claims: Vec<Judged>,
-    /// The cases, in order.
-    pub cases: Vec<Case>,
-    /// The manifest of the runs.
-    pub manifest: Manifest,
-}
+crate::keys! {
+    /// Cases on both sides.
+    #[derive(Clone, Debug)]
+    pub struct Report {
+        /// The title of the report.
+        pub title: String,
+        /// Every claim on both sides; empty for a scenario without claims.
+        pub claims: Vec<Judged>,
+        /// One for each case.
+        pub cases: Vec<Case>,
+        /// Enough to repeat the runs.
+        pub manifest: Manifest,
+    }
 
-/// A claim on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judged {
-    /// Its name in the experiment.
-    pub claim: String,
-    /// The claim in our words.
-    pub text: String,
-    /// What becomes of it in the kernel.
-    pub kernel: Finding,
-    /// And in the simulator.
-    pub simulator: Finding,
-    /// Why it fails, where the experiment says so.
-    pub reason: Option<String>,
-}
+    /// A claim on both sides.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Judged {
+        /// The id of the claim.
+        pub claim: String,
+        /// The claim in words.
+        pub text: String,
+        /// What becomes of it on the kernel.
+        pub kernel: Finding,
+        /// What becomes of it in the simulator.
+        pub simulator: Finding,
+        /// Why it fails, where the experiment says so; else null.
+        pub reason: Option<String>,
+    }
 
-/// What becomes of a claim.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// The verdict.
-    pub verdict: String,
-    /// Whether the intervals of the runs confirm it.
-    pub certain: bool,
-    /// Our numbers.
-    pub ours: String,
-}
+    /// What becomes of a claim.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Finding {
+        /// Whether it holds.
+        pub verdict: String,
+        /// Whether the intervals of the runs confirm it.
+        pub certain: bool,
+        /// Our numbers.
+        pub ours: String,
+    }
 
-/// A case on both sides.
-#[derive(Clone, Debug, Serialize)]
-pub struct Case {
-    /// Its name.
-    pub case: String,
-    /// The congestion controls of its groups.
-    pub controls: Labels,
-    /// Metric by metric.
-    pub metrics: Vec<Pair>,
-    /// Processor time.
-    pub processor: Vec<Processor>,
-    /// How the machine did in every run, the spoiled ones too.
-    pub repetitions: Vec<Repetition>,
-    /// The runs that count.
-    pub measured: Vec<RunResult>,
-    /// The simulator's.
-    pub predicted: Vec<RunResult>,
-    /// The state over time of the first run of either side.
-    #[serde(skip)]
-    pub series: [Option<Table>; 2],
-}
+    /// A case on both sides.
+    #[derive(Clone, Debug)]
+    pub struct Case {
+        /// Its name.
+        pub case: String,
+        /// The congestion controls, by group.
+        pub controls: Labels => Shape::Each("<group>", "The congestion control."),
+        /// Metrics of the first measured link and of every group.
+        pub metrics: Vec<Pair>,
+        /// Processor time.
+        pub processor: Vec<Processor>,
+        /// How the machine did in every run, the spoiled ones too.
+        pub repetitions: Vec<Repetition>,
+        /// The runs of the kernel that count.
+        pub measured: Vec<RunResult>,
+        /// The simulator's.
+        pub predicted: Vec<RunResult>,
+        /// The state over time of the first run of either side.
+        #[serde(skip)]
+        pub series: [Option<Table>; 2],
+    }
 
-/// A metric on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pair {
-    /// The link or the group.
-    pub of: String,
-    /// The metric's key.
-    pub metric: String,
-    /// The kernel's.
-    pub measured: Estimate,
-    /// The simulator's.
-    pub predicted: Estimate,
-    /// Relative to the kernel's; none where that is zero.
-    pub error: Option<f64>,
-    #[serde(skip)]
-    about: Metric,
-}
+    /// A metric on both sides.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Pair {
+        /// The link or the group.
+        pub of: String,
+        /// The metric.
+        pub metric: String,
+        /// The kernel's, in the unit of the metric.
+        pub measured: Estimate,
+        /// The simulator's.
+        pub predicted: Estimate,
+        /// The difference relative to the kernel's; null where that is 0.
+        pub error: Option<f64>,
+        #[serde(skip)]
+        about: Metric,
+    }
 
-/// Processor time per packet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Processor {
-    /// The group whose sending it is; none for receiving, which all groups of a host share.
-    pub group: Option<String>,
-    /// The congestion control; empty where groups with different ones share the time.
-    pub control: String,
-    /// Nanoseconds per packet.
-    pub ns_per_packet: Estimate,
-    /// Relative to the reference's.
-    pub relative: Option<f64>,
-}
+    /// Processor time per packet.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Processor {
+        /// The group whose sending it is; null for receiving.
+        pub group: Option<String>,
+        /// The congestion control; empty where several share the time.
+        pub control: String,
+        /// Processor time.
+        pub ns_per_packet: Estimate,
+        /// The same relative to the reference's; null without one.
+        pub relative: Option<f64>,
+    }
 
-/// One run of the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Repetition {
-    /// Its number.
-    pub repetition: u64,
-    #[serde(flatten)]
-    machine: Machine,
+    /// One run of the kernel.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Repetition {
+        /// The number of the repetition.
+        pub repetition: u64,
+        #[serde(flatten)]
+        machine: Machine,
+    }
 }
 
 impl Report {

@@ -5,7 +5,8 @@ use super::document::{Block, Column, Figure, Layout, Section, Shown, Table, Tabl
 use super::grid::{Measured, measured};
 use super::{Comparison, SchemeResult};
 use crate::chart::{Crossings, crossings, scheme_class};
-use crate::measure::{Metric, Subject};
+use crate::measure::Subject;
+use crate::metric::Metric;
 
 /// More links than this have no room side by side.
 const MOST_LINKS: usize = 12;

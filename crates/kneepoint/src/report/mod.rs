@@ -28,7 +28,9 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Misfit, Subject, Theory};
+use crate::fluid::{Misfit, Theory};
+use crate::keys::Shape;
+use crate::measure::Subject;
 use crate::table::{Estimate, Labels, Row, Table, number, value};
 
 /// The subjects of a run that have a table of their own in CSV and JSON, by its name.
@@ -73,14 +75,16 @@ pub struct SchemeResult {
     pub theory: Option<Result<Beside, String>>,
 }
 
-/// A fluid model beside a scheme.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Beside {
-    /// The model's solution.
-    #[serde(flatten)]
-    pub theory: Theory,
-    /// The distance of the first run from it, if that was sampled.
-    pub misfit: Option<Misfit>,
+crate::keys! {
+    /// A fluid model beside a scheme.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Beside {
+        /// The model's solution.
+        #[serde(flatten)]
+        pub theory: Theory,
+        /// The distance of the first run from the model; null where it was not sampled.
+        pub misfit: Option<Misfit>,
+    }
 }
 
 impl SchemeResult {
@@ -101,19 +105,21 @@ impl SchemeResult {
     }
 }
 
-/// The results of one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunResult {
-    /// Its seed.
-    pub seed: u64,
-    /// Processor time it took.
-    pub cpu_seconds: f64,
-    /// Packets that the bottleneck served in the whole run.
-    pub bottleneck_packets: u64,
-    /// Events that the engine handled.
-    pub events: u64,
-    /// The metrics of the run and its links, groups, classes and flows.
-    pub rows: Vec<Row>,
+crate::keys! {
+    /// The results of one run.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    pub struct RunResult {
+        /// The seed; of a run on a kernel, the number of the repetition.
+        pub seed: u64,
+        /// Processor time that the run took; null where it was not simulated.
+        pub cpu_seconds: f64,
+        /// Packets that the bottleneck served in the whole run.
+        pub bottleneck_packets: u64,
+        /// Events that the engine handled; 0 where it was not simulated.
+        pub events: u64,
+        /// The results: numbers under labels.
+        pub rows: Vec<Row>,
+    }
 }
 
 impl RunResult {
@@ -123,45 +129,50 @@ impl RunResult {
     }
 }
 
-/// The provenance of runs: enough to repeat them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Manifest {
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// The version of the laboratory.
-    pub tool_version: String,
-    /// The revision of its source.
-    pub git_revision: Option<String>,
-    /// Names and texts of the scenarios.
-    #[serde(serialize_with = "named_texts")]
-    pub scenario: Vec<(String, String)>,
-    /// A digest of them.
-    pub scenario_hash: String,
-    /// Names and digests of the files that they name.
-    pub files: BTreeMap<String, String>,
-    /// The presets that they name, and what each stands for.
-    pub presets: BTreeMap<String, String>,
-    /// The seeds of the runs, in order.
-    pub seeds: Vec<u64>,
-    /// The name of the machine.
-    pub host: Option<String>,
-    /// Its kernel.
-    pub kernel: Option<String>,
-    /// The date.
-    pub created: Option<String>,
-    /// The command line.
-    pub command: Option<String>,
-    /// Remarks for readers.
-    pub notes: Vec<String>,
-}
+crate::keys! {
+    /// The provenance of runs: enough to repeat them.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Manifest {
+        /// The version of the layout of all documents and tables.
+        pub schema_version: u32,
+        /// The version of knee.
+        pub tool_version: String,
+        /// The revision of its source; null where it is unknown.
+        pub git_revision: Option<String>,
+        /// The scenarios that were run.
+        #[serde(serialize_with = "named_texts")]
+        pub scenario: Vec<(String, String)> => Shape::List(&Named::SHAPE),
+        /// SHA-256 of these texts in order.
+        pub scenario_hash: String,
+        /// The files that they name, by name.
+        pub files: BTreeMap<String, String> => Shape::Each("<name>", "SHA-256 of the file."),
+        /// The presets that they name.
+        pub presets: BTreeMap<String, String> => Shape::Each("<name>", "What the preset stands for."),
+        /// The seeds of the runs.
+        pub seeds: Vec<u64>,
+        /// The name of the machine.
+        pub host: Option<String>,
+        /// Its kernel.
+        pub kernel: Option<String>,
+        /// The date, ISO 8601.
+        pub created: Option<String>,
+        /// The command line.
+        pub command: Option<String>,
+        /// Remarks for readers.
+        pub notes: Vec<String>,
+    }
 
-/// A list of objects with `name` and `text`.
-fn named_texts<S: Serializer>(texts: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
+    /// A scenario.
     struct Named<'a> {
+        /// A name.
         name: &'a str,
+        /// The TOML, which `knee run` runs again.
         text: &'a str,
     }
+}
+
+/// A list of scenarios.
+fn named_texts<S: Serializer>(texts: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(Some(texts.len()))?;
     for (name, text) in texts {
         list.serialize_element(&Named { name, text })?;

@@ -5,11 +5,10 @@ mod document;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{Manifest, reproduction};
 use crate::experiment::Claim;
-use crate::measure::{Metric, Played, Subject};
+use crate::measure::{Played, Subject};
+use crate::metric::Metric;
 use crate::study::live::{Beside, Machine, Measured};
 use crate::table::{Cell, Estimate, Records, value};
 pub use document::document;
@@ -21,93 +20,95 @@ const BESIDE: [(Subject, &str); 3] = [
     (Subject::Group, "retransmissions"),
 ];
 
-/// Playbacks in all cases.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The title.
-    pub title: String,
-    /// The film.
-    pub film: Film,
-    /// How it was buffered.
-    pub buffering: String,
-    /// Every claim, by the playbacks of the first player.
-    pub claims: Vec<Judged>,
-    /// The cases, in order.
-    pub cases: Vec<Case>,
-    /// The manifest of the runs.
-    pub manifest: Manifest,
-}
+crate::keys! {
+    /// Playbacks in all cases.
+    #[derive(Clone, Debug)]
+    pub struct Report {
+        /// The title of the report.
+        pub title: String,
+        /// What was played.
+        pub film: Film,
+        /// How it was buffered.
+        pub buffering: String,
+        /// Every claim, by the playbacks of the first player; empty without claims.
+        pub claims: Vec<Judged>,
+        /// One for each case and player.
+        pub cases: Vec<Case>,
+        /// Enough to repeat the runs.
+        pub manifest: Manifest,
+    }
 
-/// What was played.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Film {
-    /// Its file.
-    pub file: String,
-    /// Its size.
-    pub bytes: u64,
-    /// Its length.
-    pub length_s: f64,
-    /// Its pictures.
-    pub pictures: u64,
-    /// Size over length.
-    pub mean_bps: f64,
-    /// The most of a second.
-    pub peak_bps: f64,
-}
+    /// What was played.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Film {
+        /// Its file.
+        pub file: String,
+        /// Its size in bytes.
+        pub bytes: u64,
+        /// Its length.
+        pub length_s: f64,
+        /// Its pictures.
+        pub pictures: u64,
+        /// Size over length.
+        pub mean_bps: f64,
+        /// The most of a second.
+        pub peak_bps: f64,
+    }
 
-/// What becomes of a claim.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judged {
-    /// Its name in the experiment.
-    pub claim: String,
-    /// The claim in our words.
-    pub text: String,
-    /// The verdict.
-    pub verdict: String,
-    /// Whether the intervals of the runs confirm it.
-    pub certain: bool,
-    /// Our numbers.
-    pub ours: String,
-    /// Why it fails, where the experiment says so.
-    pub reason: Option<String>,
-}
+    /// What becomes of a claim.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Judged {
+        /// The id of the claim.
+        pub claim: String,
+        /// The claim in words.
+        pub text: String,
+        /// Whether it holds.
+        pub verdict: String,
+        /// Whether the intervals of the runs confirm it.
+        pub certain: bool,
+        /// Our numbers.
+        pub ours: String,
+        /// Why it fails, where the experiment says so; else null.
+        pub reason: Option<String>,
+    }
 
-/// The playbacks of a case.
-#[derive(Clone, Debug, Serialize)]
-pub struct Case {
-    /// Its name.
-    pub case: String,
-    /// The player.
-    pub player: String,
-    /// Metric by metric.
-    pub metrics: Vec<Known>,
-    /// Every run, the spoiled ones too.
-    pub runs: Vec<Run>,
-    /// The congestion window of the first run that counts: seconds and packets.
-    #[serde(skip)]
-    pub windows: Vec<(f64, f64)>,
-}
+    /// The playbacks of a case.
+    #[derive(Clone, Debug)]
+    pub struct Case {
+        /// Its name.
+        pub case: String,
+        /// The player.
+        pub player: String,
+        /// One for each metric.
+        pub metrics: Vec<Known>,
+        /// Every run, the spoiled ones too.
+        pub runs: Vec<Run>,
+        /// The congestion window of the first run that counts: seconds and packets.
+        #[serde(skip)]
+        pub windows: Vec<(f64, f64)>,
+    }
 
-/// A metric.
-#[derive(Clone, Debug, Serialize)]
-pub struct Known {
-    /// Its key.
-    pub metric: String,
-    /// Over the runs that count.
-    pub estimate: Estimate,
-    #[serde(skip)]
-    about: Metric,
-}
+    /// A metric.
+    #[derive(Clone, Debug)]
+    pub struct Known {
+        /// The metric.
+        pub metric: String,
+        /// Over the runs that count, in the unit of the metric.
+        pub estimate: Estimate,
+        #[serde(skip)]
+        about: Metric,
+    }
 
-/// A run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Run {
-    /// The number of its repetition.
-    pub repetition: u64,
-    #[serde(flatten)]
-    machine: Machine,
-    /// When playback stood still, and for how long: seconds since the request.
-    pub stalls: Vec<(f64, f64)>,
+    /// A run.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Run {
+        /// The number of the repetition.
+        pub repetition: u64,
+        #[serde(flatten)]
+        machine: Machine,
+        /// When playback stood still since the request, and for how long, in seconds.
+        pub stalls: Vec<(f64, f64)>,
+    }
 }
 
 /// A case as it was played, to be reported.

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The accuracy of congestion predictors: the document, and records for machines.
 
-use serde::Serialize;
-
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
 use crate::chart::{Bar, Curve, Panel, bars, scheme_class};
 use crate::predict::{Judge, Score};
 use crate::table::{Cell, Estimate, Records, number};
 
-/// Predictors that watched flows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Predictions {
-    /// The scenario or the capture.
-    pub title: String,
-    /// One flow in each.
-    pub cases: Vec<WatchedFlow>,
-    /// Remarks for readers.
-    pub notes: Vec<String>,
-}
+crate::keys! {
+    /// Predictors that watched flows.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Predictions {
+        /// The scenario or the captures.
+        pub title: String,
+        /// One for each watched flow.
+        pub cases: Vec<WatchedFlow>,
+        /// Remarks for readers.
+        pub notes: Vec<String>,
+    }
 
-/// Predictors that watched one flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WatchedFlow {
-    /// The case of a sweep; empty without one.
-    pub case: String,
-    /// The flow.
-    pub flow: String,
-    /// Whose losses were known.
-    pub judges: Vec<Judge>,
-    /// One for each time that it was watched.
-    pub runs: Vec<WatchedRun>,
-    /// The scores of a captured flow on its own losses at other times, once for each of several shifts.
-    pub chance: Vec<Vec<Score>>,
-    /// What was captured of it.
-    #[serde(skip)]
-    pub course: Option<Course>,
+    /// Predictors that watched one flow.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct WatchedFlow {
+        /// The case of the sweep; empty without one.
+        pub case: String,
+        /// The flow.
+        pub flow: String,
+        /// Whose losses were known: `flow`, `queue`.
+        pub judges: Vec<Judge>,
+        /// One for each time that it was watched.
+        pub runs: Vec<WatchedRun>,
+        /// The scores of a captured flow on its own losses at other times, one list for each shift.
+        pub chance: Vec<Vec<Score>>,
+        /// What was captured of it.
+        #[serde(skip)]
+        pub course: Option<Course>,
+    }
 }
 
 /// Round trips and losses of a captured flow.
@@ -46,13 +46,15 @@ pub struct Course {
     pub losses: Vec<f64>,
 }
 
-/// One flow watched once.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WatchedRun {
-    /// The seed of a simulation.
-    pub seed: Option<u64>,
-    /// Of each predictor before each judge.
-    pub scores: Vec<Score>,
+crate::keys! {
+    /// One flow watched once.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct WatchedRun {
+        /// The seed; null for a capture.
+        pub seed: Option<u64>,
+        /// One for each predictor and judge.
+        pub scores: Vec<Score>,
+    }
 }
 
 /// A measure of a predictor.

@@ -2,7 +2,8 @@
 //! A comparison as tables for machines. Columns have the keys of metrics, which contain the units.
 
 use super::{Comparison, RunResult, SchemeResult};
-use crate::measure::{Metric, Subject, headlines};
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
 use crate::table::{Cell, Records, Row, value};
 
 /// One line per scheme: each headline metric and its half width.

@@ -11,7 +11,8 @@ use super::document::{Block, Column, Figure, Layout, Section, Shown, Table, Tabl
 use super::grid::measured;
 use super::{Comparison, RunResult, SchemeResult};
 use crate::chart::{Axis, Dot, Line, Lines, lines, scatter, scheme_class};
-use crate::measure::{Metric, Subject};
+use crate::measure::Subject;
+use crate::metric::Metric;
 use crate::table::{Estimate, quantity, value};
 use crate::units::Span;
 

@@ -203,13 +203,9 @@ impl Engine<'_> {
                     self.hosts.write(flow, (size, transfer), now, &mut self.network, &mut self.events, watch);
                 }
             }
-            Request::Loaded { began, delivered } => {
+            Request::Report(report) => {
                 let group = self.pools[self.agents[agent as usize].pool as usize].group;
-                watch.on(now, &Event::Loaded { group, began, delivered });
-            }
-            Request::Played(played) => {
-                let group = self.pools[self.agents[agent as usize].pool as usize].group;
-                watch.on(now, &Event::Played { group, played });
+                watch.on(now, &Event::Reported { group, report });
             }
             Request::Close { connection } => {
                 let open = &mut self.agents[agent as usize].open;

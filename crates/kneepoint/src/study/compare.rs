@@ -6,7 +6,7 @@ mod question;
 pub use question::{Asked, Question, Refused};
 
 use super::{Packets, Record, Records, Study, Wanted, Work};
-use crate::measure::Theory;
+use crate::fluid::Theory;
 use crate::spec::Valid;
 
 /// Cases and seeds.

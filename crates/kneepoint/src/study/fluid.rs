@@ -3,8 +3,9 @@
 //!
 //! A fluid model has no packets and no seeds, so these studies want no runs: an outcome follows from the model alone.
 
+mod written;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
 
 use crate::fluid::axis::ParameterAxis;
 use crate::fluid::boundary::{self, Boundary, Change};
@@ -13,18 +14,21 @@ use crate::fluid::linear::C64;
 use crate::fluid::map::MapPoint;
 use crate::fluid::theorem::Theorem;
 use crate::fluid::{Config, Local, State};
+use crate::keys::Shape;
 use crate::table::Table;
 
-/// A model and the parameters that were given; the others have their defaults.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct GivenModel {
-    /// The name of the model.
-    pub model: &'static str,
-    /// The given parameters as they were written.
-    pub parameters: Named<String>,
-    /// The model with these parameters.
-    #[serde(skip)]
-    pub config: Config,
+crate::keys! {
+    /// A model and the parameters that were given; the others have their defaults.
+    #[derive(Clone, Debug)]
+    pub struct GivenModel {
+        /// The name of the model.
+        pub model: &'static str,
+        /// The parameters that were given; the others have their defaults.
+        pub parameters: Named<String> => Shape::Each("<parameter>", "The value as it was written."),
+        /// The model with these parameters.
+        #[serde(skip)]
+        pub config: Config,
+    }
 }
 
 impl GivenModel {
@@ -50,15 +54,17 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
-/// A mode as its real and its imaginary part.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct RightmostMode {
-    /// The growth of a deviation, per second.
-    #[serde(rename = "real_per_s")]
-    pub real: f64,
-    /// Its frequency, rad/s.
-    #[serde(rename = "imaginary_rad_s")]
-    pub imaginary: f64,
+crate::keys! {
+    /// A mode as its real and its imaginary part.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RightmostMode {
+        /// The growth of a deviation; negative if it dies out.
+        #[serde(rename = "real_per_s")]
+        pub real: f64,
+        /// Its frequency; 0 if it does not oscillate.
+        #[serde(rename = "imaginary_rad_s")]
+        pub imaginary: f64,
+    }
 }
 
 impl From<C64> for RightmostMode {
@@ -67,60 +73,50 @@ impl From<C64> for RightmostMode {
     }
 }
 
-impl Serialize for Theorem {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let assumption = |(what, holds): &(String, bool)| json!({"what": what, "holds": holds});
-        let whole = json!({
-            "name": self.name,
-            "left": self.left,
-            "right": self.right,
-            "holds": self.holds(),
-            "assumptions": self.assumptions.iter().map(assumption).collect::<Vec<_>>(),
-        });
-        whole.serialize(serializer)
+crate::keys! {
+    /// The solution of a model from constant initial conditions.
+    #[derive(Clone, Debug)]
+    pub struct Solution {
+        /// The model.
+        #[serde(flatten)]
+        pub subject: GivenModel,
+        /// Whether it left the finite numbers, and so ends early.
+        pub diverged: bool,
+        /// The equilibrium; null without one.
+        pub equilibrium: Option<Named<f64>> => Shape::Each("<state>", "The state there; also `probability` and `rtt_s`."),
+        /// Why there is none; null if there is one.
+        pub no_equilibrium: Option<String>,
+        /// The rightmost mode at the equilibrium; null without one.
+        pub mode: Option<RightmostMode>,
+        /// Whether small deviations die out; null without an equilibrium.
+        pub stable: Option<bool>,
+        /// The published stability condition.
+        pub theorem: Theorem,
+        /// The least value of each state in the last quarter, after the transient.
+        pub least: Named<f64> => Shape::Each("<state>", "The value."),
+        /// The greatest value of each state in the last quarter.
+        pub greatest: Named<f64> => Shape::Each("<state>", "The value."),
+        /// The turning points of the window.
+        pub turns: Vec<Turn>,
+        /// The columns of the trajectory: the time and the states.
+        pub columns: Vec<String>,
+        /// Evenly spaced instants, the last included: a number for each column.
+        pub trajectory: Vec<Vec<f64>>,
+        /// The end in seconds, and the state there.
+        #[serde(skip)]
+        pub end: (f64, State),
     }
 }
 
-/// The solution of a model from constant initial conditions.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Solution {
-    /// The model.
-    #[serde(flatten)]
-    pub subject: GivenModel,
-    /// Whether it left the finite numbers, and so ends early.
-    pub diverged: bool,
-    /// The states, the probability and the round-trip time at the equilibrium.
-    pub equilibrium: Option<Named<f64>>,
-    /// The reason that there is none.
-    pub no_equilibrium: Option<String>,
-    /// The rightmost mode there.
-    pub mode: Option<RightmostMode>,
-    /// Whether small deviations die out.
-    pub stable: Option<bool>,
-    /// The published stability condition.
-    pub theorem: Theorem,
-    /// The least value of each state in the last quarter, after the transient.
-    pub least: Named<f64>,
-    /// The greatest.
-    pub greatest: Named<f64>,
-    /// The turning points of the window.
-    pub turns: Vec<Turn>,
-    /// The columns of the trajectory: the time and the states.
-    pub columns: Vec<String>,
-    /// Evenly spaced instants, the last included.
-    pub trajectory: Vec<Vec<f64>>,
-    /// The end in seconds, and the state there.
-    #[serde(skip)]
-    pub end: (f64, State),
-}
-
-/// A turning point of the window.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Turn {
-    /// The instant.
-    pub time_s: f64,
-    /// The window there.
-    pub window_packets: f64,
+crate::keys! {
+    /// A turning point of the window.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Turn {
+        /// The instant.
+        pub time_s: f64,
+        /// The window there.
+        pub window_packets: f64,
+    }
 }
 
 /// Where the last quarter of a solution of this length begins.
@@ -206,37 +202,47 @@ impl Plane {
     }
 }
 
-/// The stability of a model over two parameters.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct StabilityMap {
-    /// The model.
-    #[serde(flatten)]
-    pub subject: GivenModel,
-    /// The parameter along x.
-    #[serde(serialize_with = "column")]
-    pub x: ParameterAxis,
-    /// The parameter along y.
-    #[serde(serialize_with = "column")]
-    pub y: ParameterAxis,
-    /// How many points behave in which way.
-    #[serde(flatten)]
-    pub counts: Counts,
-    /// The points, row by row.
-    #[serde(skip)]
-    pub points: Vec<MapPoint>,
+crate::keys! {
+    /// The stability of a model over two parameters.
+    #[derive(Clone, Debug)]
+    pub struct StabilityMap {
+        /// The model.
+        #[serde(flatten)]
+        pub subject: GivenModel,
+        /// The parameter along x, with its unit.
+        #[serde(serialize_with = "column")]
+        pub x: ParameterAxis => Shape::Value,
+        /// The parameter along y, with its unit.
+        #[serde(serialize_with = "column")]
+        pub y: ParameterAxis => Shape::Value,
+        /// How many points behave in which way.
+        #[serde(flatten)]
+        pub counts: Counts,
+        /// The points, row by row.
+        #[serde(skip)]
+        pub points: Vec<MapPoint>,
+    }
 }
 
-/// Numbers of points of a map.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Counts {
-    pub points: usize,
-    pub with_equilibrium: usize,
-    pub stable: usize,
-    pub monotone: usize,
-    pub stable_and_allowed_by_theorem: usize,
-    pub unstable_though_allowed_by_theorem: usize,
-    pub unstable_though_allowed_with_assumptions: usize,
+crate::keys! {
+    /// Numbers of points of a map.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Counts {
+        /// The number of points.
+        pub points: usize,
+        /// Of these, those with an equilibrium.
+        pub with_equilibrium: usize,
+        /// Those at which small deviations die out.
+        pub stable: usize,
+        /// Those at which they die out without oscillation.
+        pub monotone: usize,
+        /// Stable ones that the published condition allows.
+        pub stable_and_allowed_by_theorem: usize,
+        /// Unstable ones that it allows.
+        pub unstable_though_allowed_by_theorem: usize,
+        /// Of these, those that satisfy its assumptions.
+        pub unstable_though_allowed_with_assumptions: usize,
+    }
 }
 
 fn column<S: Serializer>(axis: &ParameterAxis, serializer: S) -> Result<S::Ok, S::Error> {
@@ -282,20 +288,22 @@ impl Serialize for StabilityBoundary {
     }
 }
 
-/// Parameter values for which a model is stable with a margin.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Designs {
-    /// The model.
-    #[serde(flatten)]
-    pub subject: GivenModel,
-    /// The margin.
-    pub goal: Goal,
-    /// The model with the given parameters.
-    pub as_given: AsGiven,
-    /// The published stability condition, for the given parameters.
-    pub theorem: Theorem,
-    /// One for each parameter.
-    pub designs: Vec<Design>,
+crate::keys! {
+    /// Parameter values for which a model is stable with a margin.
+    #[derive(Clone, Debug)]
+    pub struct Designs {
+        /// The model.
+        #[serde(flatten)]
+        pub subject: GivenModel,
+        /// The margin.
+        pub goal: Goal,
+        /// The model with the given parameters.
+        pub as_given: AsGiven,
+        /// The published stability condition, for the given parameters.
+        pub theorem: Theorem,
+        /// One for each parameter that was varied.
+        pub designs: Vec<Design>,
+    }
 }
 
 /// The margins of a model as it was given.
@@ -317,24 +325,6 @@ pub enum AsGiven {
         /// The reason.
         error: String,
     },
-}
-
-impl Serialize for AsGiven {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let whole = match self {
-            AsGiven::Margins { meets_goal, mode, phase_margin_degrees, gain_margin } => json!({
-                "meets_goal": meets_goal,
-                "mode": mode,
-                "phase_margin_degrees": phase_margin_degrees,
-                "gain_margin": gain_margin,
-                "error": null,
-            }),
-            AsGiven::None { error } => json!({
-                "meets_goal": null, "mode": null, "phase_margin_degrees": null, "gain_margin": null, "error": error,
-            }),
-        };
-        whole.serialize(serializer)
-    }
 }
 
 /// Values tried along each parameter.
@@ -361,23 +351,6 @@ impl Designs {
             },
         );
         Ok(Designs { theorem: model.theorem(), subject, goal, as_given, designs })
-    }
-}
-
-impl Serialize for Design {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Design { axis, exact, theorem, assumed } = self;
-        let interval = |(from, to): &(f64, f64)| json!({"from": from, "to": to});
-        let list = |intervals: &[(f64, f64)]| intervals.iter().map(interval).collect::<Vec<_>>();
-        let whole = json!({
-            "parameter": axis.name,
-            "unit": axis.unit,
-            "searched": interval(&(axis.from, axis.to)),
-            "exact": list(exact),
-            "theorem": list(theorem),
-            "theorem_with_assumptions": list(assumed),
-        });
-        whole.serialize(serializer)
     }
 }
 

@@ -4,8 +4,6 @@
 //! Both sides have the same network, the same transfers, the same starts and the same meter. A measured run that its machine
 //! spoiled is kept apart: it is counted, and in no mean.
 
-use serde::Serialize;
-
 use super::{Packets, Record, Records, Study, Wanted, Work, seed_by_seed};
 use crate::cc;
 use crate::spec::{Builder, Invalid, Valid};
@@ -23,19 +21,21 @@ pub struct Measured {
     pub processor: Vec<Row>,
 }
 
-/// How well a machine kept up with a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Machine {
-    /// Runs that it took, with those that were spoiled before.
-    pub attempts: u32,
-    /// How much later than the link's clock says packets were handed over: the median, the 99th percentile, the greatest.
-    pub late_us: [f64; 3],
-    /// Why the run says little about the hosts, if it does not.
-    pub spoiled: Option<String>,
-    /// Packets greater than the MTU, which a queue takes for one.
-    pub superpackets: u64,
-    /// Packets that a host did not take from its device.
-    pub refused: u64,
+crate::keys! {
+    /// How well a machine kept up with a run.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Machine {
+        /// Runs that it took, with those that were spoiled before.
+        pub attempts: u32,
+        /// How much later than the link's clock says packets were handed over: the median, the 99th percentile, the greatest.
+        pub late_us: [f64; 3],
+        /// Why the run does not count; null if it counts.
+        pub spoiled: Option<String>,
+        /// Packets greater than the MTU, which a queue takes for one.
+        pub superpackets: u64,
+        /// Packets that a host did not take from its device.
+        pub refused: u64,
+    }
 }
 
 /// Cases that were measured, and the seeds of their predictions.

@@ -2,8 +2,8 @@
 //! The observers of a run, and the rows that they yield.
 
 use super::work::Packets;
-use crate::measure::{COLUMNS, Meter, Prediction, Series, Subject};
-use crate::predict::{Judge, Score};
+use crate::measure::{COLUMNS, Meter, Series, Subject};
+use crate::predict::{Judge, Prediction, Score};
 use crate::table::{Row, Table};
 use crate::trace::{Event, Observer};
 use crate::units::{Interval, Time};

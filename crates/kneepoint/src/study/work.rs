@@ -4,8 +4,8 @@
 use super::compute::Computation;
 use super::watch::SCORES;
 use crate::measure::cost::{self, Watching};
-use crate::measure::{Played, Prediction, RECEIVING, SENDING, Series, Subject};
-use crate::predict::Config;
+use crate::measure::{Played, RECEIVING, SENDING, Series, Subject};
+use crate::predict::{Config, Prediction};
 use crate::run::Cost;
 use crate::spec::{Builder, Valid};
 use crate::trace::FlowId;

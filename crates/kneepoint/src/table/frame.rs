@@ -6,21 +6,24 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::Estimate;
+use crate::keys::Shape;
 use crate::units::{Bytes, Rate, Span};
 
 /// Labels by axis.
 pub type Labels = BTreeMap<String, String>;
 
-/// Numbers of one run under the same labels.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The subject within the run; a sweep adds its own axes.
-    pub labels: Labels,
-    /// By metric, whose key has the unit; `None` where it is undefined.
-    pub values: BTreeMap<String, Option<f64>>,
+crate::keys! {
+    /// Numbers of one run under the same labels.
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+    pub struct Row {
+        /// What the row is about: no label for the whole run, else those of its subject.
+        pub labels: Labels => Shape::Each("<label>", "The label along this axis, as `link` or `group`."),
+        /// The metrics of the subject.
+        pub values: BTreeMap<String, Option<f64>> => Shape::Each("<metric>", "The value of the metric; null where it is undefined."),
+    }
 }
 
 impl Row {

@@ -9,6 +9,8 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::keys::{Keyed, Shape};
+
 /// A mean and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
@@ -16,6 +18,10 @@ pub struct Estimate {
     pub mean: f64,
     /// Half the width of the 95 % confidence interval; one run has none.
     pub half_width: Option<f64>,
+}
+
+impl Keyed for Estimate {
+    const SHAPE: Shape = Shape::Estimate;
 }
 
 impl Estimate {

@@ -15,8 +15,9 @@ mod ordered;
 pub use fate::{Backlog, Fate, Reason};
 pub use ordered::Ordered;
 
+use crate::metric::Report;
 use crate::packet::Packet;
-use crate::units::{Bytes, Rate, Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// A link, by its place in the network's list of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,34 +26,6 @@ pub struct LinkId(pub u32);
 /// A flow slot of a run, in the order of the run's roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
-
-/// What a player of video did since it told last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Played {
-    /// How long it played.
-    pub played: Span,
-    /// How long it stood still for want of data after playback had begun.
-    pub stalled: Span,
-    /// How often it began to.
-    pub stalls: u32,
-    /// Changes of the bit rate that it asked for.
-    pub switches: u32,
-    /// How long it took until playback began, if it did.
-    pub startup: Option<Span>,
-    /// The segment that arrived, if one did.
-    pub segment: Option<Segment>,
-}
-
-/// A segment of video.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// How long it plays.
-    pub length: Span,
-    /// Its bit rate.
-    pub rate: Rate,
-    /// The lowest in which the video is encoded.
-    pub lowest: Rate,
-}
 
 /// Something that happened.
 #[derive(Clone, Copy)]
@@ -148,21 +121,12 @@ pub enum Event<'a> {
         /// The data carried.
         size: Bytes,
     },
-    /// A page is complete: its container and all its objects.
-    Loaded {
-        /// The group of the member that asked for it.
-        group: u32,
-        /// When its first byte was requested.
-        began: Time,
-        /// When the client had everything.
-        delivered: Time,
-    },
-    /// A player tells what it did since it told last.
-    Played {
+    /// A source reports a number of its application.
+    Reported {
         /// The group of its member.
         group: u32,
-        /// What it did.
-        played: Played,
+        /// The number.
+        report: Report,
     },
     /// A sampling instant.
     Sample {

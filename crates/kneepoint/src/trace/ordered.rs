@@ -129,10 +129,7 @@ impl Kept {
                 Kept::Plain(Event::Completed { flow, group, began, delivered, size })
             }
             Event::Closed { flow } => Kept::Plain(Event::Closed { flow }),
-            Event::Played { group, played } => Kept::Plain(Event::Played { group, played }),
-            Event::Loaded { group, began, delivered } => {
-                Kept::Plain(Event::Loaded { group, began, delivered })
-            }
+            Event::Reported { group, report } => Kept::Plain(Event::Reported { group, report }),
             Event::Sample { .. } => return None,
         })
     }

@@ -19,14 +19,17 @@
 //! Departures: requests are not packets; objects never wait for part of a container, nor for other objects than the
 //! container; all objects come from one server; there is no TLS and no server push.
 
+mod loading;
 mod pages;
 
 use std::collections::VecDeque;
 
 use super::{Cue, Demand, Kind, Law, Nature, Request, Site, Size, Source, Streams};
+use crate::metric::Reports;
 use crate::rng::Rng;
 use crate::settings::{Auto, FilePath, Inline, Or};
 use crate::units::{Bytes, Span, Time};
+pub use loading::PAGE;
 pub use pages::Pages;
 
 crate::choice! {
@@ -123,6 +126,10 @@ impl Source for Browser {
         }
     }
 
+    fn reports(&self) -> Reports {
+        loading::REPORTS
+    }
+
     /// Of objects, or, where these share one connection, of pages.
     fn demand(&self) -> Option<Demand> {
         let params = &self.params;
@@ -212,7 +219,8 @@ impl Browser {
 
     /// The page is complete: the next follows after a while.
     fn complete(&mut self, now: Time, rng: &mut Rng, requests: &mut Vec<Request>) {
-        requests.push(Request::Loaded { began: self.page.began, delivered: self.page.latest });
+        let Loading { began, latest, .. } = self.page;
+        requests.push(Request::Report(PAGE.took(latest.since(began), latest)));
         let params = &self.params;
         let next = now + params.gap_law.span(params.gap, params.sizes.shape, rng);
         let goes_on = next < self.site.stop;
@@ -322,7 +330,7 @@ mod tests {
         let opens = |one: &Request| matches!(one, Request::Open { .. });
         let writes = |one: &Request| matches!(one, Request::Write { .. });
         let closes = |one: &Request| matches!(one, Request::Close { .. });
-        let loaded = |one: &Request| matches!(one, Request::Loaded { began: Time(0), delivered } if delivered.0 % 10 == 5);
+        let loaded = |one: &Request| matches!(one, Request::Report(page) if page.at.0 % 10 == 5 && page.value == page.at.0 as f64);
         for (http, connections, expected) in
             [(Http::One, 2, (5, 0, 0)), (Http::Persistent, 2, (2, 5, 2)), (Http::Two, 2, (1, 5, 1))]
         {

@@ -2,6 +2,7 @@
 //! Sources of other crates, behind a pointer.
 
 use super::{Cue, Demand, Nature, Request, Site, Source};
+use crate::metric::Reports;
 use crate::rng::Rng;
 use crate::units::Time;
 
@@ -12,6 +13,8 @@ crate::external! {
         fn nature() -> Nature;
         /// The name of its rule of adaptive bit rate.
         fn rule() -> Option<&'static str>;
+        /// What it reports of its application, and the metrics of that.
+        fn reports() -> Reports;
         /// The transfers that it asks for, where that is known.
         fn demand() -> Option<Demand>;
         /// The expiry of its timer.

@@ -17,9 +17,9 @@ mod size;
 pub use external::External;
 pub use size::{Law, Sample, Size};
 
+use crate::metric::{Report, Reports};
 use crate::rng::Rng;
 use crate::settings::{Entry, Settings};
-use crate::trace::Played;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// How the members of a group use the network.
@@ -158,7 +158,7 @@ pub enum Cue {
 }
 
 /// A request of a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Request {
     /// Open a connection.
     Open {
@@ -178,15 +178,8 @@ pub enum Request {
         /// The size of the transfer that ends with it, if one does; it began when it was written.
         transfer: Option<Bytes>,
     },
-    /// A page is complete.
-    Loaded {
-        /// When it was requested.
-        began: Time,
-        /// When the client had everything.
-        delivered: Time,
-    },
-    /// What a player did since it told last.
-    Played(Played),
+    /// Count a number of its application.
+    Report(Report),
     /// Close an open connection that has no size: no write follows.
     Close {
         /// The connection's number.
@@ -211,6 +204,10 @@ pub trait Source: Clone + std::fmt::Debug {
     /// The name of its rule of adaptive bit rate, on which a kept run depends, too.
     fn rule(&self) -> Option<&'static str> {
         None
+    }
+    /// What it reports of its application, and the metrics of that.
+    fn reports(&self) -> Reports {
+        Reports::NONE
     }
     /// The transfers that it asks for, where that is known: by it the memory of a run is estimated.
     fn demand(&self) -> Option<Demand> {
@@ -262,6 +259,12 @@ impl Config {
     pub fn demand(&self) -> Option<Demand> {
         let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
         each!(&self.build(nowhere), one => one.demand())
+    }
+
+    /// What a source with these parameters reports.
+    pub fn reports(&self) -> Reports {
+        let nowhere = Site { start: Time::NEVER, stop: Time::NEVER, pairs: 1 };
+        each!(&self.build(nowhere), one => one.reports())
     }
 
     /// The name of the rule of adaptive bit rate of a source with these parameters.

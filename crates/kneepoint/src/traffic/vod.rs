@@ -16,13 +16,17 @@
 //! sizes are those of one encoding; they repeat, and every rung of the ladder varies as they do. What a player did is told with each segment,
 //! and while none comes about once in the length of one, a second late; so a run's end cuts off about that.
 
+mod viewing;
+
 use super::abr::{self, Ladder, Seen};
 use super::size::Sample;
 use super::{Cue, Kind, Nature, Request, Site, Source, Streams};
+use crate::metric::Reports;
 use crate::rng::Rng;
 use crate::settings::{Auto, FilePath, Inline, Or};
-use crate::trace::{Played, Segment};
 use crate::units::{Bytes, Span, Time};
+use viewing::Played;
+pub use viewing::{BITS, FETCHED, PLAYED, STALLED, STALLS, STARTUP, SWITCHES, UTILITY};
 
 crate::settings! {
     /// A viewer of stored video.
@@ -126,6 +130,10 @@ impl Source for Vod {
         }
     }
 
+    fn reports(&self) -> Reports {
+        viewing::REPORTS
+    }
+
     fn rule(&self) -> Option<&'static str> {
         Some(self.params.rule.name())
     }
@@ -148,7 +156,7 @@ impl Source for Vod {
             }
             (Cue::Time, Step::Segment(..)) => {
                 self.player.advance(Time(now.0.saturating_sub(LAG.0)));
-                requests.push(Request::Played(self.player.tell()));
+                self.player.tell().report(now, requests);
                 self.wake(now + self.params.segment);
             }
             (Cue::Delivered { at, .. }, Step::Segment(size, asked)) => {
@@ -172,10 +180,9 @@ impl Vod {
         self.throughputs.push(8.0 * size.0 as f64 / at.since(asked).as_secs_f64());
         self.player.advance(at);
         self.player.take(segment, needed);
-        let mut told = self.player.tell();
+        self.player.tell().report(now, requests);
         let rates = self.params.ladder.rates();
-        told.segment = Some(Segment { length: segment, rate: rates[self.rung], lowest: rates[0] });
-        requests.push(Request::Played(told));
+        viewing::arrived(segment, rates[self.rung], rates[0], now, requests);
         match (self.player.buffer + segment).saturating_sub(room) {
             Span::ZERO => self.ask(at, now, requests),
             pause => {
@@ -278,19 +285,20 @@ impl Player {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::Tallies;
     use crate::settings::{Raw, Setting};
     use crate::units::Rate;
 
     /// Sizes of the segments, and what the player did, over a link of a constant rate without delay, for 40 s.
-    fn watch(params: Params, rate: Rate) -> (Vec<Bytes>, Vec<Played>) {
+    fn watch(params: Params, rate: Rate) -> (Vec<Bytes>, Tallies) {
         let stop = Time::ZERO + Span::from_secs(40);
         let mut viewer = Vod::new(params, Site { start: Time::ZERO, stop, pairs: 1 });
         let (mut rng, mut requests) = (Rng::stream(1, "vod", 0), Vec::new());
-        let (mut sizes, mut told, mut arrives) = (Vec::new(), Vec::new(), Time::NEVER);
+        let (mut sizes, mut did, mut arrives) = (Vec::new(), Tallies::default(), Time::NEVER);
         loop {
             let now = viewer.next_wakeup().min(arrives);
             if now == Time::NEVER {
-                return (sizes, told);
+                return (sizes, did);
             }
             let cue = if now == arrives {
                 arrives = Time::NEVER;
@@ -305,23 +313,16 @@ mod tests {
                         sizes.push(size);
                         arrives = now + rate.time_for(size);
                     }
-                    Request::Played(played) => told.push(played),
+                    Request::Report(report) => did.add(&report),
                     _ => {}
                 }
             }
         }
     }
 
-    /// What it did in all.
-    fn whole(told: &[Played]) -> Played {
-        told.iter().fold(Played::default(), |sum, one| Played {
-            played: sum.played + one.played,
-            stalled: sum.stalled + one.stalled,
-            stalls: sum.stalls + one.stalls,
-            switches: sum.switches + one.switches,
-            startup: sum.startup.or(one.startup),
-            segment: None,
-        })
+    /// Seconds until playback began, of playback and of stalls, and how many there were of these.
+    fn whole(did: &Tallies) -> (f64, f64, f64, f64) {
+        (did.seconds(STARTUP), did.seconds(PLAYED), did.seconds(STALLED), did.sum(STALLS))
     }
 
     fn one_rate(mbit: u64) -> Params {
@@ -331,25 +332,21 @@ mod tests {
 
     #[test]
     fn a_fast_link_fills_the_buffer_and_the_player_then_waits_for_room() {
-        let (sizes, told) = watch(one_rate(1), Rate::from_mbit(4));
+        let (sizes, did) = watch(one_rate(1), Rate::from_mbit(4));
         // 4 s of 1 Mbit/s are 500 kB and take 1 s. Playback begins after 1 s; 12 s are nearly there after 3 s, then one every 4 s.
         assert!(sizes.iter().all(|size| *size == Bytes(500_000)));
         // The last arrives at 38 s and 37 s were played until then.
         assert_eq!(sizes.len(), 12);
-        let whole = whole(&told);
-        assert_eq!((whole.startup, whole.played), (Some(Span::from_secs(1)), Span::from_secs(37)));
-        assert_eq!((whole.stalls, whole.stalled), (0, Span::ZERO));
+        assert_eq!((whole(&did), did.count(STARTUP)), ((1.0, 37.0, 0.0, 0.0), 1));
     }
 
     #[test]
     fn a_slow_link_stalls_as_computed_by_hand() {
         let params = Params { startup: Span::from_secs(8), ..one_rate(2) };
-        let (_, told) = watch(params, Rate::from_mbit(1));
+        let (_, did) = watch(params, Rate::from_mbit(1));
         // A segment takes 8 s. Playback begins with the second, at 16 s, and has 8 s until 24 s, when the third arrives and
         // lasts until 28 s; the player stands still until 32 s, and again from 36 s to 40 s.
-        let whole = whole(&told);
-        assert_eq!((whole.startup, whole.played), (Some(Span::from_secs(16)), Span::from_secs(16)));
-        assert_eq!((whole.stalls, whole.stalled), (2, Span::from_secs(8)));
+        assert_eq!((whole(&did), did.count(STARTUP)), ((16.0, 16.0, 8.0, 2.0), 1));
     }
 
     #[test]

@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 
 use kneepoint::capture::{Capture, Segment, Transfer, Writer, is_capture, parse_direction, supported};
-use kneepoint::measure::Prediction;
-use kneepoint::predict::{self, Judge, Score};
+use kneepoint::predict::{self, Judge, Prediction, Score};
 use kneepoint::rng::Rng;
 use kneepoint::run;
 use kneepoint::spec::Valid;

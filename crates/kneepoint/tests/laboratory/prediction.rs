@@ -2,9 +2,8 @@
 //! Predictors give the same scores live and on a recording of the run, sorted afterwards.
 
 use kneepoint::link::loss;
-use kneepoint::measure::Prediction;
 use kneepoint::packet::Flags;
-use kneepoint::predict::{self, Judge, Laboratory, Sample, Score};
+use kneepoint::predict::{self, Judge, Laboratory, Prediction, Sample, Score};
 use kneepoint::queue::{Fate, Reason};
 use kneepoint::run;
 use kneepoint::spec::Valid;

@@ -80,7 +80,7 @@ macro_rules! registers {
 }
 
 /// Newcomers: the kind as the table of `CONTRIBUTING.md` calls it, and all edits that add one.
-const NEWCOMERS: [(&str, &[Edit]); 15] = [
+const NEWCOMERS: [(&str, &[Edit]); 16] = [
     registers!("a controller": "kneepoint-cc/src/cc", "toy", "        toy::Toy,"),
     registers!("a router law": "kneepoint-cc/src/law", "step", "        step::Step,"),
     registers!("a FIFO discipline": "kneepoint/src/queue", "coin", "        coin::Coin,"),
@@ -89,6 +89,7 @@ const NEWCOMERS: [(&str, &[Edit]); 15] = [
     registers!("a loss model": "kneepoint/src/link/loss", "nth", "        nth::Nth,"),
     registers!("a capacity model": "kneepoint/src/link/capacity", "rest", "        rest::Rest,"),
     registers!("a source of traffic": "kneepoint/src/traffic", "drip", "        drip::Drip,"),
+    registers!("a source with a new event and metric": "kneepoint/src/traffic", "sip", "        sip::Sip,"),
     registers!("a rule of adaptive bit rate": "kneepoint/src/traffic/abr", "lowest", "        lowest::Lowest,"),
     registers!("a predictor": "kneepoint/src/predict", "peak", "        peak::Peak,"),
     (

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use kneepoint::measure::{Metric, Subject, headlines};
+use kneepoint::measure::{Subject, headlines};
+use kneepoint::metric::Metric;
 use kneepoint::report::output::{self, Output, Part, TABLES, UNITS};
 use kneepoint::report::{PARTS, SCHEMA_VERSION};
 
@@ -104,7 +105,6 @@ fn rows(page: &mut String, object: &str, part: &Part) {
         Part::Key(..) => {
             part.definitions(object).iter().for_each(|one| row(one.path.clone(), one.unit, &one.about))
         }
-        Part::Estimate(key, about) => row(inside(key), output::unit(key), &format!("{about} An estimate.")),
         Part::Headlines(inner) => {
             for metric in headlines() {
                 let about = format!("{} An estimate.", output::of_metric(metric));
@@ -135,6 +135,13 @@ fn rows(page: &mut String, object: &str, part: &Part) {
                     "",
                     &format!("Each metric of the {}. Estimates.", link(subject)),
                 );
+            }
+        }
+        Part::Of(inner, shape) => {
+            for key in output::keys(&inside(inner), *shape) {
+                let last = key.path.rsplit('.').next().unwrap_or_default();
+                let estimate = if key.estimate { " An estimate." } else { "" };
+                row(key.path.clone(), output::unit(last), &format!("{}{estimate}", key.about));
             }
         }
         Part::In(inner, parts) => parts.iter().for_each(|one| rows(page, &inside(inner), one)),

@@ -2,7 +2,7 @@
 //! Tests of how groups share a link.
 
 use super::*;
-use crate::measure::distribution::Statistic;
+use crate::metric::Statistic;
 use crate::packet::Hint;
 use crate::trace::LinkId;
 use crate::units::Bytes;

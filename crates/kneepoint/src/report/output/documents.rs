@@ -2,46 +2,11 @@
 //! Documents about simulated runs, about scenarios and about names.
 
 use super::Output;
-use super::Part::{self, Headlines, In, Key, Subjects};
-
-/// The manifest of runs: enough to repeat them.
-pub(super) const MANIFEST: &[Part] = &[
-    Key("schema_version", "The version of the layout of all documents and tables."),
-    Key("tool_version", "The version of knee."),
-    Key("git_revision", "The revision of its source; null where it is unknown."),
-    Key("scenario[]", "The scenarios that were run."),
-    Key("scenario[].name", "A name."),
-    Key("scenario[].text", "The TOML, which `knee run` runs again."),
-    Key("scenario_hash", "SHA-256 of these texts in order."),
-    Key("files", "The files that they name, by name."),
-    Key("files.<name>", "SHA-256 of the file."),
-    Key("presets", "The presets that they name."),
-    Key("presets.<name>", "What the preset stands for."),
-    Key("seeds[]", "The seeds of the runs."),
-    Key("host", "The name of the machine."),
-    Key("kernel", "Its kernel."),
-    Key("created", "The date, ISO 8601."),
-    Key("command", "The command line."),
-    Key("notes[]", "Remarks for readers."),
-];
-
-/// The rows of one run.
-pub(super) const ROWS: &[Part] = &[
-    Key("labels", "What the row is about: no label for the whole run, else those of its subject."),
-    Key("labels.<label>", "The label along this axis, as `link` or `group`."),
-    Key("values", "The metrics of the subject."),
-    Key("values.<metric>", "The value of the metric; null where it is undefined."),
-];
-
-/// One run.
-pub(super) const RUN: &[Part] = &[
-    Key("seed", "The seed; of a run on a kernel, the number of the repetition."),
-    Key("cpu_seconds", "Processor time that the run took; null where it was not simulated."),
-    Key("bottleneck_packets", "Packets that the bottleneck served in the whole run."),
-    Key("events", "Events that the engine handled; 0 where it was not simulated."),
-    Key("rows[]", "The results: numbers under labels."),
-    In("rows[]", ROWS),
-];
+use super::Part::{self, Headlines, In, Key, Of, Subjects};
+use crate::keys::Keyed;
+use crate::report::predictions::Predictions;
+use crate::report::{Beside, Manifest, RunResult};
+use crate::run::cost::Term;
 
 /// A fault of a text.
 pub(super) const FAULT: &[Part] = &[
@@ -58,19 +23,6 @@ const EXTREME: &[Part] = &[
     Key("flows", "The number of flows of both."),
     Key("mean", "The mean over the runs, as a fraction of the fair share."),
     Key("half_width", "Half the width of its 95 % confidence interval."),
-];
-
-const SCORE: &[Part] = &[
-    Key("predictor", "The predictor with its settings."),
-    Key("judged_by", "The losses it is judged by: `flow`, its own, or `queue`, all of the bottleneck."),
-    Key("counts[]", "Counts of the transitions 1 to 6 between low, high and loss."),
-    Key("efficiency", "n2 / (n2 + n5): the fraction of predictions that a loss followed."),
-    Key("false_positives", "n5 / (n2 + n5): the fraction of predictions that no loss followed."),
-    Key("false_negatives", "n4 / (n2 + n4): the fraction of losses that were not predicted."),
-    Key(
-        "queue_at_false_positives[]",
-        "The distribution of false positives over the length of the queue, in equal bins from empty to full.",
-    ),
 ];
 
 const NAMED: &[Part] = &[
@@ -98,30 +50,12 @@ pub(super) const ALL: &[Output] = &[
                 "schemes[].fluid",
                 "The fluid model that describes it; null without `--overlay fluid`, and where there is none.",
             ),
-            Key("schemes[].fluid.model", "The name of the model."),
-            Key("schemes[].fluid.rest_packets", "The queue at its equilibrium."),
-            Key(
-                "schemes[].fluid.mode_real_per_s",
-                "The real part of its rightmost mode; negative in a stable model.",
-            ),
-            Key("schemes[].fluid.mode_imaginary_per_s", "The imaginary part, in radians."),
-            Key(
-                "schemes[].fluid.misfit",
-                "The distance of the first run from the model; null where it was not sampled.",
-            ),
-            Key(
-                "schemes[].fluid.misfit.mean_packets",
-                "The mean simulated queue minus that at the equilibrium.",
-            ),
-            Key(
-                "schemes[].fluid.misfit.rms_packets",
-                "The root mean square of the difference of both queues over time.",
-            ),
+            Of("schemes[].fluid", Beside::SHAPE),
             Subjects("schemes[]"),
             Key("schemes[].runs[]", "One for each seed."),
-            In("schemes[].runs[]", RUN),
+            Of("schemes[].runs[]", RunResult::SHAPE),
             Key("manifest", "Enough to repeat the runs."),
-            In("manifest", MANIFEST),
+            Of("manifest", Manifest::SHAPE),
         ],
     },
     Output {
@@ -154,10 +88,7 @@ pub(super) const ALL: &[Output] = &[
                 "What they may take, as of `--memory` or of the machine; null on a cluster, and where it is unknown.",
             ),
             Key("memory[]", "What takes the memory of the run that takes most, the greatest part first."),
-            Key("memory[].name", "What it is."),
-            Key("memory[].count", "How many of them."),
-            Key("memory[].each", "Bytes for each."),
-            Key("memory[].why", "How the number comes about."),
+            Of("memory[]", Term::SHAPE),
             Key("memory[].bytes", "Bytes in all."),
             Key("shard", "The shard, as `1/2`; null without `--shard`."),
             Key("on", "The cluster that would make the new runs; null without `--on`."),
@@ -206,7 +137,7 @@ pub(super) const ALL: &[Output] = &[
             Key("cells[]", "One for each pair in each setting."),
             In("cells[]", super::tables::CELLS),
             Key("manifest", "Enough to repeat the runs."),
-            In("manifest", MANIFEST),
+            Of("manifest", Manifest::SHAPE),
         ],
     },
     Output {
@@ -267,28 +198,17 @@ pub(super) const ALL: &[Output] = &[
             Key("experiments[].file", "Its file."),
         ],
     },
-    Output { name: "Manifest", from: &["OUT/manifest.json of knee reproduce"], about: "", parts: MANIFEST },
+    Output {
+        name: "Manifest",
+        from: &["OUT/manifest.json of knee reproduce"],
+        about: "",
+        parts: &[Of("", Manifest::SHAPE)],
+    },
     Output {
         name: "Predictions",
         from: &["knee predict --json", "OUT/scores.json"],
         about: "",
-        parts: &[
-            Key("title", "The scenario or the captures."),
-            Key("cases[]", "One for each watched flow."),
-            Key("cases[].case", "The case of the sweep; empty without one."),
-            Key("cases[].flow", "The flow."),
-            Key("cases[].judges[]", "Whose losses were known: `flow`, `queue`."),
-            Key("cases[].runs[]", "One for each time that it was watched."),
-            Key("cases[].runs[].seed", "The seed; null for a capture."),
-            Key("cases[].runs[].scores[]", "One for each predictor and judge."),
-            In("cases[].runs[].scores[]", SCORE),
-            Key(
-                "cases[].chance[][]",
-                "The scores of a captured flow on its own losses at other times, one list for each shift.",
-            ),
-            In("cases[].chance[][]", SCORE),
-            Key("notes[]", "Remarks for readers."),
-        ],
+        parts: &[Of("", Predictions::SHAPE)],
     },
     Output {
         name: "Captured flows",

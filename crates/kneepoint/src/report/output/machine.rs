@@ -2,33 +2,12 @@
 //! Documents about this machine: its kernel, emulated links, kept traces.
 
 use super::Output;
-use super::Part::{self, Estimate, In, Key};
-use super::documents::{FAULT, MANIFEST, ROWS, RUN};
-
-/// How the machine did in a run.
-const REPETITION: &[Part] = &[
-    Key("repetition", "The number of the repetition."),
-    Key("attempts", "Runs that it took, with those that were spoiled before."),
-    Key(
-        "late_us[]",
-        "How much later than the link's clock says packets were handed over: the median, the 99th percentile, the greatest.",
-    ),
-    Key("spoiled", "Why the run does not count; null if it counts."),
-    Key("superpackets", "Packets greater than the MTU, which a queue takes for one."),
-    Key("refused", "Packets that a host did not take from its device."),
-];
-
-const FINDING: &[Part] = &[
-    Key("verdict", "Whether it holds."),
-    Key("certain", "Whether the intervals of the runs confirm it."),
-    Key("ours", "Our numbers."),
-];
-
-const CLAIM: &[Part] = &[
-    Key("claim", "The id of the claim."),
-    Key("text", "The claim in words."),
-    Key("reason", "Why it fails, where the experiment says so; else null."),
-];
+use super::Part::{self, In, Key, Of};
+use super::documents::FAULT;
+use crate::keys::Keyed;
+use crate::report::{live, playback};
+use crate::table::Row;
+use crate::tcp::script::Difference;
 
 const LATENESS: &[Part] = &[
     Key("p50", "The median, in microseconds."),
@@ -47,38 +26,7 @@ pub(super) const ALL: &[Output] = &[
         name: "Kernel and simulator",
         from: &["knee live --json", "OUT/live.json"],
         about: "",
-        parts: &[
-            Key("title", "The title of the report."),
-            Key("claims[]", "Every claim on both sides; empty for a scenario without claims."),
-            In("claims[]", CLAIM),
-            Key("claims[].kernel", "What becomes of it on the kernel."),
-            In("claims[].kernel", FINDING),
-            Key("claims[].simulator", "What becomes of it in the simulator."),
-            In("claims[].simulator", FINDING),
-            Key("cases[]", "One for each case."),
-            Key("cases[].case", "Its name."),
-            Key("cases[].controls", "The congestion controls, by group."),
-            Key("cases[].controls.<group>", "The congestion control."),
-            Key("cases[].metrics[]", "Metrics of the first measured link and of every group."),
-            Key("cases[].metrics[].of", "The link or the group."),
-            Key("cases[].metrics[].metric", "The metric."),
-            Estimate("cases[].metrics[].measured", "The kernel's, in the unit of the metric."),
-            Estimate("cases[].metrics[].predicted", "The simulator's."),
-            Key("cases[].metrics[].error", "The difference relative to the kernel's; null where that is 0."),
-            Key("cases[].processor[]", "Processor time."),
-            Key("cases[].processor[].group", "The group whose sending it is; null for receiving."),
-            Key("cases[].processor[].control", "The congestion control; empty where several share the time."),
-            Estimate("cases[].processor[].ns_per_packet", "Processor time."),
-            Key("cases[].processor[].relative", "The same relative to the reference's; null without one."),
-            Key("cases[].repetitions[]", "How the machine did in every run, the spoiled ones too."),
-            In("cases[].repetitions[]", REPETITION),
-            Key("cases[].measured[]", "The runs of the kernel that count."),
-            In("cases[].measured[]", RUN),
-            Key("cases[].predicted[]", "The simulator's."),
-            In("cases[].predicted[]", RUN),
-            Key("manifest", "Enough to repeat the runs."),
-            In("manifest", MANIFEST),
-        ],
+        parts: &[Of("", live::Report::SHAPE)],
     },
     Output {
         name: "Clients",
@@ -100,34 +48,7 @@ pub(super) const ALL: &[Output] = &[
         name: "Film",
         from: &["knee live video --json", "OUT/video.json"],
         about: "",
-        parts: &[
-            Key("title", "The title of the report."),
-            Key("film", "What was played."),
-            Key("film.file", "Its file."),
-            Key("film.bytes", "Its size in bytes."),
-            Key("film.length_s", "Its length."),
-            Key("film.pictures", "Its pictures."),
-            Key("film.mean_bps", "Size over length."),
-            Key("film.peak_bps", "The most of a second."),
-            Key("buffering", "How it was buffered."),
-            Key("claims[]", "Every claim, by the playbacks of the first player; empty without claims."),
-            In("claims[]", CLAIM),
-            In("claims[]", FINDING),
-            Key("cases[]", "One for each case and player."),
-            Key("cases[].case", "Its name."),
-            Key("cases[].player", "The player."),
-            Key("cases[].metrics[]", "One for each metric."),
-            Key("cases[].metrics[].metric", "The metric."),
-            Estimate("cases[].metrics[].estimate", "Over the runs that count, in the unit of the metric."),
-            Key("cases[].runs[]", "Every run, the spoiled ones too."),
-            In("cases[].runs[]", REPETITION),
-            Key(
-                "cases[].runs[].stalls[][]",
-                "When playback stood still since the request, and for how long, in seconds.",
-            ),
-            Key("manifest", "Enough to repeat the runs."),
-            In("manifest", MANIFEST),
-        ],
+        parts: &[Of("", playback::Report::SHAPE)],
     },
     Output {
         name: "Emulation",
@@ -142,7 +63,7 @@ pub(super) const ALL: &[Output] = &[
             Key("real_time", "Whether it had real-time scheduling."),
             Key("traps[]", "What makes numbers mislead, in words."),
             Key("rows[]", "The results, as in a simulated run."),
-            In("rows[]", ROWS),
+            Of("rows[]", Row::SHAPE),
         ],
     },
     Output {
@@ -204,20 +125,7 @@ pub(super) const ALL: &[Output] = &[
             Key("scripts[].verdict", "`passed`, `failed`, or `refused` for a script outside the subset."),
             Key("scripts[].events", "Events that came about; null for a refused script."),
             Key("scripts[].difference", "The first difference; null if there is none."),
-            Key("scripts[].difference.line", "Its line, from 1."),
-            Key("scripts[].difference.at_s", "When the event was due or happened."),
-            Key(
-                "scripts[].difference.kind",
-                "`missing`, `other` or `time` for a packet, `state` for an assertion, `endless` for a host that never waits.",
-            ),
-            Key("scripts[].difference.expected", "What the script expects."),
-            Key("scripts[].difference.seen", "What the host did."),
-            Key("scripts[].difference.rows[]", "Some events before and after."),
-            Key("scripts[].difference.rows[].line", "Its line, from 1."),
-            Key("scripts[].difference.rows[].at_s", "When it happened; null if it did not."),
-            Key("scripts[].difference.rows[].script", "The event as it is written."),
-            Key("scripts[].difference.rows[].host[]", "What the host did."),
-            Key("scripts[].difference.rows[].differs", "Whether the difference is here."),
+            Of("scripts[].difference", Difference::SHAPE),
             Key("scripts[].faults[]", "Why the script is refused; empty if it is not."),
             In("scripts[].faults[]", FAULT),
             Key("passed", "Scripts that passed."),

@@ -10,7 +10,9 @@ mod machine;
 mod models;
 mod tables;
 
-use crate::measure::{Metric, Subject, headlines};
+use crate::keys::{Field, Shape};
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
 pub use tables::{COEXISTENCE, ESTIMATES, RECORDS, SERIES, TABLES};
 
 /// One document, or one file of columns.
@@ -30,8 +32,6 @@ pub struct Output {
 pub enum Part {
     /// A key and its definition.
     Key(&'static str, &'static str),
-    /// An object with `mean` and `half_width`.
-    Estimate(&'static str, &'static str),
     /// The headline metrics, each an estimate, in this object.
     Headlines(&'static str),
     /// The same as columns: the mean, and the half width.
@@ -42,11 +42,13 @@ pub enum Part {
     Subjects(&'static str),
     /// Keys that several outputs have, in this object.
     In(&'static str, &'static [Part]),
+    /// The keys of a serialised value, in this object.
+    Of(&'static str, Shape),
     /// The columns of the series.
     Series,
 }
 
-use Part::{Estimate, In, Key};
+use Part::{In, Key};
 
 /// A key or a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +152,11 @@ fn axis(name: &str) -> &'static str {
 const HALF_WIDTH: &str = "half the width of its 95 % confidence interval over the runs; null with one run, or where all are the same";
 
 fn joined(object: &str, key: &str) -> String {
-    if object.is_empty() { key.to_string() } else { format!("{object}.{key}") }
+    match (object, key) {
+        ("", key) => key.to_string(),
+        (object, "") => object.to_string(),
+        (object, key) => format!("{object}.{key}"),
+    }
 }
 
 /// The sentence on a metric: its title, the unit that files leave to the reader, and the subject.
@@ -178,7 +184,6 @@ impl Part {
         };
         match self {
             Key(path, about) => vec![one(joined(object, path), (*about).to_string())],
-            Estimate(path, about) => estimate(joined(object, path), about),
             In(inner, parts) => {
                 let inner = joined(object, inner);
                 parts.iter().flat_map(|part| part.definitions(&inner)).collect()
@@ -216,8 +221,52 @@ impl Part {
                 })
                 .collect(),
             Part::Series => tables::series(),
+            Part::Of(inner, shape) => {
+                let keys = keys(&joined(object, inner), *shape).into_iter();
+                let define = |key: Written| match key.estimate {
+                    true => estimate(key.path, key.about),
+                    false => vec![one(key.path, key.about.to_string())],
+                };
+                keys.flat_map(define).collect()
+            }
         }
     }
+}
+
+/// A key as a document has it.
+pub struct Written {
+    /// Its path.
+    pub path: String,
+    /// Its definition.
+    pub about: &'static str,
+    /// Whether it is an estimate.
+    pub estimate: bool,
+}
+
+/// The keys of a serialised value in an object, in the order in which they are written.
+pub fn keys(object: &str, shape: Shape) -> Vec<Written> {
+    let of_field = |field: &Field| match *field {
+        Field::Key { name, about, shape } => of_key(joined(object, name), about, shape),
+        Field::Flattened(shape) => keys(object, shape),
+        Field::Skipped => Vec::new(),
+    };
+    match shape {
+        Shape::Value | Shape::Estimate => Vec::new(),
+        Shape::List(inner) => keys(&format!("{object}[]"), *inner),
+        Shape::Object(fields) => fields.iter().flat_map(of_field).collect(),
+        Shape::Each(name, about) => of_key(joined(object, name), about, Shape::Value),
+    }
+}
+
+/// A key, and those of its value.
+fn of_key(path: String, about: &'static str, shape: Shape) -> Vec<Written> {
+    let (mut path, mut shape) = (path, shape);
+    while let Shape::List(inner) = shape {
+        (path, shape) = (path + "[]", *inner);
+    }
+    let inner = keys(&path, shape);
+    let own = Written { path, about, estimate: matches!(shape, Shape::Estimate) };
+    std::iter::once(own).chain(inner).collect()
 }
 
 impl Definition {

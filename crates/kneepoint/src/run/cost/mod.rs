@@ -19,8 +19,6 @@ mod load;
 mod shared;
 mod stream;
 
-use serde::Serialize;
-
 use super::Engine;
 use super::agents::{Agent, Pool};
 use super::flow::{Part, SLOT};
@@ -33,20 +31,22 @@ use crate::traffic::Kind;
 use crate::units::Span;
 use load::Load;
 
-/// A part of the memory of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Term {
-    /// What takes it.
-    pub name: &'static str,
-    /// How many of them.
-    pub count: u64,
-    /// Bytes for each.
-    pub each: u64,
-    /// How the number comes about.
-    pub why: String,
-    /// What makes it smaller.
-    #[serde(skip)]
-    pub remedy: &'static str,
+crate::keys! {
+    /// A part of the memory of a run.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Term {
+        /// What it is.
+        pub name: &'static str,
+        /// How many of them.
+        pub count: u64,
+        /// Bytes for each.
+        pub each: u64,
+        /// How the number comes about.
+        pub why: String,
+        /// What makes it smaller.
+        #[serde(skip)]
+        pub remedy: &'static str,
+    }
 }
 
 impl Term {

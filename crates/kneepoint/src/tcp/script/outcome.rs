@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::keys::{Keyed, Shape};
 use crate::units::Time;
 
 /// The outcome of a script.
@@ -44,38 +45,44 @@ pub enum Kind {
     Endless,
 }
 
-/// The first difference between host and script.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference {
-    /// Its line, from 1.
-    pub line: usize,
-    /// When the event was due or happened.
-    #[serde(rename = "at_s", serialize_with = "seconds")]
-    pub at: Time,
-    /// How they differ.
-    pub kind: Kind,
-    /// What the script expects.
-    pub expected: String,
-    /// What the host did.
-    pub seen: String,
-    /// Some events before and after, script and host side by side.
-    pub rows: Vec<Row>,
+impl Keyed for Kind {
+    const SHAPE: Shape = Shape::Value;
 }
 
-/// An event with what the host did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// Its line, from 1.
-    pub line: usize,
-    /// When it happened; none if it did not.
-    #[serde(rename = "at_s", serialize_with = "optional_seconds")]
-    pub at: Option<Time>,
-    /// The event as it is written.
-    pub script: String,
-    /// What the host did, a line each.
-    pub host: Vec<String>,
-    /// Whether the difference is here.
-    pub differs: bool,
+crate::keys! {
+    /// The first difference between host and script.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Difference {
+        /// Its line, from 1.
+        pub line: usize,
+        /// When the event was due or happened.
+        #[serde(rename = "at_s", serialize_with = "seconds")]
+        pub at: Time,
+        /// `missing`, `other` or `time` for a packet, `state` for an assertion, `endless` for a host that never waits.
+        pub kind: Kind,
+        /// What the script expects.
+        pub expected: String,
+        /// What the host did.
+        pub seen: String,
+        /// Some events before and after.
+        pub rows: Vec<Row>,
+    }
+
+    /// An event with what the host did.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Row {
+        /// Its line, from 1.
+        pub line: usize,
+        /// When it happened; null if it did not.
+        #[serde(rename = "at_s", serialize_with = "optional_seconds")]
+        pub at: Option<Time>,
+        /// The event as it is written.
+        pub script: String,
+        /// What the host did.
+        pub host: Vec<String>,
+        /// Whether the difference is here.
+        pub differs: bool,
+    }
 }
 
 fn seconds<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {

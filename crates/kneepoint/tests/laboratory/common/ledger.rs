@@ -139,11 +139,8 @@ impl Observer for Ledger {
             }
             // The transfers that it carried are noted.
             Event::Closed { .. } => {}
-            Event::Played { group, played } => {
-                self.note(12, group, at, &[played.played.0, played.stalled.0, played.stalls.into()]);
-            }
-            Event::Loaded { group, began, delivered } => {
-                self.note(11, group, at, &[began.0, delivered.0]);
+            Event::Reported { group, report } => {
+                self.note(11, group, at, &[report.value.to_bits(), report.at.0]);
             }
             Event::Sample { .. } => {
                 self.note(9, 0, at, &[]);

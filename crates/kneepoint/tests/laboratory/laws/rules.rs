@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Laws of rules of adaptive bit rate, and of the player that asks them.
 
+use kneepoint::metric::Tallies;
 use kneepoint::rng::Rng;
 use kneepoint::settings::Raw;
-use kneepoint::trace::Played;
+use kneepoint::traffic::vod::{BITS, FETCHED, PLAYED, STALLED, STARTUP};
 use kneepoint::traffic::{Config, Cue, Request, Site, abr};
 use kneepoint::units::{Bytes, Rate, Span, Time};
 
@@ -38,7 +39,7 @@ fn play_stalls_and_startup_add_up_and_the_buffer_holds_what_it_has_room_for() {
             let mut source = viewer(&rule, room).build(Site { start, stop: Time::NEVER, pairs: 1 });
             let (mut rng, mut link) = (Rng::stream(1, "vod", 0), Rng::stream(2, "link", room));
             let (mut requests, mut arrives, mut asked) = (Vec::new(), Time::NEVER, Bytes(0));
-            let (mut elapsed, mut fetched, mut startup) = (Played::default(), Span::ZERO, None);
+            let mut did = Tallies::default();
             for _ in 0..500 {
                 let now = source.next_wakeup().min(arrives);
                 let cue = if now == arrives {
@@ -55,30 +56,31 @@ fn play_stalls_and_startup_add_up_and_the_buffer_holds_what_it_has_room_for() {
                             let rate = Rate(100_000 + link.below(4_000_000));
                             (asked, arrives) = (size, now + rate.time_for(size));
                         }
-                        Request::Played(played) => {
-                            elapsed.played = elapsed.played + played.played;
-                            elapsed.stalled = elapsed.stalled + played.stalled;
-                            assert!(startup.is_none() || played.startup.is_none(), "{rule}: a second start");
-                            startup = startup.or(played.startup);
-                            let Some(segment) = played.segment else { continue };
-                            fetched = fetched + segment.length;
-                            assert!(LADDER.iter().any(|kbit| segment.rate == Rate(1000 * kbit)), "{rule}");
-                            assert_eq!(asked.0, segment.rate.0 * 2 / 8, "{rule}");
-                            assert!(elapsed.played <= fetched, "{rule} plays what it does not have");
-                            let buffer = fetched.saturating_sub(elapsed.played);
-                            assert!(buffer <= Span(room * SEGMENT.0), "{rule}: {buffer} of {room} segments");
-                            let startup = startup.expect("a segment begins playback");
+                        Request::Report(report) => {
+                            did.add(&report);
+                            if report.quantity != BITS {
+                                continue;
+                            }
+                            let [played, stalled, startup, fetched] = [PLAYED, STALLED, STARTUP, FETCHED]
+                                .map(|quantity| Span(did.sum(quantity) as u64));
                             assert_eq!(
-                                startup + elapsed.played + elapsed.stalled,
-                                now.since(start),
-                                "{rule}"
+                                did.count(STARTUP),
+                                1,
+                                "{rule}: the first segment begins playback, once"
                             );
+                            let rate = Rate((report.value / SEGMENT.as_secs_f64()) as u64);
+                            assert!(LADDER.iter().any(|kbit| rate == Rate(1000 * kbit)), "{rule}");
+                            assert_eq!(asked.0, rate.0 * 2 / 8, "{rule}");
+                            assert!(played <= fetched, "{rule} plays what it does not have");
+                            let buffer = fetched.saturating_sub(played);
+                            assert!(buffer <= Span(room * SEGMENT.0), "{rule}: {buffer} of {room} segments");
+                            assert_eq!(startup + played + stalled, now.since(start), "{rule}");
                         }
                         _ => {}
                     }
                 }
             }
-            assert!(fetched > Span::from_secs(100), "{rule}: {fetched}");
+            assert!(did.seconds(FETCHED) > 100.0, "{rule}: {} s", did.seconds(FETCHED));
         }
     }
 }

@@ -12,7 +12,7 @@ use kneepoint::{cc, feedback, fluid, law, predict, queue};
 use super::{Source, named_after, registered, report, sources, sources_of};
 
 /// Files and folders that may name members of other families than their own: which families, and the reason.
-const NAMES_ALLOWED: [(&str, &[&str], &str); 22] = [
+const NAMES_ALLOWED: [(&str, &[&str], &str); 23] = [
     (
         "scenario/presets.rs",
         &["cc", "queue", "feedback"],
@@ -27,6 +27,7 @@ const NAMES_ALLOWED: [(&str, &[&str], &str); 22] = [
     ),
     ("study/dumbbell.rs", &["scenario/topology"], "writes the scenario of a dumbbell"),
     ("study/coexist.rs", &["measure"], "the quantities of a pair"),
+    ("traffic/", &["measure"], "a source declares the metrics of its reports"),
     ("report/", &["measure"], "default figures and columns"),
     ("report/example.rs", &["cc"], "a report to look at"),
     ("tcp/options.rs", &["cc"], "`reno` is a recovery, too"),

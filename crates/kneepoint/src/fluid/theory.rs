@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The queue that a fluid model predicts for a run, and the simulation's distance from it.
 
-use serde::Serialize;
-
-use crate::fluid::Config;
-use crate::fluid::describes::{Path, describe};
+use super::Config;
+use super::describes::{Path, describe};
 use crate::link::Routes;
 use crate::queue::Facts;
 use crate::spec::{Group, Valid};
@@ -12,29 +10,31 @@ use crate::table::Table;
 use crate::traffic::Kind;
 use crate::units::{Interval, Span};
 
-/// A fluid model beside a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Theory {
-    /// The model's name.
-    pub model: &'static str,
-    /// The equilibrium queue, in packets.
-    pub rest_packets: f64,
-    /// The real part of its rightmost mode, per second; negative in a stable model.
-    pub mode_real_per_s: f64,
-    /// The imaginary part, in rad/s; other than zero in a model that oscillates.
-    pub mode_imaginary_per_s: f64,
-    /// Its queue over time: seconds of the run, packets. It begins half-way through the starts of the flows.
-    #[serde(skip)]
-    pub queue: Vec<(f64, f64)>,
-}
+crate::keys! {
+    /// A fluid model beside a run.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Theory {
+        /// The name of the model.
+        pub model: &'static str,
+        /// The queue at its equilibrium.
+        pub rest_packets: f64,
+        /// The real part of its rightmost mode; negative in a stable model.
+        pub mode_real_per_s: f64,
+        /// The imaginary part, in radians.
+        pub mode_imaginary_per_s: f64,
+        /// Its queue over time: seconds of the run, packets. It begins half-way through the starts of the flows.
+        #[serde(skip)]
+        pub queue: Vec<(f64, f64)>,
+    }
 
-/// The distance of a simulation from a model inside the measurement window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Misfit {
-    /// The mean simulated queue minus the model's equilibrium queue, in packets.
-    pub mean_packets: f64,
-    /// The root mean square of the difference of both queues over time, in packets.
-    pub rms_packets: f64,
+    /// The distance of a simulation from a model inside the measurement window.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Misfit {
+        /// The mean simulated queue minus that at the equilibrium.
+        pub mean_packets: f64,
+        /// The root mean square of the difference of both queues over time.
+        pub rms_packets: f64,
+    }
 }
 
 /// Points of a trajectory that are kept.

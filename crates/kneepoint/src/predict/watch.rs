@@ -6,9 +6,9 @@
 //!
 //! Predictors observe their flow from its first packet on; their answers count inside the measurement window.
 
+use super::{Config, Judge, Laboratory, Sample, Score};
 use crate::link::Routes;
 use crate::packet::Flags;
-use crate::predict::{Config, Judge, Laboratory, Sample, Score};
 use crate::queue::{Fate, Limit, Reason};
 use crate::spec::{Roster, Slot, Valid};
 use crate::trace::{Event, FlowId, LinkId, Observer, Ordered};
