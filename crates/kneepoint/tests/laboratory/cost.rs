@@ -113,7 +113,10 @@ fn scenarios() -> Vec<(&'static str, String)> {
             dumbbell(
                 20,
                 "rate = \"400mbit\"\nrtt = \"500ms\"",
-                &format!("{SACK}{}", SACK.replace("20", "100").replace("start", "name = \"held\"\ntcp.max_window = 2\nstart")),
+                &format!(
+                    "{SACK}{}",
+                    SACK.replace("20", "100").replace("start", "name = \"held\"\ntcp.max_window = 2\nstart")
+                ),
             ),
         ),
     ];
