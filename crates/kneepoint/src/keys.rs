@@ -158,13 +158,13 @@ mod tests {
     /// The keys of an object by their paths, with a mark for those of many things.
     fn paths(inside: &str, shape: &Shape) -> Vec<(String, &'static str)> {
         let of_field = |field: &Field| match field {
-            Field::Key { name, about, shape } => {
+            Field::Key { name, about, shape: inner } => {
                 let path = format!("{inside}{name}");
                 let mut all = vec![(path.clone(), *about)];
-                all.extend(paths(&format!("{path}."), shape));
+                all.extend(paths(&format!("{path}."), inner));
                 all
             }
-            Field::Flattened(shape) => paths(inside, shape),
+            Field::Flattened(inner) => paths(inside, inner),
             Field::Skipped => Vec::new(),
         };
         match shape {

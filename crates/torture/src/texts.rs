@@ -172,7 +172,7 @@ pub fn drill(bytes: &[u8]) {
 pub fn words(bytes: &[u8]) {
     let Ok(text) = from_utf8(bytes) else { return };
     if let Err(usage) = Knee::try_parse_from(std::iter::once("knee").chain(text.lines())) {
-        let _ = Failure::from(&usage);
+        let _ = of_usage(&usage);
     }
 }
 

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use kneepoint_bench::{files, ours, temporary};
+use kneepoint_bench::{files, ours};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
 

@@ -194,7 +194,8 @@ check = "utilization > 0.5"
     #[test]
     fn a_round_follows_where_a_claim_is_in_doubt_and_wants_more_than_the_one_before() {
         let noisy = |seed| if seed % 2 == 0 { 0.7 } else { 0.32 };
-        let every: [(&dyn Fn(u64) -> f64, _, &[usize]); 4] = [
+        type Case<'c> = (&'c dyn Fn(u64) -> f64, Pace, &'c [usize]);
+        let every: [Case; 4] = [
             (&|_| 0.9, Pace::Full, &[2]),
             // The other reading with each seed.
             (&|_| 0.1, Pace::Full, &[2, 4]),

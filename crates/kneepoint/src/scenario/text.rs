@@ -123,7 +123,7 @@ fn inline(node: &mut Node, text: &mut String) {
         }
         Value::Table(table) => {
             *text += "{ ";
-            apart(&mut table.entries, text, |(key, node), text| field(key, node, text));
+            apart(&mut table.entries, text, |(key, value), text| field(key, value, text));
             *text += " }";
         }
     });

@@ -246,8 +246,8 @@ pub struct Written {
 /// The keys of a serialised value in an object, in the order in which they are written.
 pub fn keys(object: &str, shape: Shape) -> Vec<Written> {
     let of_field = |field: &Field| match *field {
-        Field::Key { name, about, shape } => of_key(joined(object, name), about, shape),
-        Field::Flattened(shape) => keys(object, shape),
+        Field::Key { name, about, shape: inner } => of_key(joined(object, name), about, inner),
+        Field::Flattened(inner) => keys(object, inner),
         Field::Skipped => Vec::new(),
     };
     match shape {
