@@ -110,14 +110,16 @@ fn of_experiment(session: &Session, name: &Path, pace: Pace) -> Result<Cases, Fa
 
 #[cfg(test)]
 mod tests {
+    use kneepoint_bench::program::session;
+
     use super::*;
 
     #[test]
     fn published_experiments_have_cases_for_the_kernel() {
-        let cases = of_experiment(Path::new("pert.fig6"), Pace::Full).unwrap();
+        let cases = of_experiment(&session(), Path::new("pert.fig6"), Pace::Full).unwrap();
         let names: std::collections::BTreeSet<_> = cases.all.iter().map(|case| &case.name).collect();
         assert!(names.len() == cases.all.len() && names.len() > 1, "{names:?}");
         assert!(!cases.claims.is_empty());
-        assert!(of_experiment(Path::new("pert"), Pace::Full).is_err(), "a publication is more than one");
+        assert!(of_experiment(&session(), Path::new("pert"), Pace::Full).is_err(), "a publication is more than one");
     }
 }
