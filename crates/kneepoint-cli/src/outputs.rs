@@ -131,6 +131,8 @@ pub fn slug(name: &str) -> String {
 mod tests {
     use std::os::unix::ffi::OsStringExt;
 
+    use kneepoint_bench::program::session;
+
     use super::*;
 
     #[test]
@@ -139,7 +141,7 @@ mod tests {
         let real = here.path().canonicalize().unwrap();
         for name in [&b"caf\xe9"[..], b"\xff\xfe", "caf\u{e9}".as_bytes(), b"with/"] {
             let named = |ending: &[u8]| here.path().join(OsString::from_vec([name, ending].concat()));
-            let folders = [(); 3].map(|()| Out::Free(named(b"")).settle().unwrap());
+            let folders = [(); 3].map(|()| Out::Free(named(b"")).settle(&session()).unwrap());
             let name = name.strip_suffix(b"/").unwrap_or(name);
             for (folder, ending) in folders.iter().zip([&b""[..], b"-2", b"-3"]) {
                 let expected = real.join(OsString::from_vec([name, ending].concat()));

@@ -134,11 +134,7 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
 }
 
 /// The schemes, each named once.
-fn read_all(
-    session: &Session,
-    schemes: &[String],
-    tcp: &[(String, Raw)],
-) -> Result<Vec<Scheme>, Failure> {
+fn read_all(session: &Session, schemes: &[String], tcp: &[(String, Raw)]) -> Result<Vec<Scheme>, Failure> {
     let read = |(place, name): (usize, &String)| match schemes[..place].contains(name) {
         true => Err(Failure::usage(format!("the scheme `{name}` is given twice"), "name each scheme once")),
         false => read_scheme(session, name, tcp),

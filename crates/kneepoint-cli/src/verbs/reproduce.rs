@@ -145,7 +145,8 @@ fn reproduced(
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);
-    let single = conduct(session, Reproduce { experiments, pace, scope, doubted }, &(&arguments.sweep).into());
+    let single =
+        conduct(session, Reproduce { experiments, pace, scope, doubted }, &(&arguments.sweep).into());
     // Where a part of the runs was asked for, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
     let joint =

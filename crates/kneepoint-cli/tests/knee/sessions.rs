@@ -9,11 +9,11 @@ use clap::Parser;
 use kneepoint::cc::{self, External};
 use kneepoint::report::csv;
 use kneepoint::scenario::Extensions;
-use kneepoint_cli::Knee;
 use kneepoint_bench::answer::Answer;
 use kneepoint_bench::failure::Failure;
 use kneepoint_bench::program::Program;
 use kneepoint_bench::session::{Given, Session, Share};
+use kneepoint_cli::Knee;
 use tempfile::TempDir;
 
 use super::names;
@@ -114,8 +114,8 @@ fn a_session_that_is_stopped_stops_no_other() {
     given.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let (stopped, _, answer) = one.answer(given);
     assert!(stopped.asked() && matches!(answer, Err(Failure::Interrupted(_))));
-    let (session, _, answer) = other.answer(other.given());
-    assert!(!session.asked() && answer.is_ok());
+    let (session, _, answered) = other.answer(other.given());
+    assert!(!session.asked() && answered.is_ok());
     assert_eq!((kept(one.store.path()), kept(other.store.path())), (0, 3));
 }
 
@@ -127,7 +127,7 @@ fn what_is_said_to_a_caller_and_left_to_it_is_its_own() {
     assert!(answer.is_ok());
     let told = program.take_remarks().join("\n");
     assert!(told.contains("3 of 3 runs were read back from") && told.contains(&one.words()[5]), "{told}");
-    let (session, program, answer) = other.answer(Given { share: Share::None, ..other.given() });
-    assert!(matches!(answer, Err(Failure::Said(0))));
-    assert_eq!((session.take_planned().len(), program.take_remarks().len()), (3, 0));
+    let (session, silent, refused) = other.answer(Given { share: Share::None, ..other.given() });
+    assert!(matches!(refused, Err(Failure::Said(0))));
+    assert_eq!((session.take_planned().len(), silent.take_remarks().len()), (3, 0));
 }

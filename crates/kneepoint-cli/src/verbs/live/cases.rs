@@ -120,6 +120,9 @@ mod tests {
         let names: std::collections::BTreeSet<_> = cases.all.iter().map(|case| &case.name).collect();
         assert!(names.len() == cases.all.len() && names.len() > 1, "{names:?}");
         assert!(!cases.claims.is_empty());
-        assert!(of_experiment(&session(), Path::new("pert"), Pace::Full).is_err(), "a publication is more than one");
+        assert!(
+            of_experiment(&session(), Path::new("pert"), Pace::Full).is_err(),
+            "a publication is more than one"
+        );
     }
 }
