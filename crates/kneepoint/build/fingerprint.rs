@@ -18,7 +18,7 @@ use super::sources::{Sources, module, referred};
 
 /// Rooms that only read rows, make specs or try algorithms, and those of their files that make rows.
 const READERS: [&str; 7] = ["laws", "capture", "scenario", "experiment", "study", "chart", "report"];
-const MAKERS: [&str; 2] = ["experiment/work.rs", "experiment/compute.rs"];
+const MAKERS: [&str; 3] = ["study/work.rs", "study/watch.rs", "study/compute.rs"];
 /// Rooms that only computations use: no simulation depends on them.
 const COMPUTED: [&str; 1] = ["markov"];
 

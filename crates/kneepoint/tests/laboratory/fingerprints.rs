@@ -123,7 +123,15 @@ fn a_change_of_the_engine_is_seen_and_one_of_comments_tests_and_readers_is_not()
     copy.append("kneepoint/src/report/mod.rs", "pub fn more() {}\n");
     copy.append("kneepoint/src/experiment/mod.rs", "pub fn more() {}\n");
     assert_eq!(before, copy.prints());
-    for path in ["run/mod.rs", "queue/mod.rs", "queue/buffer.rs", "measure/meter.rs", "experiment/work.rs"] {
+    for path in [
+        "run/mod.rs",
+        "queue/mod.rs",
+        "queue/buffer.rs",
+        "measure/meter.rs",
+        "study/work.rs",
+        "study/watch.rs",
+        "study/compute.rs",
+    ] {
         let engine = copy.prints().engine;
         copy.append(&format!("kneepoint/src/{path}"), "pub fn more() {}\n");
         assert_ne!(copy.prints().engine, engine, "{path}");
