@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Compiles the laboratory for wasm32-unknown-unknown, and its controllers for x86_64-unknown-none too, which has
+# Compiles the laboratory and its engine for wasm32-unknown-unknown, and its controllers for x86_64-unknown-none too, which has
 # no operating system and so no standard library.
 #
 # 1. With the toolchain's target, which is added if it is missing and can be had.
@@ -82,4 +82,5 @@ check() {
 
 check kneepoint-cc x86_64-unknown-none core,alloc "$@"
 check kneepoint-cc wasm32-unknown-unknown std,panic_abort "$@"
+check kneepoint-sim wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint wasm32-unknown-unknown std,panic_abort "$@"

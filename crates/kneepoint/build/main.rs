@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let roots = ["../kneepoint-cc", "."].map(PathBuf::from);
+    let roots = ["../kneepoint-cc", "../kneepoint-sim", "."].map(PathBuf::from);
     let lock = Path::new("../../Cargo.lock");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed={}", lock.display());

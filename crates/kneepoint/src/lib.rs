@@ -54,29 +54,6 @@
 //!
 //! | room | purpose |
 //! |---|---|
-//! | [`units`] | instants, spans, bytes, rates: the only unit system |
-//! | [`rng`] | one seed, many named streams |
-//! | [`settings`] | declared parameters and registries |
-//! | [`law`] | probabilities from queues, delays and prices, one file each |
-//! | [`cc`] | congestion controls, one file each |
-//! | [`suggest`] | suggestions for misspelt names |
-//! | [`fault`] | faults of texts: place, problem and remedy |
-//! | [`visible`] | characters that act instead of being seen, as escapes |
-//! | [`keys`] | keys of what is written for programs, and their definitions |
-//! | [`table`] | rows of numbers under labels, estimates, number formats |
-//! | [`metric`] | what a metric is, how one is made, and what sources report |
-//! | [`packet`] | what travels |
-//! | [`event`] | the queue of pending events |
-//! | [`trace`] | events of a run, the names in them, and observers |
-//! | [`queue`] | queue disciplines, one file each |
-//! | [`feedback`] | explicit feedback of links, one file each |
-//! | [`link`] | transmitter, delay, loss, and networks of links at work |
-//! | [`tcp`] | a host without I/O that carries a controller |
-//! | [`traffic`] | sources of traffic, one file each |
-//! | [`spec`] | a valid network with its traffic |
-//! | [`run`] | a spec to events |
-//! | [`laws`] | what every algorithm promises, as checks for tests |
-//! | [`measure`] | events to a summary, a table over time, headline figures |
 //! | [`fluid`] | congestion control as delay-differential equations, and when they are stable |
 //! | [`markov`] | RATCP and TCP as a Markov renewal process, solved, and sampled |
 //! | [`predict`] | congestion predictors, one file each, and their scores |
@@ -87,34 +64,20 @@
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | outcomes to documents and data, and these to bytes |
 //!
-//! The first five are a crate of their own, `kneepoint-cc`. The one law: data flows one way, down this list.
+//! Above them are the rooms of the engine, `kneepoint-sim`, and above those the algorithms alone, `kneepoint-cc`; their names are names of this
+//! crate too. The one law: data flows one way, down these lists.
 
-pub use kneepoint_cc::{cc, choice, external, law, registry, rng, settings, units};
+pub use kneepoint_sim::{
+    cc, choice, event, external, fault, feedback, keys, law, laws, link, measure, metric, packet, queue,
+    registry, rng, run, settings, spec, suggest, table, tcp, trace, traffic, units, visible,
+};
 
 pub mod capture;
 pub mod chart;
-pub mod event;
 pub mod experiment;
-pub mod fault;
-pub mod feedback;
 pub mod fluid;
-pub mod keys;
-pub mod laws;
-pub mod link;
 pub mod markov;
-pub mod measure;
-pub mod metric;
-pub mod packet;
 pub mod predict;
-pub mod queue;
 pub mod report;
-pub mod run;
 pub mod scenario;
-pub mod spec;
 pub mod study;
-pub mod suggest;
-pub mod table;
-pub mod tcp;
-pub mod trace;
-pub mod traffic;
-pub mod visible;

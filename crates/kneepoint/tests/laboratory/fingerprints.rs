@@ -34,14 +34,14 @@ impl Copy {
         let core = Path::new(env!("CARGO_MANIFEST_DIR"));
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fingerprint").join(name);
         let _ = fs::remove_dir_all(&home);
-        for part in ["kneepoint-cc", "kneepoint"] {
+        for part in ["kneepoint-cc", "kneepoint-sim", "kneepoint"] {
             copy(&core.join("..").join(part).join("src"), &home.join(part).join("src"));
         }
         Copy(home)
     }
 
     fn prints(&self) -> Prints {
-        let roots = ["kneepoint-cc", "kneepoint"].map(|part| self.0.join(part));
+        let roots = ["kneepoint-cc", "kneepoint-sim", "kneepoint"].map(|part| self.0.join(part));
         fingerprint::of(&sources::read(&roots).expect("readable sources"), &["libm 0.2.16".to_string()])
     }
 
@@ -104,7 +104,7 @@ fn an_algorithm_answers_for_its_folder_and_for_the_algorithms_it_builds_on() {
     let copy = Copy::new("parts");
     let before = copy.prints();
     copy.append("kneepoint-cc/src/cc/bbr3/bounds.rs", "pub fn more() {}\n");
-    copy.append("kneepoint/src/queue/red.rs", "pub fn more() {}\n");
+    copy.append("kneepoint-sim/src/queue/red.rs", "pub fn more() {}\n");
     let after = copy.prints();
     let on_red = ["adaptive-red", "red", "rio", "rio-ps", "self-configuring-red", "shred"];
     let expected = on_red.map(|name| format!("queue/{name}")).into_iter().chain(["cc/bbr3".into()]);
@@ -117,23 +117,23 @@ fn a_change_of_the_engine_is_seen_and_one_of_comments_tests_and_readers_is_not()
     let copy = Copy::new("engine");
     let before = copy.prints();
     copy.append(
-        "kneepoint/src/run/mod.rs",
+        "kneepoint-sim/src/run/mod.rs",
         "// A remark.\n\n#[cfg(test)]\nmod tests {\n    fn one() {}\n}\n",
     );
     copy.append("kneepoint/src/report/mod.rs", "pub fn more() {}\n");
     copy.append("kneepoint/src/experiment/mod.rs", "pub fn more() {}\n");
     assert_eq!(before, copy.prints());
     for path in [
-        "run/mod.rs",
-        "queue/mod.rs",
-        "queue/buffer.rs",
-        "measure/meter.rs",
-        "study/work.rs",
-        "study/watch.rs",
-        "study/compute.rs",
+        "kneepoint-sim/src/run/mod.rs",
+        "kneepoint-sim/src/queue/mod.rs",
+        "kneepoint-sim/src/queue/buffer.rs",
+        "kneepoint-sim/src/measure/meter.rs",
+        "kneepoint/src/study/work.rs",
+        "kneepoint/src/study/watch.rs",
+        "kneepoint/src/study/compute.rs",
     ] {
         let engine = copy.prints().engine;
-        copy.append(&format!("kneepoint/src/{path}"), "pub fn more() {}\n");
+        copy.append(path, "pub fn more() {}\n");
         assert_ne!(copy.prints().engine, engine, "{path}");
     }
 }

@@ -59,7 +59,7 @@ fn registered(text: &str, line: &str) -> String {
     format!("{}{line}\n{}", &text[..end], &text[end..])
 }
 
-const GROUP: &str = "crates/kneepoint/src/measure/group.rs";
+const GROUP: &str = "crates/kneepoint-sim/src/measure/group.rs";
 /// The registry of formats.
 const FORMATS: &str = "crates/kneepoint/src/report/format/mod.rs";
 
@@ -83,14 +83,14 @@ macro_rules! registers {
 const NEWCOMERS: [(&str, &[Edit]); 16] = [
     registers!("a controller": "kneepoint-cc/src/cc", "toy", "        toy::Toy,"),
     registers!("a router law": "kneepoint-cc/src/law", "step", "        step::Step,"),
-    registers!("a FIFO discipline": "kneepoint/src/queue", "coin", "        coin::Coin,"),
-    registers!("a discipline with several queues or push-out": "kneepoint/src/queue", "turns", "        turns::Turns,"),
-    registers!("explicit feedback": "kneepoint/src/feedback", "tell", "        tell::Tell,"),
-    registers!("a loss model": "kneepoint/src/link/loss", "nth", "        nth::Nth,"),
-    registers!("a capacity model": "kneepoint/src/link/capacity", "rest", "        rest::Rest,"),
-    registers!("a source of traffic": "kneepoint/src/traffic", "drip", "        drip::Drip,"),
-    registers!("a source with a new event and metric": "kneepoint/src/traffic", "sip", "        sip::Sip,"),
-    registers!("a rule of adaptive bit rate": "kneepoint/src/traffic/abr", "lowest", "        lowest::Lowest,"),
+    registers!("a FIFO discipline": "kneepoint-sim/src/queue", "coin", "        coin::Coin,"),
+    registers!("a discipline with several queues or push-out": "kneepoint-sim/src/queue", "turns", "        turns::Turns,"),
+    registers!("explicit feedback": "kneepoint-sim/src/feedback", "tell", "        tell::Tell,"),
+    registers!("a loss model": "kneepoint-sim/src/link/loss", "nth", "        nth::Nth,"),
+    registers!("a capacity model": "kneepoint-sim/src/link/capacity", "rest", "        rest::Rest,"),
+    registers!("a source of traffic": "kneepoint-sim/src/traffic", "drip", "        drip::Drip,"),
+    registers!("a source with a new event and metric": "kneepoint-sim/src/traffic", "sip", "        sip::Sip,"),
+    registers!("a rule of adaptive bit rate": "kneepoint-sim/src/traffic/abr", "lowest", "        lowest::Lowest,"),
     registers!("a predictor": "kneepoint/src/predict", "peak", "        peak::Peak,"),
     (
         "a metric",
@@ -194,7 +194,9 @@ fn everything_else_knows_the_newcomers() {
     for part in ["src", "build"].into_iter().chain(ours.iter().map(String::as_str)) {
         read(&core.join(part), &Path::new("crates/kneepoint").join(part), &mut tree);
     }
-    read(&core.join("../kneepoint-cc"), Path::new("crates/kneepoint-cc"), &mut tree);
+    for part in ["kneepoint-cc", "kneepoint-sim"] {
+        read(&core.join("..").join(part), &Path::new("crates").join(part), &mut tree);
+    }
     NEWCOMERS.iter().flat_map(|(_, edits)| *edits).for_each(|edit| edit.make(&mut tree));
     for (name, text) in [("main", TESTS), ("seen", include_str!("stranger/seen.rs.txt"))] {
         tree.insert(format!("crates/kneepoint/tests/laboratory/{name}.rs").into(), text.to_string());

@@ -16,7 +16,7 @@ const PREFACE: &str = "\
 *Generated from the sources by `cargo run -p xtask -- docs`; do not edit.*
 
 The mean window in packets of one flow that loses packets at the rate p: what a law says of an algorithm, as its file
-in `crates/kneepoint/src/cc/` states it, and what the algorithm there does. Where no publication prints a law it is
+in `crates/kneepoint-cc/src/cc/` states it, and what the algorithm there does. Where no publication prints a law it is
 *derived* from the equations in the file. The round-trip time is 100 ms.
 
 Laws assume that the window alone limits the flow, that no queue stands, and that a loss is noticed at once and

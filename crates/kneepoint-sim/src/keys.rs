@@ -2,9 +2,9 @@
 //! Keys of what is written for programs: the fields of serialised structs, with their doc comments as definitions.
 //!
 //! ```
-//! use kneepoint::keys::{Field, Keyed, Shape};
+//! use kneepoint_sim::keys::{Field, Keyed, Shape};
 //!
-//! kneepoint::keys! {
+//! kneepoint_sim::keys! {
 //!     /// A run.
 //!     pub struct Run {
 //!         /// The seed.

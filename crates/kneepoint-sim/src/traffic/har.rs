@@ -84,12 +84,12 @@ impl Answer {
 }
 
 /// Whether a file has the extension of HAR.
-pub(crate) fn is_named(file: &str) -> bool {
+pub fn is_named(file: &str) -> bool {
     Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("har"))
 }
 
 /// Whether a text is the contents of a HAR file, or of another of JSON.
-pub(crate) fn is_har(text: &str) -> bool {
+pub fn is_har(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
 

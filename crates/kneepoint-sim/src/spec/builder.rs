@@ -8,12 +8,12 @@ use crate::units::{Interval, Span, Time};
 /// The parts of a [`Valid`], not yet checked.
 ///
 /// ```
-/// use kneepoint::link::{LinkSpec, NodeId};
-/// use kneepoint::measure::Meter;
-/// use kneepoint::queue::Limit;
-/// use kneepoint::spec::{Builder, Group, Member};
-/// use kneepoint::traffic;
-/// use kneepoint::units::{Rate, Span};
+/// use kneepoint_sim::link::{LinkSpec, NodeId};
+/// use kneepoint_sim::measure::Meter;
+/// use kneepoint_sim::queue::Limit;
+/// use kneepoint_sim::spec::{Builder, Group, Member};
+/// use kneepoint_sim::traffic;
+/// use kneepoint_sim::units::{Rate, Span};
 ///
 /// // A bottleneck of 10 Mbit/s with 50 packets of buffer, a way back, and one transfer.
 /// let (a, b) = (NodeId(0), NodeId(1));
@@ -34,11 +34,11 @@ use crate::units::{Interval, Span, Time};
 ///     .build()?;
 ///
 /// let seed = 1;
-/// let (meter, outcome) = kneepoint::run::run(&valid, seed, Meter::new(&valid, seed));
+/// let (meter, outcome) = kneepoint_sim::run::run(&valid, seed, Meter::new(&valid, seed));
 /// assert!(outcome.bottleneck_packets > 5000);
 /// let utilization = meter.finish()[0].values["utilization"];
 /// assert!(utilization.is_some_and(|used| used > 0.8));
-/// # Ok::<(), kneepoint::spec::Invalid>(())
+/// # Ok::<(), kneepoint_sim::spec::Invalid>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Builder {

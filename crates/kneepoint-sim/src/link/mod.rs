@@ -6,10 +6,10 @@
 //! time of its arrival.
 //!
 //! ```
-//! use kneepoint::event::EventQueue;
-//! use kneepoint::link::{LinkSpec, Links, NodeId};
-//! use kneepoint::packet::Packet;
-//! use kneepoint::units::{Bytes, Rate, Span, Time};
+//! use kneepoint_sim::event::EventQueue;
+//! use kneepoint_sim::link::{LinkSpec, Links, NodeId};
+//! use kneepoint_sim::packet::Packet;
+//! use kneepoint_sim::units::{Bytes, Rate, Span, Time};
 //!
 //! // Two links in a row: 8 Mbit/s and 5 ms, then 4 Mbit/s and 10 ms.
 //! let link = |from, to, mbit, ms| LinkSpec {

@@ -4,22 +4,22 @@
 use super::Estimate;
 
 /// What stands for a number that does not exist.
-pub(crate) const NONE: &str = "–";
+pub const NONE: &str = "–";
 
 /// `value` to `digits` significant digits, without an exponent.
-pub(crate) fn significant(value: f64, digits: i32) -> String {
+pub fn significant(value: f64, digits: i32) -> String {
     if value.is_finite() { fixed(value, decimals(value, digits)) } else { NONE.into() }
 }
 
 /// A whole number without decimals, but for the rounding of a sum; any other to four significant digits.
-pub(crate) fn plain(value: f64) -> String {
+pub fn plain(value: f64) -> String {
     let whole = (value - value.round()).abs() <= 1e-9 * value.abs();
     if whole { fixed(value, 0) } else { significant(value, 4) }
 }
 
 /// A mean and its half width, both to the last significant decimal of the half width: two significant
 /// digits of it, and five of the mean at most. Without a half width, or with a negligible one, the mean is [`plain`].
-pub(crate) fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
+pub fn estimate(estimate: &Estimate, scale: f64) -> (String, Option<String>) {
     let mean = estimate.mean * scale;
     match estimate.half_width.map(|half_width| half_width * scale).filter(|half_width| half_width.is_finite())
     {

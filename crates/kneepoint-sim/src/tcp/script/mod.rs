@@ -2,7 +2,7 @@
 //! Scripts of packetdrill that test a sender: what arrives, what it must send and when, and its state.
 //!
 //! ```
-//! use kneepoint::tcp::script;
+//! use kneepoint_sim::tcp::script;
 //!
 //! let text = "
 //!     0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3

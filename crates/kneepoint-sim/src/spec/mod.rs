@@ -12,7 +12,7 @@ mod tests;
 
 pub use builder::Builder;
 pub use check::Invalid;
-pub(crate) use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits, kept};
+pub use check::{GREATEST_POPULATION, GREATEST_SEQUENCE, capacity_suits, kept};
 pub use roster::{Roster, Slot};
 
 use crate::link::{LinkSpec, Network, NodeId};
@@ -74,7 +74,7 @@ impl Valid {
     }
 
     /// About how many bytes it takes in memory.
-    pub(crate) fn footprint(&self) -> usize {
+    pub fn footprint(&self) -> usize {
         let pairs: usize = self.groups().iter().map(|group| group.pairs.len()).sum();
         let members: usize = self.groups().iter().map(|group| group.members.len()).sum();
         // A short string on the heap takes some thirty bytes beside its handle.

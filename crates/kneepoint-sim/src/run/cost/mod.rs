@@ -91,7 +91,7 @@ pub struct Cost {
 const STEP: f64 = 1e6;
 
 /// A table that doubles when it is full has half more room than contents in the mean, and, while it moves, both places.
-pub(crate) const fn growing(each: usize) -> usize {
+pub const fn growing(each: usize) -> usize {
     each + each / 2
 }
 

@@ -18,7 +18,7 @@ pub struct Fault {
 
 impl Fault {
     /// A problem at a place, and its remedy.
-    pub(crate) fn at(span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Fault {
+    pub fn at(span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Fault {
         Fault { span, message: message.into(), help: Some(help.into()) }
     }
 }
@@ -37,14 +37,16 @@ impl Error for Fault {}
 
 /// The faults found so far. Parsing continues after each, so that one pass reports them all.
 #[derive(Debug, Default)]
-pub(crate) struct Faults(Vec<Fault>);
+pub struct Faults(Vec<Fault>);
 
 impl Faults {
-    pub(crate) fn add(&mut self, span: &Range<usize>, message: impl Into<String>) {
+    /// Adds a problem at a place.
+    pub fn add(&mut self, span: &Range<usize>, message: impl Into<String>) {
         self.push(span, message.into(), None);
     }
 
-    pub(crate) fn add_with_help(
+    /// Adds a problem at a place, and its remedy.
+    pub fn add_with_help(
         &mut self,
         span: &Range<usize>,
         message: impl Into<String>,
@@ -58,17 +60,17 @@ impl Faults {
     }
 
     /// Adds a fault.
-    pub(crate) fn take(&mut self, fault: Fault) {
+    pub fn take(&mut self, fault: Fault) {
         self.0.push(fault);
     }
 
     /// Whether the parser should give up: further faults would not be read.
-    pub(crate) fn enough(&self) -> bool {
+    pub fn enough(&self) -> bool {
         self.0.len() >= 100
     }
 
     /// Adds the faults of another pass, without duplicates.
-    pub(crate) fn join(&mut self, other: Faults) {
+    pub fn join(&mut self, other: Faults) {
         if self.is_empty() {
             self.0 = other.0;
             return;
@@ -80,16 +82,18 @@ impl Faults {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// All faults, sorted by place, without duplicates, each clamped to character boundaries of `text`.
-    pub(crate) fn finish(mut self, text: &str) -> Vec<Fault> {
+    pub fn finish(mut self, text: &str) -> Vec<Fault> {
         for fault in &mut self.0 {
             let start = text.floor_char_boundary(fault.span.start);
             fault.span = start..text.ceil_char_boundary(fault.span.end).clamp(start, text.len());

@@ -11,7 +11,7 @@
 pub mod abr;
 mod csv;
 pub mod external;
-pub(crate) mod har;
+pub mod har;
 mod size;
 
 pub use external::External;
