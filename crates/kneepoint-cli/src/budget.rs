@@ -11,11 +11,10 @@
 
 use std::collections::BTreeMap;
 
-use kneepoint::experiment::Work;
 use kneepoint::run::cost::Term;
 use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
-use kneepoint::study::Wanted;
+use kneepoint::study::{Wanted, Work};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 

@@ -218,7 +218,7 @@ impl ComparisonPlan {
     pub fn conduct(mut self, settings: &ComparisonOptions, as_json: bool) -> Result<(), Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
-        let study = self.study();
+        let mut study = self.study();
         let listens = self.listens(settings);
         settings.sweep.check(listens)?;
         let objects = self.objects || settings.objects;
@@ -243,7 +243,7 @@ impl ComparisonPlan {
             manifest: &manifest,
             out: &out,
         };
-        let conducted = conductor::conduct(&study, &settings.sweep, &files)?;
+        let conducted = conductor::conduct(&mut study, &settings.sweep, &files)?;
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
@@ -273,8 +273,8 @@ impl ComparisonPlan {
             let remedy = format!("name a directory with `{}`", host::option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
         }
-        let study = self.study();
-        let conducted = conductor::conduct(&study, &settings.sweep, &())?;
+        let mut study = self.study();
+        let conducted = conductor::conduct(&mut study, &settings.sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;

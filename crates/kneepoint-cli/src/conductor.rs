@@ -8,11 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kneepoint::experiment::Work;
 use kneepoint::run::cost::Term;
 use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
-use kneepoint::study::{Record, Records, Study, Wanted, fingerprint};
+use kneepoint::study::{Record, Records, Study, Wanted, Work, fingerprint};
 use kneepoint::trace::Observer;
 use kneepoint::units::{Span, Time};
 
@@ -84,12 +83,30 @@ impl Aside for () {
     }
 }
 
-/// Makes the runs that a study wants. After Ctrl-C, runs that are under way are given up and the others come back.
+/// Makes the runs that a study wants, round by round. After Ctrl-C, runs that are under way are given up and the others come back.
 pub fn conduct<S: Study>(
-    study: &S,
+    study: &mut S,
     sweep: &Sweep,
     aside: &impl Aside,
 ) -> Result<Conducted<S::Outcome>, Failure> {
+    if matches!(host::embedding().map(host::Host::share), Some(host::Share::Only(_))) {
+        // Runs that are asked for by name may be of any round.
+        study.every_round();
+    }
+    let mut conducted = round(study, sweep, aside)?;
+    // What follows from an outcome is for the shard that knows it: the others have ended.
+    let sweep = sweep.whole();
+    while conducted.left() == 0
+        && let Some(why) = study.again(&conducted.outcome)
+    {
+        tell(why);
+        conducted = round(study, &sweep, aside)?;
+    }
+    Ok(conducted)
+}
+
+/// Makes the runs of one round.
+fn round<S: Study>(study: &S, sweep: &Sweep, aside: &impl Aside) -> Result<Conducted<S::Outcome>, Failure> {
     sweep.check(aside.listens())?;
     let store = sweep.store()?;
     // Before the first run, so that from then on an interrupt finds us prepared.
@@ -203,7 +220,7 @@ pub fn conduct<S: Study>(
         let found = threads::map(&places, look).into_iter().collect::<Result<Vec<_>, Failure>>()?;
         let kept = found.iter().flatten().count();
         let left = Left { shard: part.to_string(), runs: planned, kept, left: planned - kept };
-        return if kept < planned { Err(Failure::Left(left)) } else { conduct(study, &sweep.whole(), aside) };
+        return if kept < planned { Err(Failure::Left(left)) } else { round(study, &sweep.whole(), aside) };
     }
     if ended && sweep.divided() && records.len() < planned {
         return Err(Failure::Said(0));

@@ -14,11 +14,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use kneepoint::experiment::Work;
 use kneepoint::run::cost::Term;
 use kneepoint::run::{Cost, Simulation};
 use kneepoint::spec::Valid;
-use kneepoint::study::{Study, Wanted};
+use kneepoint::study::{Study, Wanted, Work};
 use kneepoint::units::{Span, Time};
 use serde::Serialize;
 

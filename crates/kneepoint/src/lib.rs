@@ -80,8 +80,8 @@
 //! | [`capture`] | packet captures: pcap to the signals of a sender, and a simulated link to pcapng |
 //! | [`scenario`] | TOML text to a spec |
 //! | [`measure`] | events to a summary, a table over time, headline figures |
-//! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`study`] | what a study wants run, and what becomes of the rows |
+//! | [`experiment`] | a published figure or table: runs, claims and verdicts |
 //! | [`chart`] | numbers to SVG |
 //! | [`report`] | outcomes to documents and data, and these to bytes |
 //!

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The estimate of what a run takes, beside what the engine counts while it runs, and what makes it larger.
 
-use kneepoint::experiment::Packets;
 use kneepoint::run::{Cost, Simulation};
 use kneepoint::scenario::parse;
 use kneepoint::spec::Valid;
+use kneepoint::study::Packets;
 use kneepoint::units::{Span, Time};
 
 /// The only case of a scenario.

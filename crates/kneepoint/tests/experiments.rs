@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kneepoint::experiment::{
-    Choice, Experiment, Pace, Publication, Scope, Variant, Work, parse, parse_in, parse_with,
+    Choice, Experiment, Pace, Publication, Scope, Variant, parse, parse_in, parse_with,
 };
 use kneepoint::run::run;
+use kneepoint::study::Work;
 
 fn experiments(pace: Pace) -> Vec<(String, Experiment)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");

@@ -12,11 +12,11 @@ mod dumbbell;
 
 use dumbbell::{at, edit, flow, group, interval, minimal};
 use kneepoint::cc;
-use kneepoint::experiment::{Packets, Watched};
 use kneepoint::predict;
 use kneepoint::queue;
 use kneepoint::run::Simulation;
 use kneepoint::spec::Valid;
+use kneepoint::study::{Packets, Watched};
 use kneepoint::tcp::{Receiver, Sender};
 use kneepoint::trace::{FlowId, Observer};
 

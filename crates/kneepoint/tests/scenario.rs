@@ -2,7 +2,7 @@
 //! Scenarios: the meaning of valid texts, and the faults of invalid ones.
 
 use kneepoint::cc;
-use kneepoint::queue::{self, Limit};
+use kneepoint::queue;
 use kneepoint::scenario::{Fault, Plan, example, parse, scheme};
 use kneepoint::spec::Valid;
 use kneepoint::tcp::{Host, Options, Recovery};
@@ -336,19 +336,6 @@ fn every_preset_whose_algorithm_exists_is_a_scheme() {
         };
         let scheme = scheme::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!(scheme.cc.name() == preset.of || scheme.queue.name() == preset.of);
-    }
-}
-
-#[test]
-fn a_scheme_as_toml_is_read_as_the_same_scheme() {
-    for text in ["sack", "tahoe:decrease=0.3", "reno", "ratcp:backlog=4", "ratcp/red/erica:utilization=0.8"] {
-        let scheme = scheme::parse(text).unwrap();
-        let valid = valid(&format!("{}\n{DUMBBELL}", scheme.to_toml()));
-        assert_eq!(valid.groups()[0].cc.as_ref(), Some(&scheme.cc));
-        assert_eq!(Some(valid.groups()[0].tcp.as_ref().unwrap().recovery), scheme.recovery);
-        assert_eq!(valid.network().links[0].queue, scheme.queue);
-        assert_eq!(valid.network().links[0].feedback, scheme.feedback.unwrap_or_default());
-        assert_eq!(valid.network().links[0].limit, Limit::Packets(1125));
     }
 }
 

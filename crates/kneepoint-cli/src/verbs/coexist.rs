@@ -7,11 +7,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::experiment::Effort;
 use kneepoint::report::format::text;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, scheme};
-use kneepoint::study::coexist::{Coexist, Invalid, Question, row_flows};
+use kneepoint::study::coexist::{Coexist, Question, row_flows};
+use kneepoint::study::{Effort, Invalid};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
 
 use super::compare::{read_scheme, short_names, tcp_options};
@@ -100,13 +100,13 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
 pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
-    let (study, seeds) = study(arguments)?;
+    let (mut study, seeds) = study(arguments)?;
     arguments.sweep.check(false)?;
     if arguments.sweep.dry_run() {
         return Forecast::of(&study, &arguments.sweep, false, |_| Vec::new())?.print(as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle()?;
-    let Conclusion { answer, manifest, effort } = conduct(&study, seeds, arguments)?;
+    let Conclusion { answer, manifest, effort } = conduct(&mut study, seeds, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
     write_report(&document, &out, &[Picture::Png])?;
     write_scenarios(&study.scenarios, &out)?;
@@ -123,8 +123,8 @@ pub fn coexist(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
 
 /// Runs every pair, and leaves no report behind.
 pub fn answer(arguments: &Arguments) -> Result<Answer, Failure> {
-    let (study, seeds) = study(arguments)?;
-    Ok(conduct(&study, seeds, arguments)?.answer)
+    let (mut study, seeds) = study(arguments)?;
+    Ok(conduct(&mut study, seeds, arguments)?.answer)
 }
 
 /// The encounters and their seeds.
@@ -149,7 +149,7 @@ struct Conclusion {
     effort: Effort,
 }
 
-fn conduct(study: &Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Conclusion, Failure> {
+fn conduct(study: &mut Coexist, seeds: Vec<u64>, arguments: &Arguments) -> Result<Conclusion, Failure> {
     let conducted = conductor::conduct(study, &arguments.sweep, &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {

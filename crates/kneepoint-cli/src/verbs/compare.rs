@@ -8,14 +8,14 @@ use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::scenario::{self, fitting_name};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
-use kneepoint::spec::Valid;
-use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
+use kneepoint::study::Invalid;
+use kneepoint::study::dumbbell::{Asked, Question, Refused, Sessions};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
-use kneepoint::units::{Interval, Rate, Span, Time};
+use kneepoint::units::{Interval, Rate, Span};
 
 use crate::answer::Answer;
-use crate::comparison::{self, ComparisonPlan, refused};
+use crate::comparison::{self, ComparisonPlan};
 use crate::completion;
 use crate::failure::Failure;
 use crate::host;
@@ -108,34 +108,19 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
         true => arguments.workload.schemes(),
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
-    let names = short_names(&schemes);
-    let mut seeds = Vec::new();
-    let mut rows: Vec<(String, Valid)> = Vec::new();
-    let mut scenarios = Vec::new();
-    for (place, name) in schemes.iter().enumerate() {
-        if schemes[..place].contains(name) {
-            return Err(Failure::usage(
-                format!("the scheme `{name}` is given twice"),
-                "name each scheme once",
-            ));
-        }
-        let scheme = read_scheme(name, &tcp)?;
-        let party = [Party { name: "forward", scheme: &scheme, flows: arguments.flows }];
-        let text = dumbbell(arguments, &title, &party, &tcp, chosen.sessions()).to_toml();
-        let set = &arguments.settings.set;
-        let (mut plan, text) = host::extensions().parse_set(&text, set, &of, &given).map_err(|faults| {
+    let named_schemes = short_names(&schemes).into_iter().zip(read_all(&schemes, &tcp)?);
+    let question = question(arguments, &title, named_schemes.collect(), tcp, chosen.sessions());
+    let Asked { rows, scenarios, seeds } = question.plan(&of, &given).map_err(|refused| match refused {
+        Refused::Invalid(invalid) => {
+            let Invalid { name, text, faults } = *invalid;
             let origin = format!("the scenario that these arguments make for {name}");
-            refused(origin, text.clone(), set, faults)
-        })?;
-        if let Some(case) = plan.cases.first() {
-            is_of(&case.valid, &scheme)?;
+            comparison::refused(origin, text, &question.set, faults)
         }
-        // One bottleneck, no sweep: one case.
-        let row = names[place].clone();
-        seeds = plan.seeds;
-        rows.extend(plan.cases.drain(..).map(|case| (row.clone(), case.valid)));
-        scenarios.push((row, text));
-    }
+        Refused::Replaced { scheme, by } => Failure::usage(
+            format!("--set puts `{by}` in the place of a part of the scheme `{scheme}`"),
+            "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
+        ),
+    })?;
     Ok(ComparisonPlan {
         title,
         scenarios,
@@ -147,21 +132,13 @@ fn plan(arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     })
 }
 
-/// Whether the long transfers and the bottleneck are still the scheme's, whatever `--set` says.
-fn is_of(valid: &Valid, scheme: &Scheme) -> Result<(), Failure> {
-    let control = valid.groups().first().and_then(|group| group.cc.as_ref());
-    let queue = valid.network().links.iter().find(|link| link.measured).map(|link| &link.queue);
-    let other = [
-        control.filter(|cc| cc.name() != scheme.cc.name()).map(|cc| cc.name()),
-        queue.filter(|queue| queue.name() != scheme.queue.name()).map(|queue| queue.name()),
-    ];
-    match other.into_iter().flatten().next() {
-        None => Ok(()),
-        Some(other) => Err(Failure::usage(
-            format!("--set puts `{other}` in the place of a part of the scheme `{}`", scheme.name),
-            "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
-        )),
-    }
+/// The schemes, each named once.
+fn read_all(schemes: &[String], tcp: &[(String, Raw)]) -> Result<Vec<Scheme>, Failure> {
+    let read = |(place, name): (usize, &String)| match schemes[..place].contains(name) {
+        true => Err(Failure::usage(format!("the scheme `{name}` is given twice"), "name each scheme once")),
+        false => read_scheme(name, tcp),
+    };
+    schemes.iter().enumerate().map(read).collect()
 }
 
 fn title(arguments: &Arguments) -> String {
@@ -204,33 +181,32 @@ pub(super) fn short_names(schemes: &[String]) -> Vec<String> {
     short.iter().enumerate().map(unique).collect()
 }
 
-fn dumbbell<'a>(
-    arguments: &'a Arguments,
-    title: &'a str,
-    parties: &'a [Party<'a>],
-    tcp: &'a [(String, Raw)],
+fn question<'a>(
+    arguments: &Arguments,
+    title: &str,
+    schemes: Vec<(String, Scheme)>,
+    tcp: Vec<(String, Raw)>,
     web: Sessions<'a>,
-) -> Dumbbell<'a> {
-    let part = |share: u64| Time(arguments.duration.0 / share);
-    Dumbbell {
-        title,
-        parties,
+) -> Question<'a> {
+    Question {
+        title: title.to_string(),
+        schemes,
+        extensions: host::extensions(),
         tcp,
         rate: arguments.rate,
         rtt: arguments.rtt,
-        buffer: &arguments.buffer,
+        flows: arguments.flows,
+        buffer: arguments.buffer.clone(),
         reverse: arguments.reverse,
         full: arguments.settings.captures(),
         web,
         duration: arguments.duration,
-        // 100s..300s and 0s..50s of the default of 400s.
-        measure: arguments
-            .measure
-            .unwrap_or(Interval { from: part(4), to: Time(arguments.duration.0 / 4 * 3) }),
-        start: arguments.start.unwrap_or(Interval { from: Time::ZERO, to: part(8) }),
+        measure: arguments.measure,
+        start: arguments.start,
         seeds: arguments.seeds,
         seed: arguments.seed,
         sample: Some(arguments.sample).filter(|sample| *sample > Span::ZERO),
+        set: arguments.settings.set.clone(),
     }
 }
 

@@ -123,8 +123,8 @@ pub fn live(arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     write_series(&all, &measured, &out)?;
     let seeds: Vec<u64> = (1..=arguments.repetitions).collect();
     let beside = all.into_iter().zip(measured).map(Case::measured);
-    let study = study::Live::new(beside, seeds.clone());
-    let conducted = conductor::conduct(&study, &Sweep::from(&arguments.means), &())?;
+    let mut study = study::Live::new(beside, seeds.clone());
+    let conducted = conductor::conduct(&mut study, &Sweep::from(&arguments.means), &())?;
     let stopped = interrupt::asked();
     if stopped {
         notes.push(format!("interrupted: {finished} runs of the kernel finished"));

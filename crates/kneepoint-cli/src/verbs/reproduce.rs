@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::experiment::{Effort, Experiment, Pace, Reproduction, Scope};
+use kneepoint::experiment::reproduce::Reproduce;
+use kneepoint::experiment::{Experiment, Pace, Reproduction, Scope};
 use kneepoint::report::format::text;
 use kneepoint::report::{self, Manifest, output, reproduction};
 use kneepoint::scenario;
-use kneepoint::study::reproduce::Reproduce;
+use kneepoint::study::Effort;
 use serde_json::json;
 
 use crate::answer::{self, Answer};
@@ -18,7 +19,6 @@ use crate::conductor;
 use crate::failure::Failure;
 use crate::files::{self, tell};
 use crate::forecast::Forecast;
-use crate::host::{self, Host, Share};
 use crate::library::{self, Volume};
 use crate::means::Sweep;
 use crate::outputs::{Out, Picture, directory, report_at, write_report};
@@ -201,33 +201,17 @@ struct Judged {
     planned: usize,
 }
 
-/// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
 fn conduct(mut study: Reproduce, sweep: &Sweep) -> Result<Judged, Failure> {
-    let mut sweep = sweep.clone();
-    if study.pace == Pace::Full && matches!(host::embedding().map(Host::share), Some(Share::Only(_))) {
-        // It knows no outcomes, and may be given a run of any round.
-        study.doubt_all();
+    let conducted = conductor::conduct(&mut study, sweep, &())?;
+    let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
+    if left > 0 {
+        return Err(Failure::Interrupted(format!(
+            "stopped: {left} runs were not finished; {} are kept\n\
+             the same command goes on from there, and then judges the claims",
+            reproduction::effort(&effort)
+        )));
     }
-    loop {
-        let conducted = conductor::conduct(&study, &sweep, &())?;
-        // What follows from the outcomes is for the shard that knows them: the others have ended.
-        sweep = sweep.whole();
-        let (left, planned, effort) = (conducted.left(), conducted.planned, conducted.records.effort());
-        if left > 0 {
-            return Err(Failure::Interrupted(format!(
-                "stopped: {left} runs were not finished; {} are kept\n\
-                 the same command goes on from there, and then judges the claims",
-                reproduction::effort(&effort)
-            )));
-        }
-        let outcomes = conducted.outcome;
-        if study.pace == Pace::Quick || !study.again(&outcomes) {
-            return Ok(Judged { outcomes, effort, planned });
-        }
-        tell(
-            "where a claim does not hold for certain, other readings are run, and more seeds where it is within the noise",
-        );
-    }
+    Ok(Judged { outcomes: conducted.outcome, effort, planned })
 }
 
 /// The texts that an experiment is made of, under their names.

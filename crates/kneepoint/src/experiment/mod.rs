@@ -28,23 +28,22 @@
 
 pub mod bins;
 pub mod claim;
-pub mod compute;
 pub mod expression;
 mod outcome;
 pub mod publication;
 mod read;
+pub mod reproduce;
 mod sections;
 mod vet;
-pub mod work;
 
 pub use bins::Bins;
 pub use claim::{Cause, CheckResult, Claim, Judgement, Verdict};
-pub use compute::Computation;
-pub use outcome::{Because, Effort, Reproduction};
+pub use outcome::{Because, Reproduction};
 pub use publication::{Choice, Publication};
 pub use read::{parse, parse_in, parse_with};
 pub use sections::{FigureSpec, Scale};
-pub use work::{Packets, Watch, Watched, Yield};
+
+use crate::study::Work;
 
 crate::choice! {
     /// Which readings of a publication are run.
@@ -148,23 +147,4 @@ pub struct Point {
     pub labels: Vec<(String, String)>,
     /// The work there.
     pub work: Work,
-}
-
-/// The work at a point.
-#[derive(Clone, Debug)]
-pub enum Work {
-    /// A simulation.
-    Packets(Box<Packets>),
-    /// A computation, which takes no seed and little time.
-    Computation(Box<Computation>),
-}
-
-impl Work {
-    /// Everything that its rows depend on, except the seed and the program.
-    pub fn identity(&self) -> String {
-        match self {
-            Work::Packets(packets) => packets.identity(),
-            Work::Computation(computation) => computation.identity(),
-        }
-    }
 }

@@ -15,17 +15,6 @@ pub struct Reproduction {
     pub frames: Vec<Frame>,
 }
 
-/// The effort of several experiments together. Runs that they share are counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Effort {
-    /// Runs that finished.
-    pub runs: usize,
-    /// Packets that bottlenecks carried in them.
-    pub packets: u64,
-    /// CPU time they took.
-    pub cpu_seconds: f64,
-}
-
 /// Why a claim does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Because<'a> {

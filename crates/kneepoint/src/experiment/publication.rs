@@ -16,12 +16,13 @@ use std::collections::BTreeMap;
 
 use super::expression::{Check, Expression};
 use super::sections::{Alternative, SharedSilence, WordParams, Words};
-use super::{Reading, Scope, Variant, Work, read};
-use crate::scenario::fault::Faults;
+use super::{Reading, Scope, Variant, read};
+use crate::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::write_all;
 use crate::scenario::tree::{Key, Node, Table, Value};
 use crate::scenario::{self, Extensions, Fault, Files};
+use crate::study::Work;
 use crate::suggest::did_you_mean;
 
 /// More combinations than this are not a table that somebody reads.

@@ -9,15 +9,15 @@ use super::expression::{Check, Expression, Wrong};
 use super::publication::{Choice, Publication, Under};
 use super::sections::{Alternative, FigureSpec, Head, Names, Predict, Silence, Statement, Words};
 use super::vet::vet;
-use super::work::{Packets, Watched};
-use super::{Computation, Experiment, Pace, Point, Reading, Scope, Variant, Work, compute};
+use super::{Experiment, Pace, Point, Reading, Scope, Variant};
+use crate::fault::Faults;
 use crate::scenario::choose::{Precedence, choose};
-use crate::scenario::fault::Faults;
 use crate::scenario::reader::{Shape, section, settings};
 use crate::scenario::sweep::{self, write_all};
 use crate::scenario::tree::{Key, Node, Table, Value};
 use crate::scenario::{self, Extensions, Fault, Files, Opened};
 use crate::settings::{Raw, Setting};
+use crate::study::{Computation, Packets, Work, compute};
 use crate::units::{Interval, Span};
 use crate::{fluid, predict};
 
@@ -220,7 +220,7 @@ fn simulations(body: &Table, files: Files, faults: &mut Faults) -> Option<(Vec<P
         let windows = windows.iter().map(|(key, _, window)| (key.clone(), *window)).collect();
         let work = match &watched {
             None => Packets { windows, ..Packets::from(case.valid) },
-            Some((predict, predictors)) => match Watched::new(&case.valid, predict, predictors) {
+            Some((predict, predictors)) => match predict.watched(&case.valid, predictors) {
                 Ok(flow) => Packets { watched: Some(flow), windows, ..Packets::from(case.valid) },
                 Err(message) => {
                     let table = section(body, "predict", faults);

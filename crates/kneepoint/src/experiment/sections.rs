@@ -4,30 +4,12 @@
 use std::fmt;
 
 use super::claim::{Cause, Need};
+use crate::predict::Config;
+pub use crate::scenario::Words;
 use crate::settings::{Raw, Setting};
-
-/// Words for people: a sentence, a title.
-#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
-pub struct Words(pub String);
-
-impl fmt::Display for Words {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Setting for Words {
-    const KIND: &'static str = "text";
-    const JSON: &'static [&'static str] = &["string"];
-    fn read(raw: &Raw) -> Result<Words, String> {
-        match raw {
-            Raw::Text(text) if text.len() > 4000 => Err("the text is longer than 4000 bytes".into()),
-            // A text over several lines of the file is one line for its reader.
-            Raw::Text(text) => Ok(Words(text.split_whitespace().collect::<Vec<_>>().join(" "))),
-            _ => Err(format!("{raw} is not text: put it in quotes")),
-        }
-    }
-}
+use crate::spec::{Roster, Slot, Valid};
+use crate::study::Watched;
+use crate::trace::FlowId;
 
 /// Names in a list, or one alone.
 #[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
@@ -125,6 +107,20 @@ crate::settings! {
         hold_off: f64 = 1.0, 0.0..=1000.0;
         /// Steps in which the queue at false positives is counted.
         bins: u32 = 10, 1..=1000;
+    }
+}
+
+impl Predict {
+    /// The predictors on its flow; the error says why there is no such flow.
+    pub fn watched(&self, valid: &Valid, predictors: &[(String, Config)]) -> Result<Watched, String> {
+        let wanted = self.flow.0.rsplit_once('/').and_then(|(name, place)| Some((name, place.parse().ok()?)));
+        let is_wanted = |Slot { group, index }: &Slot| {
+            let group = &valid.groups()[*group];
+            group.kind().listed() && wanted == Some((group.name.as_str(), *index))
+        };
+        let place = Roster::new(valid).fixed().iter().position(is_wanted);
+        let flow = place.ok_or_else(|| format!("flow: there is no `{}`", self.flow))?;
+        Watched::flow(valid, FlowId(flow as u32), predictors, self.hold_off, self.bins as usize)
     }
 }
 

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
-use super::{Experiment, FigureSpec, Point, Work};
+use super::{Experiment, FigureSpec, Point};
+use crate::fault::Faults;
 use crate::measure::Subject;
-use crate::scenario::fault::Faults;
 use crate::scenario::tree::Table;
+use crate::study::Work;
 use crate::suggest::did_you_mean;
 use crate::table::Labels;
 

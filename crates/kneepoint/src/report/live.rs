@@ -321,11 +321,10 @@ mod tests {
     use super::super::format::{html, text};
     use super::super::{csv, json};
     use super::*;
-    use crate::experiment::Packets;
     use crate::run::run;
     use crate::scenario::parse;
     use crate::study::live::{self, Live, on_linux};
-    use crate::study::{Records, Study};
+    use crate::study::{Packets, Records, Study};
     use crate::units::Span;
 
     fn record(packets: &Packets, seed: u64) -> Record {

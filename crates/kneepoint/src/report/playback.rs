@@ -203,10 +203,10 @@ mod tests {
     use super::super::format::{html, markdown, text};
     use super::super::json;
     use super::*;
-    use crate::experiment::{Pace, Packets, parse};
+    use crate::experiment::{Pace, parse};
     use crate::run::run;
     use crate::study::live::{self, Live};
-    use crate::study::{Record, Records as Kept, Study};
+    use crate::study::{Packets, Record, Records as Kept, Study, Work};
     use crate::units::Span;
 
     const SCENARIO: &str = "[experiment]\nid = 'a-b'\ntitle = 'c'\nsource = 'd'\n[run]\nduration = '3s'\n\
@@ -216,9 +216,7 @@ mod tests {
     /// A case with two runs that count and one that is spoiled, by a player.
     fn screening(player: &str, late: u64) -> Screening {
         let experiment = parse(SCENARIO, Pace::Full).unwrap();
-        let crate::experiment::Work::Packets(packets) = &experiment.variants[0].points[0].work else {
-            panic!()
-        };
+        let Work::Packets(packets) = &experiment.variants[0].points[0].work else { panic!() };
         let measured = |seed: u64, spoiled: Option<&str>| {
             let packets = Packets::from(packets.valid.clone());
             let (watch, outcome) = run(&packets.valid, seed, packets.watch(seed));

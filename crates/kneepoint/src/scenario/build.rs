@@ -3,13 +3,13 @@
 
 use super::choose::{Family, Precedence, choose, choose_from, choose_in};
 use super::extensions::Extensions;
-use super::fault::Faults;
 use super::host;
 use super::reader::{Shape, section, settings};
 use super::sections::{Head, Run};
 use super::topology::{self, Laid, Site, Wish};
 use super::traffic::{Context, Group, group};
 use super::tree::{Key, Node, Table, Value};
+use crate::fault::Faults;
 use crate::settings::names::same_name;
 use crate::spec::{Builder, GREATEST_POPULATION, GREATEST_SEQUENCE, Invalid, Valid, capacity_suits};
 use crate::suggest::did_you_mean;
@@ -24,22 +24,6 @@ pub(super) struct Built {
     pub seeds: Vec<u64>,
     pub objects: bool,
 }
-
-/// The names of the sections that are not traffic.
-pub(super) const FIXED: [&str; 12] = [
-    "run",
-    "topology",
-    "node",
-    "link",
-    "queue",
-    "reverse_queue",
-    "feedback",
-    "loss",
-    "capacity",
-    "tcp",
-    "controllers",
-    "sweep",
-];
 
 /// Reads, checks and lays out; `None` after a fault.
 pub(super) fn build(root: &Table, extensions: &Extensions, faults: &mut Faults) -> Option<Built> {

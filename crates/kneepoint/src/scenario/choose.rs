@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::extensions::Extensions;
 pub(crate) use super::family::{Family, Members};
-use super::fault::Faults;
 use super::reader::{Shape, fill};
 use super::tree::{Key, Node, Table, Value};
+use crate::fault::Faults;
 use crate::settings::Raw;
 use crate::settings::names::same_name;
 use crate::suggest::did_you_mean;

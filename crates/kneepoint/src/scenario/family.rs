@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The families of which a scenario chooses by name, and their one list.
-//!
-//! The reader, the outline, the schema and the example go through it: a registry that is in the list is read, documented and checked.
+//! A family of which a scenario chooses by name: its registry, and the presets and the members of other crates besides.
 
 use super::extensions::Extensions;
 use super::presets::{Of, PRESETS, Preset};
-use super::topology;
-use crate::link::{capacity, loss};
 use crate::settings::{Assign, Entry, Field, names};
-use crate::{cc, feedback, fluid, queue};
 
 /// A family's registry, and how scenarios write a choice of it.
 #[derive(Clone, Copy)]
@@ -51,7 +46,7 @@ pub(super) struct Member {
 }
 
 impl Members {
-    const PLAIN: Members = Members {
+    pub(super) const PLAIN: Members = Members {
         what: "",
         definition: "",
         registry: &[],
@@ -113,60 +108,15 @@ impl Members {
     }
 }
 
-macro_rules! families {
-    ($($family:ident $(with $added:ident)? { $($field:ident: $value:expr,)* })*) => { $(
-        impl Family for $family::Config {
-            const MEMBERS: Members =
-                Members { registry: $family::REGISTRY, $($field: $value,)* ..Members::PLAIN };
-            fn member(name: &str) -> Option<Self> {
-                Self::named(name)
-            }
-            fn called(&self) -> &'static str {
-                self.name()
-            }
-            $( fn added(extensions: &Extensions) -> &[Self] {
-                extensions.$added()
-            } )?
-        }
-    )* };
-}
-families! {
-    cc with controllers { what: "congestion control", definition: "cc", section: "flows", presets: Some(Of::Control), }
-    queue with queues { what: "queue discipline", definition: "discipline", section: "queue", presets: Some(Of::Queue), }
-    feedback { what: "feedback", definition: "feedback", section: "feedback", }
-    loss { what: "channel", definition: "channel", section: "loss", }
-    capacity { what: "capacity", definition: "capacity", section: "capacity", }
-    topology {
-        what: "topology",
-        definition: "topology",
-        section: "topology",
-        required: topology::required,
-        implied: true,
+impl Extensions {
+    /// A member of a family by its name.
+    pub(super) fn member<F: Family>(&self, name: &str) -> Option<F> {
+        let added = || F::added(self).iter().find(|one| one.called() == name).cloned();
+        F::member(name).or_else(added)
     }
-    fluid { what: "fluid model", definition: "model", }
-}
 
-/// Every family that a scenario chooses from.
-pub(super) const FAMILIES: &[Members] = &[
-    <cc::Config as Family>::MEMBERS,
-    <queue::Config as Family>::MEMBERS,
-    <feedback::Config as Family>::MEMBERS,
-    <loss::Config as Family>::MEMBERS,
-    <capacity::Config as Family>::MEMBERS,
-    <topology::Config as Family>::MEMBERS,
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_names_of_a_family_are_ways_to_write_one() {
-        for family in FAMILIES {
-            for name in family.names() {
-                let same = family.names().into_iter().filter(|other| names::same_name(other, name));
-                assert_eq!(same.collect::<Vec<_>>(), [name], "{}", family.what);
-            }
-        }
+    /// Every name that a scenario may give to a member of a family.
+    pub(super) fn names<F: Family>(&self) -> Vec<&'static str> {
+        F::MEMBERS.names().into_iter().chain(F::added(self).iter().map(F::called)).collect()
     }
 }

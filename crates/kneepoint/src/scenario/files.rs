@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::choose::{Family, unfold};
 use super::extensions::Extensions;
-use super::fault::Faults;
 use super::tree::{Key, Node, Table, Value};
+use crate::fault::Faults;
 use crate::link::capacity;
 use crate::settings::{Assign, Auto, FilePath, Inline, Raw, Refusal, Setting, Word};
 use crate::traffic::har;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Written forms that only scenarios use: an instant or an interval, a buffer, a name.
+//! Written forms that only scenarios use: an instant or an interval, a buffer, a name, words.
 
 use std::fmt;
 use std::str::FromStr;
@@ -128,6 +128,29 @@ impl Setting for Name {
             }
             Raw::Text(text) => Ok(Name(text.clone())),
             _ => Err(format!("{raw} is not a name: put it in quotes")),
+        }
+    }
+}
+
+/// Words for people: a sentence, a title.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Words(pub String);
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Setting for Words {
+    const KIND: &'static str = "text";
+    const JSON: &'static [&'static str] = &["string"];
+    fn read(raw: &Raw) -> Result<Words, String> {
+        match raw {
+            Raw::Text(text) if text.len() > 4000 => Err("the text is longer than 4000 bytes".into()),
+            // A text over several lines of the file is one line for its reader.
+            Raw::Text(text) => Ok(Words(text.split_whitespace().collect::<Vec<_>>().join(" "))),
+            _ => Err(format!("{raw} is not text: put it in quotes")),
         }
     }
 }

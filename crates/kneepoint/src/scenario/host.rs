@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Options of a host: those of its preset, then what the text sets.
 
-use super::fault::Faults;
 use super::reader::{Shape, fill};
 use super::tree::Table;
 use crate::cc::{self, Marks};
+use crate::fault::Faults;
 use crate::settings::Assign;
 use crate::tcp::{Host, Options};
 

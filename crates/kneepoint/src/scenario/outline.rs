@@ -7,10 +7,11 @@ use super::choose::Family;
 use super::extensions::Extensions;
 pub(super) use super::family::Member;
 use super::family::Members;
-use super::sections::{Head, Run};
+use super::sections::{self, Endpoints, Flows, Head, Process, Run, Sessions};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
 use crate::settings::{Entry, Field, Settings, names};
+use crate::traffic::{Kind, sources};
 use crate::{cc, feedback, queue, tcp};
 
 /// A list of declared fields.
@@ -123,7 +124,7 @@ const SECTIONS: &[Section] = &[
         about: "The links of a graph.",
         repeated: true,
         fields: &[LinkFields::FIELDS],
-        required: super::topology::LINK_REQUIRED,
+        required: topology::LINK_REQUIRED,
         parts: &[
             ("queue", Part::QUEUE),
             ("feedback", Part::FEEDBACK),
@@ -173,9 +174,31 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
+/// The sections of traffic; the first is the one that an example begins with.
+fn traffic() -> impl Iterator<Item = Section> {
+    sources().enumerate().map(|(place, (name, entry, source))| {
+        let kind = source.nature().kind;
+        let fields: &[Fields] = match kind {
+            Kind::Transfers => &[Flows::FIELDS, Endpoints::FIELDS],
+            Kind::Sessions => &[Sessions::FIELDS, Endpoints::FIELDS],
+            Kind::Process => &[Process::FIELDS, Endpoints::FIELDS],
+            Kind::Streams | Kind::Datagrams => &[sections::Members::FIELDS, Endpoints::FIELDS],
+        };
+        let parts: &[_] = match kind.connects() {
+            true => &[("cc", Part::CONTROL), ("tcp", Part::Options)],
+            false => &[],
+        };
+        let required: &[_] = if kind.connects() { &["cc"] } else { &[] };
+        let about =
+            entry.source.lines().nth(1).and_then(|line| line.strip_prefix("//! ")).unwrap_or_default();
+        let (repeated, wanted, own) = (true, place == 0, Some(entry.fields));
+        Section { name, about, repeated, wanted, fields, own, parts, required, ..PLAIN }
+    })
+}
+
 /// Every section but `[sweep]`, those of traffic last.
 pub(super) fn sections() -> impl Iterator<Item = Section> {
-    SECTIONS.iter().copied().chain(super::traffic::outline())
+    SECTIONS.iter().copied().chain(traffic())
 }
 
 /// The fields of a scenario by their paths in `[sweep]`, each with a sentence. Nodes and links of a graph have no paths.

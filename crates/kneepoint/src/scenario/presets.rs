@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Names from papers that stand for one of our algorithms with certain settings.
 
-use super::choose::Family;
 use super::tree::{Node, Table, Value};
 use crate::settings::names::same_name;
 use crate::tcp::Recovery;
@@ -150,8 +149,7 @@ fn named_by(key: &str, node: &Node, found: &mut Vec<&'static Preset>) {
                 let preset = PRESETS.iter().find(|preset| same_name(preset.name, name));
                 // Outside schemes an algorithm goes before a preset of its name.
                 let algorithm = field != "scheme"
-                    && (<cc::Config as Family>::member(name).is_some()
-                        || <queue::Config as Family>::member(name).is_some());
+                    && (cc::Config::named(name).is_some() || queue::Config::named(name).is_some());
                 let preset = preset
                     .filter(|preset| !algorithm && !found.iter().any(|known| known.name == preset.name));
                 found.extend(preset);

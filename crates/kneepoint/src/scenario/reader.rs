@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads a table of the text into declared fields; every mismatch is a fault.
 
-use super::fault::Faults;
 use super::tree::{Node, Table, Value};
+use crate::fault::Faults;
 use crate::settings::{Assign, Field, Refusal, Settings};
 use crate::suggest::did_you_mean;
 

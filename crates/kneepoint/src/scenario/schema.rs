@@ -4,7 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::choose::Family;
-use super::family::{FAMILIES, Member, Members};
+use super::families::FAMILIES;
+use super::family::{Member, Members};
 use super::outline::{Fields, HEAD, Part, Section, sections, sentence};
 use super::written;
 use crate::settings::{Field, names};

@@ -7,8 +7,8 @@
 use super::choose::{Family, Precedence, choose, unfold};
 use super::extensions::Extensions;
 use super::family::Members;
-use super::fault::Faults;
-use super::tree::{Node, Table};
+use super::tree::{Node, Table, Value};
+use crate::fault::Faults;
 use crate::settings::names::same_name;
 use crate::tcp::Host;
 use crate::{cc, feedback, queue, tcp};
@@ -58,7 +58,14 @@ pub fn parse(text: &str) -> Result<Scheme, String> {
     read(text, &Extensions::NONE)
 }
 
-pub(super) fn read(text: &str, extensions: &Extensions) -> Result<Scheme, String> {
+impl Extensions {
+    /// Reads a scheme, as [`parse`] does.
+    pub fn scheme(&self, text: &str) -> Result<Scheme, String> {
+        read(text, self)
+    }
+}
+
+fn read(text: &str, extensions: &Extensions) -> Result<Scheme, String> {
     let text = &*declared(text);
     let parts = Parts::of(text);
     let mut faults = Faults::default();
@@ -137,28 +144,27 @@ impl Scheme {
         Scheme { recovery: Parts::of(&self.name).recovery(host), ..self }
     }
 
-    /// The scheme as sections of a scenario: its queue, its feedback and a group of flows.
-    pub fn to_toml(&self) -> String {
-        let Parts { control, queue, feedback } = Parts::of(&self.name);
-        let feedback =
-            feedback.map(|feedback| format!("feedback = {}\n", inline::<feedback::Config>(feedback)));
-        let recovery = self.recovery.map(|recovery| format!("tcp = {{ recovery = \"{recovery}\" }}\n"));
-        format!(
-            "queue = {}\n{}\n[[flows]]\ncc = {}\n{}",
-            inline::<queue::Config>(queue),
-            feedback.unwrap_or_default(),
-            inline::<cc::Config>(control),
-            recovery.unwrap_or_default()
-        )
+    /// The fields of a scenario that are about the bottleneck: its queue, and its feedback if it has one.
+    pub(crate) fn bottleneck(&self) -> Table {
+        let Parts { queue, feedback, .. } = Parts::of(&self.name);
+        let fields = Table::default().with("queue", chosen::<queue::Config>(queue));
+        match feedback {
+            Some(feedback) => fields.with("feedback", chosen::<feedback::Config>(feedback)),
+            None => fields,
+        }
+    }
+
+    /// The fields of a group that are about its senders: their controller, and their recovery if the scheme implies one.
+    pub(crate) fn sender(&self) -> Table {
+        let fields = Table::default().with("cc", chosen::<cc::Config>(Parts::of(&self.name).control));
+        match self.recovery {
+            Some(recovery) => fields.with("tcp", Table::default().with("recovery", Value::text(recovery))),
+            None => fields,
+        }
     }
 }
 
-/// `{ kind = "pert", t1 = "5ms" }`.
-fn inline<F: Family>(part: &str) -> String {
-    let mut faults = Faults::default();
-    let table: Table = unfold(&Node::text(part, &(0..0)), F::MEMBERS, "", &mut faults).unwrap_or_default();
-    let field = |(key, node): &(super::tree::Key, Node)| {
-        format!("{} = {}", key.text, node.raw().map_or(String::new(), |raw| raw.to_string()))
-    };
-    format!("{{ {} }}", table.entries.iter().map(field).collect::<Vec<_>>().join(", "))
+/// A part of a scheme as a table: `{ kind = "pert", t1 = "5ms" }`.
+fn chosen<F: Family>(part: &str) -> Table {
+    unfold(&Node::text(part, &(0..0)), F::MEMBERS, "", &mut Faults::default()).unwrap_or_default()
 }

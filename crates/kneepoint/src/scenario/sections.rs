@@ -2,12 +2,28 @@
 //! The sections of a scenario, declared field by field.
 
 use super::forms::{Name, Start};
-use crate::settings::{Auto, List, Never, Or, Unlimited};
+use crate::settings::{Auto, List, Never, Or, Raw, Refusal, Settings, Unlimited};
 use crate::spec::GREATEST_POPULATION;
 use crate::units::{Bytes, Interval, Span, Time};
 
 const SHORTEST: Span = Span::from_micros(1);
 const LONGEST: Span = Span::from_secs(1_000_000);
+
+/// The names of the sections that are not traffic.
+pub(super) const FIXED: [&str; 12] = [
+    "run",
+    "topology",
+    "node",
+    "link",
+    "queue",
+    "reverse_queue",
+    "feedback",
+    "loss",
+    "capacity",
+    "tcp",
+    "controllers",
+    "sweep",
+];
 
 crate::choice! {
     /// Which way data travels.
@@ -149,5 +165,24 @@ crate::settings! {
         start: Start = Start::default();
         /// When it stops opening connections.
         stop: Or<Span, Never> = Or::WORD, Or::is(SHORTEST)..=Or::is(LONGEST);
+    }
+}
+
+/// Reads the first seed of a study, within the range of `seed` in `[run]`.
+pub fn seed(text: &str) -> Result<u64, String> {
+    run_field("seed", text).map(|run| run.seed)
+}
+
+/// Reads a number of seeds, within the range of `seeds` in `[run]`.
+pub fn seeds(text: &str) -> Result<u32, String> {
+    run_field("seeds", text).map(|run| run.seeds)
+}
+
+fn run_field(name: &str, text: &str) -> Result<Run, String> {
+    let mut run = Run::default();
+    match run.set(name, &Raw::guess(text)) {
+        Ok(()) => Ok(run),
+        Err(Refusal::Value(message)) => Err(message),
+        Err(Refusal::Unknown) => Err(format!("[run] has no `{name}`")),
     }
 }

@@ -5,10 +5,11 @@
 //! `sweep.` replaces the values of an axis.
 
 use super::extensions::Extensions;
-use super::fault::Faults;
 use super::outline::spelled;
 use super::sweep::{assign, write};
-use super::tree::{Key, Node, Table, Value, read};
+use super::text::read;
+use super::tree::{Key, Node, Table, Value};
+use crate::fault::Faults;
 use crate::settings::Raw;
 
 /// The text of a scenario, and the fields set from outside on lines of their own. Spans of faults refer to it.

@@ -10,11 +10,11 @@
 //! ```
 
 use super::extensions::Extensions;
-use super::fault::Faults;
 use super::host;
 use super::scheme;
 use super::traffic::label;
 use super::tree::{Key, Node, Table, Value};
+use crate::fault::Faults;
 use crate::suggest::did_you_mean;
 use crate::tcp::Host;
 

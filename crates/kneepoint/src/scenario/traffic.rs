@@ -3,43 +3,20 @@
 
 use super::choose::{Family, Precedence, choose_from, unfold};
 use super::extensions::Extensions;
-use super::fault::Faults;
 use super::forms::{Name, Start};
 use super::host;
-use super::outline::{Fields, PLAIN, Part, Section};
 use super::reader::{Shape, fill};
 use super::sections::{Endpoints, Flows, Members, Process, Run, Sessions};
 use super::topology::Wish;
 use super::tree::{Node, Table, Value};
+use crate::fault::Faults;
 use crate::link::NodeId;
 use crate::settings::{Assign, Auto, Never, Or, Settings};
 use crate::spec::{self, GREATEST_SEQUENCE, Member, Schedule};
 use crate::suggest::did_you_mean;
-use crate::traffic::{self, Kind, sources};
+use crate::traffic::{self, Kind};
 use crate::units::{Bytes, Interval, Span, Time};
 use crate::{cc, tcp};
-
-/// The sections of traffic for the outline; the first is the one that an example begins with.
-pub(super) fn outline() -> impl Iterator<Item = Section> {
-    sources().enumerate().map(|(place, (name, entry, source))| {
-        let kind = source.nature().kind;
-        let fields: &[Fields] = match kind {
-            Kind::Transfers => &[Flows::FIELDS, Endpoints::FIELDS],
-            Kind::Sessions => &[Sessions::FIELDS, Endpoints::FIELDS],
-            Kind::Process => &[Process::FIELDS, Endpoints::FIELDS],
-            Kind::Streams | Kind::Datagrams => &[Members::FIELDS, Endpoints::FIELDS],
-        };
-        let parts: &[_] = match kind.connects() {
-            true => &[("cc", Part::CONTROL), ("tcp", Part::Options)],
-            false => &[],
-        };
-        let required: &[_] = if kind.connects() { &["cc"] } else { &[] };
-        let about =
-            entry.source.lines().nth(1).and_then(|line| line.strip_prefix("//! ")).unwrap_or_default();
-        let (repeated, wanted, own) = (true, place == 0, Some(entry.fields));
-        Section { name, about, repeated, wanted, fields, own, parts, required, ..PLAIN }
-    })
-}
 
 /// Sections against which every group is checked.
 pub(super) struct Context<'f> {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The TOML text as a tree whose keys and values carry their positions.
+//! A scenario as a tree whose keys and values carry their positions in its text.
 
+use std::fmt;
 use std::ops::Range;
 
-use toml::de::{DeTable, DeValue};
-
-use super::fault::Faults;
+use crate::fault::Faults;
 use crate::settings::Raw;
 
 /// A value with its position.
@@ -39,6 +38,46 @@ pub(crate) struct Table {
 pub(crate) struct Key {
     pub text: String,
     pub span: Range<usize>,
+}
+
+/// A value without a place, until its tree is written as a text.
+impl From<Value> for Node {
+    fn from(value: Value) -> Node {
+        Node { span: 0..0, swept: false, value }
+    }
+}
+
+impl From<Raw> for Value {
+    fn from(raw: Raw) -> Value {
+        match raw {
+            Raw::List(values) => Value::list(values.into_iter().map(Value::from)),
+            raw => Value::Scalar(raw),
+        }
+    }
+}
+
+impl From<Table> for Value {
+    fn from(table: Table) -> Value {
+        Value::Table(table)
+    }
+}
+
+impl Value {
+    /// Anything as its text: a rate, a name.
+    pub(crate) fn text(shown: impl fmt::Display) -> Value {
+        Value::Scalar(Raw::Text(shown.to_string()))
+    }
+
+    /// A whole number. One that TOML cannot hold is one that no setting holds.
+    pub(crate) fn whole(number: impl Into<u64>) -> Value {
+        let number = number.into();
+        let huge = |_| Raw::Huge(number.to_string());
+        Value::Scalar(i64::try_from(number).map_or_else(huge, Raw::Integer))
+    }
+
+    pub(crate) fn list(values: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(values.into_iter().map(Node::from).collect())
+    }
 }
 
 impl Node {
@@ -78,7 +117,7 @@ impl Node {
         }
     }
 
-    fn is_table(&self) -> bool {
+    pub(super) fn is_table(&self) -> bool {
         matches!(self.value, Value::Table(_))
     }
 
@@ -100,33 +139,35 @@ impl Node {
 }
 
 impl Table {
+    /// The table with a further field at its end.
+    #[must_use]
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Table {
+        self.entries.push((Key { text: key.into(), span: 0..0 }, Node::from(value.into())));
+        self
+    }
+
+    /// The table with a further field at its end, if there is a value for it.
+    #[must_use]
+    pub(crate) fn with_some(self, key: &str, value: Option<impl Into<Value>>) -> Table {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// The table with the fields of another at its end.
+    #[must_use]
+    pub(crate) fn and(mut self, other: Table) -> Table {
+        self.entries.extend(other.entries);
+        self
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entries.iter().find(|(one, _)| one.text == key).map(|(_, node)| node)
     }
 
     pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.entries.iter_mut().find(|(one, _)| one.text == key).map(|(_, node)| node)
-    }
-
-    /// The table as a TOML text: values first, then a section for each table and each of a list of tables.
-    pub(crate) fn to_toml(&self) -> String {
-        let line = |(key, node): &(Key, Node)| format!("{} = {}\n", bare(&key.text), inline(node));
-        let lines = |table: &Table| table.entries.iter().map(line).collect::<String>();
-        let (mut head, mut sections) = (String::new(), String::new());
-        for (key, node) in &self.entries {
-            let name = bare(&key.text);
-            match &node.value {
-                Value::Table(table) => sections += &format!("\n[{name}]\n{}", lines(table)),
-                Value::List(nodes) if !nodes.is_empty() && nodes.iter().all(Node::is_table) => {
-                    for one in nodes {
-                        let Value::Table(table) = &one.value else { continue };
-                        sections += &format!("\n[[{name}]]\n{}", lines(table));
-                    }
-                }
-                _ => head += &format!("{name} = {}\n", inline(node)),
-            }
-        }
-        head + &sections
     }
 
     /// The position of the value, or of the table if the value is absent.
@@ -152,71 +193,4 @@ impl Table {
         }
         tables
     }
-}
-
-/// A key, in quotes where TOML wants them.
-fn bare(key: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if !key.is_empty() && key.chars().all(plain) { key.to_string() } else { quoted(key) }
-}
-
-/// A value on one line.
-fn inline(node: &Node) -> String {
-    match &node.value {
-        Value::Scalar(Raw::Text(text)) => quoted(text),
-        Value::List(nodes) => format!("[{}]", nodes.iter().map(inline).collect::<Vec<_>>().join(", ")),
-        Value::Table(table) => {
-            let entry = |(key, value): &(Key, Node)| format!("{} = {}", bare(&key.text), inline(value));
-            format!("{{ {} }}", table.entries.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
-        Value::Scalar(_) | Value::Foreign(_) => node.show(),
-    }
-}
-
-/// Text as TOML writes it, whatever is in it: a basic string of TOML is a string of JSON.
-pub(crate) fn quoted(text: &str) -> String {
-    // TOML escapes one character that JSON does not.
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
-}
-
-/// Parses TOML; syntax errors become faults.
-pub(crate) fn read(text: &str, faults: &mut Faults) -> Table {
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        faults.add(&error.span().unwrap_or(0..0), format!("invalid TOML: {}", error.message()));
-    }
-    table(document.get_ref(), 0..0)
-}
-
-fn table(table: &DeTable, span: Range<usize>) -> Table {
-    let mut entries: Vec<(Key, Node)> = table
-        .iter()
-        .map(|(key, value)| {
-            let key = Key { text: key.get_ref().to_string(), span: key.span() };
-            (key, node(value.get_ref(), value.span()))
-        })
-        .collect();
-    entries.sort_by_key(|(key, _)| key.span.start);
-    Table { span, entries }
-}
-
-fn node(value: &DeValue, span: Range<usize>) -> Node {
-    let huge = |text: &str| Raw::Huge(text.to_string());
-    let value = match value {
-        DeValue::Boolean(value) => Value::Scalar(Raw::Bool(*value)),
-        DeValue::String(text) => Value::Scalar(Raw::Text(text.to_string())),
-        DeValue::Integer(value) => {
-            let whole = i64::from_str_radix(value.as_str(), value.radix());
-            Value::Scalar(whole.map_or_else(|_| huge(&value.to_string()), Raw::Integer))
-        }
-        DeValue::Float(value) => {
-            Value::Scalar(Raw::float(value.as_str()).unwrap_or_else(|| huge(value.as_str())))
-        }
-        DeValue::Datetime(date) => Value::Foreign(date.to_string()),
-        DeValue::Array(values) => {
-            Value::List(values.iter().map(|one| node(one.get_ref(), one.span())).collect())
-        }
-        DeValue::Table(inner) => Value::Table(table(inner, span.clone())),
-    };
-    Node { span, swept: false, value }
 }

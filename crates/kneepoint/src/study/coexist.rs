@@ -11,10 +11,10 @@ pub use coexistence::{Coexistence, Encounter, Meeting, Square, places};
 pub use conduct::{Conduct, Extreme, shown};
 
 use super::dumbbell::{Dumbbell, Party, Sessions};
-use super::{Records, Study, Wanted, seed_by_seed};
-use crate::experiment::{Packets, Work};
+use super::{Invalid, Packets, Records, Study, Wanted, Work, seed_by_seed};
 use crate::scenario::scheme::Scheme;
-use crate::scenario::{Extensions, Fault};
+use crate::scenario::tree::{Table, Value};
+use crate::scenario::{Document, Extensions};
 use crate::settings::Raw;
 use crate::table::Row;
 use crate::units::{Interval, Rate, Span, Time};
@@ -68,17 +68,6 @@ pub struct Coexist {
     pub scenarios: Vec<(String, String)>,
 }
 
-/// A scenario that is not valid.
-#[derive(Clone, Debug)]
-pub struct Invalid {
-    /// The encounter.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-    /// Its faults.
-    pub faults: Vec<Fault>,
-}
-
 /// How many of `flows` are the row's, and by how many flows that misses `mix`. Both sides have at least one.
 pub fn row_flows(mix: f64, flows: u32) -> (u32, f64) {
     let wanted = mix * f64::from(flows);
@@ -90,19 +79,20 @@ impl Question {
     /// The runs that answer it.
     pub fn plan(self) -> Result<Coexist, Box<Invalid>> {
         let (mut encounters, mut scenarios) = (Vec::new(), Vec::new());
-        let buffers = self.buffers.iter().map(|buffer| format!("{buffer:?}")).collect::<Vec<_>>().join(", ");
         for square in places(self.schemes.len(), self.flows.len(), 1).filter(|one| !self.is_mirror(*one)) {
             let name = format!("{}, {} flows", self.pair(square), self.flows[square.flows]);
-            let text = format!("{}\n[sweep]\n\"topology.buffer\" = [{buffers}]\n", self.dumbbell(square));
-            let plan = match self.extensions.parse(&text) {
+            let buffers = Value::list(self.buffers.iter().map(Value::text));
+            let swept = Table::default().with("topology.buffer", buffers);
+            let document = Document::write(self.tree(square).with("sweep", swept));
+            let plan = match self.extensions.plan(&document) {
                 Ok(plan) => plan,
-                Err(faults) => return Err(Box::new(Invalid { name, text, faults })),
+                Err(faults) => return Err(Invalid::of(name, document, faults)),
             };
             for (buffer, case) in plan.cases.into_iter().enumerate() {
                 let work = Work::Packets(Box::new(Packets::from(case.valid)));
                 encounters.push((Square { buffer, ..square }, work));
             }
-            scenarios.push((name, text));
+            scenarios.push((name, document.into_text()));
         }
         Ok(Coexist { question: self, encounters, scenarios })
     }
@@ -124,7 +114,7 @@ impl Question {
         row == column && square.row > square.column
     }
 
-    fn dumbbell(&self, square: Square) -> String {
+    fn tree(&self, square: Square) -> Table {
         let [row, column] = self.sides(self.flows[square.flows]);
         let part = |share: u64| Time(self.duration.0 / share);
         Dumbbell {
@@ -147,7 +137,7 @@ impl Question {
             seed: self.seeds.first().copied().unwrap_or(1),
             sample: None,
         }
-        .to_toml()
+        .tree()
     }
 
     fn title(&self) -> String {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compare: cases side by side, each with the same seeds. `knee compare` and `knee run` are both this study.
 
-use super::{Record, Records, Study, Wanted};
-use crate::experiment::{Packets, Work};
+use super::{Packets, Record, Records, Study, Wanted, Work};
 use crate::measure::Theory;
 use crate::spec::Valid;
 

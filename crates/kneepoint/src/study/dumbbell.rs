@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One bottleneck with its traffic, written as a scenario: the arguments of `knee compare` and `knee coexist`.
+//! One bottleneck with its traffic as a scenario: what `knee compare` and `knee coexist` ask about.
 
-use std::fmt::{self, Write};
+mod question;
+
+pub use question::{Asked, Question, Refused};
 
 use crate::scenario::scheme::Scheme;
-use crate::scenario::{fitting_name, quoted};
+use crate::scenario::tree::{Table, Value};
+use crate::scenario::{Document, fitting_name};
 use crate::settings::Raw;
 use crate::units::{Interval, Rate, Span};
 
@@ -19,6 +22,7 @@ pub struct Party<'a> {
 }
 
 /// Sessions of short transfers.
+#[derive(Clone, Copy, Debug)]
 pub struct Sessions<'a> {
     /// The section of their source.
     pub section: &'a str,
@@ -68,86 +72,113 @@ pub struct Dumbbell<'a> {
 }
 
 impl Dumbbell<'_> {
-    /// The scenario, as `knee run` reads it.
-    pub fn to_toml(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = self.write(&mut text);
-        text
+    /// The scenario.
+    pub fn document(&self) -> Document {
+        Document::write(self.tree())
     }
 
-    fn write(&self, text: &mut String) -> fmt::Result {
-        let parties = self.parties.iter().map(|party| (party, queue_and_sender(party.scheme)));
-        let parties = parties.collect::<Vec<_>>();
-        let Some((_, (queue, sender))) = parties.first() else { return Ok(()) };
-        writeln!(text, "name = {}\n{queue}", quoted(&fitting_name(self.title)))?;
-        if self.reverse > 0 {
-            writeln!(text, "reverse_{}", queue.lines().next().unwrap_or_default())?;
-        }
-        self.write_run(text)?;
-        writeln!(
-            text,
-            "\n[topology]\nkind = \"dumbbell\"\nrate = \"{}\"\nrtt = \"{}\"",
-            self.rate, self.rtt
-        )?;
-        writeln!(text, "buffer = {}", quoted(self.buffer))?;
-        // Acknowledgements of a minimal network come back on a link of their own. That is the same and faster,
-        // unless other data travels their way: then they must share its bottleneck, which is like ours.
-        match self.reverse {
-            0 if self.full => writeln!(text, "access = \"full\"")?,
-            0 => writeln!(text, "access = \"minimal\"")?,
-            _ => writeln!(text, "access = \"full\"\nreverse_buffer = {}", quoted(self.buffer))?,
-        }
-        if !self.tcp.is_empty() {
-            writeln!(text, "\n[tcp]")?;
-            self.tcp.iter().try_for_each(|(name, value)| writeln!(text, "{name} = {value}"))?;
-        }
-        let start = self.start;
-        for (Party { name, flows, .. }, (_, own)) in &parties {
-            writeln!(text, "\n[[flows]]\nname = \"{name}\"\ncount = {flows}\nstart = \"{start}\"\n{own}")?;
-        }
-        if self.reverse > 0 {
-            writeln!(
-                text,
-                "[[flows]]\nname = \"reverse\"\ndirection = \"reverse\"\ncount = {}",
-                self.reverse
-            )?;
-            writeln!(text, "start = \"{start}\"\n{sender}")?;
-        }
-        let Sessions { section, count, fields } = &self.web;
-        if *count > 0 {
-            writeln!(text, "[[{section}]]\nname = \"web\"\nsessions = {count}\nstart = \"{start}\"")?;
-            fields.iter().try_for_each(|(name, value)| match value {
-                Raw::Text(value) => writeln!(text, "{name} = {}", quoted(value)),
-                value => writeln!(text, "{name} = {value}"),
-            })?;
-            writeln!(text, "{sender}")?;
-        }
-        Ok(())
+    /// Its sections.
+    pub(super) fn tree(&self) -> Table {
+        let bottleneck = self.parties.first().map(|party| party.scheme.bottleneck()).unwrap_or_default();
+        let against = bottleneck.get("queue").filter(|_| self.reverse > 0).map(|queue| queue.value.clone());
+        let root = Table::default().with("name", Value::text(fitting_name(self.title))).and(bottleneck);
+        root.with_some("reverse_queue", against)
+            .with("run", self.run())
+            .with("topology", self.topology())
+            .with_some("tcp", Some(options(self.tcp)).filter(|options| !options.entries.is_empty()))
+            .with("flows", Value::list(self.flows().map(Value::from)))
+            .with_some(self.web.section, self.sessions().map(|web| Value::list([web.into()])))
     }
 
-    fn write_run(&self, text: &mut String) -> fmt::Result {
-        writeln!(text, "\n[run]\nduration = \"{}\"\nmeasure = \"{}\"", self.duration, self.measure)?;
-        writeln!(text, "seeds = {}\nseed = {}", self.seeds, self.seed)?;
-        self.sample.map_or(Ok(()), |sample| writeln!(text, "sample = \"{sample}\""))
+    fn run(&self) -> Table {
+        Table::default()
+            .with("duration", Value::text(self.duration))
+            .with("measure", Value::text(self.measure))
+            .with("seeds", Value::whole(self.seeds))
+            .with("seed", Value::whole(self.seed))
+            .with_some("sample", self.sample.map(Value::text))
+    }
+
+    /// Acknowledgements of a minimal network come back on a link of their own. That is the same and faster, unless other data travels
+    /// their way: then they must share its bottleneck, which is like ours.
+    fn topology(&self) -> Table {
+        let both = self.reverse > 0;
+        let access = if both || self.full { "full" } else { "minimal" };
+        Table::default()
+            .with("kind", Value::text("dumbbell"))
+            .with("rate", Value::text(self.rate))
+            .with("rtt", Value::text(self.rtt))
+            .with("buffer", Value::text(self.buffer))
+            .with("access", Value::text(access))
+            .with_some("reverse_buffer", both.then(|| Value::text(self.buffer)))
+    }
+
+    fn flows(&self) -> impl Iterator<Item = Table> {
+        let group =
+            |name, count| Table::default().with("name", Value::text(name)).with("count", Value::whole(count));
+        let forward = self.parties.iter().map(move |party| {
+            group(party.name, party.flows).with("start", Value::text(self.start)).and(party.scheme.sender())
+        });
+        let reverse = (self.reverse > 0).then(|| {
+            group("reverse", self.reverse)
+                .with("direction", Value::text("reverse"))
+                .with("start", Value::text(self.start))
+                .and(self.sender())
+        });
+        forward.chain(reverse)
+    }
+
+    fn sessions(&self) -> Option<Table> {
+        let Sessions { count, fields, .. } = self.web;
+        let web = || {
+            Table::default()
+                .with("name", Value::text("web"))
+                .with("sessions", Value::whole(count))
+                .with("start", Value::text(self.start))
+                .and(options(fields))
+                .and(self.sender())
+        };
+        (count > 0).then(web)
+    }
+
+    /// The sender of background traffic.
+    fn sender(&self) -> Table {
+        self.parties.first().map(|party| party.scheme.sender()).unwrap_or_default()
     }
 }
 
-/// A scheme as sections has its queue and its feedback in lines of their own at the top; what is left says which sender a
-/// group has.
-fn queue_and_sender(scheme: &Scheme) -> (String, String) {
-    let text = scheme.to_toml();
-    let (queue, sender) = text.split_once("\n\n[[flows]]\n").unwrap_or((&text, ""));
-    (queue.to_string(), sender.to_string())
+/// Fields with values as they were given.
+fn options(fields: &[(impl AsRef<str>, Raw)]) -> Table {
+    fields.iter().fold(Table::default(), |table, (name, value)| table.with(name.as_ref(), value.clone()))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::scenario::{self, scheme};
+    use crate::scenario::{self, Extensions, scheme};
     use crate::tcp::Recovery;
     use crate::units::Time;
 
     use super::*;
+
+    fn plain() -> Dumbbell<'static> {
+        Dumbbell {
+            title: "plain",
+            parties: &[],
+            tcp: &[],
+            rate: Rate::from_mbit(20),
+            rtt: Span::from_millis(80),
+            buffer: "77pkt",
+            reverse: 0,
+            full: false,
+            web: Sessions::NONE,
+            duration: Span::from_secs(40),
+            measure: Interval { from: Time(10_000_000_000), to: Time(30_000_000_000) },
+            start: Interval { from: Time::ZERO, to: Time(5_000_000_000) },
+            seeds: 2,
+            seed: 9,
+            sample: Some(Span::from_millis(100)),
+        }
+    }
 
     #[test]
     fn what_is_written_is_what_was_asked_for() {
@@ -162,20 +193,13 @@ mod tests {
                 ("payload".to_string(), Raw::Text("500b".to_string())),
                 ("dupthresh".to_string(), Raw::Integer(4)),
             ],
-            rate: Rate::from_mbit(20),
-            rtt: Span::from_millis(80),
-            buffer: "77pkt",
             reverse: 3,
-            full: false,
             web: Sessions { section: "web", count: 7, fields: &[("objects", Raw::Integer(3))] },
-            duration: Span::from_secs(40),
-            measure: Interval { from: Time(10_000_000_000), to: Time(30_000_000_000) },
-            start: Interval { from: Time::ZERO, to: Time(5_000_000_000) },
-            seeds: 2,
-            seed: 9,
-            sample: Some(Span::from_millis(100)),
+            ..plain()
         };
-        let plan = scenario::parse(&dumbbell.to_toml()).unwrap();
+        let document = dumbbell.document();
+        let plan = Extensions::NONE.plan(&document).unwrap();
+        assert_eq!(scenario::parse(document.text()), Ok(plan.clone()), "{}", document.text());
         let [case] = &plan.cases[..] else { panic!("one case, not {}", plan.cases.len()) };
         let valid = &case.valid;
         assert_eq!((plan.name.as_str(), plan.seeds), (dumbbell.title, vec![9, 10]));
@@ -194,5 +218,26 @@ mod tests {
             assert!(group.members.iter().all(|member| member.start == dumbbell.start));
         }
         assert_eq!((valid.schedule().measure, valid.schedule().sample), (dumbbell.measure, dumbbell.sample));
+    }
+
+    #[test]
+    fn the_bottleneck_and_the_senders_are_the_schemes_as_a_scenario_has_them() {
+        let presets = scheme::PRESETS.iter().filter(|preset| preset.family == scheme::Of::Control);
+        let presets = presets.map(|preset| preset.name);
+        for text in
+            presets.chain(["tahoe:decrease=0.3", "ratcp:backlog=4", "ratcp/red/erica:utilization=0.8"])
+        {
+            let scheme = scheme::parse(text).unwrap();
+            let parties = [Party { name: "forward", scheme: &scheme, flows: 2 }];
+            let document = Dumbbell { parties: &parties, ..plain() }.document();
+            let plan = Extensions::NONE.plan(&document).unwrap();
+            assert_eq!(scenario::parse(document.text()), Ok(plan.clone()), "{}", document.text());
+            let valid = &plan.cases[0].valid;
+            let (group, link) = (&valid.groups()[0], &valid.network().links[0]);
+            assert_eq!(group.cc.as_ref(), Some(&scheme.cc));
+            let recovery = group.tcp.as_ref().unwrap().recovery;
+            assert!(scheme.recovery.is_none_or(|own| own == recovery), "{text}: {recovery}");
+            assert_eq!((&link.queue, &link.feedback), (&scheme.queue, &scheme.feedback.unwrap_or_default()));
+        }
     }
 }

@@ -13,8 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Wanted, hash};
-use crate::experiment::Work;
+use super::{Wanted, Work, hash};
 use crate::spec::Valid;
 
 include!(concat!(env!("OUT_DIR"), "/fingerprints.rs"));
@@ -129,9 +128,9 @@ fn prints(used: &BTreeSet<Used>) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Packets;
     use crate::link::{capacity, loss};
     use crate::scenario::Extensions;
+    use crate::study::Packets;
     use crate::traffic::{self, abr};
     use crate::{cc, feedback, fluid, law, predict, queue};
 

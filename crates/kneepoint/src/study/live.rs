@@ -6,9 +6,8 @@
 
 use serde::Serialize;
 
-use super::{Record, Records, Study, Wanted, seed_by_seed};
+use super::{Packets, Record, Records, Study, Wanted, Work, seed_by_seed};
 use crate::cc;
-use crate::experiment::{Packets, Work};
 use crate::spec::{Builder, Invalid, Valid};
 use crate::table::{Frame, Row};
 use crate::tcp::{Host, Options};

@@ -16,7 +16,7 @@
 
 mod packets;
 
-pub use packets::{Invalid, Trial, Trials};
+pub use packets::{Trial, Trials};
 
 use serde::Serialize;
 
@@ -282,8 +282,8 @@ impl Serialize for Outcome {
 mod tests {
     use super::packets::observed;
     use super::*;
-    use crate::experiment::Work;
     use crate::study::Study;
+    use crate::study::Work;
     use crate::units::Span;
 
     fn question(along: Option<&str>) -> Question {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Predict: the accuracy of congestion predictors on a flow, case by case and seed by seed.
 
-use super::{Record, Records, Study, Wanted, seed_by_seed};
-use crate::experiment::Work;
-use crate::experiment::work::{Packets, Watched, scores};
+use super::watch::scores;
+use super::{Packets, Record, Records, Study, Wanted, Watched, Work, seed_by_seed};
 use crate::predict::{Config, Score};
 use crate::spec::Valid;
 use crate::trace::FlowId;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{self, Named};
-use crate::experiment::work::over_time;
-use crate::experiment::{Effort, Work, Yield};
+use super::watch::{Yield, over_time};
+use super::work::Work;
 use crate::run::Outcome;
 use crate::table::{Row, Table};
 
@@ -120,12 +120,23 @@ impl Records {
     }
 }
 
+/// The effort of several runs together. Runs that studies share are counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Runs that finished.
+    pub runs: usize,
+    /// Packets that bottlenecks carried in them.
+    pub packets: u64,
+    /// CPU time they took.
+    pub cpu_seconds: f64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Packets;
     use crate::run::run;
     use crate::scenario::parse;
+    use crate::study::Packets;
 
     #[test]
     fn a_record_reads_back_what_was_written_to_the_last_bit() {

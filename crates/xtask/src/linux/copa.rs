@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use kneepoint::measure::{Meter, Subject};
-use kneepoint::scenario::{Extensions, parse};
+use kneepoint::scenario::Extensions;
 use kneepoint::settings::Raw;
 use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::tcp::Host;
@@ -74,7 +74,7 @@ fn delay((rate, rtt, seconds): Place, host: Host, scheme: &str, seed: u64) -> Re
     };
     let duration = Span::from_secs(seconds);
     let part = |share: u64| Time(duration.0 / share);
-    let text = Dumbbell {
+    let dumbbell = Dumbbell {
         title: "a lone Copa",
         parties: &[Party { name: "forward", scheme: &scheme, flows: 1 }],
         tcp: &tcp,
@@ -91,9 +91,15 @@ fn delay((rate, rtt, seconds): Place, host: Host, scheme: &str, seed: u64) -> Re
         seed,
         sample: None,
     };
-    let text = text.to_toml();
-    let told = |faults: Vec<_>| format!("{} faults in\n{text}", faults.len());
-    let case = parse(&text).map_err(told)?.cases.into_iter().next().ok_or("a plan without a case")?;
+    let document = dumbbell.document();
+    let told = |faults: Vec<_>| format!("{} faults in\n{}", faults.len(), document.text());
+    let case = Extensions::NONE
+        .plan(&document)
+        .map_err(told)?
+        .cases
+        .into_iter()
+        .next()
+        .ok_or("a plan without a case")?;
     let (meter, _) = kneepoint::run::run(&case.valid, seed, Meter::new(&case.valid, seed));
     let rows = meter.rows(&Subject::FEW);
     let link = rows.iter().find(|row| Subject::Link.has(row)).ok_or("a run without a link")?;

@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use super::study::{self, Measured, on_linux};
-use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope, Work};
+use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope};
 use kneepoint::scenario;
 use kneepoint::spec::Valid;
+use kneepoint::study::Work;
 use kneepoint::units::Span;
 
 use super::invalid;

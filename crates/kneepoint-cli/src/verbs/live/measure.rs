@@ -6,10 +6,9 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use super::study::{Machine, Measured};
-use kneepoint::experiment::Yield;
 use kneepoint::measure::{Meter, RECEIVING, SENDING, Series};
 use kneepoint::run as engine;
-use kneepoint::study::Record;
+use kneepoint::study::{Record, Yield};
 use kneepoint::table::Row;
 use kneepoint::units::Span;
 use kneepoint_linux::live as kernel;

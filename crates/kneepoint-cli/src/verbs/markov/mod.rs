@@ -13,7 +13,8 @@ use kneepoint::report::format::text;
 use kneepoint::report::{self, csv, json};
 use kneepoint::scenario;
 use kneepoint::settings::{Raw, Setting, Settings};
-use kneepoint::study::markov::{Invalid, Outcome, Place, Point, Question, Trial, cases};
+use kneepoint::study::Invalid;
+use kneepoint::study::markov::{Outcome, Place, Point, Question, Trial, cases};
 use kneepoint::units::Span;
 
 use crate::answer::{self, Answer};
@@ -156,11 +157,11 @@ fn simulate(
     let seeds = (0..u64::from(arguments.seeds)).map(|place| first + place).collect();
     let trial = Trial { seeds, duration: arguments.duration };
     let places: Vec<Place> = points.iter().map(|point| point.place.clone()).collect();
-    let trials = trial.plan(&question.cases, &places).map_err(|invalid| {
+    let mut trials = trial.plan(&question.cases, &places).map_err(|invalid| {
         let Invalid { name, text, faults } = *invalid;
         Failure::Scenario { origin: format!("the scenario of {name}"), text, faults }
     })?;
-    let conducted = conductor::conduct(&trials, &Sweep::from(&arguments.means), &())?;
+    let conducted = conductor::conduct(&mut trials, &Sweep::from(&arguments.means), &())?;
     if conducted.left() > 0 {
         let left = conducted.left();
         let message = format!("stopped: {left} runs were not finished; the same command goes on from there");

@@ -95,9 +95,9 @@ pub(super) fn watch(file: Option<&PathBuf>, arguments: &Arguments) -> Result<Pre
     let tagged = plan.cases.iter().map(|case| tagged(&case.valid, arguments.flow.as_deref()));
     let tagged = tagged.collect::<Result<Vec<_>, _>>()?;
     let flows = plan.cases.iter().zip(&tagged).map(|(case, (flow, _))| (case.valid.clone(), *flow));
-    let study = Predict::new(flows, &configs, arguments.hold_off, seeds)
+    let mut study = Predict::new(flows, &configs, arguments.hold_off, seeds)
         .map_err(|message| Failure::usage(message, "choose another flow with --flow GROUP/PLACE"))?;
-    let conducted = conductor::conduct(&study, &Sweep::from(&arguments.means), &())?;
+    let conducted = conductor::conduct(&mut study, &Sweep::from(&arguments.means), &())?;
     let (done, planned) = (conducted.records.len(), conducted.planned);
     if done < planned {
         let message = format!(

@@ -96,7 +96,12 @@ impl Scope<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::run;
+    use crate::scenario::parse;
+    use crate::study::watch::{Yield, over_time};
+    use crate::study::work::Packets;
     use crate::table::Row;
+    use crate::units::{Interval, Span, Time};
 
     fn frame() -> Frame {
         let mut frame = Frame::default();
@@ -132,5 +137,33 @@ mod tests {
         let missing = value("max(queue[link=a] over flows)", None).unwrap_err();
         assert_eq!(missing.to_string(), "queue[flows=…, link=a]");
         assert!(value("sum(queue over flows in (1, 2))", None).is_err());
+    }
+
+    #[test]
+    fn the_first_seconds_of_a_link_can_be_asked_for_in_two_ways() {
+        let text = "[run]\nduration = '9s'\nmeasure = '6s..9s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\n\
+                    rate = '10mbit'\n[[flows]]\ncc = 'reno'\n";
+        let valid = parse(text).unwrap().cases.remove(0).valid;
+        let begin = Interval { from: Time::ZERO, to: Span::from_secs(5).after_start() };
+        let packets = Packets { windows: vec![("begin".into(), begin)], ..Packets::from(valid) };
+        let Yield { mut rows, series } = run(&packets.valid, 1, packets.watch(1)).0.finish();
+        rows.extend(series.iter().flat_map(over_time));
+        let mut frame = Frame::default();
+        frame.add(&[], 1, &rows);
+        let (frame, labels) = (&frame, &Labels::new());
+        let asked = |claim: &str| {
+            let expression = Expression::parse(claim).unwrap();
+            expression.value(Scope { frame, labels, seed: Some(1) }).unwrap()
+        };
+        let used = asked("utilization[link=r1-r2, window=begin]");
+        assert!((0.3..0.99).contains(&used), "slow start takes a while: {used}");
+        let sampled = asked("mean(link_throughput_bps[link=r1-r2] over time from 1 to 5) / 10e6");
+        assert!((used - sampled).abs() < 1e-6, "{used} and {sampled}");
+        // The measurement window is another time.
+        assert!(asked("utilization[link=r1-r2]") > used);
+        assert_eq!(
+            asked("drops[link=r1-r2, window=begin]"),
+            asked("sum(drops[link=r1-r2] over time from 1 to 5)")
+        );
     }
 }

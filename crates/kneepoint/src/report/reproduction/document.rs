@@ -8,9 +8,10 @@ use super::super::document::{
     Block, Column, Document, Figure, Finding, Layout, Prose, Section, Shown, Table, TableLine,
 };
 use super::{effort, figure, number, reason, shared, shown, tally};
-use crate::experiment::{self, Because, Cause, Effort, Judgement, Pace, Reproduction, Verdict};
+use crate::experiment::{self, Because, Cause, Judgement, Pace, Reproduction, Verdict};
 use crate::report::Manifest;
 use crate::settings::Setting;
+use crate::study::Effort;
 
 /// More numbers than this are left to the data.
 const MOST_NUMBERS: usize = 4;

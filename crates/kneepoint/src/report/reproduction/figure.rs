@@ -4,8 +4,9 @@
 use super::super::document::{Block, Column, Shown, Table, TableLine};
 use crate::chart::{self, Axis, Dot, Drawing, Group, Groups, Line, Lines, scatter, scheme_class};
 use crate::experiment::expression::{self, Expression, Fold, Operator, Part, Reference};
-use crate::experiment::{Claim, FigureSpec, Reproduction, Scale, Work, claim};
+use crate::experiment::{Claim, FigureSpec, Reproduction, Scale, claim};
 use crate::measure::{Metric, Subject, headlines};
+use crate::study::Work;
 use crate::table::Estimate;
 use crate::table::{Frame, Labels, quantity};
 use crate::units::Time;

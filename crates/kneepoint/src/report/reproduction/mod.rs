@@ -10,7 +10,8 @@ mod shared;
 pub use document::{document, ours};
 
 use super::number;
-use crate::experiment::{CheckResult, Claim, Effort, Judgement, Verdict};
+use crate::experiment::{CheckResult, Claim, Judgement, Verdict};
+use crate::study::Effort;
 use crate::table::Estimate;
 use crate::table::Labels;
 

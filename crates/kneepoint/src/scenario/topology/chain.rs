@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Chain: nodes in a row, `r1` to the last, with hosts on them; the smallest network is one link with `hops = 1`.
 
-use super::super::fault::Faults;
 use super::super::forms::{Buffer, Name};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{DelaySteps, Laid, Site, Topology, Wish, delay_range, delays_increase, steps};
+use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId};
 use crate::queue;
 use crate::settings::{Or, Timed};

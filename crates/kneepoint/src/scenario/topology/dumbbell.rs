@@ -9,12 +9,12 @@
 //! `access = "minimal"` simulates the same round trips with fewer links: senders sit on the first router,
 //! one link carries data on from the second, and one carries acknowledgements all the way back.
 
-use super::super::fault::Faults;
 use super::super::forms::{Buffer, Pace};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{DelaySteps, Laid, Pipe, Site, Topology, Wish, delay_range, delays_increase, steps};
+use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId};
 use crate::queue::Limit;
 use crate::settings::{Auto, Or};

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::super::choose::{Precedence, choose};
-use super::super::fault::Faults;
 use super::super::forms::{Buffer, Name};
 use super::super::reader::{Shape, settings};
 use super::super::sections::Direction;
 use super::super::tree::Table;
 use super::net::Net;
 use super::{DelaySteps, Laid, Site, Topology, Wish, delay_range, delays_increase, steps};
+use crate::fault::Faults;
 use crate::link::{LinkSpec, NodeId, capacity, loss};
 use crate::settings::{Auto, Or};
 use crate::suggest::did_you_mean;

@@ -9,10 +9,10 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use super::extensions::Extensions;
-use super::fault::Faults;
 use super::forms::{Buffer, Pace};
 use super::sections::{Direction, Endpoints};
 use super::tree::Table;
+use crate::fault::Faults;
 use crate::link::{Network, NodeId, capacity, loss};
 use crate::settings::{List, Never, Or, Settings, Timed, increasing};
 use crate::units::{Bytes, Rate, Span};

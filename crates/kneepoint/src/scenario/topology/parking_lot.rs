@@ -6,11 +6,11 @@
 //!        ╰ s2   ╰ d2           a flow over one hop meets one over all
 //! ```
 
-use super::super::fault::Faults;
 use super::super::forms::{Buffer, Pace};
 use super::super::tree::Table;
 use super::chain::Backbone;
 use super::{DelaySteps, Laid, Site, Topology, delay_range, delays_increase, steps};
+use crate::fault::Faults;
 use crate::link::NodeId;
 use crate::settings::Or;
 use crate::units::{Rate, Span};

@@ -2,12 +2,13 @@
 //! The packets beside the analysis: a scenario and its runs at each point.
 
 use super::{Case, Place};
-use crate::experiment::{Packets, Work};
 use crate::markov::{Params, Protocol, Rounding, Sampled};
-use crate::scenario::{self, Fault};
-use crate::study::{Records, Study, Wanted, seed_by_seed};
+use crate::scenario::tree::{Table, Value};
+use crate::scenario::{Document, Extensions};
+use crate::settings::Raw;
+use crate::study::{Invalid, Packets, Records, Study, Wanted, Work, seed_by_seed};
 use crate::table::{Estimate, Row, value};
-use crate::units::Span;
+use crate::units::{Interval, Span, Time};
 
 /// How packets are simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,17 +23,6 @@ pub struct Trial {
 const HEADER: u64 = 40;
 /// What the scenarios call the persistent session.
 const SESSION: &str = "session";
-
-/// A scenario that is not valid.
-#[derive(Clone, Debug)]
-pub struct Invalid {
-    /// The point.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-    /// Its faults.
-    pub faults: Vec<Fault>,
-}
 
 /// The runs of packets at some places.
 #[derive(Clone, Debug)]
@@ -53,42 +43,81 @@ impl Trial {
                 Some(at) => format!("{} at {at}", cases[place.case].name),
                 None => cases[place.case].name.clone(),
             };
-            let text = self.scenario(&name, &place.params);
-            let valid = match scenario::parse(&text) {
+            let document = Document::write(self.tree(&name, &place.params));
+            let valid = match Extensions::NONE.plan(&document) {
                 Ok(mut plan) => plan.cases.remove(0).valid,
-                Err(faults) => return Err(Box::new(Invalid { name, text, faults })),
+                Err(faults) => return Err(Invalid::of(name, document, faults)),
             };
             let payload = 8.0 * payload(&place.params) as f64;
             runs.push((Work::Packets(Box::new(Packets::from(valid))), payload));
-            scenarios.push((name, text));
+            scenarios.push((name, document.into_text()));
         }
         Ok(Trials { seeds: self.seeds.clone(), runs, scenarios })
     }
 
-    fn scenario(&self, name: &str, params: &Params) -> String {
-        let Params { rate, delay, buffer, arrivals, session, max_sessions, backlog, .. } = params;
-        let Trial { seeds, duration } = self;
-        let (seed, count, from) = (seeds.first().unwrap_or(&1), seeds.len(), Span(duration.0 / 20));
-        let rounding = if params.readings.rounding == Rounding::Ceiling { "up" } else { "down" };
-        let control = match params.protocol {
-            Protocol::Tcp => "cc = \"reno\"".to_string(),
-            Protocol::Ratcp => format!(
-                "cc = {{ kind = \"ratcp\", base_rtt = \"{delay}\", backlog = {backlog:?}, rounding = \"{rounding}\" }}"
-            ),
-        };
-        format!(
-            "name = \"{name}\"\n\n\
-             [run]\nduration = \"{duration}\"\nmeasure = \"{from}..{duration}\"\nseed = {seed}\nseeds = {count}\n\n\
-             [topology]\nkind = \"dumbbell\"\nrate = \"{rate}\"\nrtt = \"{delay}\"\nbuffer = \"{buffer}pkt\"\n\
-             access = \"minimal\"\n\n\
-             [capacity]\nkind = \"ephemeral\"\narrivals = {arrivals:?}\nsession = \"{session}\"\n\
-             max_sessions = {max_sessions}\nepoch = \"{delay}\"\n\n\
-             [feedback]\nkind = \"oracle\"\n\n\
-             [tcp]\nrecovery = \"old-tahoe\"\npayload = \"{}b\"\nheader = \"{HEADER}b\"\n\n\
-             [[flows]]\nname = \"{SESSION}\"\n{control}\n",
-            payload(params)
-        )
+    fn tree(&self, name: &str, params: &Params) -> Table {
+        Table::default()
+            .with("name", Value::text(name))
+            .with("run", self.run())
+            .with("topology", topology(params))
+            .with("capacity", capacity(params))
+            .with("feedback", Table::default().with("kind", Value::text("oracle")))
+            .with("tcp", tcp(params))
+            .with("flows", Value::list([session(params).into()]))
     }
+
+    fn run(&self) -> Table {
+        let Trial { seeds, duration } = self;
+        let measure = Interval { from: Time(duration.0 / 20), to: Time(duration.0) };
+        Table::default()
+            .with("duration", Value::text(duration))
+            .with("measure", Value::text(measure))
+            .with("seed", Value::whole(seeds.first().copied().unwrap_or(1)))
+            .with("seeds", Value::whole(seeds.len() as u64))
+    }
+}
+
+fn topology(params: &Params) -> Table {
+    Table::default()
+        .with("kind", Value::text("dumbbell"))
+        .with("rate", Value::text(params.rate))
+        .with("rtt", Value::text(params.delay))
+        .with("buffer", Value::text(format_args!("{}pkt", params.buffer)))
+        .with("access", Value::text("minimal"))
+}
+
+/// The ephemeral sessions.
+fn capacity(params: &Params) -> Table {
+    Table::default()
+        .with("kind", Value::text("ephemeral"))
+        .with("arrivals", Raw::Float(params.arrivals))
+        .with("session", Value::text(params.session))
+        .with("max_sessions", Value::whole(params.max_sessions))
+        .with("epoch", Value::text(params.delay))
+}
+
+fn tcp(params: &Params) -> Table {
+    Table::default()
+        .with("recovery", Value::text("old-tahoe"))
+        .with("payload", Value::text(format_args!("{}b", payload(params))))
+        .with("header", Value::text(format_args!("{HEADER}b")))
+}
+
+fn session(params: &Params) -> Table {
+    let session = Table::default().with("name", Value::text(SESSION));
+    match params.protocol {
+        Protocol::Tcp => session.with("cc", Value::text("reno")),
+        Protocol::Ratcp => session.with("cc", ratcp(params)),
+    }
+}
+
+fn ratcp(params: &Params) -> Table {
+    let rounding = if params.readings.rounding == Rounding::Ceiling { "up" } else { "down" };
+    Table::default()
+        .with("kind", Value::text("ratcp"))
+        .with("base_rtt", Value::text(params.delay))
+        .with("backlog", Raw::Float(params.backlog))
+        .with("rounding", Value::text(rounding))
 }
 
 /// Bytes of a packet besides its headers.

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The work at one point of an experiment, and the rows that it yields.
+//! The observers of a run, and the rows that they yield.
 
-use super::sections::Predict;
-use crate::measure::cost::{self, Watching};
-use crate::measure::{COLUMNS, Meter, Played, Prediction, RECEIVING, SENDING, Series, Subject};
-use crate::predict::{Config, Judge, Score};
-use crate::run::Cost;
-use crate::spec::{Builder, Roster, Slot, Valid};
+use super::work::Packets;
+use crate::measure::{COLUMNS, Meter, Prediction, Series, Subject};
+use crate::predict::{Judge, Score};
 use crate::table::{Row, Table};
-use crate::trace::{Event, FlowId, Observer};
+use crate::trace::{Event, Observer};
 use crate::units::{Interval, Time};
-
-/// A simulation to be watched.
-#[derive(Clone, Debug)]
-pub struct Packets {
-    /// The network and its traffic.
-    pub valid: Valid,
-    /// The flow that predictors watch, if any.
-    pub watched: Option<Watched>,
-    /// Intervals that are measured besides the measurement window, by name.
-    pub windows: Vec<(String, Interval)>,
-    /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
-    /// the windows of some flows.
-    pub shown: bool,
-}
-
-/// Flows of each group whose windows the series of a run that is shown follows.
-const FOLLOWED: usize = 4;
 
 /// The results of a run.
 #[derive(Clone, Debug)]
@@ -37,106 +17,7 @@ pub struct Yield {
     pub series: Option<Table>,
 }
 
-impl From<Valid> for Packets {
-    /// A run that is measured in its measurement window alone.
-    fn from(valid: Valid) -> Packets {
-        Packets { valid, watched: None, windows: Vec::new(), shown: false }
-    }
-}
-
-/// Predictors on a flow.
-#[derive(Clone, Debug)]
-pub struct Watched {
-    flow: FlowId,
-    predictors: Vec<(String, Config)>,
-    hold_off: f64,
-    bins: usize,
-}
-
-impl Watched {
-    /// Predictors on the flow that `predict` names; the error says why there is no such flow.
-    pub fn new(valid: &Valid, predict: &Predict, predictors: &[(String, Config)]) -> Result<Watched, String> {
-        let wanted =
-            predict.flow.0.rsplit_once('/').and_then(|(name, place)| Some((name, place.parse().ok()?)));
-        let is_wanted = |Slot { group, index }: &Slot| {
-            let group = &valid.groups()[*group];
-            group.kind().listed() && wanted == Some((group.name.as_str(), *index))
-        };
-        let place = Roster::new(valid).fixed().iter().position(is_wanted);
-        let flow = place.ok_or_else(|| format!("flow: there is no `{}`", predict.flow))?;
-        Watched::flow(valid, FlowId(flow as u32), predictors, predict.hold_off, predict.bins as usize)
-    }
-
-    /// Predictors on a flow by its number; the error says why it cannot be watched. An episode of losses ends
-    /// `hold_off` round trips after its last drop; the queue at false positives is counted in `bins` steps.
-    pub fn flow(
-        valid: &Valid,
-        flow: FlowId,
-        predictors: &[(String, Config)],
-        hold_off: f64,
-        bins: usize,
-    ) -> Result<Watched, String> {
-        let watched = Watched { flow, predictors: predictors.to_vec(), hold_off, bins };
-        watched.prediction(valid).map(|_| watched)
-    }
-
-    /// The names of the predictors in their registry.
-    pub fn predictors(&self) -> impl Iterator<Item = &'static str> {
-        self.predictors.iter().map(|(_, config)| config.name())
-    }
-
-    fn prediction(&self, valid: &Valid) -> Result<Prediction, String> {
-        Prediction::new(valid, self.flow, &self.predictors, self.hold_off, self.bins)
-    }
-}
-
 impl Packets {
-    /// Everything that its rows depend on, except the seed and the program.
-    pub fn identity(&self) -> String {
-        let Packets { valid, watched, windows, shown } = self;
-        // The name is for readers.
-        let Builder { name: _, schedule, network, groups } = valid.parts();
-        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown}")
-    }
-
-    /// Flows of each group whose windows are sampled: no claim is about one, and reports draw some.
-    fn followed(&self) -> usize {
-        if self.shown { FOLLOWED } else { 0 }
-    }
-
-    /// The keys of all metrics in its rows, in a simulation or on a machine.
-    pub(super) fn metrics(&self) -> Vec<String> {
-        let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
-        let mut keys: Vec<String> = of_runs.map(|metric| metric.key.clone()).collect();
-        if self.valid.schedule().sample.is_some() {
-            let series = Series::new(&self.valid, self.followed()).table();
-            keys.extend((1..series.columns.len()).map(|column| series.quantity(column).to_string()));
-        }
-        if self.watched.is_some() {
-            keys.extend(SCORES.map(String::from));
-        }
-        keys.extend([SENDING, RECEIVING].map(String::from));
-        keys.extend(Played::metrics().map(|metric| metric.key));
-        keys
-    }
-
-    /// What a run takes while it lasts, its observers included.
-    pub fn cost(&self) -> Cost {
-        let mut cost = Cost::of(&self.valid);
-        cost.terms.extend(cost::watching(&self.valid, self.watching(cost.slots())));
-        cost
-    }
-
-    /// Bytes that are left of a run for the study, which may want its series.
-    pub fn left(&self, series: bool) -> u64 {
-        cost::left(&self.valid, self.watching(0), series)
-    }
-
-    fn watching(&self, flows: u64) -> Watching {
-        let windows = 1 + self.windows.len();
-        Watching { shown: self.shown, followed: self.followed(), windows, flows }
-    }
-
     /// The observers of its run with this seed.
     pub fn watch(&self, seed: u64) -> Watch {
         let series = self.valid.schedule().sample.map(|_| Series::new(&self.valid, self.followed()));
@@ -156,10 +37,10 @@ impl Packets {
 }
 
 /// The metrics of a predictor: how often each of six transitions occurred, and their rates.
-const SCORES: [&str; 10] =
+pub(super) const SCORES: [&str; 10] =
     ["n1", "n2", "n3", "n4", "n5", "n6", "efficiency", "false_positives", "false_negatives", "density"];
 
-/// Watches a run of an experiment.
+/// Watches a run.
 pub struct Watch {
     meter: Meter,
     subjects: &'static [Subject],
@@ -287,11 +168,9 @@ pub fn scores(rows: &[Row], bins: usize) -> Vec<Score> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::expression::{Expression, Scope};
     use super::*;
     use crate::run::run;
     use crate::scenario::parse;
-    use crate::table::{Frame, Labels};
     use crate::units::Span;
 
     #[test]
@@ -348,46 +227,5 @@ mod tests {
         assert_eq!(remembered("3"), Some((None, None)));
         assert!(matches!(remembered("6"), Some((Some(srtt), Some(rtt))) if srtt >= 60.0 && rtt >= 60.0));
         assert_eq!(remembered("8"), Some((None, None)));
-    }
-
-    #[test]
-    fn the_first_seconds_of_a_link_can_be_asked_for_in_two_ways() {
-        let text = "[run]\nduration = '9s'\nmeasure = '6s..9s'\nsample = '1s'\n[topology]\nkind = 'dumbbell'\n\
-                    rate = '10mbit'\n[[flows]]\ncc = 'reno'\n";
-        let valid = parse(text).unwrap().cases.remove(0).valid;
-        let begin = Interval { from: Time::ZERO, to: Span::from_secs(5).after_start() };
-        let packets = Packets { windows: vec![("begin".into(), begin)], ..Packets::from(valid) };
-        let Yield { mut rows, series } = run(&packets.valid, 1, packets.watch(1)).0.finish();
-        rows.extend(series.iter().flat_map(over_time));
-        let mut frame = Frame::default();
-        frame.add(&[], 1, &rows);
-        let (frame, labels) = (&frame, &Labels::new());
-        let asked = |claim: &str| {
-            let expression = Expression::parse(claim).unwrap();
-            expression.value(Scope { frame, labels, seed: Some(1) }).unwrap()
-        };
-        let used = asked("utilization[link=r1-r2, window=begin]");
-        assert!((0.3..0.99).contains(&used), "slow start takes a while: {used}");
-        let sampled = asked("mean(link_throughput_bps[link=r1-r2] over time from 1 to 5) / 10e6");
-        assert!((used - sampled).abs() < 1e-6, "{used} and {sampled}");
-        // The measurement window is another time.
-        assert!(asked("utilization[link=r1-r2]") > used);
-        assert_eq!(
-            asked("drops[link=r1-r2, window=begin]"),
-            asked("sum(drops[link=r1-r2] over time from 1 to 5)")
-        );
-    }
-
-    #[test]
-    fn another_scenario_is_another_identity() {
-        let identity = |rtt: &str| {
-            let text = format!(
-                "[topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '{rtt}'\n[[flows]]\ncc = 'pert'\n"
-            );
-            let valid = parse(&text).unwrap().cases.remove(0).valid;
-            Packets::from(valid).identity()
-        };
-        assert_eq!(identity("60ms"), identity("60ms"));
-        assert_ne!(identity("60ms"), identity("61ms"));
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Computations: experiments without packets, the same for every seed.
+//! Computations: work without packets, the same for every seed.
 
-use super::sections::Words;
 use crate::cc::{self, Ack, Loss, Start};
 use crate::fluid::axis::ParameterAxis;
 use crate::fluid::boundary::{Change, boundary};
@@ -10,6 +9,7 @@ use crate::fluid::theorem::Theorem;
 use crate::fluid::{self, Local};
 use crate::markov::{self, Solution};
 use crate::rng::Rng;
+use crate::scenario::Words;
 use crate::table::Row;
 use crate::units::{Span, Time};
 
@@ -95,7 +95,7 @@ impl Computation {
     }
 
     /// The metrics of its rows; none if it has no result.
-    pub(super) fn metrics(&self) -> Option<Vec<String>> {
+    pub(crate) fn metrics(&self) -> Option<Vec<String>> {
         if self.settings.what == What::Boundary {
             return self.settings.along.0.parse().ok().map(|axis| boundaries(&axis).to_vec());
         }

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Schemes side by side on one bottleneck: what `knee compare` asks.
+
+use super::{Dumbbell, Party, Sessions};
+use crate::scenario::scheme::Scheme;
+use crate::scenario::{Case, Extensions, Files};
+use crate::settings::Raw;
+use crate::spec::Valid;
+use crate::study::Invalid;
+use crate::units::{Interval, Rate, Span, Time};
+
+/// The schemes, and the bottleneck that each has for itself.
+#[derive(Clone, Debug)]
+pub struct Question<'q> {
+    /// The name of every scenario.
+    pub title: String,
+    /// The names of schemes in reports, and the schemes.
+    pub schemes: Vec<(String, Scheme)>,
+    /// Algorithms that the schemes may name besides those of the registries.
+    pub extensions: Extensions,
+    /// Options of every TCP.
+    pub tcp: Vec<(String, Raw)>,
+    /// Rate of the bottleneck.
+    pub rate: Rate,
+    /// Base round-trip time.
+    pub rtt: Span,
+    /// Long transfers.
+    pub flows: u32,
+    /// Buffer of the bottleneck.
+    pub buffer: String,
+    /// Long transfers the other way.
+    pub reverse: u32,
+    /// Whether every link is simulated, as captures want it.
+    pub full: bool,
+    /// Short transfers.
+    pub web: Sessions<'q>,
+    /// Length of a run.
+    pub duration: Span,
+    /// The measurement window; by default the middle half.
+    pub measure: Option<Interval>,
+    /// The interval of start times; by default the first eighth.
+    pub start: Option<Interval>,
+    /// The number of seeds.
+    pub seeds: u32,
+    /// The first seed.
+    pub seed: u64,
+    /// The sampling interval, if any.
+    pub sample: Option<Span>,
+    /// Fields of every scenario that are set from outside, as [`parse_set`](crate::scenario::parse_set) sets them.
+    pub set: Vec<String>,
+}
+
+/// What is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Names in the report, and specs.
+    pub rows: Vec<(String, Valid)>,
+    /// Names and texts of the scenarios.
+    pub scenarios: Vec<(String, String)>,
+    /// Each row runs once with each.
+    pub seeds: Vec<u64>,
+}
+
+/// A question that has no runs.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    /// The scenario of a scheme is not valid; places of faults in fields set from outside are on lines of their own after the text.
+    Invalid(Box<Invalid>),
+    /// Fields set from outside put another algorithm in the place of a scheme's.
+    Replaced {
+        /// The scheme.
+        scheme: String,
+        /// The other algorithm.
+        by: &'static str,
+    },
+}
+
+impl Question<'_> {
+    /// The runs that answer it. `files` opens the files that the question names, and `others` those of fields set from outside.
+    pub fn plan(&self, files: Files, others: Files) -> Result<Asked, Refused> {
+        let mut asked = Asked::default();
+        for (name, scheme) in &self.schemes {
+            let document = self.dumbbell(&[Party { name: "forward", scheme, flows: self.flows }]).document();
+            let (plan, text) = self
+                .extensions
+                .plan_set(&document, &self.set, files, others)
+                .map_err(|faults| Refused::Invalid(Invalid::of(scheme.name.clone(), document, faults)))?;
+            // A field set from outside may be swept.
+            for Case { valid, .. } in plan.cases {
+                if let Some(by) = replaced(&valid, scheme) {
+                    return Err(Refused::Replaced { scheme: scheme.name.clone(), by });
+                }
+                asked.rows.push((name.clone(), valid));
+            }
+            asked.scenarios.push((name.clone(), text));
+            asked.seeds = plan.seeds;
+        }
+        Ok(asked)
+    }
+
+    fn dumbbell<'d>(&'d self, parties: &'d [Party<'d>]) -> Dumbbell<'d> {
+        let part = |share: u64| Time(self.duration.0 / share);
+        Dumbbell {
+            title: &self.title,
+            parties,
+            tcp: &self.tcp,
+            rate: self.rate,
+            rtt: self.rtt,
+            buffer: &self.buffer,
+            reverse: self.reverse,
+            full: self.full,
+            web: self.web,
+            duration: self.duration,
+            // 100s..300s and 0s..50s of 400s.
+            measure: self.measure.unwrap_or(Interval { from: part(4), to: Time(self.duration.0 / 4 * 3) }),
+            start: self.start.unwrap_or(Interval { from: Time::ZERO, to: part(8) }),
+            seeds: self.seeds,
+            seed: self.seed,
+            sample: self.sample,
+        }
+    }
+}
+
+/// The algorithm that long transfers or the bottleneck have instead of the scheme's.
+fn replaced(valid: &Valid, scheme: &Scheme) -> Option<&'static str> {
+    let control = valid.groups().first().and_then(|group| group.cc.as_ref()).map(|cc| cc.name());
+    let queue = valid.network().links.iter().find(|link| link.measured).map(|link| link.queue.name());
+    let control = control.filter(|name| *name != scheme.cc.name());
+    control.or(queue.filter(|name| *name != scheme.queue.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{files, parse, scheme};
+
+    fn question() -> Question<'static> {
+        let schemes = ["pert:t1=3ms", "ratcp/droptail/erica:utilization=0.8", "tahoe/red:ecn=true"];
+        Question {
+            title: "two \"flows\"\\".into(),
+            schemes: schemes.map(|name| (name.to_string(), scheme::parse(name).unwrap())).to_vec(),
+            extensions: Extensions::NONE,
+            tcp: vec![("delayed_ack".into(), Raw::Bool(true)), ("rto_min".into(), Raw::Text("1s".into()))],
+            rate: Rate::from_mbit(10),
+            rtt: Span::from_millis(40),
+            flows: 2,
+            buffer: "1bdp".into(),
+            reverse: 1,
+            full: false,
+            web: Sessions { section: "web", count: 3, fields: &[("shape", Raw::Float(2.0))] },
+            duration: Span::from_secs(8),
+            measure: None,
+            start: None,
+            seeds: 2,
+            seed: 5,
+            sample: None,
+            set: Vec::new(),
+        }
+    }
+
+    fn asked(question: &Question) -> Result<Asked, Refused> {
+        question.plan(&files::none, &files::none)
+    }
+
+    #[test]
+    fn the_text_of_a_scenario_is_read_as_what_is_run_whatever_is_asked() {
+        let plain = question();
+        let bare = Question { reverse: 0, web: Sessions::NONE, tcp: Vec::new(), ..question() };
+        let full = Question { full: true, sample: Some(Span::from_millis(100)), ..bare.clone() };
+        let set = ["topology.rtt=20ms", "run.seeds=3", "flows.*.stop=7s"].map(String::from).to_vec();
+        for question in [plain.clone(), bare, full, Question { set, ..plain }] {
+            let Asked { rows, scenarios, seeds } = asked(&question).unwrap();
+            assert_eq!((rows.len(), scenarios.len()), (3, 3));
+            for ((_, valid), (_, text)) in rows.iter().zip(&scenarios) {
+                let plan = parse(text).unwrap();
+                assert_eq!((&plan.cases[0].valid, &plan.seeds), (valid, &seeds), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_points_to_the_value_in_the_text_or_in_the_field_set_from_outside() {
+        for (buffer, set, place) in [
+            ("much", &[][..], "\"much\""),
+            ("1bdp", &["topology.rtt=soon"][..], "soon"),
+            ("1bdp", &["topology.rat=1mbit"][..], "topology.rat"),
+        ] {
+            let set: Vec<String> = set.iter().map(|field| field.to_string()).collect();
+            let wrong = Question { buffer: buffer.into(), reverse: 0, set: set.clone(), ..question() };
+            let Err(Refused::Invalid(invalid)) = asked(&wrong) else { panic!("{buffer} {set:?}") };
+            let lines = format!("{}\n{}", invalid.text, set.join("\n"));
+            assert_eq!(&lines[invalid.faults[0].span.clone()], place, "{:?}", invalid.faults);
+        }
+    }
+
+    #[test]
+    fn a_field_set_from_outside_cannot_replace_a_part_of_a_scheme() {
+        for (field, other) in [("flows.forward.cc=cubic", "cubic"), ("queue.kind=codel", "codel")] {
+            let wrong = Question { set: vec![field.into()], ..question() };
+            let refused = asked(&wrong).unwrap_err();
+            assert!(matches!(refused, Refused::Replaced { by, .. } if by == other), "{refused:?}");
+        }
+    }
+}
