@@ -2,6 +2,8 @@
 //! The order of the house: rooms import upwards only, no file is forgotten, algorithms are not named elsewhere, and the
 //! prose is plain.
 
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/names.rs"]
 mod names;
 
@@ -58,6 +60,7 @@ const FAMILIES: [&str; 11] = [
 ];
 
 /// A source file of the library or of the crate of controllers.
+#[derive(Clone)]
 struct Source {
     /// Its path below `src`, with slashes.
     path: String,
