@@ -5,10 +5,10 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, Parser, Subcommand};
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
-use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::verbs::{
     check, coexist, compare, completions, doctor, drill, explain, fluid, init, kernel, list, man, markov,
     predict, reproduce, run, schema,

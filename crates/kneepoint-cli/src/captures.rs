@@ -7,9 +7,9 @@ use kneepoint::capture::Writer;
 use kneepoint::spec::Valid;
 use kneepoint::trace::{Event, Observer};
 use kneepoint::units::Time;
+use kneepoint_bench::files::Pending;
 
 use crate::failure::Failure;
-use crate::files::Pending;
 
 /// Writers of the captured links.
 #[derive(Default)]

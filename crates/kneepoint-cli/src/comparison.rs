@@ -29,17 +29,18 @@ use kneepoint::study::compare::{Compare, Compared};
 use kneepoint::study::{Record, Study};
 use kneepoint::table::{Labels, Records};
 use kneepoint::units::{Interval, Span};
+use kneepoint_bench::answer::{self, Answer, Series};
+use kneepoint_bench::conductor::{self, Conducted};
+use kneepoint_bench::files;
+use kneepoint_bench::forecast::Forecast;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::threads;
 
-use crate::answer::{self, Answer, Series};
 use crate::completion;
-use crate::conductor::{self, Conducted};
 use crate::failure::Failure;
-use crate::files;
-use crate::forecast::Forecast;
-use crate::means::Sweep;
+use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{self, Out, Picture, report_at, write_report};
-use crate::session::Session;
-use crate::{manifest, parquet, threads};
+use crate::{manifest, parquet};
 use each::{Files, Format, label};
 
 /// Options of every comparison.
@@ -49,7 +50,7 @@ pub struct ComparisonOptions {
     #[arg(long, value_name = "PATH=VALUE", add = completion::path())]
     pub set: Vec<String>,
     #[command(flatten)]
-    sweep: Sweep,
+    sweep: SweepOptions,
     /// Formats of the sampled series
     #[arg(
         long,
@@ -226,13 +227,12 @@ impl ComparisonPlan {
         self.open(&settings.pcap)?;
         let study = self.study();
         let listens = self.listens(settings);
-        settings.sweep.check(session, listens)?;
+        let sweep = Sweep::from(&settings.sweep);
+        sweep.check(session, listens)?;
         let objects = self.objects || settings.objects;
         if settings.sweep.dry_run() {
-            return Forecast::of(session, &study, &settings.sweep, listens, |cost| {
-                each::objects(objects, cost)
-            })?
-            .print(session, as_json);
+            return Forecast::of(session, &study, &sweep, listens, |cost| each::objects(objects, cost))?
+                .print(session, as_json);
         }
         let ComparisonPlan { title, scenarios, files: named, rows, seeds, out, .. } = self;
         let out = out.settle(session)?;
@@ -251,7 +251,7 @@ impl ComparisonPlan {
             manifest: &manifest,
             out: &out,
         };
-        let conducted = conductor::conduct(session, &study, &settings.sweep, &files)?;
+        let conducted = conductor::conduct(session, &study, &sweep, &files)?;
         let Answer { document, json, tables, unfinished, .. } = settings.answer(conducted, about)?;
         write_scenarios(&scenarios, &named, &out)?;
         files::write(&out.join("summary.json"), &json)?;
@@ -271,7 +271,8 @@ impl ComparisonPlan {
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.check()?;
         self.open(&settings.pcap)?;
-        settings.sweep.check(session, self.listens(settings))?;
+        let sweep = Sweep::from(&settings.sweep);
+        sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
         if (settings.captures() || settings.objects) && matches!(self.out, Out::Free(_)) {
             let [pcap, objects] = ["pcap", "objects"].map(|name| session.option(name, ""));
@@ -282,13 +283,13 @@ impl ComparisonPlan {
             return Err(Failure::usage(message, remedy));
         }
         let study = self.study();
-        let conducted = conductor::conduct(session, &study, &settings.sweep, &())?;
+        let conducted = conductor::conduct(session, &study, &sweep, &())?;
         let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
         let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
         let answer =
             settings.answer(conducted, About::new(session, title, scenarios, files, seeds, Vec::new()))?;
-        Ok(Answer { series: Series::new(settings.sweep.store(session)?, kept), ..answer })
+        Ok(Answer { series: Series::new(sweep.store(session)?, kept), ..answer })
     }
 
     /// Whether runs write what is not kept.

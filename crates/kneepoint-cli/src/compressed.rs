@@ -9,12 +9,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
+use kneepoint_bench::files;
 use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::failure::Failure;
-use crate::files;
 
 /// A format: its name, the ending of its files, their first bytes, and how to unpack it.
 struct Format {

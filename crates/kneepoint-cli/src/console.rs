@@ -8,10 +8,10 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kneepoint_bench::session::{Bar, Caller, Given, Session, Spelling};
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::session::{Bar, Caller, Given, Session, Spelling};
 
 /// The standard streams of the process, and its signals.
 #[derive(Default)]

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Errors, their messages and exit status.
+//! Failures on a terminal: their messages in its width and colours, and those of refused arguments.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::Write;
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -10,225 +9,49 @@ use clap::error::ErrorKind;
 use kneepoint::report::json;
 use kneepoint::scenario::Fault;
 use kneepoint::visible::{covered, visible};
-use serde::Serialize;
-use serde_json::{Value, json};
+pub use kneepoint_bench::failure::{Complaint, Failure, Left, faults, limit, line_and_column};
 
 use crate::terminal;
 
-/// Reasons why a verb stops.
-#[derive(Debug)]
-pub enum Failure {
-    /// Invalid arguments. Status 2.
-    Usage(Complaint),
-    /// An invalid scenario. Status 2.
-    Scenario {
-        /// File it was read from.
-        origin: String,
-        /// Its text.
-        text: String,
-        /// Its faults, each with its place.
-        faults: Vec<Fault>,
-    },
-    /// An error while reading, writing or running. Status 1.
-    Run(Complaint),
-    /// Interrupted by the user; the message names what was kept. Status 130.
-    Interrupted(String),
-    /// Standard output was closed by its reader, as by `head`. Status 0, no message.
-    ReaderLeft,
-    /// All messages have been printed. Exits with this status.
-    Said(u8),
-    /// No failure: others make the rest of the runs, and the last of them reports. Status 0.
-    Left(Left),
-}
-
-/// The runs of a study of which others make a part.
-#[derive(Debug, Serialize)]
-pub struct Left {
-    /// The part that was made here, as 1/2.
-    pub shard: String,
-    /// Different runs that the study wants.
-    pub runs: usize,
-    /// Of these, those that are kept by now.
-    pub kept: usize,
-    /// Those that are left to others.
-    pub left: usize,
-}
-
-impl Left {
-    /// With the runs of a second study.
-    pub fn and(self, kept: usize, left: usize) -> Left {
-        Left { runs: self.runs + kept + left, kept: self.kept + kept, left: self.left + left, ..self }
+/// Prints the message to standard error, as one line of JSON if wanted, and returns the exit status.
+pub fn report(failure: &Failure, as_json: bool) -> ExitCode {
+    let text = if as_json { failure.json().map(|object| json::line(&object)) } else { text(failure) };
+    if let Some(text) = text {
+        // Standard error may be closed.
+        let _ =
+            writeln!(anstream::stderr(), "{}", if as_json { visible(&text) } else { text.as_str().into() });
     }
+    ExitCode::from(failure.status())
+}
 
-    /// The same in a sentence.
-    pub fn text(&self) -> String {
-        let Left { shard, runs, kept, left } = self;
-        format!("shard {shard}: {kept} of {runs} runs are kept; {left} are left to the other shards")
+/// The message for people; none if there is nothing left to say.
+fn text(failure: &Failure) -> Option<String> {
+    match failure {
+        Failure::Usage(complaint) | Failure::Run(complaint) => Some(told(complaint)),
+        Failure::Scenario { origin, text, faults } => Some(render_faults(origin, text, faults)),
+        Failure::Interrupted(message) => Some(visible(message).into_owned()),
+        Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => None,
     }
 }
 
-/// A problem and its remedy.
-#[derive(Debug)]
-pub struct Complaint {
-    message: String,
-    remedy: Option<String>,
-}
-
-impl Failure {
-    /// An invalid argument.
-    pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-        Failure::Usage(Complaint { message: message.into(), remedy: Some(remedy.into()) })
-    }
-
-    /// An error at run time.
-    pub fn run(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-        Failure::Run(Complaint { message: message.into(), remedy: Some(remedy.into()) })
-    }
-
-    /// A failed file operation, with the usual remedy.
-    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Failure {
-        let remedy = match error.kind() {
-            io::ErrorKind::NotFound => Some("check the path"),
-            io::ErrorKind::PermissionDenied => {
-                Some("choose another place, or change the permissions of this one")
-            }
-            io::ErrorKind::IsADirectory => Some("name a file, not a directory"),
-            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                Some("this path, or a part of it, is a file instead of a directory; choose another path")
-            }
-            io::ErrorKind::StorageFull => Some("free some space, or choose a place on another disk"),
-            io::ErrorKind::ReadOnlyFilesystem => Some("choose a place that can be written to"),
-            _ => limit(error),
-        };
-        let message = format!("cannot {doing} `{}`: {error}", path.display());
-        Failure::Run(Complaint { message, remedy: remedy.map(str::to_string) })
-    }
-
-    /// Something that the machine refused; where a limit is the reason, the remedy is to raise it.
-    pub fn of_system(doing: &str, error: &io::Error) -> Failure {
-        let remedy = limit(error).unwrap_or("`knee doctor` shows what this machine allows");
-        Failure::run(format!("cannot {doing}: {error}"), remedy)
-    }
-
-    /// Standard output cannot be written to.
-    pub fn output(error: &io::Error) -> Failure {
-        let message = format!("cannot write to standard output: {error}");
-        Failure::run(message, "check where it is redirected to")
-    }
-
-    /// Prints the message to standard error, as one line of JSON if wanted, and returns the exit status.
-    pub fn report(self, as_json: bool) -> ExitCode {
-        let status = self.status();
-        let text = if as_json { self.json().map(|object| json::line(&object)) } else { self.text() };
-        if let Some(text) = text {
-            // Standard error may be closed.
-            let _ = writeln!(
-                anstream::stderr(),
-                "{}",
-                if as_json { visible(&text) } else { text.as_str().into() }
-            );
-        }
-        ExitCode::from(status)
-    }
-
-    fn status(&self) -> u8 {
-        match self {
-            Failure::Usage(_) | Failure::Scenario { .. } => 2,
-            Failure::Run(_) => 1,
-            Failure::Interrupted(_) => 130,
-            Failure::ReaderLeft | Failure::Left(_) => 0,
-            Failure::Said(status) => *status,
-        }
-    }
-
-    /// The message for people; none if there is nothing left to say.
-    fn text(&self) -> Option<String> {
-        match self {
-            Failure::Usage(complaint) | Failure::Run(complaint) => Some(complaint.render()),
-            Failure::Scenario { origin, text, faults } => Some(render_faults(origin, text, faults)),
-            Failure::Interrupted(message) => Some(visible(message).into_owned()),
-            Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => None,
-        }
-    }
-
-    /// The same for programs: one shape for every failure.
-    fn json(&self) -> Option<Value> {
-        let (message, remedy, faults) = match self {
-            Failure::Usage(Complaint { message, remedy }) | Failure::Run(Complaint { message, remedy }) => {
-                (message.clone(), remedy.clone(), Vec::new())
-            }
-            Failure::Scenario { origin, text, faults } => {
-                let count = faults.len();
-                let message = format!("`{origin}` has {count} fault{}", if count == 1 { "" } else { "s" });
-                (message, None, self::faults(origin, text, faults))
-            }
-            Failure::Interrupted(message) => (message.clone(), None, Vec::new()),
-            Failure::ReaderLeft | Failure::Said(_) | Failure::Left(_) => return None,
-        };
-        Some(json!({"status": self.status(), "message": message, "remedy": remedy, "faults": faults}))
-    }
-}
-
-/// What to do about an operation that a limit of the machine or of the shell refused.
-pub fn limit(error: &io::Error) -> Option<&'static str> {
-    match error.kind() {
-        io::ErrorKind::FileTooLarge => Some("raise the limit on the size of files: `ulimit -f` shows it"),
-        io::ErrorKind::QuotaExceeded => Some("free some space, or choose a place without your quota"),
-        io::ErrorKind::OutOfMemory => Some("raise the limit on memory: `ulimit -v` shows it"),
-        _ => match rustix::io::Errno::from_io_error(error)? {
-            rustix::io::Errno::AGAIN => Some(
-                "raise the limit on processes and threads, or end some: `ulimit -u` shows it, `pids.max` that of a container",
-            ),
-            rustix::io::Errno::MFILE => Some("raise the limit on open files: `ulimit -n` shows it"),
-            rustix::io::Errno::NFILE => {
-                Some("the machine's limit on open files is reached: end other programs")
-            }
-            _ => None,
-        },
-    }
+fn told(complaint: &Complaint) -> String {
+    let title = Level::ERROR.primary_title(terminal::message(complaint.message()));
+    let remedy = complaint.remedy().map(|remedy| Level::HELP.message(terminal::message(remedy)));
+    Renderer::styled().render(&[Group::with_title(title).elements(remedy)])
 }
 
 /// The arguments that clap refused, in our words for it: the first paragraph is the message, hints and usage are the remedy.
-impl From<&clap::Error> for Failure {
-    fn from(usage: &clap::Error) -> Failure {
-        let text = usage.render().to_string();
-        if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            return Failure::usage(
-                "arguments are missing",
-                "`knee --help` shows the verbs, and `knee VERB --help` their arguments",
-            );
-        }
-        let (message, remedy) = text.split_once("\n\n").unwrap_or((&text, ""));
-        let line = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
-        Failure::usage(line(message.strip_prefix("error:").unwrap_or(message)), line(remedy))
+pub fn of_usage(usage: &clap::Error) -> Failure {
+    let text = usage.render().to_string();
+    if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage(
+            "arguments are missing",
+            "`knee --help` shows the verbs, and `knee VERB --help` their arguments",
+        );
     }
-}
-
-/// Faults as JSON, each with its place.
-pub fn faults(origin: &str, text: &str, faults: &[Fault]) -> Vec<Value> {
-    let one = |fault: &Fault| {
-        let (line, column) = line_and_column(text, fault.span.start);
-        json!({"file": origin, "line": line, "column": column, "message": fault.message, "remedy": fault.help})
-    };
-    faults.iter().map(one).collect()
-}
-
-impl Complaint {
-    /// The problem.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// What to do about it.
-    pub fn remedy(&self) -> Option<&str> {
-        self.remedy.as_deref()
-    }
-
-    fn render(&self) -> String {
-        let title = Level::ERROR.primary_title(terminal::message(&self.message));
-        let remedy = self.remedy.iter().map(|remedy| Level::HELP.message(terminal::message(remedy)));
-        Renderer::styled().render(&[Group::with_title(title).elements(remedy)])
-    }
+    let (message, remedy) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let line = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
+    Failure::usage(line(message.strip_prefix("error:").unwrap_or(message)), line(remedy))
 }
 
 /// All faults with line, column and source text, in the colours of a terminal.
@@ -255,12 +78,4 @@ fn render(origin: &str, text: &str, faults: &[Fault], renderer: &Renderer) -> St
         }
     });
     groups.map(|group| renderer.render(&[group])).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Line and column of a byte of `text`, both from 1; columns count characters.
-pub fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(byte)];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    (line, column)
 }

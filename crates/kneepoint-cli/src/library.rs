@@ -8,10 +8,10 @@ use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
 use kneepoint::scenario::Fault;
 use kneepoint::settings::names::same_name;
 use kneepoint::suggest::closest;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::{files, threads};
 
 use crate::failure::Failure;
-use crate::session::Session;
-use crate::{files, threads};
 
 /// Paths below `experiments/` and file contents.
 const CARRIED: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/experiments.rs"));

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use kneepoint::report::{Manifest, SCHEMA_VERSION};
 use kneepoint::scenario;
+use kneepoint_bench::machine;
+use kneepoint_bench::session::Session;
 use sha2::{Digest, Sha256};
-
-use crate::machine;
-use crate::session::Session;
 
 /// The manifest of the current run, for input texts by name.
 pub fn of(

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::files;
+use kneepoint_bench::files;
 
 /// Files by the names that a scenario has for them.
 #[derive(Default)]

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use kneepoint::report::document::Document;
 use kneepoint::report::format;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::threads;
 
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
-use crate::{png, threads};
+use crate::png;
 pub use folder::Folder;
 
 /// A directory to write to.

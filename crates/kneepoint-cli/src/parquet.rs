@@ -9,6 +9,7 @@ use std::sync::Arc;
 use kneepoint::report::output::{Definition, Output};
 use kneepoint::report::{Manifest, SCHEMA_VERSION, csv};
 use kneepoint::table::{Records, Table, defined};
+use kneepoint_bench::files::{self, Pending};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -19,7 +20,6 @@ use parquet::schema::types::Type;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::files::{self, Pending};
 
 type Result<T, E = ParquetError> = std::result::Result<T, E>;
 

@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use kneepoint::settings::Raw;
 use kneepoint::study::dumbbell::Sessions;
 use kneepoint::traffic::browser::Http;
+use kneepoint_bench::files;
 
 use crate::failure::Failure;
-use crate::files;
 use crate::values::OneOf;
 
 /// Options of the traffic.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A verb at work on a thread of its own, with a session of its own. Python waits for it in short steps without the lock of the interpreter, and looks at its
-//! signals and the progress between them.
+//! A verb at work, with a session and a thread of its own. Python waits for it in short steps without the lock of the interpreter, and
+//! looks at its signals and the progress between them. Several calls may work at the same time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Parser;
+use kneepoint_bench::answer::Answer as Answered;
+use kneepoint_bench::failure::Failure;
+use kneepoint_bench::program::{Program, Progress};
+use kneepoint_bench::session::{self, Caller, Given, Planned, Session, Share};
 use kneepoint_cli::Knee;
-use kneepoint_cli::answer::Answer as Answered;
-use kneepoint_cli::failure::Failure;
-use kneepoint_cli::program::{Program, Progress};
-use kneepoint_cli::session::{self, Caller, Given, Planned, Session, Share};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

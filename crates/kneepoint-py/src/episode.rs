@@ -14,9 +14,9 @@ use kneepoint::settings::NoParameters;
 use kneepoint::spec::Valid;
 use kneepoint::suggest::did_you_mean;
 use kneepoint::units::{PacketRate, Span, Time};
-use kneepoint_cli::budget::{self, Guard};
-use kneepoint_cli::failure::Failure;
-use kneepoint_cli::session::Spelling;
+use kneepoint_bench::budget::{self, Guard};
+use kneepoint_bench::failure::Failure;
+use kneepoint_bench::session::Spelling;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -2,7 +2,8 @@
 //! Failures as exceptions of `kneepoint.errors`: the class says the kind, the message is the command line's.
 
 use kneepoint::visible::visible;
-use kneepoint_cli::failure::{Complaint, Failure, line_and_column, render_faults_plainly};
+use kneepoint_bench::failure::{Complaint, Failure, line_and_column};
+use kneepoint_cli::failure::render_faults_plainly;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 

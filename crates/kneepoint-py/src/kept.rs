@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use kneepoint_cli::program;
-use kneepoint_cli::store::{self, Fault, Store};
+use kneepoint_bench::program;
+use kneepoint_bench::store::{self, Fault, Store};
 use pyo3::prelude::*;
 
 use crate::errors;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use kneepoint::report::format::{html, text};
-use kneepoint_cli::answer::{Answer as Answered, Series};
-use kneepoint_cli::program::Program;
-use kneepoint_cli::session::Session;
+use kneepoint_bench::answer::{Answer as Answered, Series};
+use kneepoint_bench::program::Program;
+use kneepoint_bench::session::Session;
 use pyo3::prelude::*;
 
 use crate::errors;

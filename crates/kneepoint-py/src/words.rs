@@ -8,8 +8,8 @@ use std::sync::Arc;
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use kneepoint::scenario;
+use kneepoint_bench::failure::Failure;
 use kneepoint_cli::Knee;
-use kneepoint_cli::failure::Failure;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 

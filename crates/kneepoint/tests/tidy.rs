@@ -182,8 +182,46 @@ fn a_room_imports_only_from_rooms_above_it() {
 }
 
 #[test]
-fn the_modules_of_the_binary_import_in_one_direction() {
+fn the_modules_of_the_bench_and_of_the_binary_import_in_one_direction() {
+    report(imports_from_below(&sources_of("../kneepoint-bench/src")));
     report(imports_from_below(&sources_of("../kneepoint-cli/src")));
+}
+
+/// Several calls work in one process at the same time: what belongs to a call is in its session.
+#[test]
+fn no_static_of_the_bench_or_of_the_binary_holds_a_call() {
+    let mut faults = Vec::new();
+    for part in ["kneepoint-bench", "kneepoint-cli"] {
+        for source in sources_of(&format!("../{part}/src")) {
+            let holds = |line: &str| {
+                let line = line.trim_start().trim_start_matches("pub").trim_start_matches("(crate)");
+                line.trim_start().starts_with("static ") || line.contains("thread_local!")
+            };
+            for (number, line) in source.code().filter(|(_, line)| holds(line)) {
+                faults.push(format!("{part}/{}:{number}: {}", source.path, line.trim()));
+            }
+        }
+    }
+    report(faults);
+}
+
+/// The bench serves callers without a command line, and without a terminal.
+#[test]
+fn the_bench_knows_neither_arguments_nor_a_terminal() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kneepoint-bench/Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).expect("text");
+    for absent in ["clap", "indicatif", "anstream", "annotate-snippets", "signal-hook", "termios"] {
+        assert!(!manifest.contains(absent), "{absent}");
+    }
+    let printing = ["std::io::stdin", "std::io::stdout", "std::io::stderr", "env::args"];
+    let mut faults = Vec::new();
+    for source in sources_of("../kneepoint-bench/src") {
+        for (number, line) in source.code().filter(|(_, line)| printing.iter().any(|one| line.contains(one)))
+        {
+            faults.push(format!("{}:{number}: {}", source.path, line.trim()));
+        }
+    }
+    report(faults);
 }
 
 #[test]
@@ -350,8 +388,9 @@ fn the_prose_avoids_phrases_that_read_as_translated() {
     let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/adaptive-pert.md"].map(|page| {
         Source { path: page.to_string(), text: std::fs::read_to_string(root.join(page)).expect("a page") }
     });
-    let sources =
-        ["kneepoint-cc", "kneepoint", "kneepoint-cli", "torture", "xtask"].into_iter().flat_map(|part| {
+    let sources = ["kneepoint-cc", "kneepoint", "kneepoint-bench", "kneepoint-cli", "torture", "xtask"]
+        .into_iter()
+        .flat_map(|part| {
             let located = move |source: Source| Source { path: format!("{part}/{}", source.path), ..source };
             sources_of(&format!("../{part}")).into_iter().map(located)
         });

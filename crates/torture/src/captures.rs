@@ -8,7 +8,8 @@ use clap::Parser;
 use kneepoint::capture::{Capture, foreign_format, is_capture};
 use kneepoint::predict;
 use kneepoint::rng::Rng;
-use kneepoint_cli::{Knee, program};
+use kneepoint_bench::program;
+use kneepoint_cli::Knee;
 use tempfile::TempDir;
 
 /// Everything that is asked of a capture.

@@ -5,8 +5,8 @@ use std::fs;
 
 use kneepoint::report::json;
 use kneepoint::study::Record;
-use kneepoint_cli::program;
-use kneepoint_cli::store::Store;
+use kneepoint_bench::program;
+use kneepoint_bench::store::Store;
 
 use crate::captures::folder;
 

@@ -15,8 +15,9 @@ use kneepoint::table::{Frame, Row};
 use kneepoint::tcp::script;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
 use kneepoint::{capture, experiment, predict};
+use kneepoint_bench::failure::faults as listed;
 use kneepoint_cli::Knee;
-use kneepoint_cli::failure::{Failure, faults as listed, render_faults_plainly};
+use kneepoint_cli::failure::{of_usage, render_faults_plainly};
 
 use crate::brief;
 
@@ -171,7 +172,7 @@ pub fn drill(bytes: &[u8]) {
 pub fn words(bytes: &[u8]) {
     let Ok(text) = from_utf8(bytes) else { return };
     if let Err(usage) = Knee::try_parse_from(std::iter::once("knee").chain(text.lines())) {
-        let _ = Failure::from(&usage);
+        of_usage(&usage);
     }
 }
 

@@ -11,12 +11,12 @@ use kneepoint::run::cost::Term;
 use kneepoint::spec::Valid;
 use kneepoint::study::Record;
 use kneepoint::table::Table;
+use kneepoint_bench::conductor::Aside;
+use kneepoint_bench::files;
 
 use super::ComparisonOptions;
 use crate::captures::Captures;
-use crate::conductor::Aside;
 use crate::failure::Failure;
-use crate::files;
 use crate::outputs::{directory, numbered, slug};
 use crate::parquet;
 

@@ -21,6 +21,9 @@ use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::temporary;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::geteuid;
 use tempfile::TempDir;
@@ -29,9 +32,6 @@ use super::Out;
 use super::mark::{self, Mark, Refused};
 use super::tree::{self, Besides, OWN, Paths, UNFINISHED};
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
-use crate::temporary;
 
 /// A directory that belongs to one study until this is dropped. Its path is where the study writes.
 pub struct Folder {

@@ -9,11 +9,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use kneepoint_bench::temporary;
 use serde::{Deserialize, Serialize};
 
 use super::tree::{OWN, Paths, UNFINISHED_MARK};
 use crate::failure::Failure;
-use crate::temporary;
 
 /// More is no list of names.
 const LARGEST: u64 = 1 << 28;

@@ -9,10 +9,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use kneepoint_bench::{files, temporary};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;
-
-use crate::{files, temporary};
 
 /// Paths of files, relative to a directory.
 pub type Paths = BTreeSet<PathBuf>;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kneepoint::experiment::{Pace, Scope};
 use kneepoint::scenario::Fault;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use crate::comparison::too_many_samples;
 use crate::failure::{self, Failure};
-use crate::files;
 use crate::library::{self, Volume};
-use crate::session::Session;
 
 /// Arguments of `knee check`.
 #[derive(Args)]
@@ -32,7 +32,7 @@ pub fn check(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
                 if let Some(failure) = failure {
                     status = 2;
                     if !as_json {
-                        failure.report(as_json);
+                        failure::report(&failure, as_json);
                     }
                 } else if !as_json {
                     session.print(line(&answer))?;
@@ -41,7 +41,7 @@ pub fn check(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
             }
             Err(failure) => {
                 status = status.max(1);
-                failure.report(as_json);
+                failure::report(&failure, as_json);
             }
         }
     }

@@ -13,17 +13,17 @@ use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, scheme};
 use kneepoint::study::coexist::{Coexist, Invalid, Question, row_flows};
 use kneepoint::units::{Bytes, Interval, Rate, Span};
+use kneepoint_bench::answer::{self, Answer, Series};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::forecast::Forecast;
+use kneepoint_bench::session::Session;
 
 use super::compare::{read_scheme, short_names, tcp_options};
-use crate::answer::{self, Answer, Series};
 use crate::completion;
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
-use crate::forecast::Forecast;
-use crate::means::Sweep;
+use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{Out, Picture, numbered, report_at, write_report, write_scenarios};
-use crate::session::Session;
 use crate::values::{distinct, number};
 use crate::{manifest, parquet};
 
@@ -89,7 +89,7 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
-    sweep: Sweep,
+    sweep: SweepOptions,
     /// Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -101,10 +101,10 @@ const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 /// Runs every pair and reports.
 pub fn coexist(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (study, seeds) = study(session, arguments)?;
-    arguments.sweep.check(session, false)?;
+    let sweep = Sweep::from(&arguments.sweep);
+    sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
-        return Forecast::of(session, &study, &arguments.sweep, false, |_| Vec::new())?
-            .print(session, as_json);
+        return Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json);
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle(session)?;
     let Conclusion { answer, manifest, effort } = conduct(session, &study, seeds, arguments)?;
@@ -156,7 +156,7 @@ fn conduct(
     seeds: Vec<u64>,
     arguments: &Arguments,
 ) -> Result<Conclusion, Failure> {
-    let conducted = conductor::conduct(session, study, &arguments.sweep, &())?;
+    let conducted = conductor::conduct(session, study, &Sweep::from(&arguments.sweep), &())?;
     let (left, effort) = (conducted.left(), conducted.records.effort());
     if effort.runs == 0 {
         return Err(Failure::Interrupted("stopped before the first run finished: nothing to report".into()));

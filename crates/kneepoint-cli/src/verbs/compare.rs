@@ -13,14 +13,14 @@ use kneepoint::study::dumbbell::{Dumbbell, Party, Sessions};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span, Time};
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
-use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::completion;
 use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
-use crate::session::Session;
 use crate::workload::Workload;
 
 /// What to compare, and on what.

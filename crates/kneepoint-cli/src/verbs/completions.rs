@@ -4,9 +4,9 @@
 use clap::Args;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
+use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Arguments of `knee completions`.
 #[derive(Args)]

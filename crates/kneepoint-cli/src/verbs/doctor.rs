@@ -5,13 +5,14 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kneepoint_bench::machine;
+use kneepoint_bench::session::Session;
 #[cfg(target_os = "linux")]
 use kneepoint_linux::{Holder, Outcome};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::session::Session;
-use crate::{machine, terminal};
+use crate::terminal;
 
 /// Capabilities by their bit in `CapEff` (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;
@@ -78,7 +79,7 @@ fn clean(session: &Session, as_json: bool) -> Result<(), Failure> {
     #[cfg(feature = "bpf")]
     kneepoint_linux::kernel::tell_waits(crate::console::tell);
     #[cfg(feature = "bpf")]
-    let mut done = kneepoint_linux::kernel::clean()?;
+    let mut done = kneepoint_linux::kernel::clean().map_err(super::kernel::refused)?;
     #[cfg(not(feature = "bpf"))]
     let mut done = Vec::new();
     let (mut kept, mut failed) = (Vec::new(), Vec::new());

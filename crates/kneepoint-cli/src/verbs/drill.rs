@@ -9,13 +9,13 @@ use kneepoint::scenario::Fault;
 use kneepoint::settings::{Assign, Raw, Settings};
 use kneepoint::tcp::script::{self, Outcome, Script};
 use kneepoint::tcp::{self, Host};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use super::compare::tcp_options;
 use crate::completion;
 use crate::failure::{self, Failure};
-use crate::files;
-use crate::session::Session;
 
 /// Arguments of `knee drill`.
 #[derive(Args)]
@@ -56,7 +56,7 @@ pub fn drill(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
                 Ok(drill) => drill,
                 Err(failure) => {
                     unread = true;
-                    failure.report(as_json);
+                    failure::report(&failure, as_json);
                     continue;
                 }
             };

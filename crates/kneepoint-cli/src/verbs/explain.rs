@@ -6,11 +6,11 @@ mod keys;
 use clap::Args;
 use kneepoint::settings::Field;
 use kneepoint::suggest::closest;
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::{completion, terminal};
 
 /// Arguments of `knee explain`.

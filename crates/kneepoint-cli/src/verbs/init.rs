@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
 
 /// Arguments of `knee init`.
 #[derive(Args)]

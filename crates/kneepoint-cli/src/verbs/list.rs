@@ -2,11 +2,11 @@
 //! `knee list`: one line per named item.
 
 use clap::Args;
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::terminal;
 
 /// Arguments of `knee list`.

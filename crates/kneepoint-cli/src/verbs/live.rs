@@ -18,17 +18,17 @@ use kneepoint::report::{csv, format, json, live as report};
 use kneepoint::spec::{Group, Invalid};
 use kneepoint::study::live as study;
 use kneepoint::table::Table;
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::live as kernel;
 use kneepoint_linux::privilege::Rights;
 use tempfile::TempDir;
 
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
 use crate::manifest;
-use crate::means::{Means, Sweep};
+use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, Picture, directory, numbered, report_at, slug, write_report};
-use crate::session::Session;
 use crate::values::distinct;
 use cases::{Case, Cases, cases};
 use measure::{measure, once};
@@ -64,7 +64,7 @@ pub struct Arguments {
     #[command(flatten)]
     runs: Runs,
     #[command(flatten)]
-    means: Means,
+    means: MeansOptions,
     /// Directory for report, numbers and series [default: out/live- and the scenario's name, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -107,7 +107,7 @@ pub fn live(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(
     let scenario = arguments.scenario.as_deref().unwrap_or(Path::new(""));
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(session, scenario)?;
     arguments.runs.check(&all)?;
-    arguments.means.check(session)?;
+    Means::from(&arguments.means).check(session)?;
     session.listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
         return clients(session, arguments, &all, client, as_json);

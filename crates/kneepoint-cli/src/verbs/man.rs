@@ -7,11 +7,11 @@ use clap::builder::{Resettable, StyledStr};
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
 
 /// Arguments of `knee man`.
 #[derive(Args)]

@@ -7,6 +7,8 @@ use clap::Args;
 use kneepoint::cc::Config;
 use kneepoint::settings::Assign;
 use kneepoint::suggest::did_you_mean;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::native::recording::Recorder;
 use kneepoint_linux::native::replay::{
     MACHINES, Machine, Make, Verdict, compare, describe, difference, play,
@@ -16,8 +18,6 @@ use serde_json::{Value, json};
 
 use super::predict::simulation::tagged;
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
 
 /// What to play, to whom.
 #[derive(Args)]

@@ -10,18 +10,18 @@ use kneepoint::report::format::text;
 use kneepoint::report::{self, Manifest, output, reproduction};
 use kneepoint::scenario;
 use kneepoint::study::reproduce::Reproduce;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::forecast::Forecast;
+use kneepoint_bench::session::{Session, Share};
 use serde_json::json;
 
-use crate::answer::{self, Answer};
 use crate::completion;
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
-use crate::forecast::Forecast;
 use crate::library::{self, Volume};
-use crate::means::Sweep;
+use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{Out, Picture, directory, report_at, write_report};
-use crate::session::{Session, Share};
 use crate::{manifest, parquet, terminal};
 
 /// What to reproduce.
@@ -61,7 +61,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    sweep: Sweep,
+    sweep: SweepOptions,
 }
 
 /// Reproduces.
@@ -70,17 +70,14 @@ pub fn reproduce(session: &Session, arguments: &Arguments, as_json: bool) -> Res
     if arguments.list {
         return list(session, &volumes, as_json);
     }
-    arguments.sweep.check(session, false)?;
+    let sweep = Sweep::from(&arguments.sweep);
+    sweep.check(session, false)?;
     if arguments.sweep.dry_run() {
         let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
         let experiments = seeded(volumes, arguments.seeds);
-        Forecast::of(
-            session,
-            &Reproduce { experiments, pace, scope, doubted },
-            &arguments.sweep,
-            false,
-            |_| Vec::new(),
-        )?
+        Forecast::of(session, &Reproduce { experiments, pace, scope, doubted }, &sweep, false, |_| {
+            Vec::new()
+        })?
         .print(session, as_json)?;
         if pace == Pace::Full || arguments.readings {
             session.tell("further seeds, other readings and their combinations are not counted");
@@ -147,7 +144,7 @@ fn reproduced(
     let texts = volumes.iter().flat_map(texts).collect::<BTreeMap<_, _>>().into_iter().collect();
     let doubted = arguments.alternatives.is_none().then(BTreeSet::new);
     let experiments = seeded(volumes, arguments.seeds);
-    let single = conduct(session, Reproduce { experiments, pace, scope, doubted }, &arguments.sweep);
+    let single = conduct(session, Reproduce { experiments, pace, scope, doubted }, (&arguments.sweep).into());
     // Where a part of the runs was asked for, it may be of either study.
     let apart = matches!(single, Ok(_) | Err(Failure::Said(0) | Failure::Left(_)));
     let joint =
@@ -183,7 +180,7 @@ fn combined(session: &Session, arguments: &Arguments) -> Result<Judged, Failure>
     volumes.retain(|volume| volume.shared.is_some());
     let experiments = seeded(volumes, Some(arguments.seeds.unwrap_or(COMBINED_SEEDS)));
     let study = Reproduce { experiments, pace: Pace::Quick, scope: Scope::Joint, doubted: None };
-    conduct(session, study, &arguments.sweep)
+    conduct(session, study, (&arguments.sweep).into())
 }
 
 /// The experiments with so many seeds, or else their own.
@@ -209,8 +206,7 @@ struct Judged {
 }
 
 /// The outcomes, with further seeds at full length where a verdict is within the noise of the first.
-fn conduct(session: &Session, mut study: Reproduce, sweep: &Sweep) -> Result<Judged, Failure> {
-    let mut sweep = sweep.clone();
+fn conduct(session: &Session, mut study: Reproduce, mut sweep: Sweep) -> Result<Judged, Failure> {
     if study.pace == Pace::Full && matches!(session.share(), Share::Only(_)) {
         // It knows no outcomes, and may be given a run of any round.
         study.doubt_all();

@@ -7,14 +7,14 @@ use clap::Args;
 use kneepoint::scenario::{self, Case};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::units::Span;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
-use crate::answer::Answer;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
 use crate::library;
 use crate::named::NamedFiles;
 use crate::outputs::{self, Out};
-use crate::session::Session;
 
 /// What a scenario without a name is called.
 pub(super) const UNNAMED: &str = "untitled";

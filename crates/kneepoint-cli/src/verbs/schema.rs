@@ -2,9 +2,9 @@
 //! `knee schema`: the JSON Schema of scenarios, for editors that complete and check TOML.
 
 use kneepoint::scenario;
+use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Prints the schema, a document of the JSON Schema standard and not of ours: it has the version of that standard.
 pub fn schema(session: &Session) -> Result<(), Failure> {

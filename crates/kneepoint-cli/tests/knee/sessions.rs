@@ -10,10 +10,10 @@ use kneepoint::cc::{self, External};
 use kneepoint::report::csv;
 use kneepoint::scenario::Extensions;
 use kneepoint_cli::Knee;
-use kneepoint_cli::answer::Answer;
-use kneepoint_cli::failure::Failure;
-use kneepoint_cli::program::Program;
-use kneepoint_cli::session::{Given, Session, Share};
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::failure::Failure;
+use kneepoint_bench::program::Program;
+use kneepoint_bench::session::{Given, Session, Share};
 use tempfile::TempDir;
 
 use super::names;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The driver of `knee --on`: reads a job from standard input, and has its missing runs made and kept.
 
-Standard output has lines of JSON: one that greets, then progress, or a failure. `crates/kneepoint-cli/src/cluster.rs` is the other side.
+Standard output has lines of JSON: one that greets, then progress, or a failure. `crates/kneepoint-bench/src/cluster.rs` is the other side.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 use std::os::unix::fs::symlink;
 
+use kneepoint_bench::program::session;
+
 use super::*;
-use crate::program::session;
 
 /// Writes a study whose files have its name in them.
 fn study(directory: &Path, name: &str, files: &[&str]) -> Result<PathBuf, Failure> {

@@ -3,6 +3,7 @@
 
 use std::os::fd::OwnedFd;
 
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind;
 use kneepoint_linux::emulator::{self, Layer};
 use kneepoint_linux::wire::Wire;
@@ -11,7 +12,6 @@ use super::path::Emulated;
 use super::{Arguments, Taps, carry, failed, lacks, start, with};
 use crate::failure::Failure;
 use crate::outputs::Folder;
-use crate::session::Session;
 
 /// A descriptor that cannot be read until the end.
 fn never() -> Result<OwnedFd, Failure> {

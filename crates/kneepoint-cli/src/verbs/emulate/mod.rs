@@ -22,6 +22,8 @@ use kneepoint::capture::Blocks;
 use kneepoint::measure::{Meter, Series};
 use kneepoint::scenario;
 use kneepoint::units::{Rate, Span, Time};
+use kneepoint_bench::files::Pending;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Capture, Emulator, Layer, Port, Side, Stop};
 use kneepoint_linux::privilege::{self, Rights};
@@ -29,9 +31,7 @@ use kneepoint_linux::tap::Tap;
 use kneepoint_linux::tun;
 
 use crate::failure::{self, Failure};
-use crate::files::Pending;
 use crate::outputs::{Folder, Out};
-use crate::session::Session;
 use outcome::Outcome;
 use path::{Emulated, PathOptions};
 use traps::Seen;

@@ -4,6 +4,8 @@
 use kneepoint::report::{self, Comparison, RunResult, SchemeResult};
 use kneepoint::table::{Row, Table, value};
 use kneepoint::units::{Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::emulator::{Carried, Late};
 use serde::Serialize;
 
@@ -11,9 +13,7 @@ use super::Arguments;
 use super::path::Emulated;
 use super::traps::{Seen, traps};
 use crate::failure::Failure;
-use crate::files;
 use crate::outputs::{self, Folder, report_at, write_report};
-use crate::session::Session;
 use crate::{manifest, parquet};
 
 /// What was seen.

@@ -12,11 +12,11 @@ use kneepoint::spec::{Builder, Group, Invalid, Schedule, Valid};
 use kneepoint::tcp::{self, Host};
 use kneepoint::traffic;
 use kneepoint::units::{Bytes, Interval, Rate, Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
 use crate::completion;
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
 use crate::values::distinct;
 
 /// The group of all traffic.

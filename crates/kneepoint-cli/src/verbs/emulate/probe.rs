@@ -7,6 +7,7 @@ use std::io::Write;
 
 use kneepoint::link::Routes;
 use kneepoint::units::{Rate, Span};
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind::{self, Far};
 use kneepoint_linux::emulator::{self, Layer};
 use kneepoint_linux::probe::{PACKET, Plan, Probe};
@@ -16,7 +17,6 @@ use serde_json::json;
 use super::path::Emulated;
 use super::{Arguments, carry, failed, lacks};
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// What 99 of 100 packets may be late, as measured from outside, for an emulation as good as it should be.
 const GOOD: Span = Span::from_micros(100);

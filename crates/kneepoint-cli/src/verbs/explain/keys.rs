@@ -2,10 +2,10 @@
 //! Keys of documents and columns of files, by the definitions from which docs/output.md is written.
 
 use kneepoint::report::output::{self, Definition};
+use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::terminal;
 
 /// A definition, and the outputs that have it.

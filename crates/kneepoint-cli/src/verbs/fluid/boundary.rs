@@ -5,12 +5,12 @@ use clap::Args;
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report;
 use kneepoint::study::fluid::StabilityBoundary;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
-use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Arguments of `knee fluid boundary`.
 #[derive(Args)]

@@ -6,12 +6,12 @@ use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::fluid::design::Goal;
 use kneepoint::report;
 use kneepoint::study::fluid::Designs;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
-use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::values::within;
 
 /// Arguments of `knee fluid design`.

@@ -12,11 +12,11 @@ use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::document::Document;
 use kneepoint::report::format::text;
 use kneepoint::report::json;
+use kneepoint_bench::answer::Answer;
+use kneepoint_bench::session::Session;
 use serde::Serialize;
 
-use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Examples at the end of `knee fluid --help`.
 pub const EXAMPLES: &str = "\

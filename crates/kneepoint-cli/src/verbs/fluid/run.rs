@@ -8,14 +8,14 @@ use kneepoint::report::{self, csv, json};
 use kneepoint::study::fluid::Solution;
 use kneepoint::table::Records;
 use kneepoint::units::Span;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
 use super::parameters::Chosen;
 use super::print;
-use crate::answer::{self, Answer};
 use crate::failure::Failure;
-use crate::files;
 use crate::outputs::{Out, report_at, write_report};
-use crate::session::Session;
 use crate::values::number;
 
 /// Arguments of `knee fluid run`.

@@ -7,16 +7,16 @@ use clap::Args;
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::{self, csv};
 use kneepoint::study::fluid::{Plane, StabilityMap};
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use serde::Serialize;
 
 use super::parameters::Chosen;
 use super::{axis, print, refused};
-use crate::answer::{self, Answer};
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
 use crate::outputs::{Out, report_at, write_report};
-use crate::session::Session;
 
 /// Arguments of `knee fluid stability`.
 #[derive(Args)]

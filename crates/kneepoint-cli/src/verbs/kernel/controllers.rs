@@ -4,11 +4,12 @@
 use std::time::SystemTime;
 
 use kneepoint::cc;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel::{self, Value};
 use serde_json::{Map, json};
 
+use super::refused;
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::terminal;
 
 /// Parameters as JSON.
@@ -24,8 +25,9 @@ pub fn written(values: &[Value]) -> String {
 /// `knee kernel load`.
 pub fn load(session: &Session, arguments: &super::Load, as_json: bool) -> Result<(), Failure> {
     let (values, cgroup) =
-        kernel::load_at(&arguments.name, &arguments.set, arguments.replace, arguments.cgroup.as_deref())?;
-    let name = kernel::status(&arguments.name)?.controller.name;
+        kernel::load_at(&arguments.name, &arguments.set, arguments.replace, arguments.cgroup.as_deref())
+            .map_err(refused)?;
+    let name = kernel::status(&arguments.name).map_err(refused)?.controller.name;
     if as_json {
         return session.print_json(&json!({"name": name, "settings": object(&values), "cgroup": cgroup}));
     }
@@ -43,7 +45,7 @@ pub fn unload(session: &Session, arguments: &super::Unload, as_json: bool) -> Re
     let names = if arguments.all { kernel::left() } else { arguments.names.clone() };
     let mut unloaded = Vec::new();
     for name in &names {
-        let left = kernel::unload(name)?;
+        let left = kernel::unload(name).map_err(refused)?;
         unloaded.push(json!({
             "name": name,
             "sockets": left.sockets,
@@ -96,7 +98,7 @@ pub fn list(session: &Session, as_json: bool) -> Result<(), Failure> {
 
 /// `knee kernel status`.
 pub fn status(session: &Session, arguments: &super::Status, as_json: bool) -> Result<(), Failure> {
-    let status = kernel::status(&arguments.name)?;
+    let status = kernel::status(&arguments.name).map_err(refused)?;
     let since = status.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let since = jiff::Timestamp::from_second(since.as_secs() as i64).unwrap_or_default().to_string();
     if as_json {
@@ -138,7 +140,7 @@ pub fn status(session: &Session, arguments: &super::Status, as_json: bool) -> Re
 /// `knee kernel default`.
 pub fn default(session: &Session, arguments: &super::Default, as_json: bool) -> Result<(), Failure> {
     let Some(name) = &arguments.name else {
-        let restored = kernel::restore()?;
+        let restored = kernel::restore().map_err(refused)?;
         if as_json {
             let (to, from) = restored.map(|restored| (restored.to, restored.from)).unzip();
             return session.print_json(&json!({"default": to, "previous": from}));
@@ -153,7 +155,7 @@ pub fn default(session: &Session, arguments: &super::Default, as_json: bool) -> 
             },
         ));
     };
-    let previous = kernel::default(name)?;
+    let previous = kernel::default(name).map_err(refused)?;
     if as_json {
         return session.print_json(&json!({"default": name, "previous": previous}));
     }

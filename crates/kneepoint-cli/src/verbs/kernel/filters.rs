@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Programs at the egress of a device: `aqm`, `hint`.
 
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel::{self, Device};
 use serde_json::json;
 
 use super::controllers::{object, written};
+use super::refused;
 use crate::failure::Failure;
-use crate::session::Session;
 
 fn device(at: &super::Place) -> Device {
     Device { name: at.dev.clone(), namespace: at.netns.clone() }
@@ -27,7 +28,7 @@ pub fn aqm(session: &Session, arguments: &super::Aqm, as_json: bool) -> Result<(
     match arguments.law.as_str() {
         "status" => return status(session, &device, as_json),
         "remove" => {
-            kernel::remove_queue(&device)?;
+            kernel::remove_queue(&device).map_err(refused)?;
             return removed(session, as_json, "aqm", &device);
         }
         _ => {}
@@ -35,7 +36,7 @@ pub fn aqm(session: &Session, arguments: &super::Aqm, as_json: bool) -> Result<(
     let reference = arguments.qref.iter().map(|packets| ("reference".to_string(), packets.to_string()));
     let ecn = arguments.ecn.then(|| ("ecn".to_string(), "true".to_string()));
     let given = arguments.set.iter().cloned().chain(reference).chain(ecn).collect::<Vec<_>>();
-    let values = kernel::attach_queue(&device, &arguments.law, &given, arguments.replace)?;
+    let values = kernel::attach_queue(&device, &arguments.law, &given, arguments.replace).map_err(refused)?;
     if as_json {
         return session.print_json(&json!({
             "law": arguments.law, "device": device.name, "netns": device.namespace, "settings": object(&values),
@@ -50,7 +51,7 @@ pub fn aqm(session: &Session, arguments: &super::Aqm, as_json: bool) -> Result<(
 }
 
 fn status(session: &Session, device: &Device, as_json: bool) -> Result<(), Failure> {
-    let status = kernel::queue_status(device)?;
+    let status = kernel::queue_status(device).map_err(refused)?;
     if as_json {
         return session.print_json(&json!({
             "device": device.name,
@@ -96,7 +97,7 @@ pub fn hint(session: &Session, arguments: &super::Hint, as_json: bool) -> Result
     let device = device(&arguments.at);
     match arguments.action {
         super::Action::Attach => {
-            kernel::attach_hint(&device, arguments.replace)?;
+            kernel::attach_hint(&device, arguments.replace).map_err(refused)?;
             match as_json {
                 true => session.print_json(&hinted(&device, 0)),
                 false => session.print(format!(
@@ -106,14 +107,14 @@ pub fn hint(session: &Session, arguments: &super::Hint, as_json: bool) -> Result
             }
         }
         super::Action::Status => {
-            let packets = kernel::hint_status(&device)?;
+            let packets = kernel::hint_status(&device).map_err(refused)?;
             match as_json {
                 true => session.print_json(&hinted(&device, packets)),
                 false => session.print(format!("{packets} packets with a window so far")),
             }
         }
         super::Action::Remove => {
-            kernel::remove_hint(&device)?;
+            kernel::remove_hint(&device).map_err(refused)?;
             removed(session, as_json, "hint", &device)
         }
     }

@@ -15,9 +15,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use kneepoint::units::{Rate, Span};
+use kneepoint_bench::session::Session;
 
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Examples at the end of `knee kernel --help`.
 pub const EXAMPLES: &str = "\
@@ -256,7 +256,7 @@ pub fn kernel(session: &Session, arguments: &Arguments, as_json: bool) -> Result
     kernel::tell_waits(console::tell);
     // What the kernel tells everybody.
     if !matches!(arguments.what, What::List | What::Status(_)) {
-        kernel::require()?;
+        kernel::require().map_err(refused)?;
     }
     match &arguments.what {
         What::Load(arguments) => controllers::load(session, arguments, as_json),
@@ -281,10 +281,9 @@ pub fn kernel(_: &Session, _: &Arguments, _: bool) -> Result<(), Failure> {
     ))
 }
 
+/// The failure for something that the kernel refused.
 #[cfg(feature = "bpf")]
-impl From<kneepoint_linux::kernel::Error> for Failure {
-    fn from(error: kneepoint_linux::kernel::Error) -> Failure {
-        let make = if error.usage { Failure::usage } else { Failure::run };
-        make(error.message, error.remedy)
-    }
+pub fn refused(error: kneepoint_linux::kernel::Error) -> Failure {
+    let make = if error.usage { Failure::usage } else { Failure::run };
+    make(error.message, error.remedy)
 }

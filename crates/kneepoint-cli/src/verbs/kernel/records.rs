@@ -9,15 +9,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use kneepoint::report::output;
+use kneepoint_bench::files::Pending;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::kernel::{self, Reader, Record};
 use serde_json::{Value, json};
 
+use super::refused;
 use crate::failure::Failure;
-use crate::files::Pending;
 use crate::manifest;
 use crate::outputs::Out;
 use crate::parquet::{self, Column};
-use crate::session::Session;
 
 /// How long a wait for records lasts at most: the delay of Ctrl-C.
 const WAIT: Duration = Duration::from_millis(100);
@@ -34,7 +35,7 @@ fn open(names: &[String]) -> Result<Vec<(String, Reader)>, Failure> {
     if chosen.is_empty() {
         return Err(Failure::run("no congestion control is loaded", "`knee kernel load pert` loads one"));
     }
-    chosen.into_iter().map(|name| Ok((name.clone(), Reader::open(&name)?))).collect()
+    chosen.into_iter().map(|name| Ok((name.clone(), Reader::open(&name).map_err(refused)?))).collect()
 }
 
 /// A column of a trace.
@@ -92,7 +93,7 @@ pub fn trace(session: &Session, arguments: &super::Trace, as_json: bool) -> Resu
     while !session.asked() && wanted.is_none_or(|wanted| began.elapsed() < wanted) {
         for (place, (_, reader)) in readers.iter().enumerate() {
             let wait = WAIT / readers.len() as u32;
-            taken.extend(reader.take(wait)?.into_iter().map(|record| (place, record)));
+            taken.extend(reader.take(wait).map_err(refused)?.into_iter().map(|record| (place, record)));
         }
     }
     let controller = |at: &usize| readers[*at].0.as_str();
@@ -180,7 +181,7 @@ fn gather(
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(1) && !session.asked() {
         for (name, reader) in readers {
-            for record in reader.take(WAIT / readers.len() as u32)? {
+            for record in reader.take(WAIT / readers.len() as u32).map_err(refused)? {
                 let seen = Instant::now();
                 let new = || Flow { controller: name.clone(), record, seen, before: record, rate: f64::NAN };
                 let flow = flows.entry((record.source, record.destination)).or_insert_with(new);

@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+
 use super::study::{self, Measured, on_linux};
 use kneepoint::experiment::{Claim, Experiment, Pace, Point, Scope, Work};
 use kneepoint::scenario;
@@ -11,9 +14,8 @@ use kneepoint::units::Span;
 
 use super::invalid;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::library;
 use crate::verbs::run::{UNNAMED, row_name, usual_sample};
-use crate::{files, library};
 
 /// What is to be run.
 pub struct Cases {
@@ -107,14 +109,19 @@ fn of_experiment(session: &Session, name: &Path, pace: Pace) -> Result<Cases, Fa
 
 #[cfg(test)]
 mod tests {
+    use kneepoint_bench::program::session;
+
     use super::*;
 
     #[test]
     fn published_experiments_have_cases_for_the_kernel() {
-        let cases = of_experiment(Path::new("pert.fig6"), Pace::Full).unwrap();
+        let cases = of_experiment(&session(), Path::new("pert.fig6"), Pace::Full).unwrap();
         let names: std::collections::BTreeSet<_> = cases.all.iter().map(|case| &case.name).collect();
         assert!(names.len() == cases.all.len() && names.len() > 1, "{names:?}");
         assert!(!cases.claims.is_empty());
-        assert!(of_experiment(Path::new("pert"), Pace::Full).is_err(), "a publication is more than one");
+        assert!(
+            of_experiment(&session(), Path::new("pert"), Pace::Full).is_err(),
+            "a publication is more than one"
+        );
     }
 }

@@ -25,6 +25,8 @@ use kneepoint::measure::Meter;
 use kneepoint::spec::Valid;
 use kneepoint::table::{Row, value};
 use kneepoint::units::{Interval, Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::behind::{self, Far, Host, Program};
 use kneepoint_linux::emulator::{self, Emulator, Stop};
 use kneepoint_linux::frame::Tuple;
@@ -38,8 +40,6 @@ use tempfile::TempDir;
 
 use super::invalid;
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
 
 /// The port of the first server.
 const PORT: u16 = 5201;

@@ -4,6 +4,8 @@
 use std::sync::Mutex;
 use std::thread::{self, Builder};
 
+use kneepoint_bench::session::Session;
+
 use super::study::{Machine, Measured};
 use kneepoint::experiment::Yield;
 use kneepoint::measure::{Meter, RECEIVING, SENDING, Series};
@@ -16,7 +18,6 @@ use kneepoint_linux::live as kernel;
 use super::Runs;
 use super::cases::Case;
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Flows of each group whose windows the series follows.
 const FOLLOWED: usize = 4;

@@ -14,6 +14,8 @@ use kneepoint::study::Records;
 use kneepoint::study::Study;
 use kneepoint::table::Table;
 use kneepoint::units::{Interval, Span, Time};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 use kneepoint_linux::live::video::{Buffering, Empty, Show, Shown, Viewer};
 
 use super::cases::{Case, Cases};
@@ -21,10 +23,8 @@ use super::measure::{Ran, carried_out, measure};
 use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
-use crate::files;
 use crate::manifest;
 use crate::outputs::{Out, Picture, directory, report_at, slug, write_report};
-use crate::session::Session;
 use crate::values::distinct;
 
 /// The group of a scenario that the film stands for.

@@ -15,15 +15,15 @@ use kneepoint::scenario;
 use kneepoint::settings::{Raw, Setting, Settings};
 use kneepoint::study::markov::{Invalid, Outcome, Place, Point, Question, Trial, cases};
 use kneepoint::units::Span;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::machine;
+use kneepoint_bench::session::Session;
 
-use crate::answer::{self, Answer};
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
-use crate::machine;
-use crate::means::{Means, Sweep};
+use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, report_at, write_report, write_scenarios};
-use crate::session::Session;
 use crate::values::distinct;
 use parameters::Chosen;
 
@@ -79,7 +79,7 @@ pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
     #[command(flatten)]
-    means: Means,
+    means: MeansOptions,
     /// Directory for the report, its figures and markov.csv
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -117,7 +117,7 @@ struct Solved {
 }
 
 fn solved(session: &Session, arguments: &Arguments) -> Result<Solved, Failure> {
-    arguments.means.check(session)?;
+    Means::from(&arguments.means).check(session)?;
     let question = question(arguments)?;
     let places = question
         .places()

@@ -6,11 +6,11 @@ use kneepoint::predict::{Config, Judge};
 use kneepoint::report::predictions::{Course, Predictions, WatchedFlow, WatchedRun};
 use kneepoint::rng::Rng;
 use kneepoint::units::Span;
+use kneepoint_bench::session::Session;
 
 use super::Arguments;
 use super::opened::{Files, SHOWN, kinds, open};
 use crate::failure::Failure;
-use crate::session::Session;
 
 /// Shifts of the losses by which chance is judged.
 const SHIFTS: u64 = 20;

@@ -13,14 +13,14 @@ use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
 use kneepoint::report::{csv, json};
 use kneepoint::scenario;
+use kneepoint_bench::answer::{self, Answer};
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
-use crate::answer::{self, Answer};
 use crate::completion;
 use crate::failure::Failure;
-use crate::files;
-use crate::means::Means;
+use crate::means::MeansOptions;
 use crate::outputs::{Out, report_at, write_report};
-use crate::session::Session;
 use crate::values::within;
 
 /// What to watch.
@@ -72,7 +72,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SEED", value_parser = scenario::seed)]
     seed: Option<u64>,
     #[command(flatten)]
-    means: Means,
+    means: MeansOptions,
     /// Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

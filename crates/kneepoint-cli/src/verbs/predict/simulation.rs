@@ -9,14 +9,14 @@ use kneepoint::scenario::{Case, Plan};
 use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
 use kneepoint::trace::FlowId;
+use kneepoint_bench::conductor;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
 
 use super::Arguments;
-use crate::conductor;
 use crate::failure::Failure;
-use crate::files;
 use crate::library;
 use crate::means::Sweep;
-use crate::session::Session;
 
 /// The PERT paper's tagged flow, §2.2, in less time. The paper leaves the other flows' round trips open.
 const TAGGED: &str = r#"

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kneepoint::units::Span;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+use kneepoint_bench::temporary;
 use kneepoint_linux::live::video::{Contents, contents};
 use kneepoint_linux::privilege::{self, Rights};
 
 use crate::failure::Failure;
-use crate::files;
-use crate::session::Session;
-use crate::temporary;
 
 /// Where films are kept.
 const KEPT: &str = "out/films";

@@ -109,7 +109,7 @@ pub fn conduct<S: Study>(
         ));
     }
     // The files of a shard's runs are written by the shard that reports.
-    let shard = sweep.shard();
+    let shard = sweep.shard;
     let attend = |name: &str, record: &mut Record| -> Result<(), Failure> {
         let places = &places[name];
         if shard.is_none() {
@@ -132,7 +132,7 @@ pub fn conduct<S: Study>(
     let first = |place: &usize| places[names[*place].as_str()][0] == *place || aside.listens();
     let mut missing: Vec<usize> = (0..names.len()).filter(first).collect();
     let mut records = Records::default();
-    if !sweep.fresh() && !aside.listens() {
+    if !sweep.fresh && !aside.listens() {
         let kept: Vec<_> =
             threads::map(session, &missing, |place| read(*place)).into_iter().collect::<Result<_, _>>()?;
         let found =
@@ -239,7 +239,7 @@ fn leave_to_others(
         }
         Share::None | Share::All => {}
     }
-    if let Some(shard) = sweep.shard() {
+    if let Some(shard) = sweep.shard {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for name in names {
             let next = places.len();
@@ -280,8 +280,8 @@ fn hand_over(
         url: url.as_deref(),
         missing: missing.iter().map(run).collect(),
         kept: there.map(|place| names[place].as_str()).collect(),
-        fresh: sweep.fresh(),
-        jobs: sweep.limit(),
+        fresh: sweep.fresh,
+        jobs: sweep.jobs,
     };
     if job.missing.is_empty() && job.kept.is_empty() {
         return Ok(());

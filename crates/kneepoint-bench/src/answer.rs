@@ -41,7 +41,7 @@ impl Answer {
 
 impl Series {
     /// Names of series, and names and seeds of the kept runs that have them.
-    pub(crate) fn new(store: Store, kept: BTreeMap<String, (String, u64)>) -> Series {
+    pub fn new(store: Store, kept: BTreeMap<String, (String, u64)>) -> Series {
         Series { store: Some(store), kept }
     }
 

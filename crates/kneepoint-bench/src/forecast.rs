@@ -95,13 +95,13 @@ impl Forecast {
             study.wanted().into_iter().map(|run| (run.name(), run)).collect();
         wanted.retain(|(name, _)| seen.insert(name.clone()));
         let (runs, all) = (wanted.len(), wanted.iter().map(|(_, run)| *run).collect::<Vec<_>>());
-        let again = afresh || sweep.fresh();
+        let again = afresh || sweep.fresh;
         let (mut ours, mut left) = (Vec::new(), 0);
         for (place, (name, run)) in wanted.into_iter().enumerate().take_while(|_| !session.asked()) {
             if !again && store.look(session, &name, run.seed)?.is_some() {
                 continue;
             }
-            match sweep.shard().is_none_or(|shard| shard.has(place)) {
+            match sweep.shard.is_none_or(|shard| shard.has(place)) {
                 true => ours.push((name, run)),
                 false => left += 1,
             }
@@ -126,7 +126,7 @@ impl Forecast {
         let cpu_seconds = per_packet.map(|each| each * packets.iter().sum::<f64>());
         let longest = packets.iter().copied().fold(0.0, f64::max);
         let jobs = match on {
-            Some(_) => sweep.limit().map(usize::from),
+            Some(_) => sweep.jobs.map(usize::from),
             None => Some(budget.jobs),
         };
         let sent = new.iter().filter_map(|run| Some(budget.of(run)?.packets)).sum();
@@ -149,7 +149,7 @@ impl Forecast {
             memory_bytes: budget.needs(budget.jobs),
             memory_allowed_bytes: budget.allowed(),
             memory,
-            shard: sweep.shard().map(|shard| shard.to_string()),
+            shard: sweep.shard.map(|shard| shard.to_string()),
             on,
             store: store.folder().display().to_string(),
             url: sweep.url(),
