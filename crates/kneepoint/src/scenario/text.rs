@@ -57,22 +57,34 @@ pub(crate) fn write(root: &mut Table) -> String {
     let mut text = String::new();
     fields(root.entries.iter_mut().filter(|(_, node)| !is_section(node)), &mut text);
     for (key, node) in root.entries.iter_mut().filter(|(_, node)| is_section(node)) {
-        match &mut node.value {
-            Value::Table(table) => {
-                node.span = section(key, table, ["[", "]"], &mut text);
-            }
-            Value::List(nodes) => {
-                for one in nodes {
-                    let Value::Table(table) = &mut one.value else { continue };
-                    one.span = section(key, table, ["[[", "]]"], &mut text);
-                }
-            }
-            Value::Scalar(_) | Value::Foreign(_) => {}
+        let places = sections(&key.text, node, &mut text);
+        // A list is where its first table is.
+        if let Some([name, header]) = places.into_iter().next() {
+            (key.span, node.span) = (name, header);
         }
     }
     root.span = 0..0;
     root.entries.sort_by_key(|(key, _)| key.span.start);
     text
+}
+
+/// Writes the sections of a key; the places of their names and their headers.
+fn sections(key: &str, node: &mut Node, text: &mut String) -> Vec<[Range<usize>; 2]> {
+    match &mut node.value {
+        Value::Table(table) => vec![section(key, table, ["[", "]"], text)],
+        Value::List(nodes) => {
+            let each = nodes.iter_mut().filter_map(|node| match &mut node.value {
+                Value::Table(table) => {
+                    let places = section(key, table, ["[[", "]]"], text);
+                    node.span = places[1].clone();
+                    Some(places)
+                }
+                _ => None,
+            });
+            each.collect()
+        }
+        Value::Scalar(_) | Value::Foreign(_) => Vec::new(),
+    }
 }
 
 /// Whether a value is written under a header of its own.
@@ -84,18 +96,18 @@ fn is_section(node: &Node) -> bool {
     }
 }
 
-/// Writes a section; the place of its header.
-fn section(key: &mut Key, table: &mut Table, [open, close]: [&str; 2], text: &mut String) -> Range<usize> {
+/// Writes a section; the places of its name and its header.
+fn section(key: &str, table: &mut Table, [open, close]: [&str; 2], text: &mut String) -> [Range<usize>; 2] {
+    let mut name = 0..0;
     text.push('\n');
-    let header = placed(text, |text| {
+    table.span = placed(text, |text| {
         *text += open;
-        key.span = placed(text, |text| *text += &bare(&key.text));
+        name = placed(text, |text| *text += &bare(key));
         *text += close;
     });
     text.push('\n');
-    table.span = header.clone();
     fields(table.entries.iter_mut(), text);
-    header
+    [name, table.span.clone()]
 }
 
 fn fields<'t>(entries: impl Iterator<Item = &'t mut (Key, Node)>, text: &mut String) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compare: cases side by side, each with the same seeds. `knee compare` and `knee run` are both this study.
 
-mod question;
-
-pub use question::{Asked, Question, Refused};
-
 use super::{Packets, Record, Records, Study, Wanted, Work};
 use crate::fluid::Theory;
 use crate::spec::Valid;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One bottleneck with its traffic as a scenario: what `knee compare` and `knee coexist` ask about.
 
+mod question;
+
+pub use question::{Asked, Question, Refused};
+
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
 use crate::scenario::{Document, fitting_name};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Schemes side by side on one bottleneck: what `knee compare` asks.
 
+use super::{Dumbbell, Party, Sessions};
 use crate::scenario::scheme::Scheme;
 use crate::scenario::{Case, Extensions, Files};
 use crate::settings::Raw;
 use crate::spec::Valid;
 use crate::study::Invalid;
-use crate::study::dumbbell::{Dumbbell, Party, Sessions};
 use crate::units::{Interval, Rate, Span, Time};
 
 /// The schemes, and the bottleneck that each has for itself.
