@@ -52,7 +52,10 @@ fn overloads() -> Vec<(&'static str, String)> {
     let many = "[[cbr]]\ncount = 40\nrate = \"5mbit\"\nsize = \"500b\"\n";
     vec![
         ("an overload of a shallow buffer", path("buffer = \"100pkt\"", cbr)),
-        ("an overload of a deep discipline", path("buffer = \"100000pkt\"\nqueue = \"drr\"", cbr)),
+        (
+            "an overload of a deep discipline",
+            format!("queue = \"drr\"\n{}", path("buffer = \"100000pkt\"", cbr)),
+        ),
         ("an overload of a buffer in bytes", path("buffer = \"20mb\"", many)),
         ("an overload beside transfers", path("buffer = \"50000pkt\"", &format!("{many}{SACK}"))),
         ("an overload on a long path", path("buffer = \"100pkt\"", cbr).replace("100ms", "3s")),
