@@ -84,3 +84,11 @@ check kneepoint-cc x86_64-unknown-none core,alloc "$@"
 check kneepoint-cc wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint-sim wasm32-unknown-unknown std,panic_abort "$@"
 check kneepoint wasm32-unknown-unknown std,panic_abort "$@"
+
+# What a page carries: the engine with every controller, discipline and source.
+program=$out/wasm32-unknown-unknown/dist/examples/every_pair.wasm
+if has_target; then
+    cargo build -p kneepoint-sim --example every_pair --target wasm32-unknown-unknown --target-dir "$out" --profile dist \
+        --config profile.dist.debug=false --config profile.dist.strip=true
+    echo "the whole engine: $(wc -c <"$program") bytes, $(gzip -9c "$program" | wc -c) with gzip"
+fi
