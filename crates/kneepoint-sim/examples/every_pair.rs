@@ -19,7 +19,8 @@ fn pair(controller: &str, discipline: &str) -> Result<Valid, Invalid> {
         measured: true,
         ..LinkSpec::new(a, b)
     };
-    let flows = Group { cc: cc::Config::named(controller), ..Group::new(controller, traffic::Config::default()) };
+    let flows =
+        Group { cc: cc::Config::named(controller), ..Group::new(controller, traffic::Config::default()) };
     Builder::new(discipline)
         .duration(Span::from_secs(1))
         .node("a")

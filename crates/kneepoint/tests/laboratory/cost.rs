@@ -38,7 +38,7 @@ fn beyond_the_timer() -> impl Iterator<Item = (&'static str, String)> {
     let flows = |cc: &str| {
         dumbbell(60, "rate = \"1gbit\"\nrtt = \"2s\"", &SACK.replace("\"sack\"", &format!("\"{cc}\"")))
     };
-    ["reno", "cubic", "hstcp", "scalable", "htcp", "illinois", "vegas", "pert", "compound", "yeah"]
+    ["reno", "cubic", "hstcp", "scalable", "illinois", "vegas", "pert", "compound", "yeah"]
         .into_iter()
         .map(move |cc| (cc, flows(cc)))
 }

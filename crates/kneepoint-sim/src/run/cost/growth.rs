@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The second holds where a round trip is longer than the retransmission timeout before the first sample: the timer ends slow start
-//! before anything is acknowledged, and the window goes on from two packets by what the controller adds in avoidance.
+//! before anything is acknowledged, and the window goes on from two packets by what the controller adds in avoidance. The timer, which
+//! doubles, expires until it is longer than the round trip.
 
 use crate::cc::{self, Ack, Timeout, Wanted};
 use crate::rng::Rng;
@@ -38,7 +39,7 @@ impl Growth {
         let known = cc.filter(|config| cc::REGISTRY.iter().any(|entry| entry.name == config.name()));
         match known {
             Some(config) if timer_is_first(tcp, rtt) && rounds <= PLAYED => {
-                played(tcp, config, packets, most, rounds, rtt).unwrap_or_else(|| doubled(tcp, most, rounds))
+                played(tcp, config, packets, most, lasts, rtt).unwrap_or_else(|| doubled(tcp, most, rounds))
             }
             Some(_) => doubled(tcp, most, rounds),
             None => doubled(tcp, most, f64::INFINITY),
@@ -58,13 +59,26 @@ fn doubled(tcp: &Options, most: f64, rounds: f64) -> Growth {
     Growth { window, rounds: libm::log2(1.0 + window / tcp.initial_window) }
 }
 
+/// When the timer expires for the last time: after 1, 3, 7, … of its first values, until it is longer than the round trip.
+fn last_timeout(tcp: &Options, rtt: f64) -> f64 {
+    let [first, longest] = [tcp.rto_initial, tcp.rto_max].map(Span::as_secs_f64);
+    let (mut timer, mut at) = (first.min(longest), 0.0);
+    while timer <= rtt && at < rtt {
+        at += timer;
+        timer = (2.0 * timer).min(longest);
+    }
+    at
+}
+
 /// The controller after a timeout. Nothing of one that has no threshold, or listens to the network: it may grow by any rule.
-fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, rounds: f64, rtt: f64) -> Option<Growth> {
+fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, lasts: f64, rtt: f64) -> Option<Growth> {
     let mut controller = cc.build(tcp.start());
     let flight = tcp.initial_window.min(most);
-    let now = Time::ZERO + Span::from_secs_f64(rtt);
+    let last = last_timeout(tcp, rtt);
+    let now = Time::ZERO + Span::from_secs_f64(last);
     controller.on_timeout(&Timeout { now, flight, reported: false, next: flight as u64 });
     controller.threshold().filter(|_| controller.wanted() == Wanted::Nothing)?;
+    let rounds = ((lasts - last) / rtt).floor();
     let mut rng = Rng::stream(1, "cost", 0);
     let (mut greatest, mut sent, mut round) = (flight, 0.0, 0.0);
     while round < rounds && sent < packets {
@@ -72,16 +86,16 @@ fn played(tcp: &Options, cc: &cc::Config, packets: f64, most: f64, rounds: f64, 
         greatest = window.max(greatest);
         sent += window;
         round += 1.0;
-        controller.on_ack(&all_arrived(window, sent, round, rtt), &mut rng);
+        controller.on_ack(&all_arrived(window, sent, last + round * rtt, rtt), &mut rng);
     }
     Some(Growth { window: greatest.max(1.0), rounds: round })
 }
 
 /// A window's acknowledgements at once: controllers grow by what is acknowledged, not by how often.
-fn all_arrived(window: f64, sent: f64, round: f64, rtt: f64) -> Ack {
+fn all_arrived(window: f64, sent: f64, at: f64, rtt: f64) -> Ack {
     let rtt = Span::from_secs_f64(rtt);
     Ack {
-        now: Time::ZERO + Span::from_secs_f64((1.0 + round) * rtt.as_secs_f64()),
+        now: Time::ZERO + Span::from_secs_f64(at),
         rtt: Some(rtt),
         one_way: Some(rtt),
         acked: window as u32,

@@ -112,7 +112,7 @@ impl Load {
     fn elastic(&mut self, valid: &Valid, streams: &[Stream], queued: &mut [f64]) {
         let links = &valid.network().links;
         let mut most = 0.0;
-        for shared in shared::of(links, streams) {
+        for shared in shared::of(links, streams, &left(links, streams)) {
             let Shared { stream, window, bottleneck, bits } = shared;
             let [forward, backward] = [&stream.forward, &stream.backward].map(|path| delay(links, path));
             let round = (forward + backward).max(1e-9);
@@ -256,6 +256,17 @@ fn alone(valid: &Valid, group: &Group, stream: &Stream) -> f64 {
 fn offered(links: &[LinkSpec], stream: &Stream) -> f64 {
     let narrow = stream.forward.iter().filter_map(|link| links[*link as usize].rate).min();
     if stream.demand.is_finite() { stream.demand } else { narrow.map_or(0.0, |rate| rate.as_f64()) }
+}
+
+/// What datagrams leave of the rate of each link to those who give way.
+fn left(links: &[LinkSpec], streams: &[Stream]) -> Vec<f64> {
+    let mut left: Vec<f64> =
+        links.iter().map(|link| link.rate.map_or(f64::INFINITY, |rate| rate.as_f64())).collect();
+    for stream in streams.iter().filter(|one| one.growth.is_none()) {
+        let asked = stream.flows * offered(links, stream);
+        stream.forward.iter().for_each(|link| left[*link as usize] = (left[*link as usize] - asked).max(0.0));
+    }
+    left
 }
 
 /// The delays along a path.

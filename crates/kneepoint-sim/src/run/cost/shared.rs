@@ -30,16 +30,17 @@ struct Asking<'a> {
 }
 
 /// All streams of transfers. The bottleneck of a flow is the link of its path with the least share.
-pub(super) fn of<'a>(links: &[LinkSpec], streams: &'a [Stream]) -> Vec<Shared<'a>> {
+/// `rates` is what datagrams leave of each link.
+pub(super) fn of<'a>(links: &[LinkSpec], streams: &'a [Stream], rates: &[f64]) -> Vec<Shared<'a>> {
     let all: Vec<Asking> = streams.iter().filter_map(|stream| Asking::of(links, stream)).collect();
-    let crossing = shares(links, all.iter().flat_map(|one| one.path().map(move |link| (link, one))));
+    let crossing = shares(rates, all.iter().flat_map(|one| one.path().map(move |link| (link, one))));
     let narrowest = |asking: &Asking| {
         let rated = asking.path().filter(|link| links[*link].rate.is_some());
         rated.min_by(|one, other| crossing[*one].total_cmp(&crossing[*other]))
     };
     let places: Vec<Option<usize>> = all.iter().map(narrowest).collect();
     // At a link that is a bottleneck, flows that another one holds back leave their part to the rest.
-    let share = shares(links, places.iter().zip(&all).filter_map(|(place, one)| Some(((*place)?, one))));
+    let share = shares(rates, places.iter().zip(&all).filter_map(|(place, one)| Some(((*place)?, one))));
     let holds = |one: &Asking, place: Option<usize>| place.filter(|place| one.bits >= share[*place]);
     let mut held = vec![0.0; links.len()];
     for (one, place) in all.iter().zip(&places) {
@@ -67,11 +68,10 @@ impl<'a> Asking<'a> {
 }
 
 /// The share of each link between those that cross it.
-fn shares<'a>(links: &[LinkSpec], crossing: impl Iterator<Item = (usize, &'a Asking<'a>)>) -> Vec<f64> {
-    let mut asked = vec![Vec::new(); links.len()];
+fn shares<'a>(rates: &[f64], crossing: impl Iterator<Item = (usize, &'a Asking<'a>)>) -> Vec<f64> {
+    let mut asked = vec![Vec::new(); rates.len()];
     crossing.for_each(|(link, one)| asked[link].push((one.bits, one.stream.flows)));
-    let rates = links.iter().map(|link| link.rate.map_or(f64::INFINITY, |rate| rate.as_f64()));
-    rates.zip(asked).map(|(rate, asked)| share(rate, asked)).collect()
+    rates.iter().zip(asked).map(|(rate, asked)| share(*rate, asked)).collect()
 }
 
 /// What each of those has that a rate does not satisfy: `asked` is what each asks for, and how many do.
