@@ -299,6 +299,31 @@ def test_every_verb_about_results_is_a_function_with_its_questions() -> None:
     assert sorted(knee.__all__) == sorted(set(knee.__all__)), "one name for two things"
 
 
+NEWCOMER = """
+import importlib, json
+import kneepoint as knee
+
+listed = json.loads(knee._native.verbs())
+words = {"name": "words", "flag": None, "type": "str", "choices": [], "many": True, "separator": None}
+words |= {"optional_value": False, "required": True, "default": [], "about": "The words"}
+echo = {"name": "echo", "about": "Say words again", "verbs": [], "options": [words]}
+knee._native.verbs = lambda: json.dumps([*listed, echo])
+importlib.reload(knee._verbs)
+importlib.reload(knee)
+assert "echo" in knee.__all__ and "The words" in knee.echo.__doc__
+assert knee.echo._spoken((["a", "b"],), {}) == (["echo", "a", "b"], None)
+
+import stubs
+
+assert "\\ndef echo(\\n    *words: Union[str, Sequence[str]],\\n" in stubs.verbs()
+"""
+
+
+def test_a_new_verb_needs_no_line_of_the_package() -> None:
+    done = subprocess.run([sys.executable, "-c", NEWCOMER], cwd=PACKAGE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_stubs_are_current_and_the_package_is_typed(here: Path) -> None:
     check = [sys.executable, str(PACKAGE / "stubs.py"), "--check"]
     subprocess.run(check, check=True)

@@ -18,9 +18,12 @@ use crate::failure::Failure;
 struct Verb<Arguments> {
     /// Executes it: prints, as JSON if wanted, and writes files.
     act: fn(&Session, &Arguments, bool) -> Result<(), Failure>,
-    /// What it finds out, if it is about results. Nothing is printed, and no report is written.
-    answer: Option<fn(&Session, &Arguments) -> Result<Answer, Failure>>,
+    /// What it finds out, if it is about results.
+    answer: Option<Find<Arguments>>,
 }
+
+/// Finds something out. Nothing is printed, and no report is written.
+type Find<Arguments> = fn(&Session, &Arguments) -> Result<Answer, Failure>;
 
 /// Makes the modules of the verbs, the choice of one with its arguments, and what is done with each.
 macro_rules! verbs {
@@ -142,4 +145,24 @@ impl Knee {
 /// The verbs that are about results.
 fn with_rows() -> Vec<&'static str> {
     NAMES.iter().filter(|(_, has_rows)| *has_rows).map(|(name, _)| *name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_file_of_each_verb_has_a_sentence_about_it_and_an_example() {
+        let knee = Knee::command();
+        assert!(knee.get_subcommands().map(|verb| verb.get_name()).eq(NAMES.iter().map(|(name, _)| *name)));
+        for verb in knee.get_subcommands() {
+            let name = verb.get_name();
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(about.starts_with(char::is_uppercase) && !about.starts_with("Arguments"), "{name}: {about}");
+            let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.contains("Example") && after.contains(&format!("knee {name}")), "{name}: {after}");
+        }
+    }
 }
