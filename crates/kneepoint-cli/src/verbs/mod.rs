@@ -160,7 +160,10 @@ mod tests {
         for verb in knee.get_subcommands() {
             let name = verb.get_name();
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-            assert!(about.starts_with(char::is_uppercase) && !about.starts_with("Arguments"), "{name}: {about}");
+            assert!(
+                about.starts_with(char::is_uppercase) && !about.starts_with("Arguments"),
+                "{name}: {about}"
+            );
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(after.contains("Example") && after.contains(&format!("knee {name}")), "{name}: {after}");
         }
