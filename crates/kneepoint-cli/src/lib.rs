@@ -22,8 +22,8 @@
 //! | [`captures`] | packets of a link as pcapng |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`workload`] | the short transfers beside long ones |
-//! | [`verbs`] | one file per verb |
-//! | [`arguments`] | the command line |
+//! | [`verbs`] | the command line: one file per verb |
+//! | [`arguments`] | arguments that were refused, or are needed before they are parsed |
 
 mod arguments;
 mod captures;
@@ -52,7 +52,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 
-pub use arguments::Knee;
+pub use verbs::Knee;
 
 /// The program `knee`: acts as its command line says.
 pub fn main() -> ExitCode {

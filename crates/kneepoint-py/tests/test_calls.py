@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import kneepoint as knee
-from kneepoint import _sweep, algorithms, errors
+from kneepoint import _sweep, _verbs, algorithms, errors
 from kneepoint.cost import Reno
 
 PACKAGE = Path(__file__).parents[1]
@@ -119,12 +119,45 @@ def test_a_mistake_in_a_call_is_told_as_the_command_line_tells_it() -> None:
         knee.compare("pert", pcap="r1-r2")
 
 
+VERBS = [*_verbs.VERBS.values(), *(one for verb in _verbs.VERBS.values() for one in verb._questions.values())]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=repr)
+def test_a_list_stands_for_several_words_where_a_verb_takes_them(verb: _verbs.Verb) -> None:
+    words = [option for option in verb._described["options"] if option["flag"] is None]
+    if any(option["many"] for option in words):
+        plain = verb._spoken(("a", "b", Path("c"), "d"), {})
+        for written in ((["a", "b", Path("c"), "d"],), ("a", ("b", Path("c")), "d"), (["a"], ["b", Path("c"), "d"])):
+            assert verb._spoken(written, {}) == plain == ([*verb._names, "a", "b", "c", "d"], None)
+        with pytest.raises(knee.UsageError, match="empty"):
+            verb([])
+    refused = [["a", ["b"]]] if any(option["many"] for option in words) else ["a", ["b"]]
+    with pytest.raises(knee.UsageError, match="neither text, number nor path"):
+        verb._spoken(tuple(refused), {})
+
+
+def test_schemes_in_a_list_are_compared_as_words_are(here: Path) -> None:
+    words: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "flows": 2, "duration": "4s", "seeds": 1}
+    plain = measured(knee.compare("pert", "cubic", "vegas", **words))
+    assert measured(knee.compare(["pert", "cubic", "vegas"], **words)) == plain
+    assert measured(knee.compare("pert", ["cubic", "vegas"], **words)) == plain
+    assert len(knee.coexist(["pert", "cubic"], buffers="1bdp", **words).rows) > 0
+
+
+def test_only_one_scenario_is_given_itself() -> None:
+    with pytest.raises(knee.UsageError, match="two scenarios"):
+        knee.predict([SCENARIO, SCENARIO])
+
+
 def test_fluid_models_and_the_markov_chain_answer(here: Path) -> None:
     assert knee.fluid.boundary("pert").json()["boundary_rtt_ms"] > 100
     trajectory = knee.fluid.run("pert", rtt="171ms", end="5s")
     assert trajectory.rows.columns[0] == "time_s" and len(trajectory.rows) > 100
     stability = knee.fluid("stability", "pert", x="rtt=50ms..300ms:4", y="flows=1..50:3")
     assert len(stability.rows) == 12
+    for wrong in (("nothing", "pert"), ()):
+        with pytest.raises(knee.UsageError, match="run, stability, boundary, design"):
+            knee.fluid(*wrong)
     solved = knee.markov(arrivals=0.1, protocols=["tcp"])
     assert len(solved.rows) >= 1
     assert not list(here.iterdir()), "nothing is left behind"
@@ -253,8 +286,42 @@ def test_importing_takes_less_than_a_fifth_of_a_second() -> None:
 def test_help_and_signatures_know_the_options_of_the_command_line() -> None:
     assert "Rate of the bottleneck" in (inspect.getdoc(knee.compare) or "")
     assert "rate" in inspect.signature(knee.compare).parameters
-    verbs = {verb["name"] for verb in json.loads(knee._native.verbs())}
-    assert verbs == {"compare", "coexist", "run", "reproduce", "predict", "fluid", "markov"}
+
+
+def test_every_verb_about_results_is_a_function_with_its_questions() -> None:
+    described = json.loads(knee._native.verbs())
+    assert {"compare", "fluid"} <= {verb["name"] for verb in described}
+    for verb in described:
+        function = getattr(knee, verb["name"])
+        assert verb["name"] in knee.__all__ and verb["about"] in (inspect.getdoc(function) or "")
+        for question in verb["verbs"]:
+            assert question["about"] in (inspect.getdoc(getattr(function, question["name"])) or "")
+    assert sorted(knee.__all__) == sorted(set(knee.__all__)), "one name for two things"
+
+
+NEWCOMER = """
+import importlib, json
+import kneepoint as knee
+
+listed = json.loads(knee._native.verbs())
+words = {"name": "words", "flag": None, "type": "str", "choices": [], "many": True, "separator": None}
+words |= {"optional_value": False, "required": True, "default": [], "about": "The words"}
+echo = {"name": "echo", "about": "Say words again", "verbs": [], "options": [words]}
+knee._native.verbs = lambda: json.dumps([*listed, echo])
+importlib.reload(knee._verbs)
+importlib.reload(knee)
+assert "echo" in knee.__all__ and "The words" in knee.echo.__doc__
+assert knee.echo._spoken((["a", "b"],), {}) == (["echo", "a", "b"], None)
+
+import stubs
+
+assert "\\ndef echo(\\n    *words: Union[str, Sequence[str]],\\n" in stubs.verbs()
+"""
+
+
+def test_a_new_verb_needs_no_line_of_the_package() -> None:
+    done = subprocess.run([sys.executable, "-c", NEWCOMER], cwd=PACKAGE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_stubs_are_current_and_the_package_is_typed(here: Path) -> None:
@@ -266,6 +333,8 @@ def test_stubs_are_current_and_the_package_is_typed(here: Path) -> None:
         "scenario = knee.Scenario(topology={'kind': 'dumbbell', 'rate': '5mbit'}, flows=[{'cc': 'pert', 'count': 2}])\n"
         "knee.run(scenario, seeds=2).rows.columns\n"
         "knee.compare('pert', rate='5mbit', flows=3, tcp={'handshake': True}, out='x')\n"
+        "knee.compare('pert', ['cubic', 'vegas'])\n"
+        "knee.predict([scenario, 'other.toml'])\n"
     )
     wrong = here / "wrong.py"
     wrong.write_text(
@@ -273,9 +342,10 @@ def test_stubs_are_current_and_the_package_is_typed(here: Path) -> None:
         "knee.compare('pert', flows='three')\n"
         "knee.compare('pert', flwos=3)\n"
         "knee.Scenario(topology={'kind': 'dumbbell', 'rat': '5mbit'})\n"
+        "knee.run(['a.toml', 'b.toml'])\n"
     )
     mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(here / "cache")]
     fine = subprocess.run([*mypy, str(use)], capture_output=True, text=True, check=False)
     assert fine.returncode == 0, fine.stdout
     refused = subprocess.run([*mypy, str(wrong)], capture_output=True, text=True, check=False)
-    assert [line for line in ("2", "3", "4") if f"wrong.py:{line}:" not in refused.stdout] == [], refused.stdout
+    assert [line for line in ("2", "3", "4", "5") if f"wrong.py:{line}:" not in refused.stdout] == [], refused.stdout

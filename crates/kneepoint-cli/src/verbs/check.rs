@@ -10,19 +10,23 @@ use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
+use super::Verb;
 use crate::failure::{self, Failure};
 use crate::library::{self, Volume};
 
-/// Arguments of `knee check`.
+/// Check scenarios without running them
 #[derive(Args)]
+#[command(after_help = "Example:\n  knee check my.toml yours.toml")]
 pub struct Arguments {
     /// Scenarios or experiments; `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Checks all files.
-pub fn check(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (mut answers, mut status) = (Vec::new(), 0);
     for path in &arguments.files {
         match check_one(session, path) {

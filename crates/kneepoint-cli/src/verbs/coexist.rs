@@ -19,6 +19,7 @@ use kneepoint_bench::files;
 use kneepoint_bench::forecast::Forecast;
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use super::compare::{read_scheme, short_names, tcp_options};
 use crate::completion;
 use crate::failure::Failure;
@@ -27,7 +28,7 @@ use crate::outputs::{Out, Picture, numbered, report_at, write_report, write_scen
 use crate::values::{distinct, number};
 use crate::{manifest, parquet};
 
-/// The controllers and the settings.
+/// Test which controllers can share a link
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -95,11 +96,13 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
 /// The controllers by default: a new one, and widely deployed ones.
 const DEFAULTS: [&str; 4] = ["pert-adaptive", "cubic", "bbr", "sack"];
 
 /// Runs every pair and reports.
-pub fn coexist(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (mut study, seeds) = study(session, arguments)?;
     let sweep = Sweep::from(&arguments.sweep);
     sweep.check(session, false)?;
@@ -123,7 +126,7 @@ pub fn coexist(session: &Session, arguments: &Arguments, as_json: bool) -> Resul
 }
 
 /// Runs every pair, and leaves no report behind.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let (mut study, seeds) = study(session, arguments)?;
     Ok(conduct(session, &mut study, seeds, arguments)?.answer)
 }

@@ -16,6 +16,7 @@ use kneepoint::units::{Interval, Rate, Span};
 use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use crate::comparison::{self, ComparisonPlan};
 use crate::completion;
 use crate::failure::Failure;
@@ -23,7 +24,7 @@ use crate::named::NamedFiles;
 use crate::outputs::Out;
 use crate::workload::Workload;
 
-/// What to compare, and on what.
+/// Compare schemes on one bottleneck
 #[derive(Args)]
 #[command(after_help = "\
 A scheme is a congestion control, or a sender and a queue with a slash between:
@@ -88,13 +89,15 @@ pub struct Arguments {
     settings: comparison::ComparisonOptions,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
 /// Compares.
-pub fn compare(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     plan(session, arguments)?.conduct(session, &arguments.settings, as_json)
 }
 
 /// Compares, and leaves no report behind.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     plan(session, arguments)?.answer(session, &arguments.settings)
 }
 

@@ -6,15 +6,19 @@ use clap_complete::Shell;
 use clap_complete::env::Shells;
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use crate::failure::Failure;
 
-/// Arguments of `knee completions`.
+/// Print a completion script for a shell
 #[derive(Args)]
+#[command(after_help = "Example, in ~/.bashrc:\n  source <(knee completions bash)")]
 pub struct Arguments {
     /// The shell
     #[arg(value_enum, ignore_case = true)]
     shell: Shell,
 }
+
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
 /// The variable by which the script asks.
 const VARIABLE: &str = "COMPLETE";
@@ -22,7 +26,7 @@ const VARIABLE: &str = "COMPLETE";
 const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//[:=]/}\n";
 
 /// Prints the script.
-pub fn completions(session: &Session, arguments: &Arguments) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, _: bool) -> Result<(), Failure> {
     let (shells, mut script) = (Shells::builtins(), Vec::<u8>::new());
     let Some(shell) = shells.completer(&arguments.shell.to_string()) else {
         return Err(Failure::usage(format!("`{}` is not supported", arguments.shell), "use another shell"));

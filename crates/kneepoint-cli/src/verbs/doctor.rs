@@ -11,6 +11,7 @@ use kneepoint_bench::session::Session;
 use kneepoint_linux::{Holder, Outcome};
 use serde_json::{Value, json};
 
+use super::Verb;
 use crate::failure::Failure;
 use crate::terminal;
 
@@ -18,13 +19,16 @@ use crate::terminal;
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 
-/// Arguments of `knee doctor`.
+/// Report the capabilities of this machine; remove what was left on it
 #[derive(Args)]
+#[command(after_help = "Examples:\n  knee doctor\n  knee doctor --clean")]
 pub struct Arguments {
     /// Remove everything of knee from this kernel: programs, filters, defaults, and devices `knee0` to `knee255` that no process uses
     #[arg(long)]
     clean: bool,
 }
+
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
 /// One capability.
 struct Finding {
@@ -35,7 +39,7 @@ struct Finding {
 }
 
 /// Prints the findings, or removes what was left.
-pub fn doctor(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if arguments.clean {
         return clean(session, as_json);
     }

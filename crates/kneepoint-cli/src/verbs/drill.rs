@@ -13,11 +13,12 @@ use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
+use super::Verb;
 use super::compare::tcp_options;
 use crate::completion;
 use crate::failure::{self, Failure};
 
-/// Arguments of `knee drill`.
+/// Test the simulated TCP host with scripts of packetdrill
 #[derive(Args)]
 #[command(after_help = "\
 A script says what arrives at a TCP host, what it must send and when, and its state. The host of `knee drill` is the simulator's, with the settings that the \
@@ -44,8 +45,10 @@ pub struct Arguments {
     tcp: Vec<String>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Runs every script.
-pub fn drill(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let changes = Changes::of(session, arguments)?;
     let (mut drills, mut unread) = (Vec::new(), false);
     for named in &arguments.scripts {

@@ -9,20 +9,24 @@ use kneepoint::suggest::closest;
 use kneepoint_bench::session::Session;
 use serde_json::{Value, json};
 
+use super::Verb;
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
 use crate::{completion, terminal};
 
-/// Arguments of `knee explain`.
+/// Explain an algorithm: equations, source, parameters
 #[derive(Args)]
+#[command(after_help = "Example:\n  knee explain pert")]
 pub struct Arguments {
     /// A name shown by `knee list`, the head of a column in a table, or a key of JSON, CSV or Parquet
     #[arg(add = completion::name())]
     name: String,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Explains every item of that name: a controller and a recovery may share one.
-pub fn explain(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let name = &arguments.name;
     let all = catalogue::items(&Kind::ALL);
     let named = all.iter().filter(|item| item.is_called(name)).collect::<Vec<_>>();

@@ -9,10 +9,14 @@ use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use serde_json::json;
 
+use super::Verb;
 use crate::failure::Failure;
 
-/// Arguments of `knee init`.
+/// Write an annotated example scenario
 #[derive(Args)]
+#[command(
+    after_help = "Examples:\n  knee init my.toml && knee check my.toml && knee run my.toml\n  knee init --all -    every section and field"
+)]
 pub struct Arguments {
     /// The file to write; `-` for standard output
     #[arg(default_value = "scenario.toml")]
@@ -25,8 +29,10 @@ pub struct Arguments {
     force: bool,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Writes the example.
-pub fn init(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let file = &arguments.file;
     let text = if arguments.all { scenario::example() } else { scenario::brief_example() };
     if file.as_os_str() == "-" {

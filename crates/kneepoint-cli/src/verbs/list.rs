@@ -5,20 +5,24 @@ use clap::Args;
 use kneepoint_bench::session::Session;
 use serde_json::json;
 
+use super::Verb;
 use crate::catalogue::{self, Item, Kind};
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Arguments of `knee list`.
+/// List controllers, queues, predictors, models, topologies, recoveries
 #[derive(Args)]
+#[command(after_help = "Example:\n  knee list controllers queues")]
 pub struct Arguments {
     /// Kinds to list; all by default
     #[arg(value_enum, ignore_case = true)]
     kinds: Vec<Kind>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Prints the list.
-pub fn list(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let kinds = if arguments.kinds.is_empty() { &Kind::ALL[..] } else { &arguments.kinds };
     if as_json {
         let items: Vec<_> = catalogue::items(kinds).iter().map(Item::json).collect();

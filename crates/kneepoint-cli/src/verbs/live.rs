@@ -25,6 +25,7 @@ use kneepoint_linux::live as kernel;
 use kneepoint_linux::privilege::Rights;
 use tempfile::TempDir;
 
+use super::Verb;
 use crate::failure::Failure;
 use crate::manifest;
 use crate::means::{Means, MeansOptions, Sweep};
@@ -33,7 +34,7 @@ use crate::values::distinct;
 use cases::{Case, Cases, cases};
 use measure::{measure, once};
 
-/// What to run.
+/// Run a scenario on this machine's kernel, beside the simulator's prediction
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -72,6 +73,8 @@ pub struct Arguments {
     what: Option<What>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// What is run instead of a scenario's own transfers.
 #[derive(Subcommand)]
 enum What {
@@ -100,7 +103,7 @@ struct Runs {
 }
 
 /// Runs both sides and reports.
-pub fn live(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     if let Some(What::Video(arguments)) = &arguments.what {
         return video::video(session, arguments, as_json);
     }

@@ -4,26 +4,30 @@
 use std::path::PathBuf;
 
 use clap::builder::{Resettable, StyledStr};
-use clap::{Args, Command};
+use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use serde_json::json;
 
+use super::{Knee, Verb};
 use crate::failure::Failure;
 
-/// Arguments of `knee man`.
+/// Print or write manual pages
 #[derive(Args)]
+#[command(after_help = "Example:\n  knee man --out ~/.local/share/man/man1 && man knee")]
 pub struct Arguments {
     /// Write every page as a file into this directory; without it, print the page of `knee`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Writes the pages of the command line `knee`.
-pub fn man(session: &Session, arguments: &Arguments, knee: Command, as_json: bool) -> Result<(), Failure> {
-    let mut knee = knee.disable_help_subcommand(true);
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let mut knee = Knee::command().disable_help_subcommand(true);
     knee.build();
     let Some(directory) = &arguments.out else {
         let (name, text) = page(&knee)?;

@@ -16,10 +16,11 @@ use kneepoint_linux::native::replay::{
 use kneepoint_linux::native::trace::{self, Step};
 use serde_json::{Value, json};
 
+use super::Verb;
 use super::predict::simulation::tagged;
 use crate::failure::Failure;
 
-/// What to play, to whom.
+/// Play a trace of acknowledgements to a controller of the laboratory and to the kernel's
 #[derive(Args)]
 #[command(after_help = "\
 A trace is CSV. Its first line names columns: at_us, kind (open, ack, loss, timeout, advice), packets, rtt_us, acked, credit, una, next, in_flight, recovering, draw, \
@@ -54,8 +55,10 @@ pub struct Arguments {
     seed: Option<u64>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 /// Plays a trace, or records one.
-pub fn replay(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     match (&arguments.record, &arguments.trace, &arguments.cc) {
         (Some(scenario), ..) => record(session, scenario, arguments),
         (None, Some(trace), Some(cc)) => play_back(session, trace, cc, arguments, as_json),

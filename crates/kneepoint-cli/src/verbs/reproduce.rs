@@ -18,6 +18,7 @@ use kneepoint_bench::forecast::Forecast;
 use kneepoint_bench::session::Session;
 use serde_json::json;
 
+use super::Verb;
 use crate::completion;
 use crate::failure::Failure;
 use crate::library::{self, Volume};
@@ -25,7 +26,7 @@ use crate::means::{Sweep, SweepOptions};
 use crate::outputs::{Out, Picture, directory, report_at, write_report};
 use crate::{manifest, parquet, terminal};
 
-/// What to reproduce.
+/// Reproduce published figures and tables, and test their claims
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -65,8 +66,10 @@ pub struct Arguments {
     sweep: SweepOptions,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
 /// Reproduces.
-pub fn reproduce(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let (volumes, pace, scope) = volumes(session, arguments)?;
     if arguments.list {
         return list(session, &volumes, as_json);
@@ -105,7 +108,7 @@ pub fn reproduce(session: &Session, arguments: &Arguments, as_json: bool) -> Res
 }
 
 /// Reproduces, and leaves no report behind. A list is the experiments and no runs.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     let (volumes, pace, scope) = volumes(session, arguments)?;
     if arguments.list {
         return Err(Failure::usage(

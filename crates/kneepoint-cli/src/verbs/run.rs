@@ -10,6 +10,7 @@ use kneepoint::units::Span;
 use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use crate::comparison::{self, ComparisonPlan, refused};
 use crate::failure::Failure;
 use crate::library;
@@ -19,7 +20,7 @@ use crate::outputs::{self, Out};
 /// What a scenario without a name is called.
 pub(super) const UNNAMED: &str = "untitled";
 
-/// What to run.
+/// Run a scenario file, with every case of its sweep
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -53,13 +54,15 @@ pub struct Arguments {
     settings: comparison::ComparisonOptions,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
 /// Runs.
-pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     plan(session, arguments)?.conduct(session, &arguments.settings, as_json)
 }
 
 /// Runs, and leaves no report behind.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     plan(session, arguments)?.answer(session, &arguments.settings)
 }
 

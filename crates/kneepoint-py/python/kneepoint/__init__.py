@@ -6,11 +6,12 @@
     result.to_polars()
 """
 
+from . import _verbs
 from ._native import Rows, __version__
 from ._progress import Progress
 from ._result import Result
 from ._sweep import sweep
-from ._verbs import compare, coexist, fluid, markov, predict, reproduce, run
+from ._verbs import *
 from .algorithms import Parameter, controller, queue, source
 from .errors import Fault, Interrupted, KneepointError, RunError, ScenarioError, UsageError
 from .scenario import Scenario
@@ -28,15 +29,9 @@ __all__ = [
     "ScenarioError",
     "UsageError",
     "__version__",
-    "coexist",
-    "compare",
     "controller",
-    "fluid",
-    "markov",
-    "predict",
     "queue",
-    "reproduce",
-    "run",
     "source",
     "sweep",
 ]
+__all__ += _verbs.__all__

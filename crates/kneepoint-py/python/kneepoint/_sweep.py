@@ -57,12 +57,11 @@ def sweep(
     `store` is a directory, or a URL that fsspec knows, such as `s3://bucket/runs`. All other words are those of the verb:
     `knee.sweep("run", "my.toml", seeds=1000)`.
     """
-    sweeping = [name for name, one in _verbs.vocabulary().items() if any(o["name"] == "on" for o in one["options"])]
+    sweeping = {name: one for name, one in _verbs.VERBS.items() if one._takes("on")}
     if verb not in sweeping:
         raise UsageError(f"`{verb}` does not sweep", f"expected one of {', '.join(sweeping)}")
-    call = _verbs.Verb(verb)
     fresh, jobs = bool(options.pop("fresh", False)), options.pop("jobs", None)
-    spoken, text = call._spoken(words, options)
+    spoken, text = sweeping[verb]._spoken(words, options)
     display = Display(progress)
     kept = opened(os.fspath(store) if store is not None else os.environ.get("KNEE_STORE") or USUAL)
     spoken = [*spoken, f"--store={kept.folder}", f"--on={on}"]

@@ -3,48 +3,42 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
+import keyword
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from . import _native, algorithms
 from ._progress import Display, Shown, warn
 from ._result import Result
 from .errors import Interrupted, UsageError
-from .scenario import Scenario, text_of
+from .scenario import text_of
 
 # Between two looks at signals and progress.
 _TICK_SECONDS = 0.05
 
 
-@functools.lru_cache(maxsize=None)
-def vocabulary() -> dict[str, Any]:
-    """Every verb with its options, by name."""
-    return {verb["name"]: verb for verb in json.loads(_native.verbs())}
-
-
 class Verb:
-    """A verb of the command line. `help(verb)` shows its options."""
+    """A verb of the command line, or a question below one. `help(verb)` shows its options; the questions below it are its attributes."""
 
-    def __init__(self, *names: str) -> None:
-        self._names = names
-        self.__name__ = names[-1]
-        self.__qualname__ = ".".join(names)
+    def __init__(self, described: dict[str, Any], *above: str) -> None:
+        self._described = described
+        self._names = (*above, described["name"])
+        self._questions = by_name(described["verbs"], *self._names)
+        vars(self).update(self._questions)
+        self.__name__ = parameter_name(described["name"])
+        self.__qualname__ = ".".join(self._names)
         self.__module__ = "kneepoint"
-
-    def _described(self) -> dict[str, Any]:
-        found = vocabulary()[self._names[0]]
-        for name in self._names[1:]:
-            found = next(one for one in found["verbs"] if one["name"] == name)
-        return found  # type: ignore[no-any-return]
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        lines = [self._described()["about"] or "", ""]
-        for option in self._described()["options"]:
+        lines = [self._described["about"] or "", ""]
+        for name, question in self._questions.items():
+            lines.append(f"{name}: {question._described['about']}")
+        for option in self._described["options"]:
             default = ", ".join(option["default"])
             default = f" [default: {default}]" if default and default not in ("false", "0") else ""
             about = (option["about"] or "").replace("\n", " ")
@@ -54,7 +48,7 @@ class Verb:
     @property
     def __signature__(self) -> inspect.Signature:
         parameters = [inspect.Parameter("words", inspect.Parameter.VAR_POSITIONAL)]
-        for option in self._described()["options"]:
+        for option in self._described["options"]:
             if option["flag"] is not None:
                 kind = inspect.Parameter.KEYWORD_ONLY
                 parameters.append(inspect.Parameter(parameter_name(option["name"]), kind, default=None))
@@ -62,22 +56,38 @@ class Verb:
         return inspect.Signature(parameters)
 
     def __repr__(self) -> str:
-        return f"<kneepoint.{self.__qualname__}: {self._described()['about']}>"
+        return f"<kneepoint.{self.__qualname__}: {self._described['about']}>"
 
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result:
-        if options.get("on") is not None and any(one["name"] == "on" for one in self._described()["options"]):
+        if self._questions:
+            return self._question(words)(*words[1:], progress=progress, **options)
+        if options.get("on") is not None and self._takes("on"):
             from ._sweep import sweep
 
             return sweep(*self._names, *words, progress=progress, **options)
         spoken, text = self._spoken(words, options)
         return Result(answered(spoken, text, options.get("out") is not None, progress))
 
+    def _takes(self, option: str) -> bool:
+        """Whether it has an option of this name."""
+        return any(one["name"] == option for one in self._described["options"])
+
+    def _question(self, words: tuple[Any, ...]) -> Verb:
+        for name, question in self._questions.items():
+            if words[:1] == (name,):
+                return question
+        wrong = f"`{words[0]}` is not a question of" if words else "a question is missing after"
+        raise UsageError(f"{wrong} `{self.__name__}`", f"expected one of {', '.join(self._questions)}")
+
     def _spoken(self, words: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[str], Optional[str]]:
         """The call as words of the command line, and what `-` reads."""
-        known = {parameter_name(one["name"]): one for one in self._described()["options"]}
+        known = {parameter_name(one["name"]): one for one in self._described["options"]}
+        several = any(one["flag"] is None and one["many"] for one in known.values())
         spoken, text = list(self._names), None
-        for word in words:
+        for word in _flat(words) if several else words:
             scenario = text_of(word)
+            if scenario is not None and text is not None:
+                raise UsageError("two scenarios are given as texts", "give one, or the names of their files")
             if scenario is not None:
                 text, word = scenario, "-"
             spoken.append(_written(word))
@@ -93,9 +103,24 @@ class Verb:
 
 def parameter_name(name: str) -> str:
     """The name of an option as Python allows it."""
-    import keyword
-
+    name = name.replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def by_name(described: list[dict[str, Any]], *above: str) -> dict[str, Verb]:
+    """These verbs by their names in Python."""
+    return {parameter_name(one["name"]): Verb(one, *above) for one in described}
+
+
+def _flat(words: tuple[Any, ...]) -> Iterator[Any]:
+    """The words, with those of lists in their places."""
+    for word in words:
+        if not isinstance(word, (list, tuple)):
+            yield word
+        elif word:
+            yield from word
+        else:
+            raise UsageError("a list of words is empty", "leave it out to have the default")
 
 
 def _option(flag: str, option: dict[str, Any], value: Any) -> list[str]:
@@ -168,24 +193,8 @@ def _interrupted(call: _native.Call) -> Interrupted:
     return Interrupted(answer.unfinished or "stopped; every run was finished and is kept", Result(answer))
 
 
-class Fluid:
-    """Analyses fluid models: `run`, `stability`, `boundary`, `design`."""
+# Every verb about results, as the command line lists them.
+VERBS = by_name(json.loads(_native.verbs()))
+globals().update(VERBS)
 
-    run = Verb("fluid", "run")
-    stability = Verb("fluid", "stability")
-    boundary = Verb("fluid", "boundary")
-    design = Verb("fluid", "design")
-
-    def __call__(self, question: str, *words: Any, progress: Shown = None, **options: Any) -> Result:
-        return Verb("fluid", question)(*words, progress=progress, **options)
-
-
-compare = Verb("compare")
-coexist = Verb("coexist")
-run = Verb("run")
-reproduce = Verb("reproduce")
-predict = Verb("predict")
-markov = Verb("markov")
-fluid = Fluid()
-
-__all__ = ["Scenario", "compare", "coexist", "fluid", "markov", "predict", "reproduce", "run"]
+__all__ = list(VERBS)

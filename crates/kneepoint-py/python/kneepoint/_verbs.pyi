@@ -10,9 +10,10 @@ from ._result import Result
 from .scenario import Scenario
 
 Path = Union[str, PathLike[str]]
+Source = Union[Path, Scenario]
 
 def compare(
-    *schemes: str,
+    *schemes: Union[str, Sequence[str]],
     workload: Optional[Literal["bulk", "web"]] = "bulk",
     web: Optional[int] = 0,
     sizes: Optional[Path] = None,
@@ -81,7 +82,7 @@ def compare(
     """
 
 def coexist(
-    *controllers: str,
+    *controllers: Union[str, Sequence[str]],
     rate: Optional[str] = "150mbit",
     rtt: Optional[str] = "60ms",
     buffers: Union[str, Sequence[Union[str, float]], None] = None,
@@ -132,7 +133,7 @@ def coexist(
     """
 
 def run(
-    file: Union[Path, Scenario],
+    file: Source,
     /,
     *,
     out: Optional[Path] = None,
@@ -175,7 +176,7 @@ def run(
     """
 
 def reproduce(
-    *names: Union[Path, Scenario],
+    *names: Union[Source, Sequence[Source]],
     quick: Optional[bool] = False,
     alternatives: Optional[bool] = None,
     readings: Optional[bool] = False,
@@ -206,7 +207,7 @@ def reproduce(
     """
 
 def predict(
-    *files: Union[Path, Scenario],
+    *files: Union[Source, Sequence[Source]],
     flow: Optional[Union[str, int, float]] = None,
     flows: Optional[bool] = False,
     all: Optional[bool] = False,
@@ -557,12 +558,15 @@ def markov(
     """
 
 class Verb:
-    def __init__(self, *names: str) -> None: ...
+    def __init__(self, described: dict[str, Any], *above: str) -> None: ...
     def __call__(self, *words: Any, progress: Shown = None, **options: Any) -> Result: ...
     def _spoken(
         self, words: tuple[Any, ...], options: dict[str, Any]
     ) -> tuple[list[str], Optional[str]]: ...
+    def _takes(self, option: str) -> bool: ...
 
-def vocabulary() -> dict[str, Any]: ...
+VERBS: dict[str, Verb]
 def parameter_name(name: str) -> str: ...
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer: ...
+
+__all__ = ["compare", "coexist", "run", "reproduce", "predict", "fluid", "markov"]

@@ -47,10 +47,14 @@ impl Edit {
     }
 }
 
-/// A file with one line more at the end of its registry: the block `algorithms { … }`, or else the public modules.
+/// How the block of a registry begins and ends.
+const BLOCKS: [(&str, &str); 2] = [("\n    algorithms {\n", "    }\n"), ("\nverbs! {\n", "}\n")];
+
+/// A file with one line more at the end of its registry: a block, or else the public modules.
 fn registered(text: &str, line: &str) -> String {
-    let end = match text.find("    algorithms {\n") {
-        Some(list) => list + text[list..].find("    }\n").expect("the end of the block"),
+    let block = BLOCKS.iter().find_map(|(begin, end)| Some((text.find(begin)?, end)));
+    let end = match block {
+        Some((list, end)) => list + text[list..].find(end).expect("the end of the block"),
         None => {
             let last = text.rfind("\npub mod ").expect("a list of public modules") + 1;
             last + text[last..].find('\n').expect("the end of a line") + 1
@@ -60,6 +64,8 @@ fn registered(text: &str, line: &str) -> String {
 }
 
 const GROUP: &str = "crates/kneepoint-sim/src/measure/group.rs";
+/// The verbs of the binary.
+const VERBS: &str = "kneepoint-cli/src/verbs";
 /// The registry of formats.
 const FORMATS: &str = "crates/kneepoint/src/report/format/mod.rs";
 
@@ -80,7 +86,7 @@ macro_rules! registers {
 }
 
 /// Newcomers: the kind as the table of `CONTRIBUTING.md` calls it, and all edits that add one.
-const NEWCOMERS: [(&str, &[Edit]); 16] = [
+const NEWCOMERS: [(&str, &[Edit]); 18] = [
     registers!("a controller": "kneepoint-cc/src/cc", "toy", "        toy::Toy,"),
     registers!("a router law": "kneepoint-cc/src/law", "step", "        step::Step,"),
     registers!("a FIFO discipline": "kneepoint-sim/src/queue", "coin", "        coin::Coin,"),
@@ -118,6 +124,9 @@ const NEWCOMERS: [(&str, &[Edit]); 16] = [
             Below { file: FORMATS, marker: "    markdown::FORMAT,", text: "    plain::FORMAT," },
         ],
     ),
+    registers!("a verb": "kneepoint-cli/src/verbs", "echo", "    echo,"),
+    // The package asks for the verbs: `a_new_verb_needs_no_line_of_the_package` in `crates/kneepoint-py/tests/test_calls.py` tries one.
+    ("a function of Python", &[]),
     ("a published figure", &[Own("experiments/nobody/fig1.toml", include_str!("stranger/figure.toml.txt"))]),
 ];
 
@@ -194,10 +203,12 @@ fn everything_else_knows_the_newcomers() {
     for part in ["src", "build"].into_iter().chain(ours.iter().map(String::as_str)) {
         read(&core.join(part), &Path::new("crates/kneepoint").join(part), &mut tree);
     }
-    for part in ["kneepoint-cc", "kneepoint-sim"] {
+    for part in ["kneepoint-cc", "kneepoint-sim", VERBS] {
         read(&core.join("..").join(part), &Path::new("crates").join(part), &mut tree);
     }
     NEWCOMERS.iter().flat_map(|(_, edits)| *edits).for_each(|edit| edit.make(&mut tree));
+    // The edits of a verb fit; the binary is left out, because its dependencies would take minutes to compile.
+    tree.retain(|path, _| !path.starts_with(Path::new("crates").join(VERBS)));
     for (name, text) in [("main", TESTS), ("seen", include_str!("stranger/seen.rs.txt"))] {
         tree.insert(format!("crates/kneepoint/tests/laboratory/{name}.rs").into(), text.to_string());
     }

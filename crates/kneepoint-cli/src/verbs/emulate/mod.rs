@@ -30,6 +30,7 @@ use kneepoint_linux::privilege::{self, Rights};
 use kneepoint_linux::tap::Tap;
 use kneepoint_linux::tun;
 
+use super::Verb;
 use crate::failure::{self, Failure};
 use crate::outputs::{Folder, Out};
 use outcome::Outcome;
@@ -39,7 +40,7 @@ use traps::Seen;
 /// How long a program that was interrupted may use the link to say goodbye.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What to emulate, for whom.
+/// Run a program behind an emulated link
 #[derive(Args)]
 #[command(after_help = "\
 The program runs in a network namespace of its own. Everything that it sends crosses the emulated link; this machine, with its servers, is on the other side as \
@@ -97,6 +98,8 @@ pub struct Arguments {
     program: Vec<OsString>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
+
 impl Arguments {
     /// Those of the program and of the server.
     fn rights(&self) -> Rights {
@@ -118,7 +121,7 @@ fn rights(user: &str) -> Result<Rights, String> {
 }
 
 /// Emulates.
-pub fn emulate(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     apart("--between", "network namespaces", &arguments.between)?;
     apart(
         "--bridge",

@@ -16,10 +16,11 @@ use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
 use serde::Serialize;
 
+use super::Verb;
 use crate::failure::Failure;
 
 /// Examples at the end of `knee fluid --help`.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   knee fluid run pert --rtt 171ms                     the limit cycle of Figure 13 (d)
   knee fluid boundary pert                            the smallest unstable round-trip time, and the theorem's
@@ -27,13 +28,15 @@ Examples:
   knee fluid design tcp-pi --flows 60 --phase-margin 45
   knee list models && knee explain tcp-red";
 
-/// The questions.
+/// Analyse fluid models: trajectories, exact stability, boundaries, designs
 #[derive(Args)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     question: Question,
 }
+
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 
 #[derive(Subcommand)]
 enum Question {
@@ -48,7 +51,7 @@ enum Question {
 }
 
 /// Dispatches to the question.
-pub fn fluid(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     match &arguments.question {
         Question::Run(arguments) => run::run(session, arguments, as_json),
         Question::Stability(arguments) => stability::stability(session, arguments, as_json),
@@ -58,7 +61,7 @@ pub fn fluid(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
 }
 
 /// Answers the question, and leaves no report behind.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     match &arguments.question {
         Question::Run(arguments) => run::answer(arguments),
         Question::Stability(arguments) => stability::answer(session, arguments),

@@ -17,10 +17,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use kneepoint::units::{Rate, Span};
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use crate::failure::Failure;
 
 /// Examples at the end of `knee kernel --help`.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   knee kernel list
   knee kernel load pert --set t1=5ms --set pmax=0.1    sockets may choose `pert` from now on
@@ -32,13 +33,15 @@ Examples:
   knee kernel hint --dev eth0                          the sender's window in the DSCP bits
   knee kernel aqm pisa --dev eth1 --qref 50pkt         a queue that reads it, at a router";
 
-/// The questions and commands.
+/// Run algorithms in this machine's kernel
 #[derive(Args)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,
 }
+
+pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
 #[derive(Subcommand)]
 enum What {
@@ -248,7 +251,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// Dispatches to the question.
 #[cfg(feature = "bpf")]
-pub fn kernel(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     use kneepoint_linux::kernel;
 
     use crate::console;
@@ -274,7 +277,7 @@ pub fn kernel(session: &Session, arguments: &Arguments, as_json: bool) -> Result
 
 /// Says that this build has no kernel programs.
 #[cfg(not(feature = "bpf"))]
-pub fn kernel(_: &Session, _: &Arguments, _: bool) -> Result<(), Failure> {
+fn act(_: &Session, _: &Arguments, _: bool) -> Result<(), Failure> {
     Err(Failure::run(
         "this build of knee has no kernel programs: clang, or the headers of libelf and zlib, were missing",
         "Linux only: `apt-get install -y clang libelf-dev zlib1g-dev pkg-config`, then `make build`",

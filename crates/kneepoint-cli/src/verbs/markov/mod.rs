@@ -22,13 +22,14 @@ use kneepoint_bench::files;
 use kneepoint_bench::machine;
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use crate::failure::Failure;
 use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, report_at, write_report, write_scenarios};
 use crate::values::distinct;
 use parameters::Chosen;
 
-/// Arguments of `knee markov`.
+/// Analyse RATCP and TCP beside short sessions as a Markov renewal process
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -86,11 +87,13 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
 /// The axis of Figure 4.
 const FIGURE_4: &str = "arrivals=0.001..4.5:20:log";
 
 /// Solves, draws and simulates what is wanted, and prints.
-pub fn markov(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(session, arguments)?;
     if let Some(out) = &arguments.out {
         let out = Out::Given(out.clone()).settle(session)?;
@@ -107,7 +110,7 @@ pub fn markov(session: &Session, arguments: &Arguments, as_json: bool) -> Result
 }
 
 /// Solves, draws and simulates what is wanted.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     Ok(solved(session, arguments)?.answer)
 }
 

@@ -17,13 +17,14 @@ use kneepoint_bench::answer::{self, Answer};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 
+use super::Verb;
 use crate::completion;
 use crate::failure::Failure;
 use crate::means::MeansOptions;
 use crate::outputs::{Out, report_at, write_report};
 use crate::values::within;
 
-/// What to watch.
+/// Score congestion predictors, in a simulation or on a packet capture
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -78,6 +79,8 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
 impl Arguments {
     /// The predictors that are to watch.
     fn configs(&self) -> Result<Vec<(String, Config)>, Failure> {
@@ -98,7 +101,7 @@ impl Arguments {
 }
 
 /// Watches and reports.
-pub fn predict(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
     match watched(session, arguments)? {
         Some(predictions) => report(session, predictions, arguments, as_json),
         None => captured::list(session, arguments, as_json),
@@ -106,7 +109,7 @@ pub fn predict(session: &Session, arguments: &Arguments, as_json: bool) -> Resul
 }
 
 /// Watches, and leaves no report behind.
-pub fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
     match watched(session, arguments)? {
         Some(predictions) => Ok(answered(&predictions)),
         None => {
