@@ -73,10 +73,10 @@ fn sections(key: &str, node: &mut Node, text: &mut String) -> Vec<[Range<usize>;
     match &mut node.value {
         Value::Table(table) => vec![section(key, table, ["[", "]"], text)],
         Value::List(nodes) => {
-            let each = nodes.iter_mut().filter_map(|node| match &mut node.value {
+            let each = nodes.iter_mut().filter_map(|one| match &mut one.value {
                 Value::Table(table) => {
                     let places = section(key, table, ["[[", "]]"], text);
-                    node.span = places[1].clone();
+                    one.span = places[1].clone();
                     Some(places)
                 }
                 _ => None,
