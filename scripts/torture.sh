@@ -154,19 +154,24 @@ enter() {
     "$CARGO" build --locked -q -p kneepoint-cli && cp "$TARGET/debug/knee" "$HERE/knee"
 }
 
+# result DIRECTORY: its files that have something in them.
+result() { (cd "$1" && find . -type f -size +0 | sort); }
+
 # A disk that is full after so many kilobytes: what is there afterwards is whole, or nothing is.
 part_disk() {
     if [ "$(id -u)" != 0 ]; then say "  SKIPPED: a small disk needs root"; return; fi
     enter || return 1
-    local tried=0 full=0 size disk=$HERE/disk
+    local tried=0 full=0 size disk=$HERE/disk whole
+    "$HERE/knee" run "$HERE/study.toml" --store "$HERE/runs" --out "$HERE/free" --pcap r1-r2 > /dev/null 2>&1
+    whole=$(result "$HERE/free")
     for size in $(seq 4 "$((1200 / $(share 100)))" 1200); do
         tried=$((tried + 1))
         mount -t tmpfs -o "size=${size}k" tmpfs "$disk"
         survives "a disk of $size kB" "$HERE/knee" run "$HERE/study.toml" --store "$disk/runs" --out "$disk/out" --pcap r1-r2 || return 1
         if [ ! -e "$disk/out" ]; then
             full=$((full + 1))
-        elif [ ! -s "$disk/out/manifest.json" ]; then
-            say "  FAILED: a disk of $size kB: a part of a result stays: $(ls "$disk/out")"
+        elif [ "$(result "$disk/out")" != "$whole" ]; then
+            say "  FAILED: a disk of $size kB: a part of a result stays: $(result "$disk/out")"
             return 1
         fi
         umount "$disk"
