@@ -75,5 +75,5 @@ pub fn film(bytes: &[u8]) {
 /// What a kernel program reports.
 #[cfg(feature = "bpf")]
 pub fn record(bytes: &[u8]) {
-    kneepoint_linux::kernel::records::Record::read(bytes);
+    kneepoint_linux::kernel::Record::read(bytes);
 }
