@@ -193,7 +193,7 @@ pub struct Guard {
 
 /// Events for each link and flow, whose sizes are added up, between two sums.
 const SELDOM: u64 = 16;
-/// Packets and flows by which a run may grow between two sums, besides a quarter of what it has.
+/// Packets and flows by which a run may grow between two sums, besides a quarter of its present number.
 const GROWTH: usize = 100_000;
 
 impl Guard {

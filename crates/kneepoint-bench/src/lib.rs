@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bench: makes the runs of studies, keeps them, and says what they found out. It has clock, disk and threads, and neither a command
-//! line nor a terminal: whoever calls holds a [`Session`](session::Session), of which a process may have several.
+//! line nor a terminal: each caller holds a [`Session`](session::Session), and a process may have several.
 //!
 //! | room | what it does |
 //! |---|---|

@@ -47,7 +47,7 @@ impl Allowance {
         Some(Allowance { bytes, origin, spelling })
     }
 
-    /// An option that changes it, as whoever is refused writes it.
+    /// The option that changes it, in the caller's spelling.
     pub fn option(&self, name: &str, value: &str) -> String {
         self.spelling.option(name, value)
     }

@@ -69,7 +69,7 @@ pub trait Bar: Send + Sync {
     fn close(&self);
 }
 
-/// Whoever makes a call: a person at a terminal, or a program.
+/// The caller: a person at a terminal, or a program.
 pub trait Caller: Send + Sync {
     /// How they write options.
     fn spelling(&self) -> Spelling;

@@ -6,7 +6,7 @@
 //! | has its checksum, name and seed | read |
 //! | has not | set aside as `NAME.json.bad`, named, and made again |
 //! | is of another version | made again, and one line says so of all |
-//! | is no file, or is larger than [`LARGEST`] | refused: nobody but its owner knows what it is |
+//! | is no file, or is larger than [`LARGEST`] | refused: only its owner knows its purpose |
 
 mod sealed;
 

@@ -53,7 +53,7 @@ impl User {
         User { uid: found.uid, gid: found.gid, groups: groups.unwrap_or_else(|| vec![found.gid]) }
     }
 
-    /// Whoever called `sudo`, unless that is root.
+    /// The caller of `sudo`, unless that is root.
     fn behind_sudo() -> Option<User> {
         let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
         let (uid, gid) = (Uid::from_raw(number("SUDO_UID")?), Gid::from_raw(number("SUDO_GID")?));
@@ -73,7 +73,7 @@ pub enum Rights {
 }
 
 impl Rights {
-    /// Those of whoever called `sudo`, or else of the user that the process has.
+    /// The rights of the caller of `sudo`, or else of the process's user.
     pub fn of_caller() -> Rights {
         // Once: in a user namespace, which the process may enter, it is root and there are no other users.
         static CALLER: LazyLock<Rights> =
@@ -131,7 +131,7 @@ impl Rights {
     }
 }
 
-/// Does work with files as whoever called `sudo`, who gets what it makes, and may not get at more by it.
+/// Does work with files as the caller of `sudo`, who owns the new files and gains no further access.
 pub fn as_caller<T>(work: impl FnOnce() -> T) -> io::Result<T> {
     let caller = Rights::of_caller();
     let Some(user) = caller.user() else { return Ok(work()) };

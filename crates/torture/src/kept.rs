@@ -9,7 +9,7 @@ use kneepoint_bench::store;
 const NAME: &str = "0123456789abcdef";
 const ENGINE: &str = "@engine@";
 
-/// What a record says, whoever wrote it.
+/// The contents of a record from any writer.
 pub fn record(bytes: &[u8]) {
     let Ok(record) = serde_json::from_slice::<Record>(bytes) else { return };
     record.rows_over_time();

@@ -2,7 +2,7 @@
 //! The mark of a directory with a report, `.kneepoint`: which files are the report's, so that the next report replaces these and no
 //! others. It is locked while somebody writes there.
 //!
-//! A mark is replaced as a whole, never written to. Whoever has got a lock therefore looks whether it is still the mark.
+//! A mark is replaced as a whole, never written to. The holder of a lock therefore checks that it is still the mark.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Metrics: a key with its unit, a title, and a function of counters.
 //!
-//! A table of entries makes the metrics of whoever declares it: a file of counters in `measure/`, or a source of traffic for
+//! A table of entries makes the metrics of its declarer: a file of counters in `measure/`, or a source of traffic for
 //! its own reports. Rows, documents, CSV, JSON and claims take metrics from these tables.
 //!
 //! A distribution of times is declared once and yields a metric per statistic: `rtt` in milliseconds becomes

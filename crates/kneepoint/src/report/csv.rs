@@ -2,7 +2,7 @@
 //! Comma-separated values (RFC 4180). Numbers read back as they were; an undefined one is an empty field.
 //!
 //! Spreadsheets take a text for a formula that begins with one of a few characters. Such a text, unless it is a number, has an apostrophe
-//! before it (OWASP, "CSV Injection"), and one that has apostrophes before such a character has one more: whoever takes one off has the text.
+//! before it (OWASP, "CSV Injection"), and one that has apostrophes before such a character has one more: without the first apostrophe it is the text.
 //!
 //! Characters that act are escapes, as everywhere else ([`visible`](mod@crate::visible)): people look at these files with `cat`, `less` and
 //! editors. Programs that need such a character as it is have Parquet and JSON.

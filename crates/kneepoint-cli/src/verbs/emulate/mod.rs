@@ -101,7 +101,7 @@ pub struct Arguments {
 pub const VERB: Verb<Arguments> = Verb { act, answer: None };
 
 impl Arguments {
-    /// Those of the program and of the server.
+    /// The rights of the program and of the server.
     fn rights(&self) -> Rights {
         self.user.clone().unwrap_or_else(Rights::of_caller)
     }

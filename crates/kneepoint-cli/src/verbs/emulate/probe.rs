@@ -75,7 +75,7 @@ pub fn probe(
     let ended = emulator::never().map_err(|error| failed("make an event", &error))?;
     let mut end = File::from(ended.try_clone().map_err(|error| failed("make an event", &error))?);
     let plan = Plan::of(rate);
-    // The event's count; whoever waits for it is told by any.
+    // The event's count; any value wakes the waiter.
     let end = move || _ = end.write_all(&1_u64.to_ne_bytes());
     let probe = Probe::start(near, far, plan, end).map_err(|error| failed("start the probe", &error))?;
     let devices = [&near.device.file, &far.device.file];

@@ -140,7 +140,7 @@ fn bits(cursor: &mut Cursor) -> Result<Bits, Fault> {
             '.' => bits.ack = true,
             'E' => bits.echo = true,
             'W' => bits.reduced = true,
-            // When to push is decided by whoever writes, not by congestion control.
+            // The application decides when to push, not congestion control.
             'P' => {}
             'R' => {
                 let message = "resets are outside the subset";

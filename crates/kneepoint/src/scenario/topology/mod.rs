@@ -183,7 +183,7 @@ struct Pipe<'p> {
     rtt: Span,
     payload: Bytes,
     packet: Bytes,
-    /// The packets of whoever sends the smallest: as many as fit have to be held in memory.
+    /// The smallest packets of any sender: as many as fit have to be held in memory.
     smallest: Bytes,
     /// Where a fault points.
     span: &'p Range<usize>,
