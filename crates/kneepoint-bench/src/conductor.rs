@@ -17,7 +17,7 @@ use crate::budget::Budget;
 use crate::cluster::{Cluster, Job};
 use crate::failure::{Failure, Left};
 use crate::means::Sweep;
-use crate::session::{Bar, Session, Share};
+use crate::session::{Bar, Session, Share, lock};
 use crate::{machine, threads};
 
 /// The outcome of a study and its runs.
@@ -433,9 +433,4 @@ fn cost(work: &Work) -> u64 {
 fn load(valid: &Valid, span: Span) -> u64 {
     let rates = valid.network().links.iter().filter(|link| link.measured).filter_map(|link| link.rate);
     rates.map(|rate| rate.carries(span).0 / 1000).sum::<u64>().max(1)
-}
-
-/// A lock that a worker's panic does not poison for the others.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -4,10 +4,10 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::failure::Failure;
-use crate::session::{Bar, Caller, Given, Session, Spelling};
+use crate::session::{Bar, Caller, Given, Session, Spelling, lock};
 
 /// A program that makes a call.
 #[derive(Default)]
@@ -121,9 +121,4 @@ impl Bar for Tally {
     fn tick(&self) {}
 
     fn close(&self) {}
-}
-
-/// A lock that a panic does not poison.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -262,7 +262,7 @@ impl Session {
     }
 }
 
-/// A lock that a panic does not poison.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// A lock that a panic does not poison for the others.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

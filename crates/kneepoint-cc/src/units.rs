@@ -236,6 +236,10 @@ fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Resu
             GREATEST / scale
         ));
     }
+    if number > 0.0 && value < 1.0 {
+        let least = scales.iter().find(|(_, one)| *one == 1).map_or("", |(name, _)| name);
+        return Err(format!("`{text}` is out of range: {what} is 0{least}, or from 1{least}"));
+    }
     Ok(value as u64)
 }
 
@@ -383,6 +387,19 @@ mod tests {
         assert!("150mbps".parse::<Rate>().unwrap_err().contains("150mbit"));
         assert!("9s..3s".parse::<Interval>().unwrap_err().contains("ends before"));
         assert!("1e300s".parse::<Span>().is_err());
+    }
+
+    #[test]
+    fn a_value_below_one_unit_is_not_taken_for_none() {
+        for small in ["0.1ns", "0.0001us", "0.4ns", "0.000000000001min"] {
+            assert!(small.parse::<Span>().unwrap_err().ends_with("a time is 0ns, or from 1ns"), "{small}");
+        }
+        assert!("0.4bit".parse::<Rate>().unwrap_err().ends_with("a rate is 0bit, or from 1bit"));
+        assert!("0.1b".parse::<Bytes>().is_err());
+        for none in ["0s", "0.0ns", "-0s"] {
+            assert_eq!(none.parse(), Ok(Span::ZERO), "{none}");
+        }
+        assert_eq!("0.001us".parse(), Ok(Span(1)));
     }
 
     #[test]

@@ -278,6 +278,11 @@ impl Program {
         process(self.child.id() as libc::pid_t)
     }
 
+    /// How it ended; none while it runs.
+    pub fn status(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
     /// How it ended; none if it ran still and is ended by this. It may be another user's, which this process may not signal, but the
     /// one that waits may.
     pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {

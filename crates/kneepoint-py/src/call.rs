@@ -3,14 +3,14 @@
 //! looks at its signals and the progress between them. Several calls may work at the same time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Parser;
 use kneepoint_bench::answer::Answer as Answered;
 use kneepoint_bench::failure::Failure;
 use kneepoint_bench::program::{Program, Progress};
-use kneepoint_bench::session::{self, Caller, Given, Planned, Session, Share};
+use kneepoint_bench::session::{self, Caller, Given, Planned, Session, Share, lock};
 use kneepoint_cli::Knee;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -168,9 +168,4 @@ fn answer(session: &Session, files: bool) -> Result<Answered, Refused> {
         left.retain(|word| *word != "--fresh");
     }
     parsed(&left)?.answer(session).map_err(Refused::Failed)
-}
-
-/// A lock that a panic does not poison.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A run that goes on step by step, with one transfer whose window is set from outside between the steps.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use kneepoint::cc::external::{External, Object};
 use kneepoint::cc::steady::ResponseFunction;
@@ -16,7 +16,7 @@ use kneepoint::suggest::did_you_mean;
 use kneepoint::units::{PacketRate, Span, Time};
 use kneepoint_bench::budget::{self, Guard};
 use kneepoint_bench::failure::Failure;
-use kneepoint_bench::session::Spelling;
+use kneepoint_bench::session::{Spelling, lock};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -310,9 +310,4 @@ impl Episode {
     fn over(&self) -> bool {
         self.now >= self.end
     }
-}
-
-/// A lock that a panic does not poison.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use kneepoint::report::output;
 
 use super::documented::assert_defined;
-use super::{json, knee, stderr, stdout};
+use super::{assert_refuses, json, knee, stderr, stdout};
 
 /// Whether the machine lets this test have links; it says so if not, whether or not the test passes.
 pub fn able() -> bool {
@@ -54,6 +54,10 @@ fn the_program_gives_the_status_and_a_link_without_packets_is_noted() {
     let output = run("echo $KNEE_HOST $KNEE_PEER; exit 7");
     assert_eq!((output.status.code(), stdout(&output).split_whitespace().count()), (Some(7), 2));
     assert!(stderr(&output).contains("no packet crossed the link"), "{}", stderr(&output));
+    for gone in ["no-such-server", "false", "true"] {
+        let refused = knee(here.path(), &["emulate", "--server", gone, "--", "true"]);
+        assert_refuses(&refused, 1, &["the server ended before it listened", gone, "iperf3 -s"]);
+    }
     let missing = knee(here.path(), &["emulate", "--server", "sleep 9", "--", "no-such-program"]);
     assert!(stderr(&missing).contains("cannot start `no-such-program`"), "{}", stderr(&missing));
 }

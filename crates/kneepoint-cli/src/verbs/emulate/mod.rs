@@ -214,8 +214,13 @@ fn serve(
     let Some(line) = &arguments.server else { return Ok(None) };
     let words = ["/bin/sh", "-c", line].map(OsString::from);
     let server = far.start(&words, near, Stdio::null(), &arguments.rights());
-    let server = server.map_err(|error| failed("start the server", &error))?;
+    let mut server = server.map_err(|error| failed("start the server", &error))?;
     if !far.listens().map_err(|error| failed("wait for the server", &error))? {
+        if let Some(status) = server.status().map_err(|error| failed("wait for the server", &error))? {
+            let message =
+                format!("the server ended before it listened to a TCP port, with {status}: `{line}`");
+            return Err(Failure::run(message, "give --server a command that stays, such as `iperf3 -s`"));
+        }
         session.tell(format!("nothing listens to a TCP port on the other side: `{line}`"));
     }
     Ok(Some(server))
