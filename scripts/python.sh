@@ -63,13 +63,13 @@ case ${1:-} in
     environment tested $MATURIN pytest mypy jsonschema numpy polars pandas pyarrow "gymnasium>=1"
     install
     # shellcheck disable=SC2086
-    $VENV/bin/python -m pytest -q $PACKAGE/tests $(printf -- '--ignore %s ' $LONG)
+    $VENV/bin/python -m pytest -q -rs $PACKAGE/tests $(printf -- '--ignore %s ' $LONG)
     ;;
   notebooks)
     environment tested $MATURIN pytest mypy numpy polars pandas pyarrow "gymnasium>=1" "ray[client]>=2" fsspec nbclient ipykernel matplotlib
     install
     # shellcheck disable=SC2086
-    $VENV/bin/python -m pytest -q $LONG
+    $VENV/bin/python -m pytest -q -rs $LONG
     ;;
   *)
     echo "usage: scripts/python.sh wheel|test|notebooks" >&2

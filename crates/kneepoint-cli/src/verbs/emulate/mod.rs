@@ -71,7 +71,7 @@ pub struct Arguments {
     /// Measure the link's delay and rate by clocks of its own, and end
     #[arg(long, conflicts_with_all = ["server", "between", "bridge", "pcap", "program", "duration", "out"])]
     probe: bool,
-    /// Run the program and the server as this user: a name or a number. For root they keep all rights [default: whoever called sudo, or
+    /// Run the program and the server as this user: a name or a number. For root they keep all rights [default: the caller of sudo, or
     /// else your user, without capabilities]
     #[arg(long, value_name = "USER", value_parser = rights, conflicts_with_all = ["bridge", "probe"])]
     user: Option<Rights>,

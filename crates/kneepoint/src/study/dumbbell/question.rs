@@ -86,11 +86,12 @@ impl Question<'_> {
                 .plan_set(&document, &self.set, files, others)
                 .map_err(|faults| Refused::Invalid(Invalid::of(scheme.name.clone(), document, faults)))?;
             // A field set from outside may be swept.
-            for Case { valid, .. } in plan.cases {
+            for Case { valid, settings } in plan.cases {
                 if let Some(by) = replaced(&valid, scheme) {
                     return Err(Refused::Replaced { scheme: scheme.name.clone(), by });
                 }
-                asked.rows.push((name.clone(), valid));
+                let swept = settings.iter().map(|(field, value)| format!(" {field}={value}"));
+                asked.rows.push((name.clone() + &swept.collect::<String>(), valid));
             }
             asked.scenarios.push((name.clone(), text));
             asked.seeds = plan.seeds;
@@ -176,6 +177,15 @@ mod tests {
                 assert_eq!((&plan.cases[0].valid, &plan.seeds), (valid, &seeds), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn rows_of_a_swept_field_are_told_apart() {
+        let set = vec!["sweep.topology.rtt=[\"20ms\", \"80ms\"]".to_string()];
+        let rows = asked(&Question { set, ..question() }).unwrap().rows;
+        let names: std::collections::BTreeSet<&String> = rows.iter().map(|(name, _)| name).collect();
+        assert_eq!((rows.len(), names.len()), (6, 6), "{names:?}");
+        assert!(rows[0].0.starts_with("pert:t1=3ms ") && rows[0].0.ends_with("=20ms"), "{names:?}");
     }
 
     #[test]
