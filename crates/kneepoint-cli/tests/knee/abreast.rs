@@ -8,8 +8,8 @@ use std::process::{Child, Stdio};
 
 use kneepoint_linux::namespace::Namespace;
 
-use super::emulating::able;
-use super::{Value, command, json, stderr, stdout};
+use super::emulating::{able, assert_carried, summary};
+use super::{Value, command, stderr, stdout};
 
 /// What a client fetches.
 const SIZE: usize = 200_000;
@@ -60,15 +60,15 @@ fn emulations_that_begin_together_share_nothing() {
                 let output = child.wait_with_output().unwrap();
                 // A loaded machine may spoil an emulation; its packets still went where they belong.
                 let said = stderr(&output);
-                let summary: Value = serde_json::from_slice(&output.stdout).expect(&said);
+                let told = summary(&output);
                 let words = said.lines().next().unwrap_or_default().split(' ').map(str::to_string);
-                (words.collect::<Vec<_>>(), summary)
+                (words.collect::<Vec<_>>(), told)
             });
             let [(one, _), (other, _)] = &fetched;
             assert_ne!(one[..2], other[..2], "pair {pair} has one pair of addresses");
-            for (words, summary) in &fetched {
+            for (words, told) in &fetched {
                 assert_eq!(words[2], SIZE.to_string(), "pair {pair}: {words:?}");
-                let rows = summary["rows"].as_array().unwrap();
+                let rows = told["rows"].as_array().unwrap();
                 let link = rows.iter().find(|row| row["labels"]["link"] == "far-near").unwrap();
                 let served = link["values"]["served_bytes"].as_f64().unwrap();
                 // The data with its headers, by the own link and once.
@@ -115,14 +115,15 @@ fn cleaning_leaves_a_running_emulation_its_device() {
          until_there link show knee0
          \"$KNEE\" doctor --clean --json
          echo > /run/go
-         wait $emulation || exit 8"
+         wait $emulation"
     ));
     let said = stdout(&output);
     let answers: Vec<Value> =
         serde_json::Deserializer::from_str(&said).into_iter().collect::<Result<_, _>>().expect(&said);
     let kept = answers[0]["kept"].to_string();
     assert!(kept.contains("device knee0 stays: process ") && kept.contains("(knee) uses it"), "{said}");
-    assert!(output.status.success() && answers[1]["rows"].is_array(), "{}", stderr(&output));
+    assert_carried(&output);
+    assert!(answers[1]["rows"].is_array(), "{said}");
 }
 
 #[test]
@@ -191,6 +192,6 @@ fn a_name_that_is_taken_is_passed_over() {
         let words = ["emulate", "--rate", "10mbit", "--json", "--", "sh", "-c", "echo to $KNEE_PEER >&2"];
         let output = command(&words).output().unwrap();
         assert!(stderr(&output).contains("to 10.77.2.2"), "{}", stderr(&output));
-        json(&output);
+        summary(&output);
     });
 }

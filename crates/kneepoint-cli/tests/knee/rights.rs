@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Stdio};
 
-use super::emulating::able;
+use super::emulating::{able, assert_carried};
 use super::stopping::{interrupt, until};
 use super::{assert_refuses, command, knee, stderr, stdout};
 
@@ -102,7 +102,7 @@ fn programs_are_the_user_s_who_was_asked_for() {
     let run = |user: &[&str]| {
         let link = ["emulate", "--rate", "10mbit"];
         let output = knee(here.path(), &[&link[..], user, &["--", "sh", "-c", show]].concat());
-        assert!(output.status.success(), "{}", stderr(&output));
+        assert_carried(&output);
         stdout(&output)
     };
     let none = |uid: u32, gid: u32| {
@@ -172,8 +172,7 @@ fn what_is_read_and_written_is_the_caller_s() {
         let mut command = command(&words);
         command.env("SUDO_UID", "65534").env("SUDO_GID", "65533").current_dir(here.path()).output().unwrap()
     };
-    let output = emulate(&["--out", "o", "--pcap", "p.pcapng", "--save-trace", "t"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert_carried(&emulate(&["--out", "o", "--pcap", "p.pcapng", "--save-trace", "t"]));
     for file in ["o", "o/report.html", "p.pcapng", "t"] {
         let there = fs::metadata(here.path().join(file)).unwrap();
         assert_eq!((there.uid(), there.gid()), (65534, 65533), "{file}");
@@ -222,7 +221,6 @@ fn programs_without_capabilities_have_every_port_and_echo_requests() {
     let here = tempfile::tempdir().unwrap();
     for user in ["0", "65534"] {
         let user = if user == "0" { &[][..] } else { &["--user", user] };
-        let output = knee(here.path(), &[&["emulate"], user, &["--", "sh", "-c", listen]].concat());
-        assert!(output.status.success(), "{}", stderr(&output));
+        assert_carried(&knee(here.path(), &[&["emulate"], user, &["--", "sh", "-c", listen]].concat()));
     }
 }
