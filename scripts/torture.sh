@@ -39,9 +39,10 @@ build() {
     RUSTFLAGS="--cfg fuzzing $coverage" $CARGO build --locked --profile torture --target "$HOST" -p kneepoint-torture --features "fuzz$bpf"
 }
 
-# The readers that were asked for: name, longest input, dictionary, folders of seeds.
+# The readers that were asked for: name, longest input, dictionary, folders of seeds. A blank at the end of a line would make xargs
+# take the next line for its continuation.
 readers() {
-    env -u KNEE_READER "$BIN" 2> /dev/null | awk -v asked=" ${READERS:-} " 'asked == "  " || index(asked, " " $1 " ")'
+    env -u KNEE_READER "$BIN" 2> /dev/null | awk -v asked=" ${READERS:-} " 'asked == "  " || index(asked, " " $1 " ") { $1 = $1; print }'
 }
 
 # fuzz SECONDS NAME LONGEST DICTIONARY SEEDS…: a line with what happened; the status is that of libFuzzer.

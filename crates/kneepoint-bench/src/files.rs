@@ -147,8 +147,20 @@ pub fn rename_new_at(
 ///
 /// Dropping it before [`commit`](Pending::commit) removes it.
 pub struct Pending {
-    writer: BufWriter<NamedTempFile>,
+    writer: BufWriter<Unnamed>,
     path: PathBuf,
+}
+
+/// A temporary file, of whose errors the caller says where they are: its own name tells nobody anything.
+struct Unnamed(NamedTempFile);
+
+impl Write for Unnamed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_file_mut().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_file_mut().flush()
+    }
 }
 
 impl Pending {
@@ -165,16 +177,17 @@ impl Pending {
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = temporary::file(folder).map_err(|error| Failure::io("write", path, &error))?;
-        Ok(Pending { writer: BufWriter::new(file), path: path.to_path_buf() })
+        Ok(Pending { writer: BufWriter::new(Unnamed(file)), path: path.to_path_buf() })
     }
 
     /// Renames the finished file to its final name.
     pub fn commit(self) -> Result<(), Failure> {
         let Pending { writer, path } = self;
-        let finished = writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| {
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|refused| refused.error)
-        });
+        let finished =
+            writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(|Unnamed(file)| {
+                file.as_file().sync_all()?;
+                file.persist(&path).map_err(|refused| refused.error)
+            });
         finished.map(drop).map_err(|error| Failure::io("write", &path, &error))
     }
 }

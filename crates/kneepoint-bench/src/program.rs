@@ -14,6 +14,7 @@ use crate::session::{Bar, Caller, Given, Session, Spelling, lock};
 pub struct Program {
     told: Mutex<Vec<String>>,
     warned: Mutex<Vec<String>>,
+    hushed: AtomicBool,
     tally: Mutex<Option<Arc<Tally>>>,
 }
 
@@ -44,6 +45,11 @@ impl Program {
         std::mem::take(&mut *lock(&self.told))
     }
 
+    /// Takes no more remarks: what follows repeats what was remarked on.
+    pub fn hush(&self) {
+        self.hushed.store(true, Ordering::Relaxed);
+    }
+
     /// The warnings since they were last taken.
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.warned))
@@ -56,7 +62,9 @@ impl Caller for Program {
     }
 
     fn tell(&self, remark: &str) {
-        lock(&self.told).push(remark.to_string());
+        if !self.hushed.load(Ordering::Relaxed) {
+            lock(&self.told).push(remark.to_string());
+        }
     }
 
     fn warn(&self, warning: &str) {

@@ -161,6 +161,12 @@ fn unpacked(bytes: Vec<u8>, path: &Path, largest: u64) -> Result<Unpacked, Failu
             );
             Ok(Unpacked { bytes: whole, warning: Some(warning), remark: None })
         }
+        Err(Stopped::Broken(error)) if is_end(&error) && rest.is_empty() => {
+            let message = format!(
+                "`{shown}` was cut off, or is damaged: its {name} ends at byte {at}, before anything came out of it"
+            );
+            Err(Failure::run(message, format!("get the file again; `{name} -t FILE` tests it")))
+        }
         Err(Stopped::Broken(error)) if error.kind() == io::ErrorKind::OutOfMemory => {
             Err(Failure::io("decompress", path, &error))
         }

@@ -88,9 +88,9 @@ impl Call {
         let (stop, around) = (raised.stop(), Some(algorithms::attended as session::Around));
         let given = Given { words, input, extensions, share, stop, around };
         let session = Arc::new(Session::new(Arc::clone(&program) as Arc<dyn Caller>, given));
-        let (own, (sender, receiver)) = (Arc::clone(&session), channel());
+        let (own, answering, (sender, receiver)) = (Arc::clone(&session), Arc::clone(&program), channel());
         std::thread::Builder::new().spawn(move || {
-            let answer = answer(&own, files).map_err(|refused| refused.planned(&own));
+            let answer = answer(&own, &answering, files).map_err(|refused| refused.planned(&own));
             // The caller may have left.
             let _ = sender.send(answer);
         })?;
@@ -156,7 +156,7 @@ impl Call {
 }
 
 /// The words of the call parsed and acted upon.
-fn answer(session: &Session, files: bool) -> Result<Answered, Refused> {
+fn answer(session: &Session, program: &Program, files: bool) -> Result<Answered, Refused> {
     let parsed = |words: &[&str]| {
         let all = std::iter::once("knee").chain(words.iter().copied());
         Knee::try_parse_from(all).map_err(|error| Refused::Words(error.render().to_string()))
@@ -164,7 +164,8 @@ fn answer(session: &Session, files: bool) -> Result<Answered, Refused> {
     let mut left: Vec<&str> = session.words().iter().map(String::as_str).collect();
     if files {
         parsed(&left)?.act(session).map_err(Refused::Failed)?;
-        // What was just made is read back.
+        // What was just made is read back, which is no news.
+        program.hush();
         left.retain(|word| *word != "--fresh");
     }
     parsed(&left)?.answer(session).map_err(Refused::Failed)

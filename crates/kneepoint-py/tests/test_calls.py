@@ -144,6 +144,22 @@ def test_schemes_in_a_list_are_compared_as_words_are(here: Path) -> None:
     assert len(knee.coexist(["pert", "cubic"], buffers="1bdp", **words).rows) > 0
 
 
+def test_what_a_call_has_just_made_is_not_said_to_be_read_back(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words: dict[str, Any] = {"duration": "2s", "rate": "1mbit", "seeds": 1, "progress": None}
+    knee.compare(["pert"], out="first", **words)
+    assert "read back" not in capfd.readouterr().err
+    knee.compare(["pert"], out="second", **words)
+    assert "1 of 1 runs were read back" in capfd.readouterr().err
+
+
+def test_values_may_be_of_numpy_and_a_set_has_no_order(here: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    result = knee.compare(numpy.array(["pert"]), duration="2s", rate="1mbit", seeds=numpy.int64(2))
+    assert sorted(set(result.rows["seed"])) == [1, 2]
+    with pytest.raises(knee.UsageError, match="has no order"):
+        knee.compare({"pert", "cubic"})
+
+
 def test_only_one_scenario_is_given_itself() -> None:
     with pytest.raises(knee.UsageError, match="two scenarios"):
         knee.predict([SCENARIO, SCENARIO])

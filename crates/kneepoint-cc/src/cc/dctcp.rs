@@ -22,7 +22,7 @@
 //! ```
 //!
 //! In Linux (`tcp_dctcp`) windows are whole packets and alpha is whole 1024ths, with the arithmetic of
-//! [`marking`](super::marking): of a mark's reduction what is taken off is rounded down, so that a window below 2 / alpha
+//! `marking`: of a mark's reduction what is taken off is rounded down, so that a window below 2 / alpha
 //! keeps all of it; of a loss's, what is left.
 //!
 //! Readings: alpha begins at 1, so the first mark halves the window as a loss would (the RFC leaves it open; 0 keeps

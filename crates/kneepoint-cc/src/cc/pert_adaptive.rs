@@ -45,7 +45,7 @@
 //! * Thesis and video paper write W + α/W per acknowledgement and W + α per round trip: the same.
 //! * Ageing is described for losses, and "p and p'" are updated periodically: both age (`early_rate_ages`).
 //! * A loss event is an episode of repair, or a timeout outside one; packets count as they are acknowledged.
-//! * Once per round trip, no early response in slow start, losses count as responses: as [`pert`](super::pert) reads the
+//! * Once per round trip, no early response in slow start, losses count as responses: as `pert` reads the
 //!   paper before. α adapts in slow start, too, and is not used there.
 //!
 //! Beyond the thesis, and off by default:

@@ -189,6 +189,11 @@ mod tests {
                 assert!(line.chars().count() <= 80, "{}: {line}", item.name);
             }
             let whole = terminal::documentation(&item.header, None);
+            assert!(
+                !whole.contains("](super") && !whole.contains("](crate"),
+                "{}: a link within the source leads a reader nowhere",
+                item.name
+            );
             let header = terminal::documentation(&item.header, Some(80));
             assert_eq!(letters(&header), letters(&whole), "{}", item.name);
             let shown = letters(&shown);

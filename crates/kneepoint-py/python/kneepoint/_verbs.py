@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import json
 import keyword
+import numbers
 import os
 import sys
 from collections.abc import Iterator
@@ -115,12 +116,24 @@ def by_name(described: list[dict[str, Any]], *above: str) -> dict[str, Verb]:
 def _flat(words: tuple[Any, ...]) -> Iterator[Any]:
     """The words, with those of lists in their places."""
     for word in words:
-        if not isinstance(word, (list, tuple)):
+        listed = _listed(word)
+        if listed is None:
             yield word
-        elif word:
-            yield from word
+        elif listed:
+            yield from listed
         else:
             raise UsageError("a list of words is empty", "leave it out to have the default")
+
+
+def _listed(value: Any) -> Optional[list[Any]]:
+    """The values of a list, a tuple, a range or an array; None of anything else."""
+    if isinstance(value, (list, tuple, range)):
+        return list(value)
+    if isinstance(value, (set, frozenset)):
+        raise UsageError(f"{value!r} has no order, which rows and colours follow", "write a list")
+    if getattr(value, "ndim", 0) == 1 and hasattr(value, "tolist"):
+        return list(value.tolist())
+    return None
 
 
 def _option(flag: str, option: dict[str, Any], value: Any) -> list[str]:
@@ -133,8 +146,9 @@ def _option(flag: str, option: dict[str, Any], value: Any) -> list[str]:
         return []
     if isinstance(value, dict):
         value = [f"{key}={_written(one)}" for key, one in value.items()]
-    if isinstance(value, (list, tuple)):
-        values = [_written(one) for one in value]
+    listed = _listed(value)
+    if listed is not None:
+        values = [_written(one) for one in listed]
         if option.get("many") and not option["separator"]:
             return [f"{flag}={one}" for one in values]
         # A list in one text, as of predictors, has commas, too.
@@ -145,7 +159,8 @@ def _option(flag: str, option: dict[str, Any], value: Any) -> list[str]:
 def _written(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (str, int, float)):
+    # Numbers of numpy among them.
+    if isinstance(value, (str, numbers.Real)):
         return str(value)
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))

@@ -9,7 +9,7 @@
 //!
 //! Readings: 750 packets is the paper's buffer, unknown to a real sender (`samples`). Until there are enough samples,
 //! the mean covers those available. The paper gives no threshold for averages; this is the one of the
-//! [instantaneous RTT](super::rtt).
+//! instantaneous RTT (`rtt`).
 
 use super::{Congestion, Predictor, Sample, Threshold};
 use crate::units::Span;

@@ -10,7 +10,7 @@
 //!     1                                      q >= t3
 //! ```
 //!
-//! `q` queueing delay, `t1 t2 t3` thresholds: time. [`pert`](super::super::pert) says how the paper is read.
+//! `q` queueing delay, `t1 t2 t3` thresholds: time. `pert` says how the paper is read.
 
 use super::Response;
 use crate::law::red::{self as law, Curve};
