@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The published experiments built into the program, and experiment files of the user.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use kneepoint::experiment::{self, Experiment, Pace, Publication, Scope};
@@ -31,6 +31,36 @@ pub struct Volume {
     pub shared: Option<String>,
 }
 
+/// An experiment of the program that is not read yet: that takes a moment, and all of them half a gigabyte.
+struct Carried {
+    /// Its path below `experiments/`, and its text.
+    path: &'static str,
+    text: &'static str,
+    /// What it is called by.
+    paper: &'static str,
+    id: &'static str,
+}
+
+impl Carried {
+    /// None for what the experiments of a folder share.
+    fn of(&(path, text): &(&'static str, &'static str)) -> Option<Carried> {
+        let (paper, file) = path.rsplit_once('/')?;
+        let id = text.lines().find_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"'))?;
+        (file != PUBLICATION).then_some(Carried { path, text, paper, id })
+    }
+
+    fn name(&self) -> String {
+        experiment::name(self.paper, self.id)
+    }
+
+    /// Whether a name on the command line selects this experiment: `pert`, `pert.fig6`, `pert-fig6`; `kotla-fig5` and `kotla.fig5`.
+    fn answers_to(&self, name: &str) -> bool {
+        [self.paper, self.id, &self.id.replacen('-', ".", 1), &self.name()]
+            .into_iter()
+            .any(|own| same_name(own, name))
+    }
+}
+
 /// The name of the file with what the experiments of a folder share.
 const PUBLICATION: &str = "publication.toml";
 
@@ -53,17 +83,17 @@ pub fn find(
     pace: Pace,
     scope: Scope,
 ) -> Result<Vec<Volume>, Failure> {
-    let all = carried(session, pace, scope)?;
+    let all = carried();
     if names.is_empty() {
-        return Ok(all);
+        return opened(session, &all.iter().collect::<Vec<_>>(), pace, scope);
     }
     let mut found: Vec<Volume> = Vec::new();
     for name in names.iter().map(AsRef::as_ref) {
-        let before = found.len();
-        let answers = |volume: &&Volume| name.to_str().is_some_and(|name| volume.answers_to(name));
-        found.extend(all.iter().filter(answers).cloned());
-        if found.len() == before {
-            found.push(from_file(session, name, &all, pace, scope)?);
+        let answers = |one: &&Carried| name.to_str().is_some_and(|name| one.answers_to(name));
+        let chosen: Vec<&Carried> = all.iter().filter(answers).collect();
+        match chosen.is_empty() {
+            true => found.push(from_file(session, name, &all, pace, scope)?),
+            false => found.extend(opened(session, &chosen, pace, scope)?),
         }
     }
     let mut once: Vec<Volume> = Vec::new();
@@ -100,27 +130,29 @@ pub fn scenario(session: &Session, path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn carried(session: &Session, pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
-    let is_publication = |path: &str| Path::new(path).file_name().is_some_and(|name| name == PUBLICATION);
-    let (publications, figures): (Vec<_>, Vec<_>) =
-        CARRIED.iter().copied().partition(|(path, _)| is_publication(path));
-    let mut shared = BTreeMap::new();
-    for (path, text) in publications {
-        shared.insert(Path::new(path).parent(), (publication(path, text)?, Some(text.to_string())));
-    }
-    let none = (Publication::default(), None);
+/// The experiments of the program, figures in the order of their numbers.
+fn carried() -> Vec<Carried> {
+    let mut all: Vec<Carried> = CARRIED.iter().filter_map(Carried::of).collect();
+    all.sort_by_key(|one| (one.paper, place(one.id)));
+    all
+}
+
+/// Reads experiments of the program, on all cores.
+fn opened(session: &Session, chosen: &[&Carried], pace: Pace, scope: Scope) -> Result<Vec<Volume>, Failure> {
     let none_named = |named: &str| Err(format!("a built-in experiment names no files: `{named}`"));
-    let one = |&(path, text): &(&str, &str)| {
-        let (publication, shared) = shared.get(&Path::new(path).parent()).unwrap_or(&none);
-        let parsed = experiment::parse_in(publication, text, pace, scope, &none_named);
-        read(path, text, shared.clone(), parsed)
-    };
-    let mut all = threads::map(session, &figures, one).into_iter().collect::<Result<Vec<_>, _>>()?;
-    for volume in &mut all {
+    let one = |carried: &&Carried| {
+        let &&Carried { path, text, paper, .. } = carried;
+        let shared = CARRIED.iter().find(|(other, _)| *other == format!("{paper}/{PUBLICATION}"));
+        let common = match shared {
+            Some((file, own)) => publication(file, own)?,
+            None => Publication::default(),
+        };
+        let parsed = experiment::parse_in(&common, text, pace, scope, &none_named);
+        let mut volume = read(path, text, shared.map(|(_, own)| own.to_string()), parsed)?;
         volume.experiment.paper.clone_from(&volume.paper);
-    }
-    all.sort_by_key(|volume| (volume.paper.clone(), place(&volume.experiment.id)));
-    Ok(all)
+        Ok(volume)
+    };
+    threads::map(session, chosen, one).into_iter().collect()
 }
 
 fn publication(path: &str, text: &str) -> Result<Publication, Failure> {
@@ -158,13 +190,13 @@ fn read(
 fn from_file(
     session: &Session,
     path: &Path,
-    all: &[Volume],
+    all: &[Carried],
     pace: Pace,
     scope: Scope,
 ) -> Result<Volume, Failure> {
     let name = path.display().to_string();
     if path != "-" && path.extension().is_none_or(|end| end != "toml") {
-        let names: Vec<String> = all.iter().map(|volume| volume.experiment.name()).collect();
+        let names: Vec<String> = all.iter().map(Carried::name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let close = closest(&name, &names);
         let meant = close.map_or(String::new(), |close| format!("did you mean `{close}`? "));
@@ -186,22 +218,27 @@ fn from_file(
     parse(pace)
 }
 
-impl Volume {
-    /// Whether a name on the command line selects this experiment: `pert`, `pert.fig6`, `pert-fig6`; `kotla-fig5` and `kotla.fig5`.
-    fn answers_to(&self, name: &str) -> bool {
-        let id = &self.experiment.id;
-        [&self.paper, id, &id.replacen('-', ".", 1), &self.experiment.name()]
-            .into_iter()
-            .any(|own| same_name(own, name))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_is_called_what_it_calls_itself() {
+        let all = carried();
+        let none: [&str; 0] = [];
+        let read = find(&crate::console::session(), &none, Pace::Quick, Scope::Taken).unwrap();
+        let names = |volume: &Volume| (volume.experiment.id.clone(), volume.experiment.name());
+        let read: Vec<_> = read.iter().map(names).collect();
+        let known: Vec<_> = all.iter().map(|one| (one.id.to_string(), one.name())).collect();
+        assert_eq!(read, known);
+        let files = CARRIED.iter().filter(|(path, _)| !path.ends_with(PUBLICATION));
+        assert_eq!(all.len(), files.count());
+    }
+
     #[test]
     fn figures_come_in_the_order_of_their_numbers() {
         let mut ids = ["pert-fig13a", "pert-tab1", "pert-fig6", "pert-fig11"];
-        ids.sort_by_key(|id| super::place(id));
+        ids.sort_by_key(|id| place(id));
         assert_eq!(ids, ["pert-fig6", "pert-fig11", "pert-fig13a", "pert-tab1"]);
     }
 }

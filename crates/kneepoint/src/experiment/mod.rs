@@ -109,10 +109,15 @@ pub struct Experiment {
 impl Experiment {
     /// The name on the command line: `pert.fig6`.
     pub fn name(&self) -> String {
-        match self.id.split_once('-') {
-            Some((_, figure)) => format!("{}.{figure}", self.paper),
-            None => self.id.clone(),
-        }
+        name(&self.paper, &self.id)
+    }
+}
+
+/// The name on the command line of a paper's experiment: `pert.fig6`.
+pub fn name(paper: &str, id: &str) -> String {
+    match id.split_once('-') {
+        Some((_, figure)) => format!("{paper}.{figure}"),
+        None => id.to_string(),
     }
 }
 
