@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scenarios that are read, and random changes of them.
 
+use std::sync::LazyLock;
+
 use kneepoint::rng::Rng;
 use kneepoint::scenario::example;
 
@@ -125,8 +127,9 @@ fn cut(text: &str, rng: &mut Rng) -> String {
 
 /// A scenario with a few random changes.
 pub fn mutated(case: u64) -> String {
-    let example = example();
-    let seeds: Vec<&str> = SCENARIOS.iter().copied().chain([example.as_str()]).collect();
+    /// Writing it takes longer than all else here.
+    static EXAMPLE: LazyLock<String> = LazyLock::new(example);
+    let seeds: Vec<&str> = SCENARIOS.iter().copied().chain([EXAMPLE.as_str()]).collect();
     let mut rng = Rng::stream(1, "scenario fuzz", case);
     let mut text = seeds[rng.below(seeds.len() as u64) as usize].to_string();
     for _ in 0..=rng.below(4) {

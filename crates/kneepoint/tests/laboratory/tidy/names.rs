@@ -95,7 +95,10 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
 /// What a line of code knows of a family: names in strings, variants of its enums, modules of its registry.
 fn known(line: &str, family: &str, names: &[String], modules: &BTreeSet<String>) -> Vec<String> {
     let is_homonym = |name: &&String| HOMONYMS.iter().any(|(homonym, _)| homonym == name);
-    let written = |name: &&String| ['"', '/', ':'].iter().any(|end| line.contains(&format!("\"{name}{end}")));
+    let written = |name: &&String| {
+        line.contains(name.as_str())
+            && ['"', '/', ':'].iter().any(|end| line.contains(&format!("\"{name}{end}")))
+    };
     let mut known: Vec<String> =
         names.iter().filter(|name| !is_homonym(name) && written(name)).cloned().collect();
     let room = family.rsplit('/').next().unwrap_or_default();
