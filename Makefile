@@ -62,10 +62,10 @@ wheel: cargo ## the Python package with the program inside: dist/kneepoint_lab-V
 	CARGO="$(CARGO)" scripts/python.sh wheel
 
 test-python: cargo ## tests of the Python package, where python3 with venv and pip is present
-	CARGO="$(CARGO)" scripts/python.sh test
+	CARGO="$(CARGO)" FEATURES="$(BPF)" scripts/python.sh test
 
 test-notebooks: cargo ## the notebooks of examples/notebooks and sweeps on Ray (five minutes)
-	CARGO="$(CARGO)" scripts/python.sh notebooks
+	CARGO="$(CARGO)" FEATURES="$(BPF)" scripts/python.sh notebooks
 
 reproduce: $(BUILD) ## the publications at full length, and their pages in docs/ (ARGS="pert.fig6" selects, and writes no page)
 ifneq ($(ARGS),)

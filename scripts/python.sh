@@ -6,6 +6,8 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 CARGO=${CARGO:-cargo}
+# Of the program that tests have: with the same features as the tests in Rust, which then have compiled nearly everything.
+FEATURES=${FEATURES:-}
 VENV=target/python
 PACKAGE=crates/kneepoint-py
 # The wheel has its name and version in it, so a release is built by this one.
@@ -34,21 +36,22 @@ environment() {
     || skip "built" "pip could not install $*" "$(tail -3 target/pip.log)"
 }
 
-# build PROFILE FOLDER WHEELS [OPTION…]: the program into the package's data, and the wheel. Both packages are selected, so that cargo
-# chooses the features that maturin's build has, and what they share is compiled once.
+# build PROFILE FOLDER WHEELS AUDIT [OPTION…]: the program into the package's data, and the wheel. Both packages are selected, so that
+# cargo chooses the features that maturin's build has, and what they share is compiled once.
 build() {
-  local profile=$1 folder=$2 wheels=$3
-  shift 3
+  local profile=$1 folder=$2 wheels=$3 audit=$4
+  shift 4
   $CARGO build --profile "$profile" --locked "$@" -p kneepoint-cli -p kneepoint-py --bin knee
   mkdir -p $PACKAGE/data/scripts
   cp "${CARGO_TARGET_DIR:-target}/$folder/knee" $PACKAGE/data/scripts/knee
   rm -f "$wheels"/*.whl
-  $VENV/bin/maturin build -q --profile "$profile" --locked "$@" -m $PACKAGE/Cargo.toml --out "$wheels"
+  $VENV/bin/maturin build -q --profile "$profile" --auditwheel "$audit" --locked "$@" -m $PACKAGE/Cargo.toml --out "$wheels"
 }
 
 # install: the wheel of the tests.
 install() {
-  build dev debug target/wheels
+  # shellcheck disable=SC2086
+  build dev debug target/wheels skip $FEATURES
   $VENV/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 }
 
@@ -56,7 +59,7 @@ case ${1:-} in
   wheel)
     environment built $MATURIN
     . scripts/reproducible.sh
-    build wheel wheel dist --config "$(rustflags "${REMAP[@]}")"
+    build wheel wheel dist repair --config "$(rustflags "${REMAP[@]}")"
     ls dist/*.whl
     ;;
   test)

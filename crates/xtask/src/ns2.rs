@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use serde_json::Value;
 
 use crate::setting::Setup;
@@ -53,12 +55,8 @@ pub fn row(program: &str, output: &Output) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| format!("{program}: {error}"))
 }
 
-/// User time of all terminated children: `cutime`, proc(5).
+/// User time of all terminated children.
 fn children_user_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The second field is a name in parentheses and may contain anything.
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: f64 =
-        after_name.split_whitespace().nth(13).and_then(|field| field.parse().ok()).unwrap_or_default();
-    ticks / rustix::param::clock_ticks_per_second() as f64
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system counts children's time");
+    usage.user_time().num_microseconds() as f64 / 1e6
 }

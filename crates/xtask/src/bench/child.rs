@@ -4,7 +4,7 @@
 use clap::Args;
 use kneepoint::measure::Meter;
 use kneepoint::run::run;
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::case::Benchmark;
@@ -61,8 +61,8 @@ pub fn run_once(arguments: &Arguments) -> Result<bool, String> {
 
 /// Processor time of this process, which other load on the machine affects little.
 pub fn cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every Unix has this clock");
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
 /// `VmHWM` of this process; none where there is no `/proc`.
