@@ -44,10 +44,13 @@ commit() {
 }
 
 build() {
+  local from
+  # Before the build: it takes long, and the folder may go on meanwhile.
+  from=$(commit)
   rm -f dist/knee-*-musl.tar.gz dist/*.whl "$SUMS"
   programs
   scripts/python.sh wheel
-  (cd dist && { echo "# $(commit)" && sha256sum -- *-musl.tar.gz *.whl; } > "$SUMS")
+  (cd dist && { echo "# $from" && sha256sum -- *-musl.tar.gz *.whl; } > "$SUMS")
   echo "dist/SHA256SUMS"
 }
 
