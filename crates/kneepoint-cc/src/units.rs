@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The only unit system: instants, spans, bytes, rates, each an integer newtype.
 //!
-//! Text follows iproute2: `60ms`, `150mbit`, `64kb`. Every unit parses what it prints.
+//! Text follows iproute2: `60ms`, `150mbit`, `64kb`. Every unit parses what it prints, and what reports print for people: `60 ms`,
+//! `150 Mbit/s`, `64 kB`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -228,11 +229,15 @@ fn scaled(text: &str, what: &str, scales: &[(&str, u64)], example: &str) -> Resu
         || format!("`{text}` is not {what}: write a number and one of {}, as in `{example}`", units());
     let negated = text.trim_start().strip_prefix('-');
     let (number, unit) = number_and_unit(negated.unwrap_or(text)).ok_or_else(wrong)?;
-    let (unit, scale) = scales.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
+    let named = |name: &str| {
+        let alias = |(alias, of): &(&str, &str)| *of == name && alias.eq_ignore_ascii_case(unit);
+        name.eq_ignore_ascii_case(unit) || ALIASES.iter().any(alias)
+    };
+    let (known, scale) = scales.iter().find(|(name, _)| named(name)).ok_or_else(wrong)?;
     let value = libm::round(number * *scale as f64);
     if negated.is_some() && value > 0.0 || value > GREATEST as f64 {
         return Err(format!(
-            "`{text}` is out of range: {what} is from 0{unit} to {}{unit}",
+            "`{text}` is out of range: {what} is from 0{known} to {}{known}",
             GREATEST / scale
         ));
     }
@@ -251,6 +256,19 @@ const SPANS: [(&str, u64); 5] =
 const RATES: [(&str, u64); 5] =
     [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", NANOS), ("tbit", 1_000 * NANOS)];
 const SIZES: [(&str, u64); 4] = [("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", NANOS)];
+
+/// Other names of units, as reports print them. There are two code points of the same letter µ.
+const ALIASES: [(&str, &str); 9] = [
+    ("µs", "us"),
+    ("μs", "us"),
+    ("bit/s", "bit"),
+    ("kbit/s", "kbit"),
+    ("Mbit/s", "mbit"),
+    ("Gbit/s", "gbit"),
+    ("Tbit/s", "tbit"),
+    ("byte", "b"),
+    ("bytes", "b"),
+];
 
 impl FromStr for Span {
     type Err = String;
@@ -312,6 +330,32 @@ fn show(value: u64, scales: &[(&str, u64)], f: &mut fmt::Formatter) -> fmt::Resu
     }
 }
 
+/// For people: in the largest unit of which there is at least one.
+fn people(value: u64, units: &[(&str, u64)]) -> String {
+    let fits = |(_, scale): &&(&str, u64)| value >= *scale;
+    let (unit, scale) = units.iter().find(fits).unwrap_or(&units[0]);
+    alloc::format!("{} {unit}", value as f64 / *scale as f64)
+}
+
+impl Span {
+    /// As reports print it: `60 ms`.
+    pub fn people(self) -> String {
+        people(self.0, &[("s", NANOS), ("ms", 1_000_000), ("µs", 1_000), ("ns", 1)])
+    }
+}
+impl Rate {
+    /// As reports print it: `150 Mbit/s`.
+    pub fn people(self) -> String {
+        people(self.0, &[("Gbit/s", NANOS), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)])
+    }
+}
+impl Bytes {
+    /// As reports print it: `64 kB`.
+    pub fn people(self) -> String {
+        people(self.0, &[("GB", NANOS), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+    }
+}
+
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         show(self.0, &SPANS[..4], f)
@@ -349,73 +393,4 @@ pub fn show_range<T: fmt::Display>(range: &RangeInclusive<T>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use alloc::string::ToString;
-
-    use super::*;
-
-    #[test]
-    fn every_unit_parses_what_it_prints() {
-        for nanos in [0, 1, 999, 1_000, 60_000_000, 1_500_000_000, 400 * NANOS] {
-            assert_eq!(Span(nanos).to_string().parse(), Ok(Span(nanos)));
-            assert_eq!(Time(nanos).to_string().parse(), Ok(Time(nanos)));
-        }
-        assert_eq!((Span::ZERO.to_string(), Bytes(0).to_string()), ("0s".into(), "0b".into()));
-        for bits in [1, 56_000, 150_000_000, 2_400_000_000] {
-            assert_eq!(Rate(bits).to_string().parse(), Ok(Rate(bits)));
-            assert_eq!(Bytes(bits).to_string().parse(), Ok(Bytes(bits)));
-        }
-        assert_eq!("100s..300s".parse::<Interval>().unwrap().to_string(), "100s..300s");
-    }
-
-    #[test]
-    fn seconds_become_the_nearest_nanosecond_and_a_half_is_rounded_up() {
-        let halves =
-            (0..60).flat_map(|power| [0.0, 0.5, 1.0, 1.5].map(|part| part + (1_u64 << power) as f64));
-        let near = halves.flat_map(|nanos| [nanos.next_down(), nanos, nanos.next_up()]);
-        for nanos in near.chain([0.0, 0.5_f64.next_down(), 0.5, 1e300, -0.3, -0.7, -1e300, f64::INFINITY]) {
-            let secs = nanos / NANOS as f64;
-            assert_eq!(Span::from_secs_f64(secs).0, (secs * NANOS as f64).round() as u64, "{nanos} ns");
-        }
-        assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);
-    }
-
-    #[test]
-    fn a_wrong_unit_names_the_right_ones() {
-        assert!("60".parse::<Span>().unwrap_err().contains("60ms"));
-        assert!("150".parse::<Rate>().unwrap_err().contains("mbit"));
-        assert!("150mbps".parse::<Rate>().unwrap_err().contains("150mbit"));
-        assert!("9s..3s".parse::<Interval>().unwrap_err().contains("ends before"));
-        assert!("1e300s".parse::<Span>().is_err());
-    }
-
-    #[test]
-    fn a_value_below_one_unit_is_not_taken_for_none() {
-        for small in ["0.1ns", "0.0001us", "0.4ns", "0.000000000001min"] {
-            assert!(small.parse::<Span>().unwrap_err().ends_with("a time is 0ns, or from 1ns"), "{small}");
-        }
-        assert!("0.4bit".parse::<Rate>().unwrap_err().ends_with("a rate is 0bit, or from 1bit"));
-        assert!("0.1b".parse::<Bytes>().is_err());
-        for none in ["0s", "0.0ns", "-0s"] {
-            assert_eq!(none.parse(), Ok(Span::ZERO), "{none}");
-        }
-        assert_eq!("0.001us".parse(), Ok(Span(1)));
-    }
-
-    #[test]
-    fn a_value_out_of_range_is_told_the_range_in_its_own_unit() {
-        assert!("-3s".parse::<Span>().unwrap_err().ends_with("a time is from 0s to 9007199s"));
-        assert!("99999999999999s".parse::<Span>().unwrap_err().contains("out of range"));
-        assert!("1000000tbit".parse::<Rate>().unwrap_err().ends_with("a rate is from 0tbit to 9007tbit"));
-        let long = format!("{}mb", "9".repeat(400));
-        assert!(long.parse::<Bytes>().unwrap_err().ends_with("from 0mb to 9007199254mb"));
-    }
-
-    #[test]
-    fn a_rate_carries_a_bandwidth_delay_product() {
-        let bdp = Rate::from_mbit(150).carries(Span::from_millis(60));
-        assert_eq!(bdp, Bytes(1_125_000));
-        assert_eq!(Rate::from_mbit(150).time_for(bdp), Span::from_millis(60));
-        assert_eq!(Rate::from_mbit(150).packets(Bytes(1000)), 18_750.0);
-    }
-}
+mod tests;

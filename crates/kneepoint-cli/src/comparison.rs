@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! OUT/report.*              the report in every format
+//! OUT/tables.md  tables.tex its tables alone
 //! OUT/summary.json          to compute with: everything but the series, and the manifest
 //! OUT/summary.*    runs.*   one line per row, one line per run, as CSV and Parquet
 //! OUT/links.*      groups.* one line per link, group or other subject (`report::PARTS`, those observed) and run
@@ -22,11 +23,11 @@ use std::path::{Component, Path};
 use clap::{Args, ValueEnum};
 use kneepoint::fluid::{Misfit, Theory};
 use kneepoint::link::LinkSpec;
-use kneepoint::report::{self, Beside, Comparison, Manifest, RunResult, SchemeResult, output};
-use kneepoint::scenario::Fault;
+use kneepoint::report::{self, Beside, Comparison, Factors, Manifest, RunResult, SchemeResult, output};
+use kneepoint::scenario::{Fault, FigureSpec, Settings};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::compare::{Compare, Compared};
-use kneepoint::study::{Record, Study};
+use kneepoint::study::{FOLLOWED, Record, Study};
 use kneepoint::table::{Labels, Records};
 use kneepoint::units::Interval;
 use kneepoint_bench::answer::{self, Answer, Series};
@@ -38,9 +39,11 @@ use kneepoint_bench::threads;
 
 use crate::completion;
 use crate::failure::Failure;
+use crate::figure::FigureOptions;
 use crate::means::{Sweep, SweepOptions};
-use crate::outputs::{self, Out, Picture, report_at, write_report};
-use crate::{manifest, parquet};
+use crate::outputs::{self, Out, report_at, write_report};
+use crate::pictures::ChartOptions;
+use crate::{manifest, parquet, terminal};
 use each::{Files, Format, label};
 
 /// Options of every comparison.
@@ -61,16 +64,13 @@ pub struct ComparisonOptions {
         ignore_case = true
     )]
     series: Vec<Format>,
-    /// Formats of the report's charts; SVG is always written
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "FORMAT",
-        default_value = "svg",
-        ignore_case = true
-    )]
-    charts: Vec<Picture>,
+    /// Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    #[arg(long, value_name = "N", default_value_t = FOLLOWED, value_parser = clap::value_parser!(u32).range(..=1000))]
+    show_flows: u32,
+    #[command(flatten)]
+    charts: ChartOptions,
+    #[command(flatten)]
+    figure: FigureOptions,
     /// Write the packets of this link to a pcapng file per run, for Wireshark (repeatable)
     ///
     /// Captures are not kept, so every run is simulated.
@@ -96,13 +96,21 @@ impl ComparisonOptions {
 /// What a report tells of its runs beside their numbers.
 struct About {
     title: String,
+    rows: Reported,
     manifest: Manifest,
+}
+
+/// What the rows of a report differ in, and how that is drawn.
+struct Reported {
+    factors: Factors,
+    figure: FigureSpec,
 }
 
 impl About {
     fn new(
         session: &Session,
         title: String,
+        rows: Reported,
         scenarios: Vec<(String, String)>,
         files: BTreeMap<String, String>,
         seeds: Vec<u64>,
@@ -111,6 +119,7 @@ impl About {
         let digests = files.into_iter().map(|(name, text)| (name, manifest::digest([&*text].into_iter())));
         About {
             title,
+            rows,
             manifest: Manifest { files: digests.collect(), ..manifest::of(session, scenarios, seeds, notes) },
         }
     }
@@ -120,7 +129,8 @@ impl ComparisonOptions {
     /// The report on the runs that are known, and its rows.
     fn answer(&self, conducted: Conducted<Vec<Compared>>, about: About) -> Result<Answer, Failure> {
         let Conducted { outcome, records, planned } = conducted;
-        let About { title, mut manifest } = about;
+        let About { title, rows: Reported { factors: Factors { factors, levels }, figure }, mut manifest } =
+            about;
         let notes = &mut manifest.notes;
         let done = records.len();
         if done == 0 {
@@ -132,8 +142,11 @@ impl ComparisonOptions {
             notes.push(format!("interrupted: {done} of {planned} runs finished"));
         }
         let overlay = self.overlay == Some(Overlay::Fluid);
-        let mut schemes: Vec<SchemeResult> =
-            outcome.into_iter().map(|compared| result(compared, overlay)).collect();
+        let mut schemes: Vec<SchemeResult> = outcome
+            .into_iter()
+            .zip(levels)
+            .map(|(compared, levels)| result(compared, levels, overlay))
+            .collect();
         notes.extend(schemes.iter().filter_map(said_beside));
         let missing = schemes.iter().filter(|scheme| scheme.runs.is_empty());
         let missing = missing.map(|scheme| scheme.scheme.as_str()).collect::<Vec<_>>();
@@ -142,11 +155,16 @@ impl ComparisonOptions {
             notes.push(format!("without a run: {}", missing.join(", ")));
         }
         schemes.retain(|scheme| !scheme.runs.is_empty());
-        let comparison = Comparison { title, schemes, manifest };
+        let comparison = Comparison { title, factors, schemes, manifest };
         // Each takes some tenths of a second for thousands of runs, and the other cores are idle by now.
         let (json, (document, tables)) = threads::both(
             || report::json::render(&comparison),
-            || threads::both(|| report::comparison::document(&comparison), || tables(&comparison)),
+            || {
+                threads::both(
+                    || report::comparison::with_figure(&comparison, &figure),
+                    || tables(&comparison),
+                )
+            },
         );
         Ok(Answer {
             tables,
@@ -163,7 +181,7 @@ impl ComparisonOptions {
 }
 
 /// The rows of a comparison under the names that their files have.
-fn tables(comparison: &Comparison) -> Vec<(String, Records)> {
+pub fn tables(comparison: &Comparison) -> Vec<(String, Records)> {
     let part = |(name, subject)| answer::named(name, report::tables::subjects(comparison, subject));
     let runs = answer::named("runs", report::tables::runs(comparison));
     let summary = answer::named("summary", report::tables::schemes(comparison));
@@ -194,6 +212,24 @@ pub fn refused(origin: String, text: String, set: &[String], faults: Vec<Fault>)
     }
 }
 
+/// Rows of a report.
+pub struct Rows {
+    /// Their names and specs.
+    named: Vec<(String, Valid)>,
+    /// What differs between them.
+    factors: Factors,
+}
+
+impl Rows {
+    /// Rows that differ in these fields; `title` is the name of one that has nothing to differ from.
+    pub fn new(title: &str, cases: Vec<(Settings, Valid)>) -> Rows {
+        let (settings, valid): (Vec<Settings>, Vec<Valid>) = cases.into_iter().unzip();
+        let factors = Factors::of(&settings);
+        let named = valid.into_iter().enumerate().map(|(case, valid)| (factors.name(case, title), valid));
+        Rows { named: named.collect(), factors }
+    }
+}
+
 /// The cases and seeds of a comparison.
 pub struct ComparisonPlan {
     /// The title of the report.
@@ -202,12 +238,14 @@ pub struct ComparisonPlan {
     pub scenarios: Vec<(String, String)>,
     /// Names, as the scenarios write them, and texts of the files that they name.
     pub files: BTreeMap<String, String>,
-    /// Rows of the report: names and specs.
-    pub rows: Vec<(String, Valid)>,
+    /// Rows of the report.
+    pub rows: Rows,
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
     /// Whether the scenario wants a file of each run's completed transfers, as `--objects` does.
     pub objects: bool,
+    /// How the scenario wants its figure.
+    pub figure: FigureSpec,
     /// The directory of its files.
     pub out: Out,
 }
@@ -221,7 +259,9 @@ impl ComparisonPlan {
         as_json: bool,
     ) -> Result<(), Failure> {
         self.open(&settings.pcap)?;
-        let mut study = self.study();
+        let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors)?;
+        let printer = settings.charts.printer()?;
+        let mut study = self.study(settings.show_flows);
         let listens = self.listens(settings);
         let sweep = Sweep::from(&settings.sweep);
         sweep.check(session, listens)?;
@@ -237,12 +277,13 @@ impl ComparisonPlan {
             .filter(|name| !is_within(name))
             .map(|name| format!("`{name}` lies outside the scenario's folder: no copy of it was kept"));
         let notes = notes.collect();
-        let about = About::new(session, title, scenarios.clone(), named.clone(), seeds, notes);
+        let reported = Reported { factors: rows.factors, figure };
+        let about = About::new(session, title, reported, scenarios.clone(), named.clone(), seeds, notes);
         let manifest = about.manifest.clone();
         let files = Files {
             settings,
             objects,
-            rows: &rows,
+            rows: &rows.named,
             runs: study.places().collect(),
             manifest: &manifest,
             out: &out,
@@ -253,9 +294,9 @@ impl ComparisonPlan {
         files::write(&out.join("summary.json"), &json)?;
         let defined = |name: &str| output::table(name).expect("every table of a comparison is defined");
         parquet::save_tables(&tables, defined, &manifest, &out)?;
-        write_report(session, &document, &out, &settings.charts)?;
+        write_report(session, &document, &out, &printer)?;
         let place = report_at(&out.publish(session)?);
-        session.print(if as_json { json } else { report::format::text::render(&document) })?;
+        session.print(if as_json { json } else { terminal::shown(&document) })?;
         if let Some(stopped) = unfinished {
             return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
         }
@@ -266,6 +307,7 @@ impl ComparisonPlan {
     /// Makes the missing runs. Nothing is written but what is kept of them.
     pub fn answer(mut self, session: &Session, settings: &ComparisonOptions) -> Result<Answer, Failure> {
         self.open(&settings.pcap)?;
+        let figure = settings.figure.wish(&self.figure, &self.rows.factors.factors)?;
         let sweep = Sweep::from(&settings.sweep);
         sweep.check(session, self.listens(settings))?;
         // Where there is one, the verb has written them before it is asked.
@@ -277,13 +319,14 @@ impl ComparisonPlan {
             let remedy = format!("name a directory with `{}`", session.option("out", "DIR"));
             return Err(Failure::usage(message, remedy));
         }
-        let mut study = self.study();
+        let mut study = self.study(settings.show_flows);
         let conducted = conductor::conduct(session, &mut study, &sweep, &())?;
-        let labels = study.places().map(|place| format!("series/{}", label(&self.rows, place)));
+        let labels = study.places().map(|place| format!("series/{}", label(&self.rows.named, place)));
         let kept = labels.zip(study.wanted().iter().map(|run| (run.name(), run.seed))).collect();
-        let ComparisonPlan { title, scenarios, files, seeds, .. } = self;
-        let answer =
-            settings.answer(conducted, About::new(session, title, scenarios, files, seeds, Vec::new()))?;
+        let ComparisonPlan { title, scenarios, files, rows, seeds, .. } = self;
+        let reported = Reported { factors: rows.factors, figure };
+        let about = About::new(session, title, reported, scenarios, files, seeds, Vec::new());
+        let answer = settings.answer(conducted, about)?;
         Ok(Answer { series: Series::new(sweep.store(session)?, kept), ..answer })
     }
 
@@ -292,8 +335,8 @@ impl ComparisonPlan {
         self.objects || settings.objects || settings.captures()
     }
 
-    fn study(&self) -> Compare {
-        Compare::new(self.rows.iter().cloned(), self.seeds.clone())
+    fn study(&self, followed: u32) -> Compare {
+        Compare::new(self.rows.named.iter().cloned(), self.seeds.clone(), followed)
     }
 
     /// Marks captured links as measured. The first measured link stays the bottleneck.
@@ -305,7 +348,7 @@ impl ComparisonPlan {
                     "name each link once",
                 ));
             }
-            for (row, valid) in &mut self.rows {
+            for (row, valid) in &mut self.rows.named {
                 let links = &valid.network().links;
                 let Some(at) = links.iter().position(|link| link.name == *name) else {
                     let message = format!("--pcap: no link of `{row}` is called `{name}`");
@@ -350,7 +393,7 @@ fn is_within(name: &str) -> bool {
 }
 
 /// The results of a case, with its fluid model if requested.
-fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
+fn result(mut compared: Compared, levels: Vec<usize>, overlay: bool) -> SchemeResult {
     let series = compared.runs.first_mut().and_then(|record| record.series.take());
     let theory = overlay.then(|| {
         let theory = compared.theory()?;
@@ -367,6 +410,7 @@ fn result(mut compared: Compared, overlay: bool) -> SchemeResult {
     let measured = Some((from.as_secs_f64(), to.as_secs_f64()));
     SchemeResult {
         scheme: compared.name,
+        levels,
         controls: controls(&compared.valid),
         runs,
         measured,

@@ -13,13 +13,15 @@
 //! | [`compressed`] | files that gzip, zstd or xz made smaller |
 //! | [`catalogue`] | every named item |
 //! | [`parquet`] | tables to Parquet |
-//! | [`png`] | charts to PNG |
+//! | [`pictures`] | charts to SVG, PNG and PDF |
 //! | [`outputs`] | where a verb writes |
+//! | [`results`] | results read back from their directory |
 //! | [`means`] | options of the verbs that make runs |
 //! | [`library`] | the published experiments |
 //! | [`completion`] | what shells suggest |
 //! | [`values`] | values of arguments: names of a list, numbers |
 //! | [`captures`] | packets of a link as pcapng |
+//! | [`figure`] | options of the figure over what varies |
 //! | [`comparison`] | the files of a comparison: cases × seeds reported in a directory |
 //! | [`workload`] | the short transfers beside long ones |
 //! | [`verbs`] | the command line: one file per verb |
@@ -33,6 +35,7 @@ mod completion;
 mod compressed;
 mod console;
 pub mod failure;
+mod figure;
 mod interrupt;
 mod library;
 mod manifest;
@@ -40,7 +43,8 @@ mod means;
 mod named;
 mod outputs;
 mod parquet;
-mod png;
+mod pictures;
+mod results;
 mod terminal;
 mod values;
 mod verbs;

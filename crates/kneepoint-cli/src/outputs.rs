@@ -8,15 +8,15 @@ mod tree;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use kneepoint::report::document::Document;
 use kneepoint::report::format;
+pub use kneepoint::report::names::{numbered, slug};
 use kneepoint_bench::files;
 use kneepoint_bench::session::Session;
 use kneepoint_bench::threads;
 
 use crate::failure::Failure;
-use crate::png;
+use crate::pictures::Printer;
 pub use folder::Folder;
 
 /// A directory to write to.
@@ -77,30 +77,22 @@ pub fn write_scenarios(scenarios: &[(String, String)], out: &Path) -> Result<Pat
     Ok(folder)
 }
 
-/// Formats of figures. Documents link to those in SVG, which are always written.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Picture {
-    Svg,
-    Png,
-}
-
-/// Writes a document in every format as report.EXTENSION, and its figures as figures/NAME.*.
+/// Writes a document in every format as report.EXTENSION, its tables as tables.EXTENSION, and its figures as figures/NAME.*.
 pub fn write_report(
     session: &Session,
     document: &Document,
     out: &Path,
-    pictures: &[Picture],
+    printer: &Printer,
 ) -> Result<(), Failure> {
-    let written = threads::map(session, format::REGISTRY, |format| {
-        files::write(&out.join(format!("report.{}", format.extension)), (format.render)(document))
+    let reports = format::REGISTRY.iter().map(|format| ("report", format));
+    let tables = format::TABLES.iter().map(|format| ("tables", format));
+    let texts: Vec<_> = reports.chain(tables).collect();
+    let written = threads::map(session, &texts, |(stem, format)| {
+        files::write(&out.join(format!("{stem}.{}", format.extension)), (format.render)(document))
     });
     written.into_iter().collect::<Result<(), _>>()?;
-    let drawn = threads::map(session, &document.figures(), |figure| {
-        let (folder, svg) = (directory(out, "figures")?, figure.drawing.standalone());
-        if pictures.contains(&Picture::Png) {
-            files::write(&folder.join(format!("{}.png", figure.name)), png::render(&svg)?)?;
-        }
-        files::write(&folder.join(format!("{}.svg", figure.name)), svg)
+    let drawn = threads::map(session, &document.pictures(), |picture| {
+        printer.write(picture, &directory(out, "figures")?)
     });
     drawn.into_iter().collect()
 }
@@ -110,21 +102,9 @@ pub fn report_at(directory: &Path) -> String {
     format!("report: {}", directory.join("report.html").display())
 }
 
-/// The slug of a name, with its place if another has the same.
-pub fn numbered(names: &[&str], place: usize) -> String {
-    let name = slug(names[place]);
-    match names.iter().filter(|other| slug(other) == name).count() {
-        0 | 1 => name,
-        _ => format!("{name}-{}", place + 1),
-    }
-}
-
-/// A name as a file may have it: `sack/red-ecn` becomes `sack-red-ecn`.
-pub fn slug(name: &str) -> String {
-    let safe = name.chars().map(|c| if c.is_ascii_alphanumeric() || "._=".contains(c) { c } else { '-' });
-    let safe = safe.take(100).collect::<String>();
-    let trimmed = safe.trim_matches(['-', '.']);
-    if trimmed.is_empty() { "unnamed".to_string() } else { trimmed.to_string() }
+/// The stem of the files of a run: its row, by the names of all, and its seed.
+pub fn label(names: &[&str], (row, seed): (usize, u64)) -> String {
+    format!("{}-seed{seed}", numbered(names, row))
 }
 
 #[cfg(test)]
@@ -148,11 +128,5 @@ mod tests {
                 assert_eq!(folder.parent(), Some(&*expected));
             }
         }
-    }
-
-    #[test]
-    fn names_that_would_share_a_file_get_their_places() {
-        let names = ["a/b", "c", "a:b"];
-        assert_eq!([0, 1, 2].map(|place| numbered(&names, place)), ["a-b-1", "c", "a-b-3"]);
     }
 }

@@ -2,6 +2,7 @@
 //! Writes tables as Parquet: one row group, one column of doubles or strings per field, null where nothing is defined; the metadata of
 //! the file define its columns and say where it is from.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +16,9 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use serde_json::{Value, json};
 
@@ -43,6 +46,24 @@ fn failure(path: &Path, error: &ParquetError) -> Failure {
         },
         |cause| Failure::io("write", path, cause),
     )
+}
+
+/// Reads a table of numbers that was written here.
+pub fn read(path: &Path) -> Result<Table> {
+    let reader = SerializedFileReader::new(
+        File::open(path).map_err(|error| ParquetError::External(Box::new(error)))?,
+    )?;
+    let fields = reader.metadata().file_metadata().schema().get_fields();
+    let columns = fields.iter().map(|field| field.name().to_string()).collect();
+    let number = |field: &Field| match field {
+        Field::Double(number) => Ok(*number),
+        Field::Null => Ok(f64::NAN),
+        other => Err(ParquetError::General(format!("`{other}` is not a number of a series"))),
+    };
+    let numbers = |row: Result<Row>| -> Result<Vec<f64>> {
+        row?.get_column_iter().map(|(_, field)| number(field)).collect()
+    };
+    Ok(Table { columns, rows: reader.get_row_iter(None)?.map(numbers).collect::<Result<_>>()? })
 }
 
 /// Writes tables under their names into a folder, as Parquet and as CSV; `output` defines the columns of each.

@@ -5,6 +5,7 @@ mod equation;
 
 use std::io::{IsTerminal, stderr, stdout};
 
+use kneepoint::report::document::Document;
 use kneepoint::report::format::text;
 use kneepoint::visible::{acts, visible};
 
@@ -17,7 +18,25 @@ const INDENT: usize = 6;
 pub fn columns() -> Option<usize> {
     let shown = stdout().is_terminal();
     let size = shown.then(|| rustix::termios::tcgetwinsize(stdout()).ok()).flatten()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    wished().or(Some(usize::from(size.ws_col))).filter(|columns| *columns > 0)
+}
+
+/// Columns that the caller asks for, wherever the text goes: a pager has them, too.
+fn wished() -> Option<usize> {
+    read(&std::env::var("COLUMNS").ok()?)
+}
+
+/// A width as `COLUMNS` has it; none where it is none.
+fn read(columns: &str) -> Option<usize> {
+    columns.trim().parse().ok().filter(|columns| *columns > 0)
+}
+
+/// A document as wide as `COLUMNS` says, or the terminal is; in 80 columns where neither is known.
+pub fn shown(document: &Document) -> String {
+    match wished().or_else(columns) {
+        Some(columns) => text::within(document, columns),
+        None => text::render(document),
+    }
 }
 
 /// A message for standard error, every character of it visible, in lines of whole words beside the `error:` or `help:` before it.
@@ -118,6 +137,14 @@ mod tests {
         assert_eq!(narrow, "pert  responds early, and at\n      random\n");
         let below = hanging("a name with much room  ", "responds early, and at random", Some(36));
         assert_eq!(below, "a name with much room\n      responds early, and at random\n");
+    }
+
+    #[test]
+    fn a_width_is_a_number_above_zero() {
+        assert_eq!(
+            ["160", " 80 ", "0", "-3", "", "wide"].map(read),
+            [Some(160), Some(80), None, None, None, None]
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use kneepoint::settings::names::declared;
+use kneepoint::units::{Bytes, Span};
 
 use crate::failure::Failure;
 
@@ -36,6 +37,21 @@ pub fn distinct<T: std::fmt::Display, M: PartialEq>(
             Err(Failure::usage(format!("{what} `{}` is given twice", all[place]), "name each once"))
         }
         None => Ok(()),
+    }
+}
+
+/// A buffer in one way of writing it: `1.0bdp` is `1bdp`. Invalid sizes are left to the scenario parser.
+pub fn meant(buffer: &str) -> String {
+    if let Ok(time) = buffer.parse::<Span>() {
+        return time.to_string();
+    }
+    if let Ok(data) = buffer.parse::<Bytes>() {
+        return data.to_string();
+    }
+    let unit = buffer.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+    match buffer[..buffer.len() - unit.len()].trim().parse::<f64>() {
+        Ok(number) => format!("{number}{}", unit.to_ascii_lowercase()),
+        Err(_) => buffer.to_string(),
     }
 }
 

@@ -91,7 +91,7 @@ impl Workload {
         match (self.web, named(&self.page), named(&self.sizes)) {
             (0, ..) => String::new(),
             (web, Some(page), _) => format!(", {web} sessions that load {page} over {}", self.protocol),
-            (web, _, Some(sizes)) => format!(", {web} web sessions with objects of {sizes}"),
+            (web, _, Some(sizes)) => format!(", {web} web sessions of {sizes}"),
             (web, ..) => format!(", {web} web sessions"),
         }
     }

@@ -194,12 +194,15 @@ impl Tap {
 
     /// A frame left the network and is handed to its host. `packet` is what [`enter`](Tap::enter) made of it.
     pub fn leave<O: Observer>(&mut self, headers: &Headers, packet: &Packet, now: Time, watch: &mut O) {
-        watch.on(now, &Event::Delivered { packet });
-        let Some(tcp) = &headers.tcp else { return };
+        let Some(tcp) = &headers.tcp else {
+            return watch.on(now, &Event::Delivered { packet, payload: Bytes(0) });
+        };
         let way = self.way(headers.flow);
-        if headers.payload > 0 {
-            self.ways[way].stream.arrived(tcp.seq, headers.payload, now);
-        }
+        let payload = match headers.payload {
+            0 => Bytes(0),
+            bytes => self.ways[way].stream.arrived(tcp.seq, bytes, now),
+        };
+        watch.on(now, &Event::Delivered { packet, payload });
         self.hear(self.ways[way].opposite, tcp, headers.payload, now, watch);
     }
 

@@ -103,7 +103,7 @@ def main() -> None:
             started, took, result = on_ray(workers, seconds, options.runs)
             starts.append(started)
             spent[name].append(took)
-            assert result.rows["goodput_bps"] == alone.rows["goodput_bps"]
+            assert result.rows["flow_goodput_bps"] == alone.rows["flow_goodput_bps"]
         shown = (f"{name} {spent[name][-1].seconds:.1f} s ({spent[name][-1].cpu_seconds:.1f} s of CPU)" for name in names)
         print(f"round {turn + 1}: {', '.join(shown)}", flush=True)
     print(f"\n{options.runs} runs of {statistics.mean(cpu):.2f} s of CPU; medians of {options.rounds}\n")

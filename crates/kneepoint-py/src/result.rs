@@ -41,8 +41,8 @@ impl Answer {
     /// The same with everything written.
     pub fn new(answer: Answered, (session, program): (Arc<Session>, Arc<Program>)) -> PyResult<Answer> {
         let Answered { document, json, tables, series, unfinished } = answer;
-        let figures = document.figures();
-        let figures = figures.into_iter().map(|one| (one.name.clone(), one.drawing.standalone())).collect();
+        let pictures = document.pictures().into_iter();
+        let figures = pictures.map(|one| (one.name, one.drawing.standalone())).collect();
         let table = |(name, records): (String, _)| {
             let rows = Rows::new(&name, &records)?;
             Python::attach(|py| Ok((name, Py::new(py, rows)?)))

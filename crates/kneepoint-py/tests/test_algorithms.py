@@ -183,7 +183,7 @@ def test_every_verb_knows_their_names(here: Path) -> None:
     assert knee.predict(SCENARIO.replace('"reno"', '"reno-in-python"'), predictors="vegas", seeds=1).rows
     knee.Scenario(topology={"kind": "dumbbell", "rate": "5mbit"}, flows=[{"cc": "reno-in-python:increase=2.0"}])
     swept = knee.run(SCENARIO + '[sweep]\nscheme = ["reno-in-python", "sack"]\n', seeds=1).rows
-    assert swept["scheme"] == ["reno-in-python", "sack"] and len(set(swept["goodput_bps"])) == 1
+    assert swept["scheme"] == ["reno-in-python", "sack"] and len(set(swept["flow_goodput_bps"])) == 1
 
 
 def test_a_parameter_is_set_in_every_way_and_held_to_its_range(here: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_sweep_on_ray_makes_the_runs_of_one_machine(here: Path) -> None:
         ray.shutdown()
     alone = knee.compare("written", "reno", **study, store="alone")
     assert {path.name for path in Path("cluster").iterdir()} == {path.name for path in Path("alone").iterdir()}
-    assert swept.rows["goodput_bps"] == alone.rows["goodput_bps"]
+    assert swept.rows["flow_goodput_bps"] == alone.rows["flow_goodput_bps"]
 
 
 def test_episodes_have_them_beside_the_agent_and_beneath_it() -> None:

@@ -36,7 +36,7 @@ def test_a_damaged_run_is_named_whatever_is_shown_and_made_again(here: Path, cap
         for path in (bad, swapped):
             assert f"{path.name} is not the run that was kept" in said, said
             path.with_name(f"{path.name}.bad").unlink()
-        assert again.rows["goodput_bps"] == first.rows["goodput_bps"]
+        assert again.rows["flow_goodput_bps"] == first.rows["flow_goodput_bps"]
 
 
 def test_a_pipe_in_the_store_is_refused_and_not_waited_for(here: Path) -> None:

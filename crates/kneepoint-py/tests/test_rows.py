@@ -111,12 +111,12 @@ def test_nothing_is_written_without_out(here: Path) -> None:
 def test_arrow_hands_over_the_same_memory_with_definitions(here: Path) -> None:
     rows = knee.compare("reno", **SMALL).rows
     one, two = pyarrow.table(rows), pyarrow.record_batch(rows)
-    column = rows.columns.index("goodput_bps")
+    column = rows.columns.index("flow_goodput_bps")
     addresses = {
         array.buffers()[1].address for array in (one.column(column).chunk(0), two.column(column))
     }
     assert len(addresses) == 1, "a copy would be elsewhere"
-    field = one.schema.field("goodput_bps")
+    field = one.schema.field("flow_goodput_bps")
     assert field.metadata[b"better"] == b"more" and field.metadata[b"title"], field.metadata
     assert rows.definitions["queue_mean_packets"]["better"] == "less"
     duckdb = pytest.importorskip("duckdb")
@@ -132,5 +132,5 @@ def test_a_result_reads_as_its_first_table_and_shows_its_report(here: Path) -> N
     assert result.figures["utilization_against_delay"].startswith("<svg")
     with pytest.raises(KeyError, match="series/pert-seed9"):
         result["series/pert-seed9"]
-    with pytest.raises(KeyError, match="goodput_bps"):
+    with pytest.raises(KeyError, match="flow_goodput_bps"):
         result.rows["goodput"]

@@ -53,7 +53,7 @@ def test_a_sweep_on_ray_keeps_the_same_bytes_as_one_machine(
     swept = knee.sweep("compare", "reno", "pert", **SMALL, store="cluster", progress=seen.append)
     alone = knee.compare("reno", "pert", **SMALL, store="alone")
     assert kept(Path("cluster")) == kept(Path("alone"))
-    assert swept.rows["goodput_bps"] == alone.rows["goodput_bps"]
+    assert swept.rows["flow_goodput_bps"] == alone.rows["flow_goodput_bps"]
     assert swept["series/pert-seed3"]["time_s"] == alone["series/pert-seed3"]["time_s"]
     assert seen[-1].fraction == 1
     before = {path: path.stat().st_mtime_ns for path in Path("cluster").iterdir()}
@@ -94,14 +94,14 @@ def test_damaged_runs_are_named_set_aside_and_made_again_on_the_cluster(
             assert f"{path.name} is not the run that was kept" in said, said
             path.with_name(f"{path.name}.bad").unlink()
         assert kept(folder) == before
-        assert again.rows["goodput_bps"] == first.rows["goodput_bps"]
+        assert again.rows["flow_goodput_bps"] == first.rows["flow_goodput_bps"]
 
 
 def test_runs_are_repeated_where_that_is_asked(here: Path, cluster: Any) -> None:
     words: dict[str, Any] = {**SMALL, "seeds": 2, "store": "cluster"}
     first = knee.compare("reno", **words, on="ray")
     again = knee.compare("reno", **words, on="ray", fresh=True)
-    assert again.rows["goodput_bps"] == first.rows["goodput_bps"]
+    assert again.rows["flow_goodput_bps"] == first.rows["flow_goodput_bps"]
     assert again.rows["cpu_seconds"] != first.rows["cpu_seconds"]
 
 

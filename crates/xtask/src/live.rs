@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kneepoint::table::number::signed;
 use serde_json::Value;
 
 const PAGE: &str = "docs/live.md";
@@ -17,7 +18,7 @@ const EXPERIMENTS: [&str; 8] =
 const SHOWN: [(&str, &str, f64); 5] = [
     ("queue_mean_packets", "queue, packets", 1.0),
     ("goodput_bps", "Mbit/s", 1e6),
-    ("retransmissions", "sent again", 1.0),
+    ("retransmissions", "retransmitted", 1.0),
     ("completion_time_mean_ms", "completion, ms", 1.0),
     ("completions", "completed", 1.0),
 ];
@@ -121,7 +122,8 @@ fn cell(case: &Value, (of, (metric, _, unit)): &(String, (&str, &str, f64))) -> 
     let Some(pair) = pairs.find(|pair| pair["of"] == **of && pair["metric"] == *metric) else {
         return String::new();
     };
-    let error = pair["error"].as_f64().map_or(String::new(), |error| format!(", {:+.0} %", 100.0 * error));
+    let error =
+        pair["error"].as_f64().map_or(String::new(), |error| format!(", {} %", signed(100.0 * error, 0)));
     format!("{} / {}{error}", estimate(&pair["measured"], *unit), estimate(&pair["predicted"], *unit))
 }
 

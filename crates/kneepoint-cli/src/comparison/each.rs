@@ -17,7 +17,7 @@ use kneepoint_bench::files;
 use super::ComparisonOptions;
 use crate::captures::Captures;
 use crate::failure::Failure;
-use crate::outputs::{directory, numbered, slug};
+use crate::outputs::{self, directory, slug};
 use crate::parquet;
 
 /// Formats of series.
@@ -47,9 +47,9 @@ impl Files<'_> {
 }
 
 /// The stem of the files of a run, unique.
-pub fn label(rows: &[(String, Valid)], (row, seed): (usize, u64)) -> String {
+pub fn label(rows: &[(String, Valid)], run: (usize, u64)) -> String {
     let names = rows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
-    format!("{}-seed{seed}", numbered(&names, row))
+    outputs::label(&names, run)
 }
 
 /// What the completed transfers of a run take, if they are recorded.

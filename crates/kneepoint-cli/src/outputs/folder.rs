@@ -124,6 +124,24 @@ impl Folder {
         file.strip_prefix(&**self).map_or_else(|_| file.to_path_buf(), |inside| self.shown.join(inside))
     }
 
+    /// Lets files of the earlier report be files of this one, too.
+    pub fn keep(&self, wanted: impl Fn(&Path) -> bool) -> Result<(), Failure> {
+        let files = self.mark.iter().flat_map(|mark| &mark.files).filter(|path| wanted(path));
+        for path in files {
+            let (old, new) = (self.real.join(path), self.join(path));
+            // One that its owner has removed stays away.
+            if old.symlink_metadata().is_err() {
+                continue;
+            }
+            if let Some(parent) = new.parent() {
+                files::make_directory(parent)?;
+            }
+            let kept = fs::hard_link(&old, &new).or_else(|_| fs::copy(&old, &new).map(|_| ()));
+            kept.map_err(|error| Failure::io("write", &self.shown.join(path), &error))?;
+        }
+        Ok(())
+    }
+
     /// Puts what was written in the place of an earlier report. Returns the directory that has it.
     pub fn publish(mut self, session: &Session) -> Result<PathBuf, Failure> {
         let shown = self.shown.clone();

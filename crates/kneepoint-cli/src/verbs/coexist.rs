@@ -7,12 +7,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use kneepoint::report::format::text;
 use kneepoint::report::{Manifest, coexistence, json, output, reproduction};
 use kneepoint::scenario::{self, scheme};
 use kneepoint::study::coexist::{Coexist, Question, row_flows};
 use kneepoint::study::{Effort, Invalid};
-use kneepoint::units::{Bytes, Interval, Rate, Span};
+use kneepoint::units::{Interval, Rate, Span};
 use kneepoint_bench::answer::{self, Answer, Series};
 use kneepoint_bench::conductor;
 use kneepoint_bench::files;
@@ -24,9 +23,10 @@ use super::compare::{read_scheme, short_names, tcp_options};
 use crate::completion;
 use crate::failure::Failure;
 use crate::means::{Sweep, SweepOptions};
-use crate::outputs::{Out, Picture, numbered, report_at, write_report, write_scenarios};
-use crate::values::{distinct, number};
-use crate::{manifest, parquet};
+use crate::outputs::{Out, numbered, report_at, write_report, write_scenarios};
+use crate::pictures::{ChartOptions, Format};
+use crate::values::{distinct, meant, number};
+use crate::{manifest, parquet, terminal};
 
 /// Test which controllers can share a link
 #[derive(Args)]
@@ -91,6 +91,8 @@ pub struct Arguments {
     quick: bool,
     #[command(flatten)]
     sweep: SweepOptions,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -109,15 +111,16 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     if arguments.sweep.dry_run() {
         return Forecast::of(session, &study, &sweep, false, |_| Vec::new())?.print(session, as_json);
     }
+    let printer = arguments.charts.or(&[Format::Png]).printer()?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/coexist")).settle(session)?;
     let Conclusion { answer, manifest, effort } = conduct(session, &mut study, seeds, arguments)?;
     let Answer { document, json, tables, unfinished, .. } = answer;
-    write_report(session, &document, &out, &[Picture::Png])?;
+    write_report(session, &document, &out, &printer)?;
     write_scenarios(&study.scenarios, &out)?;
     files::write(&out.join("coexistence.json"), &json)?;
     parquet::save_tables(&tables, |_| &output::COEXISTENCE, &manifest, &out)?;
     let place = format!("{}\n{}", reproduction::effort(&effort), report_at(&out.publish(session)?));
-    session.print(if as_json { json } else { text::render(&document) })?;
+    session.print(if as_json { json } else { terminal::shown(&document) })?;
     if let Some(stopped) = unfinished {
         return Err(Failure::Interrupted(format!("{stopped}\n{place}")));
     }
@@ -240,21 +243,6 @@ fn question(session: &Session, arguments: &Arguments) -> Result<Question, Failur
         start: arguments.start,
         seeds: (0..u64::from(seeds)).map(|place| first + place).collect(),
     })
-}
-
-/// A buffer in one way of writing it: `1.0bdp` is `1bdp`. Invalid sizes are left to the scenario parser.
-fn meant(buffer: &str) -> String {
-    if let Ok(time) = buffer.parse::<Span>() {
-        return time.to_string();
-    }
-    if let Ok(data) = buffer.parse::<Bytes>() {
-        return data.to_string();
-    }
-    let unit = buffer.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
-    match buffer[..buffer.len() - unit.len()].trim().parse::<f64>() {
-        Ok(number) => format!("{number}{}", unit.to_ascii_lowercase()),
-        Err(_) => buffer.to_string(),
-    }
 }
 
 /// Refuses flows that cannot be divided as `mix` says, to a twentieth of them.

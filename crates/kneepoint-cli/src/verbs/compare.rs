@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kneepoint::scenario;
 use kneepoint::scenario::scheme::{self, Scheme};
-use kneepoint::scenario::{self, fitting_name};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
 use kneepoint::study::Invalid;
-use kneepoint::study::dumbbell::{Asked, Question, Refused, Sessions};
+use kneepoint::study::dumbbell::{Asked, FLOWS, Question, Refused, Sessions, counted};
 use kneepoint::suggest::did_you_mean;
 use kneepoint::tcp::{self, Host};
 use kneepoint::units::{Interval, Rate, Span};
@@ -17,11 +17,12 @@ use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
 
 use super::Verb;
-use crate::comparison::{self, ComparisonPlan};
+use crate::comparison::{self, ComparisonPlan, Rows};
 use crate::completion;
 use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
+use crate::values::{distinct, meant};
 use crate::workload::Workload;
 
 /// Compare schemes on one bottleneck
@@ -34,6 +35,7 @@ Examples:
   knee compare
   knee compare pert cubic/red-ecn --rate 50mbit --rtt 100ms --flows 20
   knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
+  knee compare cubic bbr --rtt 20ms,80ms --buffer 0.5bdp,1bdp   every scheme with every round trip and buffer
   knee compare pert reno/red --overlay fluid
   knee compare --workload web
   knee compare sack/pi sack/cake --workload web --page my-site.har
@@ -46,18 +48,37 @@ pub struct Arguments {
     schemes: Vec<String>,
     #[command(flatten)]
     workload: Workload,
-    /// Rate of the bottleneck [with --workload web: 10mbit]
-    #[arg(long, default_value = "150mbit", default_value_if("workload", "web", "10mbit"))]
-    rate: Rate,
-    /// Base round-trip time [with --workload web: 200ms]
-    #[arg(long, default_value = "60ms", default_value_if("workload", "web", "200ms"), value_name = "TIME")]
-    rtt: Span,
-    /// Long transfers [with --workload web: 10]
-    #[arg(long, default_value_t = 50, default_value_if("workload", "web", "10"), value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    flows: u32,
-    /// Buffer of the bottleneck: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
-    #[arg(long, default_value = "1bdp")]
-    buffer: String,
+    /// Rate of the bottleneck, or several rates [with --workload web: 10mbit]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "RATE,…",
+        default_value = "150mbit",
+        default_value_if("workload", "web", "10mbit")
+    )]
+    rate: Vec<Rate>,
+    /// Base round-trip time, or several [with --workload web: 200ms]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "TIME,…",
+        default_value = "60ms",
+        default_value_if("workload", "web", "200ms")
+    )]
+    rtt: Vec<Span>,
+    /// Long transfers, or several numbers of them [with --workload web: 10]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "N,…",
+        default_value = "50",
+        default_value_if("workload", "web", "10"),
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    flows: Vec<u32>,
+    /// Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,…", default_value = "1bdp")]
+    buffer: Vec<String>,
     /// Long transfers the other way
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     reverse: u32,
@@ -103,7 +124,7 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
 
 fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Failure> {
     let tcp = arguments.workload.tcp(tcp_options(&arguments.tcp)?);
-    let title = title(arguments);
+    let varied = varied(arguments)?;
     let chosen = arguments.workload.choose()?;
     let named = NamedFiles::known(chosen.files.clone());
     let (of, given) = (|name: &str| named.of(name), |name: &str| named.given(name));
@@ -112,25 +133,28 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
-    let question = question(session, arguments, &title, named_schemes.collect(), tcp, chosen.sessions());
-    let Asked { rows, scenarios, seeds } = question.plan(&of, &given).map_err(|refused| match refused {
-        Refused::Invalid(invalid) => {
-            let Invalid { name, text, faults } = *invalid;
-            let origin = format!("the scenario that these arguments make for {name}");
-            comparison::refused(origin, text, &question.set, faults)
-        }
-        Refused::Replaced { scheme, by } => Failure::usage(
-            format!("--set puts `{by}` in the place of a part of the scheme `{scheme}`"),
-            "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
-        ),
-    })?;
+    let question =
+        Question { varied, ..question(session, arguments, named_schemes.collect(), tcp, chosen.sessions()) };
+    let Asked { title, rows, scenarios, seeds, figure } =
+        question.plan(&of, &given).map_err(|refused| match refused {
+            Refused::Invalid(invalid) => {
+                let Invalid { name, text, faults } = *invalid;
+                let origin = format!("the scenario that these arguments make for {name}");
+                comparison::refused(origin, text, &question.set, faults)
+            }
+            Refused::Replaced { scheme, by } => Failure::usage(
+                format!("--set puts `{by}` in the place of a part of the scheme `{scheme}`"),
+                "name it in the scheme, as in `sack/red-ecn`; `knee run` takes any setting",
+            ),
+        })?;
     Ok(ComparisonPlan {
+        rows: Rows::new(&title, rows),
         title,
         scenarios,
         files: named.into_texts(),
-        rows,
         seeds,
         objects: false,
+        figure,
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out/compare")),
     })
 }
@@ -144,20 +168,39 @@ fn read_all(session: &Session, schemes: &[String], tcp: &[(String, Raw)]) -> Res
     schemes.iter().enumerate().map(read).collect()
 }
 
-fn title(arguments: &Arguments) -> String {
-    let Arguments { rate, rtt, flows, buffer, reverse, .. } = arguments;
-    let plural = |count: u32| if count == 1 { "flow" } else { "flows" };
-    let mut title = format!("{rate}, {rtt}, {flows} {}, buffer {buffer}", plural(*flows));
-    title += &arguments.workload.title();
-    if *reverse > 0 {
-        title += &format!(", {reverse} {} in reverse", plural(*reverse));
-    }
-    match arguments.tcp.len() {
-        0 => {}
-        1..=MOST_TOLD => title += &format!(", {}", arguments.tcp.join(", ")),
-        several => title += &format!(", {several} options of TCP"),
-    }
-    fitting_name(&title)
+/// The fields of the scenario that take several values.
+fn varied(arguments: &Arguments) -> Result<Vec<(String, Vec<Raw>)>, Failure> {
+    let Arguments { rate, rtt, flows, buffer, .. } = arguments;
+    distinct("--rate:", rate, Rate::clone)?;
+    distinct("--rtt:", rtt, Span::clone)?;
+    distinct("--flows:", flows, u32::clone)?;
+    distinct("--buffer:", buffer, |buffer| meant(buffer))?;
+    let fields = [
+        ("topology.rate", rate.iter().map(text).collect()),
+        ("topology.rtt", rtt.iter().map(text).collect()),
+        ("topology.buffer", buffer.iter().map(text).collect()),
+        (FLOWS, flows.iter().map(|count| Raw::Integer(i64::from(*count))).collect()),
+    ];
+    let several = fields.into_iter().filter(|(_, values): &(_, Vec<Raw>)| values.len() > 1);
+    Ok(several.map(|(field, values)| (field.to_string(), values)).collect())
+}
+
+fn text(value: &impl ToString) -> Raw {
+    Raw::Text(value.to_string())
+}
+
+/// What the title says besides rate, round trip, flows and buffer.
+fn also(arguments: &Arguments) -> String {
+    let reverse = (arguments.reverse > 0)
+        .then(|| format!("{} in reverse", counted(&arguments.reverse.to_string(), "flow")));
+    let tcp = match arguments.tcp.len() {
+        0 => None,
+        1..=MOST_TOLD => Some(arguments.tcp.join(", ")),
+        several => Some(format!("{several} options of TCP")),
+    };
+    let workload = arguments.workload.title().trim_start_matches(", ").to_string();
+    let all = [Some(workload).filter(|told| !told.is_empty()), reverse, tcp];
+    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// More options than this are counted in titles; scenarios have them all.
@@ -187,20 +230,21 @@ pub(super) fn short_names(schemes: &[String]) -> Vec<String> {
 fn question<'a>(
     session: &Session,
     arguments: &Arguments,
-    title: &str,
     schemes: Vec<(String, Scheme)>,
     tcp: Vec<(String, Raw)>,
     web: Sessions<'a>,
 ) -> Question<'a> {
     Question {
-        title: title.to_string(),
+        also: also(arguments),
         schemes,
         extensions: session.extensions().clone(),
         tcp,
-        rate: arguments.rate,
-        rtt: arguments.rtt,
-        flows: arguments.flows,
-        buffer: arguments.buffer.clone(),
+        // There is always a first one: the default.
+        rate: arguments.rate[0],
+        rtt: arguments.rtt[0],
+        flows: arguments.flows[0],
+        buffer: arguments.buffer[0].clone(),
+        varied: Vec::new(),
         reverse: arguments.reverse,
         full: arguments.settings.captures(),
         web,

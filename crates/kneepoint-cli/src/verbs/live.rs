@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use client::Client;
 use kneepoint::cc;
 use kneepoint::experiment::Pace;
-use kneepoint::report::{csv, format, json, live as report};
+use kneepoint::report::{csv, json, live as report};
 use kneepoint::spec::{Group, Invalid};
 use kneepoint::study::live as study;
 use kneepoint::table::Table;
@@ -29,7 +29,9 @@ use super::Verb;
 use crate::failure::Failure;
 use crate::manifest;
 use crate::means::{Means, MeansOptions, Sweep};
-use crate::outputs::{Out, Picture, directory, numbered, report_at, slug, write_report};
+use crate::outputs::{Out, directory, numbered, report_at, slug, write_report};
+use crate::pictures::ChartOptions;
+use crate::terminal;
 use crate::values::distinct;
 use cases::{Case, Cases, cases};
 use measure::{measure, once};
@@ -66,6 +68,8 @@ pub struct Arguments {
     runs: Runs,
     #[command(flatten)]
     means: MeansOptions,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for report, numbers and series [default: out/live- and the scenario's name, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -111,6 +115,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     let Cases { title, name, source, all, claims, mut notes } = arguments.runs.cases(session, scenario)?;
     arguments.runs.check(&all)?;
     Means::from(&arguments.means).check(session)?;
+    let printer = arguments.charts.printer()?;
     session.listen_saying("stopping; the report has the runs that finished")?;
     if let Some(client) = arguments.client {
         return clients(session, arguments, &all, client, as_json);
@@ -141,9 +146,9 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     files::write(&out.join("live.json"), &json)?;
     files::write(&out.join("live.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    write_report(session, &document, &out, &[Picture::Svg])?;
+    write_report(session, &document, &out, &printer)?;
     let place = report_at(&out.publish(session)?);
-    session.print(if as_json { json } else { format::text::render(&document) })?;
+    session.print(if as_json { json } else { terminal::shown(&document) })?;
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }

@@ -64,6 +64,8 @@ verbs! {
     coexist,
     run,
     reproduce,
+    plot,
+    diff,
     predict,
     fluid,
     markov,
@@ -89,6 +91,7 @@ Examples:
   knee coexist cubic sack vegas --quick     throughput shares of every pair
   knee init my.toml && knee run my.toml     an experiment of your own
   knee reproduce pert --quick               a paper's figures and claims
+  knee diff out/my out/my-2                 two results side by side
   knee list controllers
   knee explain pert
 
@@ -98,6 +101,7 @@ Exit status:
   2    invalid arguments or scenario
   130  interrupted; finished runs are kept
 
+Tables are as wide as the terminal, or as COLUMNS says, and have 80 columns elsewhere.
 With --json a failure is one object on standard error; docs/output.md has every key.";
 
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KNEE_REVISION"), ")");

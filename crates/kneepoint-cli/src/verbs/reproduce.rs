@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use clap::Args;
 use kneepoint::experiment::reproduce::Reproduce;
 use kneepoint::experiment::{Experiment, Pace, Reproduction, Scope};
-use kneepoint::report::format::text;
 use kneepoint::report::{self, Manifest, output, reproduction};
 use kneepoint::scenario;
 use kneepoint::study::Effort;
@@ -21,9 +20,11 @@ use serde_json::json;
 use super::Verb;
 use crate::completion;
 use crate::failure::Failure;
+use crate::figure::FigureOptions;
 use crate::library::{self, Volume};
 use crate::means::{Sweep, SweepOptions};
-use crate::outputs::{Out, Picture, directory, report_at, write_report};
+use crate::outputs::{Out, directory, report_at, write_report};
+use crate::pictures::{ChartOptions, Format};
 use crate::{manifest, parquet, terminal};
 
 /// Reproduce published figures and tables, and test their claims
@@ -36,6 +37,7 @@ Examples:
   knee reproduce pert --quick --readings
   knee reproduce pert --json | jq '.claims[] | select(.verdict == \"fails\") | {experiment, claim, reason}'
   knee reproduce my-figure.toml
+  knee reproduce my-figure.toml --x rtt --facet buffer --metric utilization
 
 OUT/report.html has each figure with its claims; figures/ and data/ have them one by one. \
 Each run is kept the moment it ends and is not repeated. \
@@ -63,6 +65,10 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    charts: ChartOptions,
+    #[command(flatten)]
+    figure: FigureOptions,
+    #[command(flatten)]
     sweep: SweepOptions,
 }
 
@@ -88,6 +94,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
         }
         return Ok(());
     }
+    let printer = arguments.charts.or(&[Format::Png]).printer()?;
     let usual = if arguments.quick { "out/quick" } else { "out/reproduce" };
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(usual)).settle(session)?;
     let Reproduced { outcomes, effort, manifest, answer } =
@@ -96,10 +103,10 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     let data = directory(&out, "data")?;
     parquet::save_tables(&tables, |_| &output::ESTIMATES, &manifest, &data)?;
     files::write(&out.join("claims.json"), &claims)?;
-    write_report(session, &document, &out, &[Picture::Png])?;
+    write_report(session, &document, &out, &printer)?;
     files::write(&out.join("manifest.json"), format!("{:#}\n", json!(manifest)))?;
     let place = report_at(&out.publish(session)?);
-    session.print(if as_json { claims } else { text::render(&document) })?;
+    session.print(if as_json { claims } else { terminal::shown(&document) })?;
     let judgements: Vec<_> = outcomes.iter().flat_map(Reproduction::judgements).collect();
     let summary =
         format!("{}\n{}\n{place}", reproduction::tally(judgements.iter()), reproduction::effort(&effort),);
@@ -127,7 +134,11 @@ fn volumes(session: &Session, arguments: &Arguments) -> Result<(Vec<Volume>, Pac
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
     let scope =
         if arguments.alternatives.unwrap_or(pace == Pace::Full) { Scope::Single } else { Scope::Taken };
-    Ok((library::find(session, &arguments.names, pace, scope)?, pace, scope))
+    let mut volumes = library::find(session, &arguments.names, pace, scope)?;
+    for volume in &mut volumes {
+        arguments.figure.redraw(&mut volume.experiment)?;
+    }
+    Ok((volumes, pace, scope))
 }
 
 /// Experiments that were run and judged.

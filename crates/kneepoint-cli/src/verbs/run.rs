@@ -11,7 +11,7 @@ use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
 
 use super::Verb;
-use crate::comparison::{self, ComparisonPlan, refused};
+use crate::comparison::{self, ComparisonPlan, Rows, refused};
 use crate::failure::Failure;
 use crate::library;
 use crate::named::NamedFiles;
@@ -28,6 +28,7 @@ Examples:
   knee run my.toml --seeds 10 --out out/ten --sample 10ms
   knee run my.toml --set topology.rtt=20ms --set 'flows.*.count=10' --dry-run
   knee run my.toml --json | jq '.schemes[].utilization.mean'
+  knee run grid.toml --x rtt --by cc --facet buffer --metric utilization,jain_index
   knee run my.toml --overlay fluid
   knee run my.toml --pcap r1-r2 && wireshark out/my/captures/*.pcapng
   knee run my.toml --seeds 1000 --on ray://head:10001 --store s3://bucket/runs
@@ -79,25 +80,41 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
     };
     let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|stem| stem != "-").unwrap_or_else(|| plan.name.clone());
-    let title = if plan.name == UNNAMED { name.clone() } else { plan.name.clone() };
+    let title = title(if plan.name == UNNAMED { &name } else { &plan.name }, set);
     let row = |case: Case| {
         let valid = case.valid;
         let usual = usual_sample(&valid);
         let sample = arguments.sample.or(valid.schedule().sample).unwrap_or(usual);
         let sampled = valid.with_sample(Some(sample).filter(|sample| *sample > Span::ZERO));
         let sampled = sampled.map_err(|Invalid { message, help }| Failure::usage(message, help))?;
-        Ok((row_name(&title, &case.settings), sampled))
+        Ok((case.settings, sampled))
     };
     Ok(ComparisonPlan {
         scenarios: vec![(name.clone(), text)],
         files: named.into_texts(),
         seeds: seeds(arguments, &plan.seeds),
         objects: plan.objects,
-        rows: plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?,
+        figure: plan.figure,
+        rows: Rows::new(&title, plan.cases.into_iter().map(row).collect::<Result<_, Failure>>()?),
         out: Out::or_free(arguments.out.as_deref(), PathBuf::from("out").join(outputs::slug(&name))),
         title,
     })
 }
+
+/// The name of a scenario, with fields set from outside: its text says otherwise.
+fn title(name: &str, set: &[String]) -> String {
+    // Seeds and length are told elsewhere in every report.
+    let told: Vec<&str> =
+        set.iter().map(|line| line.trim()).filter(|line| !line.starts_with("run.")).collect();
+    match told.len() {
+        0 => name.to_string(),
+        few if few <= MOST_TOLD => format!("{name}, with {}", told.join(", ")),
+        many => format!("{name}, with {many} fields set"),
+    }
+}
+
+/// More fields than this are counted in titles.
+const MOST_TOLD: usize = 3;
 
 /// Often enough for plots: 100 ms, but no more than 4000 samples of a long run.
 pub(super) fn usual_sample(valid: &Valid) -> Span {

@@ -87,7 +87,7 @@ fn an_uneven_mix_runs_both_orders_and_the_fair_share_follows_it() {
     let here = tempfile::tempdir().unwrap();
     let uneven = ["--mix", "0.25", "--flows", "8", "--seeds", "1"];
     let arguments = [&SMALL[..9], &["--duration", "8s", "--out", "o"], &uneven[..]].concat();
-    let said = stdout(&knee(here.path(), &arguments));
+    let said = stdout(&knee(here.path(), &arguments)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("25 % of the flows the row's") && said.contains("one run each"), "{said}");
     let result = json(&knee(here.path(), &[&arguments[..], &["--json"]].concat()));
     for cell in result["cells"].as_array().unwrap() {

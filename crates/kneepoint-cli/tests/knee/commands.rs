@@ -151,13 +151,7 @@ fn asked(words: &[String]) -> Option<Vec<String>> {
     };
     match (verb, bare.first().map(String::as_str)) {
         ("compare" | "coexist" | "run", _) if verb != "run" || !bare.is_empty() => and(&[], dry(own)),
-        ("reproduce", Some(_)) => {
-            // Values of options are no names.
-            let names = bare.into_iter().filter(|name| {
-                name.parse::<bool>().is_err() && name.parse::<f64>().is_err() && !name.contains('/')
-            });
-            and(&["reproduce", "--list"], names.collect())
-        }
+        ("reproduce", Some(_)) => and(&["reproduce", "--list"], names(verb, &words[2..])),
         ("live", Some(name)) if name != "video" => and(
             if name.ends_with(".toml") { &["check"] } else { &["reproduce", "--list"] },
             vec![name.to_string()],
@@ -168,6 +162,20 @@ fn asked(words: &[String]) -> Option<Vec<String>> {
         }
         _ => None,
     }
+}
+
+/// The words that are no options of a verb, and no values of such.
+fn names(verb: &str, words: &[String]) -> Vec<String> {
+    let command = Knee::command();
+    let verb = command.find_subcommand(verb).expect("a verb");
+    let takes = |word: &str| {
+        let name = word.strip_prefix("--").filter(|name| !name.contains('='));
+        let option = verb.get_arguments().find(|option| option.get_long() == name && name.is_some());
+        option.is_some_and(|option| option.get_action().takes_values())
+    };
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let bare = words.iter().zip(before).filter(|(word, last)| !word.starts_with('-') && !takes(last));
+    bare.map(|(word, _)| word.clone()).collect()
 }
 
 /// A sweep that is only counted, by this machine.
@@ -202,6 +210,7 @@ fn workplace() -> tempfile::TempDir {
     }
     copy("scenarios/sizes.csv", "sizes.csv");
     copy("experiments/beyond/channel.toml", "my-figure.toml");
+    copy("scripts/pages/grid.toml", "grid.toml");
     for name in ["my.toml", "mine.toml", "yours.toml"] {
         assert!(knee(here.path(), &["init", name]).status.success());
     }

@@ -39,7 +39,7 @@ fn compare_prints_json_with_numbers_that_make_sense() {
         let mean = |key: &str| scheme[key]["mean"].as_f64().unwrap();
         assert!((0.7..=1.001).contains(&mean("utilization")), "{scheme}");
         assert!((0.5..=1.0).contains(&mean("jain_index")), "{scheme}");
-        assert!((1.5e6..=2.5e6).contains(&mean("goodput_bps")), "{scheme}");
+        assert!((1.5e6..=2.5e6).contains(&mean("flow_goodput_bps")), "{scheme}");
         assert_eq!(scheme["runs"].as_array().unwrap().len(), 2);
     }
     assert!(
@@ -76,7 +76,9 @@ fn compare_leaves_a_report_and_all_it_takes_to_repeat_it() {
             "series",
             "summary.csv",
             "summary.json",
-            "summary.parquet"
+            "summary.parquet",
+            "tables.md",
+            "tables.tex"
         ]
     );
     assert_eq!(names(&out.join("scenarios")), ["reno.toml", "sack-droptail.toml"]);
@@ -156,6 +158,40 @@ fn each_chart_can_have_a_file_of_its_own() {
 }
 
 #[test]
+fn charts_for_paper_have_its_size_and_their_legend_inside() {
+    let scratch = tempfile::tempdir().unwrap();
+    let output = knee(scratch.path(), &small("out", &["--charts", "pdf", "--size", "3.3x2.2in"]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let figures = scratch.path().join("out/figures");
+    let charts = names(&figures);
+    let pages: Vec<_> = charts.iter().filter_map(|name| name.strip_suffix(".pdf")).collect();
+    let drawings: Vec<_> = charts.iter().filter_map(|name| name.strip_suffix(".svg")).collect();
+    assert!(pages == drawings && !charts.iter().any(|name| name.ends_with(".png")), "{charts:?}");
+    let pdf = std::fs::read(figures.join("queue_distribution.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100_000);
+    let svg = std::fs::read_to_string(figures.join("queue_distribution.svg")).unwrap();
+    assert!(svg.contains("width=\"237.60pt\" height=\"158.40pt\""), "{svg}");
+    // Each is about its content, and says so.
+    let numbered = |name: &&&str| name.ends_with("_1") || name.ends_with("_2");
+    assert_eq!(drawings.iter().filter(numbered).count(), 0, "{charts:?}");
+}
+
+#[test]
+fn a_size_or_a_font_that_there_is_not_is_refused_before_anything_runs() {
+    let scratch = tempfile::tempdir().unwrap();
+    for (arguments, said) in [
+        (["--size", "3.3"], "expected `3.3in`"),
+        (["--size", "3.3px"], "expected `3.3in`"),
+        (["--font", "No Such Family"], "--font: this machine has no family `No Such Family`"),
+        (["--charts", "jpg"], "pdf"),
+    ] {
+        let output = knee(scratch.path(), &small("out", &arguments));
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).replace("\n", " ").contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn any_link_can_be_captured() {
     let here = tempfile::tempdir().unwrap();
     let output = knee(here.path(), &small("out", &["--pcap", "r1-r2", "--pcap", "r2-r1"]));
@@ -213,4 +249,39 @@ fn a_damaged_run_is_simulated_again() {
     assert_eq!(summaries(&first), summaries(&json(&again)));
     kept[..2].iter().for_each(|name| std::fs::remove_file(runs.join(format!("{name}.bad"))).unwrap());
     assert_eq!(names(&runs), kept);
+}
+
+#[test]
+fn several_values_are_factors_with_columns_and_a_pivot_in_the_terminal() {
+    let here = tempfile::tempdir().unwrap();
+    let grid = "compare reno cubic --rate 5mbit --rtt 20ms,40ms --buffer 0.5bdp,1bdp --flows 2 --duration 8s --seeds 2 --out o";
+    let words: Vec<&str> = grid.split_whitespace().collect();
+    let output = knee(here.path(), &words);
+    let printed = stdout(&output);
+    assert!(output.status.success() && printed.lines().count() <= 50, "{printed}{}", stderr(&output));
+    for part in
+        ["8 rows: scheme reno, cubic; RTT 20 ms, 40 ms; buffer 0.5 BDP, 1 BDP", "Shown at ", "All 8 rows"]
+    {
+        assert!(printed.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}: {printed}");
+    }
+    assert!(!printed.contains("Without a run"), "{printed}");
+    let read = |file: &str| std::fs::read_to_string(here.path().join("o").join(file)).unwrap();
+    let runs = read("runs.csv");
+    assert!(
+        runs.starts_with("scheme,rtt_ms,buffer_bdp,seed,") && runs.contains("\ncubic,40,0.5,2,"),
+        "{runs}"
+    );
+    let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(summary["factors"][1]["name"], "RTT");
+    assert_eq!(
+        summary["schemes"][7]["levels"],
+        serde_json::json!({"scheme": "cubic", "rtt_ms": 40.0, "buffer_bdp": 1.0})
+    );
+    let rows = summary["schemes"][0]["runs"][0]["rows"].to_string();
+    assert!(rows.contains("utilization") && !rows.contains("null"), "{rows}");
+    // The scenario of a scheme has the same runs.
+    let again = json(&knee(here.path(), &["run", "o/scenarios/reno.toml", "--dry-run", "--json"]));
+    assert_eq!((&again["runs"], &again["kept"]), (&8.into(), &8.into()));
+    let twice = knee(here.path(), &["compare", "reno", "--rtt", "20ms,0.02s"]);
+    assert!(stderr(&twice).contains("--rtt: `20ms` is given twice"), "{}", stderr(&twice));
 }

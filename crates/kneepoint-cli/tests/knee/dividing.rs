@@ -27,7 +27,7 @@ fn a_shard_says_what_it_leaves_and_the_last_one_reports() {
     assert_eq!(names(here.path()), ["out"], "no report, and no directory for one");
     let last = json(&study(here.path(), &["--shard", "2/2", "--out", "two", "--json"]));
     let alone = json(&study(here.path(), &["--out", "alone", "--store", "other", "--json"]));
-    assert_eq!(last["schemes"][1]["goodput_bps"], alone["schemes"][1]["goodput_bps"]);
+    assert_eq!(last["schemes"][1]["flow_goodput_bps"], alone["schemes"][1]["flow_goodput_bps"]);
     let series = |report: &str| names(&here.path().join(report).join("series"));
     assert_eq!(series("two"), series("alone"), "those of the other shard, too");
     let reproduced =

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use kneepoint::measure::Subject;
 use kneepoint::report::SCHEMA_VERSION;
 use kneepoint::report::output::{self, Definition, Output as Defined};
 
@@ -20,6 +21,13 @@ const ALL_KINDS: &str = "[run]\nduration = '30s'\nmeasure = '2s..30s'\nseeds = 2
 const SHARED: &str = "[run]\nduration = '12s'\nmeasure = '2s..12s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '40ms'\n\
     buffer = '15pkt'\n[[flows]]\nname = 'long'\ncount = 4\ncc = 'sack'\n[[web]]\nname = 'pages'\nsessions = 20\ncc = 'sack'\n\
     [[video]]\nname = 'stream'\ncount = 2\ncc = 'sack'\n";
+
+/// A bottleneck whose capacity and delay change.
+const MOVING: &str = "[run]\nduration = '4s'\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '20ms'\n\
+    delay_steps = ['2s: 50ms']\n[capacity]\nkind = 'steps'\nrates = ['0s: 5mbit', '2s: 2mbit']\n[[flows]]\ncc = 'cubic'\n";
+
+/// A factor, which every table has a column of.
+const SWEPT: &str = "[sweep]\n'topology.buffer' = ['20pkt']\n";
 
 const TOY: &str = "[experiment]\nid = 'toy-small'\ntitle = 'A small link'\nsource = 'Nobody, nowhere'\n\
     [run]\nduration = '8s'\nmeasure = '2s..8s'\nseeds = 2\n[topology]\nkind = 'dumbbell'\nrate = '5mbit'\nrtt = '20ms'\n\
@@ -86,7 +94,12 @@ fn assert_same(name: &str, definitions: &[Definition], found: BTreeSet<Vec<Strin
     let seldom = |path: &str| {
         ["files.<name>", "presets.<name>"].iter().any(|end| path.ends_with(end)) && name != "Comparison"
     };
-    let never = definitions.iter().zip(printed).filter(|(one, printed)| !printed && !seldom(&one.path));
+    // Metrics come from their registry; a run has those that apply to it.
+    let metrics: BTreeSet<&str> =
+        Subject::ALL.iter().flat_map(|subject| subject.metrics()).map(|metric| metric.key.as_str()).collect();
+    let may_lack = |path: &str| name == "Comparison" && path.split('.').any(|key| metrics.contains(key));
+    let lacks = |one: &Definition| !seldom(&one.path) && !may_lack(&one.path);
+    let never = definitions.iter().zip(printed).filter(|(one, printed)| !printed && lacks(one));
     let never = never.map(|(one, _)| &one.path);
     let never: Vec<&String> = never.collect();
     assert!(
@@ -116,8 +129,9 @@ fn comparisons_and_their_tables_have_the_keys_that_are_defined() {
     write(
         here.path(),
         &[
-            ("all.toml", ALL_KINDS),
-            ("shared.toml", SHARED),
+            ("all.toml", &[ALL_KINDS, SWEPT].concat()),
+            ("shared.toml", &[SHARED, SWEPT].concat()),
+            ("moving.toml", MOVING),
             ("flows.csv", "time_s,size_bytes\n1,50000\n2,20000\n"),
         ],
     );
@@ -127,7 +141,12 @@ fn comparisons_and_their_tables_have_the_keys_that_are_defined() {
         here.path(),
         "compare pert cubic --rate 20mbit --flows 4 --duration 20s --seeds 1 --overlay fluid --out overlay",
     );
+    answer(here.path(), "run moving.toml --out moving");
+    let differences = ["diff overlay overlay --metric goodput_bps --out d", "diff all shared"]
+        .map(|asked| answer(here.path(), asked));
+    assert_defined(output::document("Difference").unwrap(), &differences);
     let read = |file: &str| std::fs::read_to_string(here.path().join(file)).unwrap();
+    assert_columns("differences", &[read("d/differences.csv")]);
     let written: Value = serde_json::from_str(&read("all/summary.json")).unwrap();
     assert_eq!(written, all);
     assert_defined(output::document("Comparison").unwrap(), &[all, shared, overlay]);
@@ -141,11 +160,18 @@ fn comparisons_and_their_tables_have_the_keys_that_are_defined() {
         ("completions", "all/completions.csv"),
         ("startups", "all/startups.csv"),
         ("drop_windows", "shared/drop_windows.csv"),
-        ("objects", "all/objects/all-seed1.csv"),
+        ("objects", "all/objects/buffer-20-packets-seed1.csv"),
     ] {
         assert_columns(table, &[read(file)]);
     }
-    assert_columns("series", &[read("all/series/all-seed1.csv"), read("overlay/series/pert-seed1.csv")]);
+    assert_columns(
+        "series",
+        &[
+            read("all/series/buffer-20-packets-seed1.csv"),
+            read("overlay/series/pert-seed1.csv"),
+            read("moving/series/moving-seed1.csv"),
+        ],
+    );
 }
 
 #[test]
@@ -177,7 +203,10 @@ fn parquet_files_say_what_their_columns_are() {
 #[test]
 fn coexistence_reproduction_and_prediction_have_the_keys_that_are_defined() {
     let here = tempfile::tempdir().unwrap();
-    write(here.path(), &[("toy.toml", TOY), ("shared.toml", SHARED)]);
+    write(
+        here.path(),
+        &[("toy.toml", TOY), ("shared.toml", SHARED), ("swept.toml", &[SHARED, SWEPT].concat())],
+    );
     let small = "coexist reno cubic --rate 5mbit --rtt 20ms --buffers 1bdp --flows 2 --duration 8s --seeds 2 --out coexist";
     let document = |name: &str| output::document(name).unwrap();
     assert_defined(document("Coexistence"), &[answer(here.path(), small)]);
@@ -195,7 +224,7 @@ fn coexistence_reproduction_and_prediction_have_the_keys_that_are_defined() {
     let capture = "run shared.toml --pcap s1-r1 --pcap r1-s1 --out run";
     answer(here.path(), capture);
     let files = names(&here.path().join("run/captures")).join(" run/captures/");
-    let simulated = answer(here.path(), "predict shared.toml --predictors rtt --out simulated");
+    let simulated = answer(here.path(), "predict swept.toml --predictors rtt --out simulated");
     let captured =
         answer(here.path(), &format!("predict run/captures/{files} --predictors rtt --out captured"));
     assert_defined(document("Predictions"), &[simulated, captured]);

@@ -105,5 +105,6 @@ fn an_overlay_says_how_far_packets_are_from_their_model_and_who_has_none() {
     let notes = document["manifest"]["notes"].to_string();
     assert!(notes.contains("none describes cubic at droptail"), "{notes}");
     let page = std::fs::read_to_string(here.path().join("o/report.html")).unwrap();
-    assert_eq!(page.matches("line fluid").count(), 2);
+    // In two charts, each laid out for a page and for a phone, with a legend.
+    assert_eq!(page.matches("line fluid").count(), 2 * 2 * 2);
 }

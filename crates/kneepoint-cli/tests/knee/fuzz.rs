@@ -10,6 +10,8 @@ use super::*;
 const WORDS: &[&str] = &[
     "compare",
     "run",
+    "plot",
+    "diff",
     "list",
     "explain",
     "init",

@@ -13,6 +13,7 @@ mod comparing;
 mod damaging;
 mod dividing;
 mod documented;
+mod drawing;
 mod drilling;
 #[cfg(target_os = "linux")]
 mod emulating;
@@ -24,6 +25,7 @@ mod limits;
 mod manners;
 mod markov;
 mod naming;
+mod plotting;
 mod predicting;
 mod recipes;
 mod refusing;

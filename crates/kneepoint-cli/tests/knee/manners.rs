@@ -107,7 +107,7 @@ fn a_field_is_set_from_outside_and_the_copy_of_the_scenario_says_so() {
     let first = json(&knee(here.path(), &[&["run", "my.toml", "--json", "--out", "one"], &set[..]].concat()));
     assert_eq!(first["manifest"]["seeds"], serde_json::json!([1, 2, 3]));
     let again = json(&knee(here.path(), &["run", "one/scenarios/my.toml", "--json", "--out", "two"]));
-    let goodput = |of: &Value| of["schemes"][0]["goodput_bps"].clone();
+    let goodput = |of: &Value| of["schemes"][0]["flow_goodput_bps"].clone();
     assert_eq!(goodput(&again), goodput(&first));
     assert!(goodput(&first)["mean"].as_f64().unwrap() < 2e6);
     assert!(goodput(&first)["half_width"].as_f64().unwrap() > 0.0, "flows of the example start at random");

@@ -43,7 +43,7 @@ fn a_file_that_set_names_is_that_of_the_working_directory_and_one_of_a_scenario_
     put("scenario/my.toml", scenario);
     let goodput = |arguments: &[&str]| {
         let told = json(&knee(here.path(), &[arguments, &["--json"]].concat()));
-        told["schemes"][0]["goodput_bps"]["mean"].as_f64().unwrap()
+        told["schemes"][0]["flow_goodput_bps"]["mean"].as_f64().unwrap()
     };
     let trace = ["--set", "capacity.kind=trace", "--set", "capacity.file=traces/link.trace"];
     let small =

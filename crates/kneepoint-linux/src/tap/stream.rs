@@ -188,15 +188,20 @@ impl Stream {
         why
     }
 
-    /// Its receiver is handed payload.
-    pub(super) fn arrived(&mut self, seq: u32, payload: u32, now: Time) {
-        let Some(from) = self.offset(seq) else { return };
-        self.received.add(from, from + u64::from(payload), |_, _| {});
+    /// Its receiver is handed payload, of which it did not have so much.
+    pub(super) fn arrived(&mut self, seq: u32, payload: u32, now: Time) -> Bytes {
+        let Some(from) = self.offset(seq) else { return Bytes(0) };
+        // What lies below `known` was forgotten, and is told again.
+        let (known, mut fresh) = (self.next, 0);
+        self.received.add(from, from + u64::from(payload), |new, end| {
+            fresh += end.saturating_sub(new.max(known));
+        });
         let next = self.received.reach(self.next);
         if next > self.next {
             (self.next, self.delivered) = (next, now);
             self.received.forget_below(next);
         }
+        Bytes(fresh)
     }
 
     /// Its sender is handed a packet of the peer.

@@ -19,10 +19,10 @@ def compare(
     sizes: Optional[Path] = None,
     page: Optional[Path] = None,
     protocol: Optional[Literal["http/1.0", "http/1.1", "http/2"]] = "http/2",
-    rate: Optional[str] = "150mbit",
-    rtt: Optional[str] = "60ms",
-    flows: Optional[int] = 50,
-    buffer: Optional[str] = "1bdp",
+    rate: Union[str, Sequence[Union[str, float]], None] = None,
+    rtt: Union[str, Sequence[Union[str, float]], None] = None,
+    flows: Union[int, Sequence[Union[int]], None] = None,
+    buffer: Union[str, Sequence[Union[str, float]], None] = None,
     reverse: Optional[int] = 0,
     duration: Optional[str] = "400s",
     measure: Optional[Union[str, int, float]] = None,
@@ -40,7 +40,15 @@ def compare(
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
-    charts: Union[Literal["svg", "png"], Sequence[Union[Literal["svg", "png"]]], None] = None,
+    show_flows: Optional[int] = 4,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    x: Optional[Union[str, int, float]] = None,
+    by: Optional[Union[str, int, float]] = None,
+    y: Optional[Union[str, int, float]] = None,
+    facet: Union[str, Sequence[Union[str, float]], None] = None,
+    metric: Union[str, Sequence[Union[str, float]], None] = None,
     pcap: Union[str, Sequence[Union[str, float]], None] = None,
     objects: Optional[bool] = False,
     overlay: Optional[Literal["fluid"]] = None,
@@ -54,10 +62,10 @@ def compare(
     sizes: Sizes of web objects to draw from: a CSV file with a column size_bytes, size_kb or size_mb
     page: Pages that web sessions load: a HAR file as a browser exports it, or a CSV file like that of --sizes
     protocol: How the objects of a page use connections
-    rate: Rate of the bottleneck [with --workload web: 10mbit]
-    rtt: Base round-trip time [with --workload web: 200ms]
-    flows: Long transfers [with --workload web: 10]
-    buffer: Buffer of the bottleneck: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
+    rate: Rate of the bottleneck, or several rates [with --workload web: 10mbit]
+    rtt: Base round-trip time, or several [with --workload web: 200ms]
+    flows: Long transfers, or several numbers of them [with --workload web: 10]
+    buffer: Buffer of the bottleneck, or several: 1bdp, 750pkt, 500kb, 100ms; in bdp never less than two packets a flow
     reverse: Long transfers the other way
     duration: Length of a run in simulated time
     measure: Measurement window [default: the middle half, 100s..300s of 400s]
@@ -75,7 +83,15 @@ def compare(
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
-    charts: Formats of the report's charts; SVG is always written
+    show_flows: Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
+    x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
+    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    y: The factor of the rows of a heat map, in place of lines
+    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
     overlay: Lay a theory over the packets: the fluid model of each row that has one, with the error
@@ -103,6 +119,9 @@ def coexist(
     memory: Optional[Union[str, int, float]] = None,
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -129,6 +148,9 @@ def coexist(
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     out: Directory for report, pictures and numbers [default: out/coexist, numbered if it exists]
     """
 
@@ -148,7 +170,15 @@ def run(
     shard: Optional[Union[str, int, float]] = None,
     on: Optional[Union[str, int, float]] = None,
     series: Union[Literal["csv", "parquet"], Sequence[Union[Literal["csv", "parquet"]]], None] = None,
-    charts: Union[Literal["svg", "png"], Sequence[Union[Literal["svg", "png"]]], None] = None,
+    show_flows: Optional[int] = 4,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    x: Optional[Union[str, int, float]] = None,
+    by: Optional[Union[str, int, float]] = None,
+    y: Optional[Union[str, int, float]] = None,
+    facet: Union[str, Sequence[Union[str, float]], None] = None,
+    metric: Union[str, Sequence[Union[str, float]], None] = None,
     pcap: Union[str, Sequence[Union[str, float]], None] = None,
     objects: Optional[bool] = False,
     overlay: Optional[Literal["fluid"]] = None,
@@ -169,7 +199,15 @@ def run(
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
     series: Formats of the sampled series
-    charts: Formats of the report's charts; SVG is always written
+    show_flows: Of how many flows of each group the window is sampled and drawn; the first and the last are among them
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
+    x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
+    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    y: The factor of the rows of a heat map, in place of lines
+    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
     overlay: Lay a theory over the packets: the fluid model of each row that has one, with the error
@@ -182,6 +220,14 @@ def reproduce(
     readings: Optional[bool] = False,
     seeds: Optional[int] = None,
     out: Optional[Path] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    x: Optional[Union[str, int, float]] = None,
+    by: Optional[Union[str, int, float]] = None,
+    y: Optional[Union[str, int, float]] = None,
+    facet: Union[str, Sequence[Union[str, float]], None] = None,
+    metric: Union[str, Sequence[Union[str, float]], None] = None,
     jobs: Optional[int] = None,
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
@@ -198,12 +244,66 @@ def reproduce(
     readings: Also judge every combination of the readings that the experiments of a publication share, by shortened runs
     seeds: Seeds of each experiment, instead of its own
     out: Directory for figures and tables [default: out/reproduce, or out/quick with --quick, numbered if it exists]
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
+    x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
+    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    y: The factor of the rows of a heat map, in place of lines
+    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
     shard: Make only runs I, I+N, I+2N, … of the study, as far as they are missing: for several machines with one store Each of N machines is given a number I from 1 to N. The last to finish, or the same command without it, reports.
     on: Make the runs on a Ray cluster: `ray` is this machine or $RAY_ADDRESS, `ray://HOST[:PORT]` one that is running, by default at port 10001 The store may then be a URL that fsspec knows, as in `--store s3://bucket/runs`; out/runs has copies. The Python package has the runs made: `pip install 'ray[client]' fsspec`. It is looked for beside this program, then with python3; $KNEE_PYTHON names another interpreter. Scenarios, and the files that they name, are on the same paths everywhere.
+    """
+
+def plot(
+    results: Source,
+    /,
+    *,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
+    x: Optional[Union[str, int, float]] = None,
+    by: Optional[Union[str, int, float]] = None,
+    y: Optional[Union[str, int, float]] = None,
+    facet: Union[str, Sequence[Union[str, float]], None] = None,
+    metric: Union[str, Sequence[Union[str, float]], None] = None,
+    out: Optional[Path] = None,
+    progress: Shown = None,
+) -> Result:
+    """Draw the report of finished runs again, without simulating.
+
+    results: A directory with results of `knee run` or `knee compare`
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
+    x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
+    by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
+    y: The factor of the rows of a heat map, in place of lines
+    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
+    out: Directory for report, figures and tables [default: DIR itself]
+    """
+
+def diff(
+    first: Source,
+    second: Source,
+    /,
+    *,
+    metric: Union[str, Sequence[Union[str, float]], None] = None,
+    out: Optional[Path] = None,
+    progress: Shown = None,
+) -> Result:
+    """Set two results side by side.
+
+    first: A directory with results of `knee run` or `knee compare`
+    second: Another, whose numbers those of the first are taken from
+    metric: Metrics by their keys, of the run and of its links, groups and others [default: those of the headline table]
+    out: Directory for a report with tables in every format [default: none is written]
     """
 
 def predict(
@@ -219,6 +319,9 @@ def predict(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     memory: Optional[Union[str, int, float]] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -236,6 +339,9 @@ def predict(
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     out: Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     """
 
@@ -270,6 +376,9 @@ class Fluid:
         end: Optional[str] = "20s",
         start: Union[float, Sequence[Union[float]], None] = None,
         every: Optional[Union[str, int, float]] = None,
+        charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+        size: Optional[Union[str, int, float]] = None,
+        font: Optional[Union[str, int, float]] = None,
         out: Optional[Path] = None,
         progress: Shown = None,
     ) -> Result:
@@ -300,6 +409,9 @@ class Fluid:
         end: Duration
         start: The three states up to time 0, as in 1,1,1 [default: the model's]
         every: Output interval [default: 400 points]
+        charts: Formats of the charts in OUT/figures; SVG is always written
+        size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+        font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
         out: Directory for the report, figures/trajectory.svg and trajectory.csv
         """
 
@@ -331,6 +443,9 @@ class Fluid:
         weight: Optional[Union[str, int, float]] = None,
         x: Optional[str] = "rtt=20ms..500ms:40:log",
         y: Optional[str] = "flows=1..100:40:log",
+        charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+        size: Optional[Union[str, int, float]] = None,
+        font: Optional[Union[str, int, float]] = None,
         out: Optional[Path] = None,
         progress: Shown = None,
     ) -> Result:
@@ -360,6 +475,9 @@ class Fluid:
         weight: The weight of a sample in the average [tcp-red: 0.0000013333]
         x: The parameter along x: NAME=FROM..TO[:POINTS][:log]
         y: The parameter along y: NAME=FROM..TO[:POINTS][:log]
+        charts: Formats of the charts in OUT/figures; SVG is always written
+        size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+        font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
         out: Directory for the report, the map and its points [default: out/stability, or the first free of out/stability-2, …]
         """
 
@@ -518,6 +636,9 @@ def markov(
     fresh: Optional[bool] = False,
     store: Optional[Path] = None,
     memory: Optional[Union[str, int, float]] = None,
+    charts: Union[Literal["svg", "png", "pdf"], Sequence[Union[Literal["svg", "png", "pdf"]]], None] = None,
+    size: Optional[Union[str, int, float]] = None,
+    font: Optional[Union[str, int, float]] = None,
     out: Optional[Path] = None,
     progress: Shown = None,
 ) -> Result:
@@ -554,6 +675,9 @@ def markov(
     fresh: Repeat runs that are kept
     store: Directory of kept runs, shared by all verbs [default: $KNEE_STORE, or out/runs] Each run is kept there the moment it ends, under a name made of everything that determines it. A run that is kept is read back instead of being simulated: by the same command after an interruption, and by any other. A file that is not what was kept is set aside as NAME.json.bad and named, and its run is made again.
     memory: Memory that the runs may take together, as in 4gb [default: three quarters of what is available] It is estimated beforehand: fewer runs are made side by side if not all fit, and a run that does not fit alone is refused. One that grows beyond what it may take is stopped. Available is what the machine has, what the control group leaves, or half of what `ulimit -v` leaves, whichever is least. On a cluster this is the memory of each worker, which makes one run at a time.
+    charts: Formats of the charts in OUT/figures; SVG is always written
+    size: Size of these charts on paper, as in 3.3in, 8cm or, with the height, 3.3x2.2in; they are laid out for it with letters of 8 pt
+    font: Family of their letters, as in "Times New Roman" [default: the reader's own in SVG, Roboto in PNG and PDF]
     out: Directory for the report, its figures and markov.csv
     """
 
@@ -569,4 +693,4 @@ VERBS: dict[str, Verb]
 def parameter_name(name: str) -> str: ...
 def answered(words: list[str], text: Optional[str], files: bool, progress: Shown) -> _native.Answer: ...
 
-__all__ = ["compare", "coexist", "run", "reproduce", "predict", "fluid", "markov"]
+__all__ = ["compare", "coexist", "run", "reproduce", "plot", "diff", "predict", "fluid", "markov"]

@@ -56,6 +56,7 @@ CapacitySteps = TypedDict("CapacitySteps", {"rates": Union[str, Sequence[str]], 
 CapacityTrace = TypedDict("CapacityTrace", {"opportunities": Union[int, Sequence[int], str], "file": str, "kind": Literal["trace"]}, total=False)
 LinkSection = TypedDict("LinkSection", {"from": str, "to": str, "rate": str, "delay": str, "delay_steps": Union[str, Sequence[str]], "jitter": str, "buffer": str, "duplex": bool, "measured": bool, "queue": "Discipline", "feedback": "Feedback", "loss": "Channel", "capacity": "Capacity"}, total=False)
 Tcp = TypedDict("Tcp", {"preset": Literal["paper", "linux"], "recovery": Literal["old-tahoe", "tahoe", "reno", "newreno", "sack", "rack"], "reduction": Literal["at-once", "rfc6937", "rfc9937"], "probes": bool, "sack": bool, "timer_slack": str, "frto": bool, "slow_start_after_idle": bool, "tso": bool, "probe_ack_delay": str, "payload": str, "header": str, "initial_window": float, "initial_ssthresh": float, "slow_start": Literal["own", "doubling", "hystart", "hystart++"], "controllers": Literal["published", "linux"], "max_window": int, "receive_buffer": str, "timestamps": bool, "rto_min": str, "rto_max": str, "rto_initial": str, "rto_estimator": Literal["rfc6298", "linux"], "rto_granularity": str, "dupthresh": int, "limited_transmit": bool, "delayed_ack": bool, "delayed_ack_timeout": str, "quick_acks": int, "burst": str, "ecn": bool, "handshake": bool, "handshake_rounds": int, "growth_per_ack": float, "window_validation": bool, "impatient": bool, "hint": Literal["exact", "tos", "dscp"], "jitter": str, "rtt_noise": str}, total=False)
+Figure = TypedDict("Figure", {"x": str, "label": str, "scale": Literal["auto", "linear", "log"], "series": str, "y": str, "facet": Union[str, Sequence[str]], "panels": Union[str, Sequence[str]], "log_panels": Union[str, Sequence[str]], "only": Union[str, Sequence[str]], "mean_over": Union[str, Sequence[str]], "plane": Union[str, Sequence[str]], "tables": Union[str, Sequence[str]]}, total=False)
 CcReno = TypedDict("CcReno", {"increase": float, "decrease": float, "kind": Literal["reno"]}, total=False)
 CcPert = TypedDict("CcPert", {"t1": str, "t2": str, "t3": str, "pmax": float, "every": str, "once_per_round_trip": bool, "loss_counts": bool, "signal": Literal["rtt", "one-way"], "history": float, "decrease": float, "loss_decrease": float, "increase": float, "early_in_slow_start": bool, "min_window": float, "kind": Literal["pert"]}, total=False)
 CcPertPi = TypedDict("CcPertPi", {"target": str, "gamma": float, "beta": float, "frequency": float, "once_per_round_trip": bool, "loss_counts": bool, "signal": Literal["rtt", "one-way"], "history": float, "decrease": float, "loss_decrease": float, "increase": float, "early_in_slow_start": bool, "min_window": float, "kind": Literal["pert-pi"]}, total=False)
@@ -170,6 +171,7 @@ class Scenario:
     loss: Losses on bottlenecks besides the drops of their queues.
     capacity: How the capacity of bottlenecks varies, in the direction of most data, or is shared by both directions.
     tcp: The options of every sender and receiver; a group may have its own under `tcp`.
+    figure: How the report draws what the sweep varies; what is left out is chosen.
     flows: Bulk: long transfers, each with a start, perhaps a stop and a size, that send as fast as they may.
     onoff: On and off: bursts of data written into one connection.
     web: Web sessions: short transfers, one after another, each a connection of its own.
@@ -197,6 +199,7 @@ class Scenario:
         loss: "Channel" = ...,
         capacity: "Capacity" = ...,
         tcp: Tcp = ...,
+        figure: Figure = ...,
         flows: Union[Sequence["FlowsSection"], "FlowsSection"] = ...,
         onoff: Union[Sequence["OnoffSection"], "OnoffSection"] = ...,
         web: Union[Sequence["WebSection"], "WebSection"] = ...,

@@ -184,7 +184,7 @@ impl Observer for Deeds {
                 assert!(began <= delivered && *delivered <= at);
                 self.completed.push((at, *size));
             }
-            Event::Delivered { packet } if packet.flags.has(Flags::DATAGRAM) => {
+            Event::Delivered { packet, .. } if packet.flags.has(Flags::DATAGRAM) => {
                 self.datagrams += 1;
                 self.last = self.last.max(packet.sent);
             }

@@ -84,7 +84,7 @@ fn samples(valid: &Valid, followed: usize) -> Option<Term> {
 fn sampled(valid: &Valid, followed: usize) -> Option<(u64, usize)> {
     let sample = valid.schedule().sample?;
     let samples = valid.schedule().duration.0 / sample.0.max(1);
-    Some((samples, Series::new(valid, followed).table().columns.len()))
+    Some((samples, Series::new(valid, 0, followed).table().columns.len()))
 }
 
 /// Bytes that are left of a run: its rows, and, if the study needs it, its series.

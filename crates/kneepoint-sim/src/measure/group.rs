@@ -22,7 +22,7 @@ use super::crossing::Crossed;
 use super::lateness::Lateness;
 use super::slowdown::Alone;
 use crate::metric::{
-    BYTES, Entry, MBIT, PACKETS, PERCENT, PLAIN, Recorder, Tallies, number, rate_bps, times,
+    BYTES, Entry, INDEX, MBIT, PACKETS, PERCENT, PLAIN, Recorder, Tallies, number, rate_bps, times,
 };
 use crate::spec;
 use crate::table::jain_index;
@@ -112,7 +112,7 @@ impl Group {
                 self.completed_bytes += size.0;
             }
             // Of datagrams alone.
-            Event::Delivered { packet } => {
+            Event::Delivered { packet, .. } => {
                 self.datagrams += 1;
                 self.datagram_bytes += u64::from(packet.size);
                 self.delay.record(at.since(packet.sent));
@@ -217,22 +217,22 @@ pub(super) const METRICS: &[Entry<Group>] = &[
         flows => flows as f64,
     }),
     number("goodput_bps", "Goodput in total", "goodput", MBIT, Group::goodput),
-    number("jain_index", "Jain fairness index", "Jain", PLAIN, |group: &Group| jain_index(&group.goodputs)),
+    number("jain_index", "Jain fairness index", "Jain", INDEX, |group: &Group| jain_index(&group.goodputs)),
     times("rtt", "Round-trip time", "RTT", |group: &Group| &group.rtt),
-    number("repairs", "Loss repairs without a timeout", "repairs", PLAIN, |group: &Group| {
+    number("repairs", "Recovery episodes without a timeout", "recoveries", PLAIN, |group: &Group| {
         group.of_transfers(group.repairs as f64)
     }),
     number("timeouts", "Timeouts", "timeouts", PLAIN, |group: &Group| {
         group.of_transfers(group.senders.timeouts as f64)
     }),
-    number("retransmissions", "Segments sent again", "sent again", PLAIN, |group: &Group| {
+    number("retransmissions", "Retransmitted segments", "retransmitted", PLAIN, |group: &Group| {
         group.of_transfers(group.senders.again as f64)
     })
     .detail(),
     number(
         "retransmission_rate",
-        "Segments sent again, of all sent",
-        "sent again",
+        "Retransmitted segments, of all sent",
+        "retransmitted",
         PERCENT,
         |group: &Group| group.senders.retransmission_rate(),
     ),

@@ -259,7 +259,7 @@ pub(super) const METRICS: &[Entry<Link>] = &[
         link.drops_by(Reason::Channel)
     })
     .detail(),
-    packets("queue_at_drop", "Queue met by dropped packets", "queue at drop", |link: &Link| {
+    packets("queue_at_drop", "Queue on arrival of dropped packets", "queue at drop", |link: &Link| {
         &link.queue_at_drop
     })
     .detail(),

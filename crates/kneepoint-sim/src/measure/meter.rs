@@ -287,7 +287,7 @@ impl Observer for Meter {
                 }
             }
             // Transfers are counted by acknowledgements, datagrams where they arrive.
-            Event::Delivered { packet } => {
+            Event::Delivered { packet, .. } => {
                 if packet.flags.has(Flags::DATAGRAM) && self.window.contains(at) {
                     self.of_flow(at, FlowId(packet.flow), event);
                 }

@@ -310,8 +310,8 @@ pub(super) const METRICS: &[Entry<Share>] = &[
     .detail(),
     number(
         "retransmitted_bytes",
-        "Bytes of the group that were sent again",
-        "sent again",
+        "Bytes of the group that were retransmitted",
+        "retransmitted",
         BYTES,
         |share: &Share| share.counted(share.resent_bytes),
     )
@@ -329,23 +329,23 @@ pub(super) const METRICS: &[Entry<Share>] = &[
     ),
     number(
         "queue_position_mean",
-        "Mean queue met by packets, of the buffer",
-        "queue met",
+        "Mean occupancy of the buffer on arrival",
+        "occupancy on arrival",
         PERCENT,
         |share: &Share| share.position.mean,
     ),
     number(
         "queue_position_median",
-        "Median queue met by packets, of the buffer",
-        "median queue met",
+        "Median occupancy of the buffer on arrival",
+        "median occupancy on arrival",
         PERCENT,
         |share: &Share| share.position.median,
     )
     .detail(),
     number(
         "queue_position_entropy",
-        "Entropy of the queue met by packets",
-        "entropy of queue met",
+        "Entropy of the occupancy on arrival",
+        "entropy of occupancy",
         PLAIN,
         |share: &Share| share.position.entropy,
     )

@@ -9,7 +9,7 @@
 //! variation        of the congestion window, sampled every 10 ms from the first picture until all is sent: deviation / mean
 //! ```
 
-use crate::metric::{Entry, Metric, PERCENT, PLAIN, SECONDS, described, fill, number};
+use crate::metric::{Entry, Metric, PLAIN, RATIO, SECONDS, described, fill, number};
 use crate::table::Row;
 use crate::units::Span;
 
@@ -44,7 +44,7 @@ const METRICS: &[Entry<Played>] = &[
     number("stalled_s", "Time stalled per playback", "stalled", SECONDS, |one: &Played| {
         one.stalled.as_secs_f64()
     }),
-    number("window_variation", "Variation of the congestion window", "window cv", PERCENT, |one: &Played| {
+    number("window_variation", "Variation of the congestion window", "window cv", RATIO, |one: &Played| {
         one.window_variation
     }),
 ];

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(
             keys.join(" "),
             "queue_mean_packets queue_mean_normalized queueing_delay_mean_ms queueing_delay_p99_ms drop_ratio channel_loss_ratio \
-             mark_ratio utilization jain_index goodput_bps"
+             mark_ratio utilization jain_index flow_goodput_bps"
         );
     }
 

@@ -7,7 +7,7 @@
 //! and timeouts are those of all senders, counted as for a group.
 
 use super::group::Senders;
-use crate::metric::{Entry, MBIT, PERCENT, PLAIN, SECONDS, number};
+use crate::metric::{Entry, INDEX, MBIT, PERCENT, PLAIN, SECONDS, number};
 use crate::table::jain_index;
 use crate::units::Span;
 
@@ -25,24 +25,28 @@ pub(super) struct Run {
 
 /// The metrics of a run that are not those of its bottleneck.
 pub(super) const METRICS: &[Entry<Run>] = &[
-    number("jain_index", "Jain fairness index", "Jain", PLAIN, |run: &Run| match run.one_path {
+    number("jain_index", "Jain fairness index", "Jain", INDEX, |run: &Run| match run.one_path {
         true => jain_index(&run.goodputs),
         false => f64::NAN,
     })
     .more()
     .headline(),
-    number("goodput_bps", "Goodput per flow", "goodput", MBIT, |run: &Run| {
+    number("flow_goodput_bps", "Goodput per flow", "goodput", MBIT, |run: &Run| {
         run.goodputs.iter().sum::<f64>() / run.goodputs.len() as f64
     })
     .more()
     .headline(),
-    number("retransmissions", "Segments sent again", "sent again", PLAIN, |run: &Run| {
+    number("retransmissions", "Retransmitted segments", "retransmitted", PLAIN, |run: &Run| {
         run.senders.again as f64
     })
     .detail(),
-    number("retransmission_rate", "Segments sent again, of all sent", "sent again", PERCENT, |run: &Run| {
-        run.senders.retransmission_rate()
-    })
+    number(
+        "retransmission_rate",
+        "Retransmitted segments, of all sent",
+        "retransmitted",
+        PERCENT,
+        |run: &Run| run.senders.retransmission_rate(),
+    )
     .detail(),
     number("timeouts", "Timeouts", "timeouts", PLAIN, |run: &Run| run.senders.timeouts as f64).detail(),
     number("window_s", "Length of the measurement window", "window", SECONDS, |run: &Run| {

@@ -3,68 +3,23 @@
 //!
 //! [`COLUMNS`] says what a column has: the state at the instant, or what happened since the one before. A transmission that
 //! is under way at an instant counts on both sides of it, with the part of its bits that the link's rate carries on each.
+//!
+//! Throughput counts what the network delivers. Payload acknowledged in order would stand still while a loss is repaired, and then jump
+//! to many times the rate of the link.
 
-use super::registry::Subject;
-use super::tally::Tally;
+mod columns;
+mod crossed;
+
+pub use columns::{COLUMNS, Column};
+
+use super::tally::Ahead;
 use crate::cc::Start;
-use crate::link::LinkSpec;
 use crate::packet::Flags;
-use crate::queue::{Fate, Reason};
 use crate::spec::{Group, Roster, Slot, Valid};
 use crate::table::Table;
 use crate::trace::{Event, FlowId, LinkId, Observer, View};
-use crate::units::{Bytes, Interval, Rate, Span, Time};
-
-/// A quantity of a series: `drops` has the columns `drops[r1-r2]`, ….
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// The name before the brackets, with the unit.
-    pub name: &'static str,
-    /// The subject, whose name stands in the brackets: a measured link, a group, or one of its flows.
-    pub subject: Subject,
-    /// A sentence.
-    pub about: &'static str,
-}
-
-/// Every quantity, but for the variables that controllers show: these are means over a group's active flows.
-pub const COLUMNS: [Column; 9] = [
-    column("time_s", Subject::Run, "The sampling instant."),
-    column("queue_packets", Subject::Link, "Packets that wait, without the one in transmission."),
-    column(
-        "link_throughput_bps",
-        Subject::Link,
-        "Bits transmitted since the instant before, over the time since.",
-    ),
-    column("drops", Subject::Link, "Packets that the queue dropped since the instant before."),
-    column("marks", Subject::Link, "Packets that got a congestion mark since the instant before."),
-    column(
-        "throughput_bps",
-        Subject::Group,
-        "Payload acknowledged in order since the instant before, over the time since.",
-    ),
-    column(
-        "retransmissions",
-        Subject::Group,
-        "Segments that its senders sent again since the instant before.",
-    ),
-    column("rtt_ms", Subject::Group, "Mean over its active flows of the latest round-trip time."),
-    column("window_packets", Subject::Flow, "Congestion window of some flows."),
-];
-
-impl Column {
-    /// Its name with that of its subject between `<` and `>`: `queue_packets[<link>]`.
-    pub fn pattern(&self) -> String {
-        match self.subject {
-            Subject::Run => self.name.to_string(),
-            Subject::Flow => format!("{}[<group>/<flow>]", self.name),
-            subject => format!("{}[<{subject}>]", self.name),
-        }
-    }
-}
-
-const fn column(name: &'static str, subject: Subject, about: &'static str) -> Column {
-    Column { name, subject, about }
-}
+use crate::units::{Interval, Span, Time};
+use crossed::Crossed;
 
 /// Records queues, windows, throughputs, losses and the state of controllers at each sampling instant.
 #[derive(Clone, Debug)]
@@ -81,8 +36,12 @@ pub struct Series {
     shown: Vec<Option<usize>>,
     /// The latest round-trip time of each active flow slot; zero before the first sample.
     latest: Vec<Option<Span>>,
-    /// Bytes acknowledged to each group's senders since the last sample.
-    acked: Vec<u64>,
+    /// Bytes that reached each group's receivers for the first time since the last sample.
+    arrived: Vec<Ahead>,
+    /// Active flows of each group.
+    active: Vec<u32>,
+    /// Timers of each group that expired since the last sample.
+    timeouts: Vec<u32>,
     /// Segments that the senders of each group sent again since then; none of a group without senders.
     resent: Vec<Option<u64>>,
     /// The numbers averaged over each group: round-trip times, and the state of controllers.
@@ -92,8 +51,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Follows every measured link and `flows` flows of each group, spread evenly over it.
-    pub fn new(valid: &Valid, flows: usize) -> Series {
+    /// Follows every measured link and `flows` flows of each group, spread evenly over it, in the run seeded with `seed`.
+    pub fn new(valid: &Valid, seed: u64, flows: usize) -> Series {
         let roster = Roster::new(valid);
         // Those whose connections are known before the run, and the place of each group among them.
         let listed = || valid.groups().iter().filter(|group| group.kind().listed());
@@ -102,9 +61,13 @@ impl Series {
         let shown: Vec<Option<usize>> = valid.groups().iter().map(place).collect();
         let controlled = || valid.groups().iter().filter(|group| group.cc.is_some());
         let links = &valid.network().links;
-        let measured = || links.iter().filter(|link| link.measured);
         let interval = valid.schedule().sample.unwrap_or(Span(u64::MAX));
-        let crossed = |link: &LinkSpec| link.measured.then(|| Crossed::new(link, interval.after_start()));
+        let first = interval.after_start();
+        let crossed: Vec<Option<Crossed>> = links
+            .iter()
+            .enumerate()
+            .map(|(at, link)| link.measured.then(|| Crossed::new(link, (at, seed), first)))
+            .collect();
         let followed: Vec<(FlowId, String)> = (0..)
             .zip(roster.fixed())
             .filter(|(_, slot)| {
@@ -116,11 +79,21 @@ impl Series {
             })
             .collect();
         let mut columns = vec!["time_s".to_string()];
-        for name in ["queue_packets", "link_throughput_bps", "drops", "marks"] {
-            columns.extend(measured().map(|link| format!("{name}[{}]", link.name)));
+        let mut of_links = |name: &str, wanted: fn(&Crossed) -> bool| {
+            let having = links.iter().zip(&crossed).filter(|(_, one)| one.as_ref().is_some_and(wanted));
+            columns.extend(having.map(|(link, _)| format!("{name}[{}]", link.name)));
+        };
+        of_links("queue_packets", |_| true);
+        of_links("link_throughput_bps", |_| true);
+        of_links("capacity_bps", Crossed::varies);
+        of_links("delay_ms", Crossed::moves);
+        of_links("drops", |_| true);
+        of_links("marks", |_| true);
+        for name in ["throughput_bps", "active_flows"] {
+            columns.extend(listed().map(|group| format!("{name}[{}]", group.name)));
         }
-        columns.extend(listed().map(|group| format!("throughput_bps[{}]", group.name)));
         columns.extend(controlled().map(|group| format!("retransmissions[{}]", group.name)));
+        columns.extend(listed().map(|group| format!("timeouts[{}]", group.name)));
         let states: Vec<Vec<&'static str>> = listed().map(remembered).collect();
         for (group, names) in listed().zip(&states) {
             columns.extend(names.iter().map(|name| format!("{name}[{}]", group.name)));
@@ -128,13 +101,15 @@ impl Series {
         columns.extend(followed.iter().map(|(_, column)| column.clone()));
         Series {
             interval,
-            links: links.iter().map(crossed).collect(),
+            links: crossed,
             flows: followed.iter().map(|(flow, _)| *flow).collect(),
             group_of: roster.fixed().iter().map(|slot| shown[slot.group]).collect(),
             listed: roster.fixed().len(),
             shown,
             latest: vec![None; roster.fixed().len()],
-            acked: vec![0; listed().count()],
+            arrived: vec![Ahead::new(interval); listed().count()],
+            active: vec![0; listed().count()],
+            timeouts: vec![0; listed().count()],
             resent: valid.groups().iter().map(|group| group.cc.as_ref().map(|_| 0)).collect(),
             states,
             last: Time::ZERO,
@@ -165,45 +140,18 @@ fn spread(count: usize, wanted: usize) -> Vec<usize> {
     }
 }
 
-/// What crossed a link since the last sample, and what did not.
-#[derive(Clone, Debug)]
-struct Crossed {
-    rate: Option<Rate>,
-    bits: Tally,
-    drops: Tally,
-    marks: Tally,
-}
-
-impl Crossed {
-    fn new(link: &LinkSpec, first: Time) -> Crossed {
-        let tally = || Tally::until(first);
-        Crossed { rate: link.rate, bits: tally(), drops: tally(), marks: tally() }
-    }
-
-    #[inline]
-    fn on(&mut self, at: Time, event: &Event) {
-        match event {
-            Event::Arrival { fate, .. } | Event::Fate { fate, .. } => match fate {
-                Fate::Passed | Fate::Dropped(Reason::Channel) => {}
-                Fate::Marked => self.marks.count(at, 1),
-                Fate::Dropped(_) => self.drops.count(at, 1),
-            },
-            Event::Service { packet, .. } => {
-                let takes = |rate: Rate| rate.time_for(Bytes(u64::from(packet.size)));
-                let to = at + self.rate.map_or(Span::ZERO, takes);
-                self.bits.spread(Interval { from: at, to }, 8 * u64::from(packet.size));
-            }
-            _ => {}
-        }
-    }
-}
-
 impl Series {
     /// Only active flows have a round-trip time, and a new one has none yet.
     fn became(&mut self, flow: FlowId, rtt: Option<Span>) {
-        if let Some(latest) = self.latest.get_mut(flow.0 as usize) {
-            *latest = rtt;
+        let slot = flow.0 as usize;
+        let (Some(latest), Some(group)) = (self.latest.get_mut(slot), self.group_of.get(slot)) else {
+            return;
+        };
+        if let Some(group) = group {
+            self.active[*group] -= u32::from(latest.is_some());
+            self.active[*group] += u32::from(rtt.is_some());
         }
+        *latest = rtt;
     }
 
     /// A flow that was not known before the run may begin in a group whose flows are shown.
@@ -224,19 +172,23 @@ impl Series {
         row.extend(measured.map(|(link, _)| f64::from(view.backlog(LinkId(link)).packets)));
         // No time has passed at the first instant: 0/0 is NaN.
         let next = at + self.interval;
-        let mut crossed = |of: fn(&mut Crossed) -> &mut Tally, over: f64| {
-            let links = self.links.iter_mut().flatten();
-            row.extend(links.map(|link| of(link).turn(at, next) as f64 / over));
+        let since = Interval { from: self.last, to: at };
+        let mut crossed = |of: &dyn Fn(&mut Crossed) -> Option<f64>| {
+            row.extend(self.links.iter_mut().flatten().filter_map(of));
         };
-        crossed(|link| &mut link.bits, elapsed);
-        crossed(|link| &mut link.drops, 1.0);
-        crossed(|link| &mut link.marks, 1.0);
-        row.extend(self.acked.iter().map(|bytes| 8.0 * *bytes as f64 / elapsed));
+        crossed(&|link| Some(link.bits.turn(at, next) as f64 / elapsed));
+        crossed(&|link| Some(link.capacity_bits(since)? / elapsed));
+        crossed(&|link| Some(link.delay(at)?.as_millis_f64()));
+        crossed(&|link| Some(link.drops.turn(at, next) as f64));
+        crossed(&|link| Some(link.marks.turn(at, next) as f64));
+        row.extend(self.arrived.iter_mut().map(|bytes| 8.0 * bytes.turn(at, next) as f64 / elapsed));
+        row.extend(self.active.iter().map(|flows| f64::from(*flows)));
         row.extend(self.resent.iter().flatten().map(|segments| *segments as f64));
+        row.extend(self.timeouts.iter().map(|expired| f64::from(*expired)));
         row.extend((0..self.states.len()).flat_map(|group| self.means(group, view)));
         row.extend(self.flows.iter().map(|flow| view.window(*flow)));
         self.table.rows.push(row);
-        self.acked.fill(0);
+        self.timeouts.fill(0);
         self.resent.iter_mut().flatten().for_each(|segments| *segments = 0);
         self.last = at;
     }
@@ -266,11 +218,22 @@ impl Observer for Series {
     #[inline(always)]
     fn on(&mut self, at: Time, event: &Event) {
         match event {
-            Event::Acked { flow, acked, rtt, .. } => {
-                let slot = flow.0 as usize;
-                if let Some(Some(group)) = self.group_of.get(slot) {
-                    self.acked[*group] += acked.0;
-                    self.latest[slot] = rtt.or(self.latest[slot]);
+            Event::Delivered { packet, payload } => {
+                if payload.0 > 0
+                    && let Some(Some(group)) = self.group_of.get(packet.flow as usize)
+                {
+                    self.arrived[*group].count(at, payload.0);
+                }
+            }
+            Event::Acked { flow, rtt: Some(rtt), .. } => {
+                // A flow that is not active has none.
+                if let Some(Some(latest)) = self.latest.get_mut(flow.0 as usize) {
+                    *latest = *rtt;
+                }
+            }
+            Event::Repair { flow, timeout: true } => {
+                if let Some(Some(group)) = self.group_of.get(flow.0 as usize) {
+                    self.timeouts[*group] += 1;
                 }
             }
             Event::Arrival { link, .. } | Event::Fate { link, .. } | Event::Service { link, .. } => {

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::units::{Interval, Time};
+use crate::units::{Interval, Span, Time};
 
 /// An amount that starts anew at each sampling instant. What happens at an instant belongs to the interval that it begins.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +62,52 @@ impl Tally {
     }
 }
 
+/// An amount that starts anew at each sampling instant, of events in any order: of several flows, each of which may be ahead of the
+/// others.
+#[derive(Clone, Debug)]
+pub(super) struct Ahead {
+    /// From one sampling instant to the next.
+    step: Span,
+    /// The next sampling instant.
+    ends: Time,
+    now: u64,
+    /// The amounts of the intervals that begin at that instant and those after it.
+    later: VecDeque<u64>,
+}
+
+impl Ahead {
+    /// An amount that is asked for every `step`.
+    pub(super) fn new(step: Span) -> Ahead {
+        Ahead { step, ends: step.after_start(), now: 0, later: VecDeque::new() }
+    }
+
+    /// So much at one instant of this interval or of a later one.
+    #[inline]
+    pub(super) fn count(&mut self, at: Time, amount: u64) {
+        if at < self.ends {
+            self.now += amount;
+            return;
+        }
+        let place = (at.since(self.ends).0 / self.step.0.max(1)) as usize;
+        if place >= self.later.len() {
+            self.later.resize(place + 1, 0);
+        }
+        self.later[place] += amount;
+    }
+
+    /// The amount until `now`, a sampling instant, perhaps a late one. The next one is `ends`.
+    pub(super) fn turn(&mut self, now: Time, ends: Time) -> u64 {
+        while self.ends < now
+            && let Some(amount) = self.later.pop_front()
+        {
+            self.now += amount;
+            self.ends += self.step;
+        }
+        self.ends = ends;
+        std::mem::replace(&mut self.now, self.later.pop_front().unwrap_or(0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +140,22 @@ mod tests {
         let mut tally = Tally::until(Time(10));
         [5, 15, 25, 35].into_iter().for_each(|at| tally.count(Time(at), 1));
         assert_eq!((tally.turn(Time(30), Time(40)), tally.turn(Time(40), Time(50))), (3, 1));
+    }
+    #[test]
+    fn events_in_any_order_belong_to_their_intervals() {
+        let mut ahead = Ahead::new(Span(10));
+        [25, 3, 45, 10, 19, 9].into_iter().for_each(|at| ahead.count(Time(at), 1));
+        let turns = [10, 20, 30].map(|now| ahead.turn(Time(now), Time(now + 10)));
+        assert_eq!(turns, [2, 2, 1]);
+        [31, 40].into_iter().for_each(|at| ahead.count(Time(at), 1));
+        let rest = [40, 50, 60].map(|now| ahead.turn(Time(now), Time(now + 10)));
+        assert_eq!(rest, [1, 2, 0]);
+    }
+
+    #[test]
+    fn events_after_an_instant_that_comes_late_are_not_lost() {
+        let mut ahead = Ahead::new(Span(10));
+        [5, 12, 25, 35].into_iter().for_each(|at| ahead.count(Time(at), 1));
+        assert_eq!((ahead.turn(Time(30), Time(40)), ahead.turn(Time(40), Time(50))), (3, 1));
     }
 }

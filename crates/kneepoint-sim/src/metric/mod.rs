@@ -13,7 +13,7 @@ mod report;
 pub use distribution::{Recorder, Statistic};
 pub use report::{Quantity, Report, Reports, Tallies};
 
-use crate::table::Row;
+use crate::table::{Bounds, Estimate, Row};
 use crate::units::Span;
 
 /// A metric as files and people name it.
@@ -35,6 +35,15 @@ pub struct Metric {
     pub brief: bool,
     /// Which of two numbers is better, if one is.
     pub better: Option<Better>,
+    /// The numbers that it may have, in the unit of files.
+    pub bounds: Bounds,
+}
+
+impl Metric {
+    /// The confidence interval in the unit of files, within the bounds of the metric.
+    pub fn interval(&self, estimate: &Estimate) -> (f64, f64) {
+        estimate.within(self.bounds)
+    }
 }
 
 /// Which of two numbers is better.
@@ -46,26 +55,30 @@ pub enum Better {
     More,
 }
 
-/// The unit for people and the factor to it.
+/// The unit for people, the factor to it, and the numbers that a quantity may have before that factor.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit(&'static str, f64);
+pub struct Unit(&'static str, f64, Bounds);
 
 /// A plain number.
-pub const PLAIN: Unit = Unit("", 1.0);
+pub const PLAIN: Unit = Unit("", 1.0, Bounds::POSITIVE);
+/// A plain number that is one at most.
+pub const INDEX: Unit = Unit("", 1.0, Bounds::FRACTION);
 /// A fraction, in percent for people.
-pub const PERCENT: Unit = Unit("%", 100.0);
+pub const PERCENT: Unit = Unit("%", 100.0, Bounds::FRACTION);
+/// A ratio that may exceed one, in percent for people.
+pub const RATIO: Unit = Unit("%", 100.0, Bounds::POSITIVE);
 /// Packets.
-pub const PACKETS: Unit = Unit("packets", 1.0);
+pub const PACKETS: Unit = Unit("packets", 1.0, Bounds::POSITIVE);
 /// Packets per second.
-pub const PACKET_RATE: Unit = Unit("packets/s", 1.0);
+pub const PACKET_RATE: Unit = Unit("packets/s", 1.0, Bounds::POSITIVE);
 /// Bytes.
-pub const BYTES: Unit = Unit("bytes", 1.0);
+pub const BYTES: Unit = Unit("bytes", 1.0, Bounds::POSITIVE);
 /// Seconds.
-pub const SECONDS: Unit = Unit("s", 1.0);
+pub const SECONDS: Unit = Unit("s", 1.0, Bounds::POSITIVE);
 /// Bits per second, in thousands for people.
-pub const KBIT: Unit = Unit("kbit/s", 1e-3);
+pub const KBIT: Unit = Unit("kbit/s", 1e-3, Bounds::POSITIVE);
 /// Bits per second, in millions for people.
-pub const MBIT: Unit = Unit("Mbit/s", 1e-6);
+pub const MBIT: Unit = Unit("Mbit/s", 1e-6, Bounds::POSITIVE);
 
 /// A line of a table: one metric, or a family of them.
 #[derive(Debug)]
@@ -112,7 +125,16 @@ pub const fn times<T>(
     of: fn(&T) -> &Recorder,
 ) -> Entry<T> {
     let brief = &[Statistic::Mean, Statistic::P99];
-    Entry { key, title, short, unit: Unit("ms", 1.0), of: Of::Times(of), headline: &[], brief, better: None }
+    Entry {
+        key,
+        title,
+        short,
+        unit: Unit("ms", 1.0, Bounds::POSITIVE),
+        of: Of::Times(of),
+        headline: &[],
+        brief,
+        better: None,
+    }
 }
 
 /// The metrics of a distribution of packets, recorded in thousandths: `key`, the statistic and `packets` make their keys.
@@ -180,9 +202,10 @@ impl<T> Entry<T> {
                 (statistic.title(self.title), statistic.short(self.short))
             }
         };
-        let Unit(unit, scale) = self.unit;
+        let Unit(unit, scale, bounds) = self.unit;
         let (headline, brief) = (self.headline.contains(&statistic), self.brief.contains(&statistic));
-        Metric { key: self.key(statistic), title, short, unit, scale, headline, brief, better: self.better }
+        let (key, better) = (self.key(statistic), self.better);
+        Metric { key, title, short, unit, scale, headline, brief, better, bounds }
     }
 
     fn value(&self, of: &T, statistic: Statistic) -> f64 {

@@ -236,6 +236,12 @@ impl Flow {
         }
     }
 
+    /// The payload of one of its segments.
+    #[inline]
+    pub(super) fn payload(&self, packet: &Packet) -> Bytes {
+        Bytes(u64::from(packet.size.saturating_sub(self.header)))
+    }
+
     /// Whether the receiver has all data that was written, so that the transfer may end before another packet of it arrives.
     #[inline]
     pub(super) fn has_all(&self) -> bool {

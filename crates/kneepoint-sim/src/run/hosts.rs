@@ -164,7 +164,7 @@ impl Hosts {
         watch: &mut O,
     ) -> Option<News> {
         if packet.flags.has(Flags::ACK) {
-            watch.on(at, &Event::Delivered { packet });
+            watch.on(at, &Event::Delivered { packet, payload: Bytes(0) });
             return self.hear(packet, at, network, events, watch);
         }
         self.receive((packet, at), now, network, events, watch);
@@ -252,7 +252,7 @@ impl Hosts {
         if flow.epoch == packet.epoch
             && let Some(reply) = flow.receiver.on_next(packet, at)
         {
-            watch.on(at, &Event::Delivered { packet });
+            watch.on(at, &Event::Delivered { packet, payload: flow.payload(packet) });
             if flow.receiver.next() >= flow.awaited {
                 flow.reached(at);
             }
@@ -280,7 +280,9 @@ impl Hosts {
         if at > now && heard && flow.has_all() {
             return network.hold(packet, at, events);
         }
-        watch.on(at, &Event::Delivered { packet });
+        let fresh = heard && flow.receiver.lacks(packet.seq);
+        let payload = if fresh { flow.payload(packet) } else { Bytes(0) };
+        watch.on(at, &Event::Delivered { packet, payload });
         if heard {
             self.receive_fully(packet, at, network, events, watch);
         }

@@ -22,7 +22,7 @@ crate::keys! {
         /// What the row is about: no label for the whole run, else those of its subject.
         pub labels: Labels => Shape::Each("<label>", "The label along this axis, as `link` or `group`."),
         /// The metrics of the subject.
-        pub values: BTreeMap<String, Option<f64>> => Shape::Each("<metric>", "The value of the metric; null where it is undefined."),
+        pub values: BTreeMap<String, Option<f64>> => Shape::Each("<metric>", "The value of the metric; left out where it is undefined."),
     }
 }
 

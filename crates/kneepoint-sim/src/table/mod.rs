@@ -3,6 +3,7 @@
 
 mod frame;
 pub mod number;
+pub mod paired;
 mod records;
 mod series;
 mod statistics;
@@ -10,4 +11,4 @@ mod statistics;
 pub use frame::{Frame, Labels, Row, quantity, value};
 pub use records::{Cell, Records, defined};
 pub use series::Table;
-pub use statistics::{Estimate, jain_index};
+pub use statistics::{Bounds, Estimate, jain_index};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Texts and numbers in named columns.
 
+use serde::Serialize;
+
 use super::Table;
 
 /// Texts and numbers in named columns; the names carry the units.
@@ -13,7 +15,8 @@ pub struct Records {
 }
 
 /// What stands in one column of one row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Cell {
     /// A name.
     Text(String),

@@ -49,6 +49,34 @@ impl Estimate {
         let half_width = self.half_width.unwrap_or(0.0);
         (self.mean - half_width, self.mean + half_width)
     }
+
+    /// The part of the interval that lies within bounds: no more and no fewer intervals cover the true mean, which lies within
+    /// them, too.
+    pub fn within(&self, bounds: Bounds) -> (f64, f64) {
+        let (low, high) = self.interval();
+        match self.mean.is_nan() {
+            true => (low, high),
+            false => (low.max(bounds.least).min(self.mean), high.min(bounds.most).max(self.mean)),
+        }
+    }
+}
+
+/// The numbers that a quantity may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// None is less.
+    pub least: f64,
+    /// None is greater.
+    pub most: f64,
+}
+
+impl Bounds {
+    /// Of differences: any number.
+    pub const NONE: Bounds = Bounds { least: f64::NEG_INFINITY, most: f64::INFINITY };
+    /// Of counts, times and rates.
+    pub const POSITIVE: Bounds = Bounds { least: 0.0, most: f64::INFINITY };
+    /// Of fractions.
+    pub const FRACTION: Bounds = Bounds { least: 0.0, most: 1.0 };
 }
 
 /// What 97.5 % of Student's distribution with `freedom` degrees of freedom do not exceed.
@@ -85,6 +113,15 @@ mod tests {
         let half_width = estimate.half_width.unwrap();
         assert!((half_width - 4.302_652_730 / 3f64.sqrt()).abs() < 1e-8, "{half_width}");
         assert_eq!(estimate.interval(), (10.0 - half_width, 10.0 + half_width));
+    }
+
+    #[test]
+    fn an_interval_stays_within_the_bounds_of_its_quantity_and_holds_the_mean() {
+        let rare = Estimate { mean: 4.0, half_width: Some(10.0) };
+        assert_eq!(rare.within(Bounds::POSITIVE), (0.0, 14.0));
+        assert_eq!(rare.within(Bounds::NONE), (-6.0, 14.0));
+        assert_eq!(Estimate { mean: 0.75, half_width: Some(0.5) }.within(Bounds::FRACTION), (0.25, 1.0));
+        assert_eq!(Estimate { mean: 1.5, half_width: Some(0.5) }.within(Bounds::FRACTION), (1.0, 1.5));
     }
 
     #[test]

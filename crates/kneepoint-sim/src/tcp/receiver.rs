@@ -87,6 +87,12 @@ impl Receiver {
         self.next
     }
 
+    /// Whether a segment has not arrived.
+    #[inline]
+    pub fn lacks(&self, seq: u32) -> bool {
+        seq >= self.next && !self.held.contains(seq)
+    }
+
     /// When [`on_wakeup`](Receiver::on_wakeup) is wanted.
     #[inline]
     pub fn next_wakeup(&self) -> Time {

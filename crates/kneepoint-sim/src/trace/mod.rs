@@ -75,6 +75,9 @@ pub enum Event<'a> {
     Delivered {
         /// The packet.
         packet: &'a Packet,
+        /// Payload that the host did not have before: none in an acknowledgement, in a segment that arrives again, or in one
+        /// whose transfer ended.
+        payload: Bytes,
     },
     /// A sender heard an acknowledgement.
     Acked {

@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::{Event, Fate, LinkId, Observer};
 use crate::packet::Packet;
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Hands events to an observer in the order of their times, and events of one time in the order in which the run told them.
 ///
@@ -37,7 +37,7 @@ enum Kept {
     Fate(LinkId, Packet, Fate),
     Service(LinkId, Packet, Span),
     Sent(Packet, u32),
-    Delivered(Packet),
+    Delivered(Packet, Bytes),
     Plain(Event<'static>),
 }
 
@@ -118,7 +118,7 @@ impl Kept {
             Event::Fate { link, packet, fate } => Kept::Fate(link, *packet, fate),
             Event::Service { link, packet, waited } => Kept::Service(link, *packet, waited),
             Event::Sent { packet, group } => Kept::Sent(*packet, group),
-            Event::Delivered { packet } => Kept::Delivered(*packet),
+            Event::Delivered { packet, payload } => Kept::Delivered(*packet, payload),
             Event::Queue { link, backlog } => Kept::Plain(Event::Queue { link, backlog }),
             Event::Acked { flow, acked, rtt, window, one_way } => {
                 Kept::Plain(Event::Acked { flow, acked, rtt, window, one_way })
@@ -140,7 +140,7 @@ impl Kept {
             Kept::Fate(link, packet, fate) => Event::Fate { link: *link, packet, fate: *fate },
             Kept::Service(link, packet, waited) => Event::Service { link: *link, packet, waited: *waited },
             Kept::Sent(packet, group) => Event::Sent { packet, group: *group },
-            Kept::Delivered(packet) => Event::Delivered { packet },
+            Kept::Delivered(packet, payload) => Event::Delivered { packet, payload: *payload },
             Kept::Plain(event) => *event,
         }
     }

@@ -21,7 +21,11 @@ pub struct Axis {
     pub spacing: Spacing,
     /// Range that is always shown, so that several charts can share a scale; the data extend it.
     pub holds: Option<(f64, f64)>,
+    /// The numbers that the quantity can have: intervals are cut there.
+    pub bounds: (f64, f64),
 }
+
+const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// Pixels between the smallest positive number of a logarithmic axis and the edge that shows zero.
 const ZERO_ROOM: f64 = 20.0;
@@ -29,17 +33,28 @@ const ZERO_ROOM: f64 = 20.0;
 impl Axis {
     /// A linear axis.
     pub fn linear(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), spacing: Spacing::Linear, holds: None }
+        Axis { label: label.into(), spacing: Spacing::Linear, holds: None, bounds: UNBOUNDED }
     }
 
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), spacing: Spacing::Log, holds: None }
+        Axis { label: label.into(), spacing: Spacing::Log, holds: None, bounds: UNBOUNDED }
     }
 
     /// The same axis, showing at least the range from `least` to `greatest`.
     pub fn holding(self, least: f64, greatest: f64) -> Axis {
         Axis { holds: Some((least, greatest)), ..self }
+    }
+
+    /// The same axis of a quantity that is never less than `least` or more than `most`.
+    pub fn bounded(self, least: f64, most: f64) -> Axis {
+        Axis { bounds: (least, most), ..self }
+    }
+
+    /// The part of an interval that is possible.
+    pub(super) fn possible(&self, (low, high): (f64, f64)) -> (f64, f64) {
+        let (least, most) = self.bounds;
+        (low.max(least), high.min(most))
     }
 
     /// Whether the axis can show a number.
@@ -130,5 +145,12 @@ mod tests {
     fn an_axis_holds_what_it_is_told_and_all_the_data() {
         let scale = Axis::linear("").holding(0.0, 100.0).scale(&[50.0, 160.0], (0.0, 160.0), true);
         assert_eq!((scale.at(0.0), scale.at(160.0)), (0.0, 160.0));
+    }
+
+    #[test]
+    fn an_interval_ends_where_the_quantity_does() {
+        let share = Axis::linear("share").bounded(0.0, 1.0);
+        assert_eq!(share.possible((-0.5, 2.0)), (0.0, 1.0));
+        assert_eq!(Axis::linear("").possible((-0.5, 2.0)), (-0.5, 2.0));
     }
 }

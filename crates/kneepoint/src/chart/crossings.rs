@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Links one after the other, and the groups of traffic that cross them: a network with its loads.
 
+use super::data::Data;
+use super::paper::{Chart, Paper};
 use super::{Anchor, Drawing, scheme_class, space};
 use crate::table::number;
 
 /// What is drawn.
+#[derive(Clone)]
 pub(in super::super) struct Crossings {
     /// Names of the links and how busy they were, as a share of their capacity; NaN is not shown.
     pub(in super::super) links: Vec<(String, f64)>,
@@ -20,14 +23,43 @@ const ROUTER: f64 = 4.5;
 
 /// Draws the links in a line, as full as they were, and below them a line for each group with its share of each link.
 pub(in super::super) fn crossings(label: &str, chart: &Crossings) -> Drawing {
-    let mut drawing = Drawing::new(WIDTH, ROW * (1 + chart.groups.len()) as f64 + 6.0, label);
-    let column = WIDTH / chart.links.len().max(1) as f64;
+    Drawing::of(Labelled { label: label.into(), chart: chart.clone() })
+}
+
+struct Labelled {
+    label: String,
+    chart: Crossings,
+}
+
+impl Chart for Labelled {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        drawn(self, paper.width(WIDTH))
+    }
+
+    fn data(&self) -> Vec<Data> {
+        let Crossings { links, groups } = &self.chart;
+        let shown = |share: f64| if share.is_finite() { percent(share) } else { number::NONE.into() };
+        let link = |(place, (name, busy)): (usize, &(String, f64))| {
+            let shares = groups.iter().map(|(_, shares)| shares.get(place).copied().flatten());
+            let shares = shares.map(|share| share.map_or(number::NONE.into(), shown));
+            [name.clone(), shown(*busy)].into_iter().chain(shares).collect()
+        };
+        let names = groups.iter().map(|(name, _)| name.as_str());
+        let columns: Vec<&str> = ["link", "busy"].into_iter().chain(names).collect();
+        let about = "How busy each link was, and the share of it that each group had.".to_string();
+        vec![Data::new(about, &columns, links.iter().enumerate().map(link).collect())]
+    }
+}
+
+fn drawn(Labelled { label, chart }: &Labelled, width: f64) -> Drawing {
+    let mut drawing = Drawing::new(width, ROW * (1 + chart.groups.len()) as f64 + 6.0, label);
+    let column = width / chart.links.len().max(1) as f64;
     let left = |place: usize| column * place as f64 + GAP / 2.0;
     let long = column - GAP;
     for (place, (name, busy)) in chart.links.iter().enumerate() {
         let at = left(place);
         let shown = percent(*busy);
-        drawing.text("name", Anchor::Middle, (at + long / 2.0, 12.0), &cut(name, long - 4.0, 12.5));
+        drawing.text("name", Anchor::Middle, (at + long / 2.0, 12.0), &space::fitted(name, long - 4.0, 12.5));
         drawing.with_tip(&format!("{name}: {shown} busy"), |drawing| {
             drawing.rect("track", (at, 18.0), (long, BAR), 2.0);
             if busy.is_finite() {
@@ -35,7 +67,7 @@ pub(in super::super) fn crossings(label: &str, chart: &Crossings) -> Drawing {
             }
         });
         for end in [at - GAP / 2.0, at + long + GAP / 2.0] {
-            drawing.circle("router", (end.clamp(ROUTER, WIDTH - ROUTER), 18.0 + BAR / 2.0), ROUTER);
+            drawing.circle("router", (end.clamp(ROUTER, width - ROUTER), 18.0 + BAR / 2.0), ROUTER);
         }
     }
     for (rank, (name, shares)) in chart.groups.iter().enumerate() {
@@ -46,9 +78,9 @@ pub(in super::super) fn crossings(label: &str, chart: &Crossings) -> Drawing {
         let (from, to) = (left(first), left(last) + long);
         drawing.line(&format!("way {class}"), (from, top + 22.0), (to, top + 22.0));
         // The name begins above the group's first link, or ends above its last where there is too little room.
-        let name_long = space::length(name, 12.0);
-        let at = from.min((WIDTH - name_long).max(0.0));
-        drawing.text("entry", Anchor::Start, (at, top + 13.0), name);
+        let shown_name = space::fitted(name, width, 12.0);
+        let at = from.min((width - space::length(&shown_name, 12.0)).max(0.0));
+        drawing.text("entry", Anchor::Start, (at, top + 13.0), &shown_name);
         for (place, share) in shares.iter().enumerate() {
             let Some(share) = share.filter(|share| share.is_finite()) else { continue };
             let shown = percent(share);
@@ -71,17 +103,6 @@ fn percent(share: f64) -> String {
     format!("{} %", number::significant(100.0 * share, 3))
 }
 
-/// The beginning of a name that is too long.
-fn cut(name: &str, room: f64, size: f64) -> String {
-    if space::length(name, size) <= room {
-        return name.into();
-    }
-    let letters: Vec<char> = name.chars().collect();
-    let shorter = (1..letters.len()).rev().map(|count| letters[..count].iter().collect::<String>() + "…");
-    let mut fitting = shorter.filter(|text| space::length(text, size) <= room);
-    fitting.next().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,12 +121,5 @@ mod tests {
         assert_eq!(body.matches("\"fill s0\"").count(), 2);
         assert_eq!(body.matches("\"fill s1\"").count(), 0);
         assert!(body.contains("<title>r1-r2: 50.0 % busy</title>") && !body.contains("NaN"));
-    }
-
-    #[test]
-    fn a_long_name_is_cut() {
-        assert_eq!(cut("r1-r2", 100.0, 12.5), "r1-r2");
-        let short = cut("a-very-long-name-of-a-link", 60.0, 12.5);
-        assert!(short.ends_with('…') && space::length(&short, 12.5) <= 60.0, "{short}");
     }
 }

@@ -2,9 +2,10 @@
 //! A plot area with two axes, ticks, reference lines and a legend.
 
 use super::axis::Axis;
+use super::legend::legend;
 use super::scale::Scale;
 use super::space::{self, Space};
-use super::{Anchor, Drawing, Key, scheme_class};
+use super::{Anchor, DISTINCT, Drawing, Key, scheme_class};
 
 /// A plot area between two axes.
 pub(super) struct Frame {
@@ -15,6 +16,32 @@ pub(super) struct Frame {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
+    pub(super) sides: Sides,
+}
+
+/// What is written beside a plot area: small multiples have ticks on the outside alone, and the names of their axes once.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Sides {
+    /// Ticks at the left.
+    pub(super) left: bool,
+    /// Ticks below.
+    pub(super) below: bool,
+    /// The names of both axes.
+    pub(super) names: bool,
+}
+
+impl Sides {
+    /// A plot area by itself.
+    pub(super) const ALL: Sides = Sides { left: true, below: true, names: true };
+}
+
+/// The size of a drawing in pixels, and the rooms around its plot area; that at the left is for the ticks.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub(super) size: (f64, f64),
+    pub(super) above: f64,
+    pub(super) below: f64,
+    pub(super) right: f64,
 }
 
 /// A reference line: a threshold, an equilibrium.
@@ -53,7 +80,8 @@ impl Mark {
 pub(super) const ABOVE: f64 = 26.0;
 pub(super) const BELOW: f64 = 38.0;
 pub(super) const TICK: f64 = 11.0;
-const KEY_LINE: f64 = 19.0;
+/// Pixels between two numbers at an axis.
+const APART: f64 = 6.0;
 
 /// Width of the column of tick labels with its margin.
 pub(super) fn room_for(ticks: &[(f64, String)]) -> f64 {
@@ -61,23 +89,35 @@ pub(super) fn room_for(ticks: &[(f64, String)]) -> f64 {
 }
 
 impl Frame {
+    /// The same plot area with nothing in it yet.
+    pub(super) fn blank(&self, sides: Sides) -> Frame {
+        let Drawing { width, height, .. } = self.drawing;
+        let Frame { x, y, left, right, top, bottom, .. } = *self;
+        Frame { drawing: Drawing::new(width, height, ""), x, y, left, right, top, bottom, sides }
+    }
+
     /// Draws the y axis with grid lines and its label.
     pub(super) fn draw_y(&mut self, axis: &Axis, grid: bool) {
         let (left, right) = (self.left, self.right);
         let zero = self.y.has_zero_of_its_own().then(|| (0.0, "0".to_string()));
-        for (value, tick) in self.y.ticks(6).into_iter().chain(zero) {
+        for (value, tick) in self.y.ticks(self.y.rows(6)).into_iter().chain(zero) {
             let at = self.y.at(value);
             if grid {
                 self.drawing.line("grid", (left, at), (right, at));
             } else {
                 self.drawing.line("axis", (left - 4.0, at), (left, at));
             }
-            self.drawing.text("tick", Anchor::End, (left - 7.0, at + 3.5), &tick);
+            if self.sides.left {
+                self.drawing.text("tick", Anchor::End, (left - 7.0, at + 3.5), &tick);
+            }
         }
         for value in self.y.minor_ticks() {
             self.drawing.line("axis", (left - 3.0, self.y.at(value)), (left, self.y.at(value)));
         }
-        self.drawing.text("quantity", Anchor::Start, (0.0, 11.0), &axis.label);
+        if self.sides.names {
+            let label = space::fitted(&axis.label, self.drawing.width, 11.5);
+            self.drawing.text("quantity", Anchor::Start, (0.0, 11.0), &label);
+        }
     }
 
     /// Draws the x axis with its label.
@@ -85,15 +125,27 @@ impl Frame {
         let (left, right, bottom) = (self.left, self.right, self.bottom);
         self.drawing.line("axis", (left, bottom), (right, bottom));
         let zero = self.x.has_zero_of_its_own().then(|| (0.0, "0".to_string()));
-        for (value, tick) in self.x.ticks(((right - left) / 64.0) as usize).into_iter().chain(zero) {
-            let at = self.x.at(value);
+        let ticks: Vec<(f64, String)> =
+            zero.into_iter().chain(self.x.ticks(((right - left) / 64.0) as usize)).collect();
+        let covered: Vec<(f64, f64)> = ticks
+            .iter()
+            .map(|(value, tick)| (self.x.at(*value), space::length(tick, TICK) / 2.0))
+            .map(|(at, half)| (at - half, at + half))
+            .collect();
+        for ((value, tick), kept) in ticks.iter().zip(space::thinned(&covered, APART)) {
+            let at = self.x.at(*value);
             self.drawing.line("axis", (at, bottom), (at, bottom + 5.0));
-            self.drawing.text("tick", Anchor::Middle, (at, bottom + 17.0), &tick);
+            if kept && self.sides.below {
+                self.drawing.text("tick", Anchor::Middle, (at, bottom + 17.0), tick);
+            }
         }
         for value in self.x.minor_ticks() {
             self.drawing.line("axis", (self.x.at(value), bottom), (self.x.at(value), bottom + 3.0));
         }
-        self.drawing.text("quantity", Anchor::End, (right, bottom + 32.0), &axis.label);
+        if self.sides.names {
+            let label = space::fitted(&axis.label, right, 11.5);
+            self.drawing.text("quantity", Anchor::End, (right, bottom + 32.0), &label);
+        }
     }
 
     /// Draws the reference lines.
@@ -113,13 +165,14 @@ impl Frame {
         }
     }
 
-    /// Labels the reference lines where they overlap the least.
-    pub(super) fn name_marks(&mut self, marks: &[Mark], mut taken: Vec<Space>) {
+    /// Labels the reference lines where nothing else is, and returns the names that have no such place.
+    pub(super) fn name_marks<'m>(&mut self, marks: &'m [Mark], mut taken: Vec<Space>) -> Vec<&'m str> {
+        let mut left_out = Vec::new();
         let inside = Space { from: (self.left, self.top - 6.0), to: (self.right + 4.0, self.bottom) };
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         for mark in marks {
             let long = space::length(&mark.name, TICK);
-            let (anchor, at, space) = match mark.at {
+            let found = match mark.at {
                 Level::X(at) if at.is_finite() => {
                     let x = self.x.at(at);
                     let rows = [top + 9.0, top + 24.0, top + 39.0, bottom - 8.0, bottom - 23.0];
@@ -154,47 +207,57 @@ impl Frame {
                 }
                 _ => continue,
             };
-            self.drawing.text("note", anchor, at, &mark.name);
-            taken.push(space);
+            match found {
+                Some((anchor, at, space)) => {
+                    self.drawing.text("note", anchor, at, &mark.name);
+                    taken.push(space);
+                }
+                None => left_out.push(mark.name.as_str()),
+            }
         }
+        left_out
     }
 
-    /// Draws the legend below the plot, in as many rows as it takes: the series, and after them what published numbers look like, if there
-    /// are any.
+    /// Draws the legend below the plot: the series, a note on those that only grey is left for, what published numbers look like, if there
+    /// are any, and reference lines that have no name beside them.
     pub(super) fn draw_key(
         &mut self,
         names: &[&str],
         published: bool,
+        marks: &[&str],
         sample: impl Fn(&mut Drawing, usize, (f64, f64)),
     ) {
-        let mut key = Drawing::new(self.drawing.width, 0.0, "");
-        let (mut at, mut row) = (0.0, 14.0);
+        let (own, rest) = names.split_at(names.len().min(DISTINCT));
+        let more = (!rest.is_empty()).then(|| format!("{} more", rest.len()));
         let published = published.then_some("published");
-        for (place, name) in names.iter().copied().chain(published).enumerate() {
-            let long = 30.0 + space::length(name, 12.0) + 16.0;
-            if at > 0.0 && at + long - 16.0 > self.drawing.width {
-                (at, row) = (0.0, row + KEY_LINE);
-            }
-            match place < names.len() {
-                true => sample(&mut key, place, (at, row - 4.0)),
-                false => diamond(&mut key, "told", (at + 12.0, row - 4.0)),
-            }
-            key.text("entry", Anchor::Start, (at + 30.0, row), name);
-            at += long;
-        }
+        let others = own.len() + usize::from(more.is_some());
+        let all: Vec<&str> = own
+            .iter()
+            .copied()
+            .chain(more.as_deref())
+            .chain(published)
+            .chain(marks.iter().copied())
+            .collect();
+        let told = published.map(|_| others);
+        let key = legend(self.drawing.width, &all, |drawing, place, (x, y)| match place {
+            _ if place < others => sample(drawing, place, (x, y)),
+            _ if Some(place) == told => diamond(drawing, "told", (x + 12.0, y)),
+            _ => drawing.line("mark", (x, y), (x + 24.0, y)),
+        });
         if !key.body.is_empty() {
             let above = (self.drawing.body.len(), self.drawing.height);
-            let (top, height) = (self.bottom + BELOW, row + 6.0);
+            let top = self.bottom + BELOW;
             self.drawing.place(&key, (0.0, top));
-            self.drawing.height = top + height;
-            self.drawing.key = Some(Key { body: key.body, height, above });
+            self.drawing.height = top + key.height;
+            self.drawing.key = Some(Key { body: key.body, height: key.height, above });
         }
     }
 
     /// Says in the middle of the plot that there is nothing in it, and why.
     pub(super) fn draw_nothing(&mut self) {
         let middle = ((self.left + self.right) / 2.0, (self.top + self.bottom) / 2.0);
-        self.drawing.text("quantity", Anchor::Middle, middle, "no data: no run observed this");
+        let words = if self.sides.names { "no data: no run observed this" } else { "no data" };
+        self.drawing.text("quantity", Anchor::Middle, middle, words);
     }
 }
 

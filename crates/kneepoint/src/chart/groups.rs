@@ -2,8 +2,10 @@
 //! Grouped vertical bars: one group per item, one bar per series.
 
 use super::axis::Axis;
-use super::frame::{ABOVE, BELOW, Frame, Mark, TICK, diamond, room_for};
-use super::lines::{low_end, tip_number};
+use super::data::{self, Data};
+use super::frame::{ABOVE, BELOW, Frame, Mark, Room, Sides, TICK, diamond, room_for};
+use super::paper::{Chart, Paper};
+use super::value::{low_end, tip_number};
 use super::{Anchor, Drawing, Escaped, Pixels, scheme_class, space};
 use crate::table::Estimate;
 
@@ -41,10 +43,54 @@ const NARROW: f64 = 12.0;
 /// Rotation of labels too long to fit side by side, in degrees.
 const LEAN: f64 = -35.0;
 
+/// The longest label of a group, in pixels.
+const LONGEST: f64 = 130.0;
+/// Space between the lines of leaning labels, in pixels along the axis.
+const LEANING: f64 = 22.0;
+
 /// Draws the chart.
 pub fn groups(chart: &Groups) -> Drawing {
-    let marks: Vec<Mark> = chart.marks.iter().filter(|mark| mark.on_y().is_some()).cloned().collect();
-    let mut frame = framed(chart, &marks);
+    Drawing::of(chart.clone())
+}
+
+impl Chart for Groups {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        let mut frame = area(self, paper);
+        let marks = self.levels();
+        let unnamed = draw(&mut frame, self, &marks);
+        name_series(&mut frame, self, &unnamed);
+        Drawing { label: self.title.clone(), ..frame.drawing }
+    }
+
+    fn data(&self) -> Vec<Data> {
+        let published = |place: usize, series: usize| {
+            let found = self.published.iter().find(|(at, _)| *at == (place, series));
+            found
+                .map_or(String::new(), |(_, value)| format!(" (published: {})", data::number_or_none(*value)))
+        };
+        let row = |(place, group): (usize, &Group)| {
+            let bars = group.bars.iter().enumerate();
+            let cells = bars.map(|(series, bar)| data::shown(bar) + &published(place, series));
+            [group.name.clone()].into_iter().chain(cells).collect()
+        };
+        let several = self.series.len() > 1;
+        let names = self.series.iter().map(|name| if several { name.as_str() } else { &self.y.label });
+        let columns: Vec<&str> = ["group"].into_iter().chain(names).collect();
+        let groups: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
+        let about = format!("Bars of {} for {}.", self.y.label, groups.join(", "));
+        vec![Data::new(about, &columns, self.groups.iter().enumerate().map(row).collect())]
+    }
+}
+
+impl Groups {
+    /// The reference lines that bars can be held against.
+    pub(super) fn levels(&self) -> Vec<Mark> {
+        self.marks.iter().filter(|mark| mark.on_y().is_some()).cloned().collect()
+    }
+}
+
+/// Draws the chart in a plot area, without its legend; returns the reference lines that have no name beside them.
+pub(super) fn draw<'m>(frame: &mut Frame, chart: &Groups, marks: &'m [Mark]) -> Vec<&'m str> {
     frame.draw_y(&chart.y, true);
     let slot = (frame.right - frame.left) / chart.groups.len().max(1) as f64;
     let thick = (slot * 0.8 / chart.series.len().max(1) as f64).min(40.0);
@@ -55,7 +101,7 @@ pub fn groups(chart: &Groups) -> Drawing {
             if chart.y.shows(bar.mean) {
                 let tip = format!("{}, {name}: {}", group.name, tip_number(bar.mean));
                 let left = first + thick * series as f64;
-                draw_bar(&mut frame, series, bar, (left, thick), &tip);
+                draw_bar(frame, series, bar, (left, thick), &tip);
             }
         }
     }
@@ -71,30 +117,47 @@ pub fn groups(chart: &Groups) -> Drawing {
     }
     let zero = frame.y.at(0.0);
     frame.drawing.line("axis", (frame.left, zero), (frame.right, zero));
-    frame.draw_marks(&marks);
-    frame.name_marks(&marks, Vec::new());
-    let deep = name_groups(&mut frame, chart, slot);
-    frame.bottom += deep - BELOW;
-    frame.drawing.height = frame.bottom + BELOW;
-    let names: Vec<&str> = chart.series.iter().map(String::as_str).collect();
-    let names = if names.len() > 1 { &names[..] } else { &[] };
-    frame.draw_key(names, !chart.published.is_empty(), |drawing, place, (x, y)| {
-        drawing.rect(&format!("fill {}", scheme_class(place)), (x + 6.0, y - 6.0), (12.0, 12.0), 2.0);
-    });
-    frame.drawing
+    frame.draw_marks(marks);
+    let unnamed = frame.name_marks(marks, Vec::new());
+    if frame.sides.below {
+        let deep = name_groups(frame, chart, slot);
+        frame.bottom += deep - BELOW;
+        frame.drawing.height = frame.bottom + BELOW;
+    }
+    unnamed
 }
 
-fn framed(chart: &Groups, marks: &[Mark]) -> Frame {
-    let bars = chart.groups.iter().flat_map(|group| &group.bars);
-    let ends = bars.flat_map(|bar| [bar.mean, low_end(bar), bar.interval().1]);
-    let base = if chart.y.spacing == super::Spacing::Linear { Some(0.0) } else { None };
-    let told = chart.published.iter().map(|(_, value)| *value).filter(|value| chart.y.shows(*value));
-    let ys: Vec<f64> = ends.chain(marks.iter().filter_map(Mark::on_y)).chain(told).chain(base).collect();
-    let (top, bottom, right) = (ABOVE, ABOVE + PLOT, WIDTH - RIGHT);
-    let y = chart.y.scale(&ys, (bottom, top), true);
+/// Draws the legend.
+pub(super) fn name_series(frame: &mut Frame, chart: &Groups, marks: &[&str]) {
+    let names: Vec<&str> = chart.series.iter().map(String::as_str).collect();
+    let names = if names.len() > 1 { &names[..] } else { &[] };
+    frame.draw_key(names, !chart.published.is_empty(), marks, |drawing, place, (x, y)| {
+        drawing.rect(&format!("fill {}", scheme_class(place)), (x + 6.0, y - 6.0), (12.0, 12.0), 2.0);
+    });
+}
+
+/// The plot area of a chart by itself.
+fn area(chart: &Groups, paper: &Paper) -> Frame {
+    let size = paper.size((WIDTH, ABOVE + PLOT + BELOW));
+    framed(&[chart], &chart.y, Room { size, above: ABOVE, below: BELOW, right: RIGHT })
+}
+
+/// The plot area of charts with a common scale.
+pub(super) fn framed(charts: &[&Groups], up: &Axis, room: Room) -> Frame {
+    let upwards = |chart: &&Groups| -> Vec<f64> {
+        let bars = chart.groups.iter().flat_map(|group| &group.bars);
+        let ends = bars.flat_map(|bar| [bar.mean, low_end(bar), bar.interval().1]);
+        let base = if chart.y.spacing == super::Spacing::Linear { Some(0.0) } else { None };
+        let told = chart.published.iter().map(|(_, value)| *value).filter(|value| chart.y.shows(*value));
+        ends.chain(chart.marks.iter().filter_map(Mark::on_y)).chain(told).chain(base).collect()
+    };
+    let ys: Vec<f64> = charts.iter().flat_map(upwards).collect();
+    let (top, bottom, right) = (room.above, room.size.1 - room.below, room.size.0 - room.right);
+    let y = up.scale(&ys, (bottom, top), true);
     let left = room_for(&y.ticks(6));
-    let x = super::scale::Scale::new((0.0, chart.groups.len() as f64), (left, right));
-    Frame { drawing: Drawing::new(WIDTH, bottom + BELOW, &chart.title), x, y, left, right, top, bottom }
+    let x = super::scale::Scale::new((0.0, 1.0), (left, right));
+    let drawing = Drawing::new(room.size.0, room.size.1, "");
+    Frame { drawing, x, y, left, right, top, bottom, sides: Sides::ALL }
 }
 
 fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f64, f64), words: &str) {
@@ -127,18 +190,23 @@ fn draw_bar(frame: &mut Frame, series: usize, bar: &Estimate, (left, thick): (f6
 
 /// Draws the group labels, rotated if they do not fit, and returns their height.
 fn name_groups(frame: &mut Frame, chart: &Groups, slot: f64) -> f64 {
-    let longest = chart.groups.iter().map(|group| space::length(&group.name, TICK)).fold(0.0, f64::max);
+    let shown = |group: &Group| space::fitted(&group.name, LONGEST, TICK);
+    let longest = chart.groups.iter().map(|group| space::length(&shown(group), TICK)).fold(0.0, f64::max);
     let lean = longest > slot - 6.0;
-    for (place, group) in chart.groups.iter().enumerate() {
+    // Where even leaning labels would touch, every other one, or fewer, is shown.
+    let stride = if lean { (LEANING / slot).ceil().max(1.0) as usize } else { 1 };
+    for (place, group) in chart.groups.iter().enumerate().step_by(stride) {
         let x = frame.left + slot * (place as f64 + 0.5);
         if lean {
+            // Cosine of the rotation: a label never begins left of the drawing.
+            let name = space::fitted(&shown(group), (x - 4.0) / 0.82, TICK);
             let (x, y) = (Pixels(x + 4.0), Pixels(frame.bottom + 14.0));
             frame.drawing.add(format_args!(
                 "<text class=\"tick\" text-anchor=\"end\" x=\"{x}\" y=\"{y}\" transform=\"rotate({LEAN} {x} {y})\">{}</text>",
-                Escaped(&group.name)
+                Escaped(&name)
             ));
         } else {
-            frame.drawing.text("tick", Anchor::Middle, (x, frame.bottom + 16.0), &group.name);
+            frame.drawing.text("tick", Anchor::Middle, (x, frame.bottom + 16.0), &shown(group));
         }
     }
     // Sine of the rotation, plus the height of the letters.
@@ -166,7 +234,7 @@ mod tests {
     #[test]
     fn a_bar_reaches_from_zero_to_its_number() {
         let chart = shares(&["a", "b"]);
-        let frame = framed(&chart, &chart.marks);
+        let frame = area(&chart, &Paper::default());
         assert_eq!((frame.y.at(0.0), frame.y.at(1.0)), (ABOVE + PLOT, ABOVE));
         let body = groups(&chart).body;
         assert_eq!(body.matches("<rect class=\"fill s0\"").count(), 2 + 1);

@@ -2,8 +2,11 @@
 //! Line chart over a parameter or time: one line per series with a band for its intervals, and a marker for each estimate.
 
 use super::axis::{Axis, Spacing};
-use super::frame::{ABOVE, BELOW, Frame, Mark, diamond, room_for, spot};
+use super::data::{self, Data, Series};
+use super::frame::{ABOVE, BELOW, Frame, Mark, Room, Sides, diamond, room_for, spot};
+use super::paper::{Chart, Paper};
 use super::space::Space;
+use super::value::{low_end, readable, tip_number};
 use super::{Anchor, Drawing, scheme_class};
 use crate::table::Estimate;
 use crate::table::number;
@@ -44,8 +47,7 @@ impl Line {
     }
 }
 
-const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 320.0;
+const SIZE: (f64, f64) = (520.0, 320.0);
 const RIGHT: f64 = 14.0;
 /// Keeps the markers at both ends off the frame.
 const INSET: f64 = 8.0;
@@ -54,18 +56,47 @@ const MOST_SPOTS: usize = 48;
 
 /// Draws the chart.
 pub fn lines(chart: &Lines) -> Drawing {
-    let mut frame = framed(chart);
-    draw_measured(&mut frame, chart);
+    Drawing::of(chart.clone())
+}
+
+impl Chart for Lines {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        let mut frame = area(self, paper);
+        let unnamed = draw(&mut frame, self);
+        name_series(&mut frame, self, &unnamed);
+        Drawing { label: self.title.clone(), ..frame.drawing }
+    }
+
+    fn data(&self) -> Vec<Data> {
+        let drawn = self.series.iter().map(|line| {
+            let points = line.points.iter().filter(|point| shown(self, point));
+            let points = points.map(|(x, estimate)| (*x, data::shown(estimate))).collect();
+            Series { name: line.name.clone(), points }
+        });
+        let published = self.series.iter().enumerate().map(|(place, line)| {
+            let own = self.published.iter().filter(|(about, point)| *about == place && in_view(self, *point));
+            let mut points: Vec<_> = own.map(|(_, (x, y))| (*x, data::number_or_none(*y))).collect();
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+            Series { name: format!("{} published", line.name).trim().into(), points }
+        });
+        let published = published.filter(|one| !one.points.is_empty());
+        vec![Data::over(&self.x.label, &self.y.label, &drawn.chain(published).collect::<Vec<_>>())]
+    }
+}
+
+/// Draws the chart in a plot area, without its legend; returns the reference lines that have no name beside them.
+pub(super) fn draw<'c>(frame: &mut Frame, chart: &'c Lines) -> Vec<&'c str> {
+    draw_measured(frame, chart);
     frame.draw_y(&chart.y, true);
     frame.draw_x(&chart.x);
     frame.draw_marks(&chart.marks);
     let mut taken = Vec::new();
     for (place, series) in chart.series.iter().enumerate() {
-        draw_intervals(&mut frame, chart, place, series);
-        draw_line(&mut frame, chart, place, series);
+        draw_intervals(frame, chart, place, series);
+        draw_line(frame, chart, place, series);
     }
     for (place, series) in chart.series.iter().enumerate() {
-        taken.extend(draw_spots(&mut frame, chart, place, series));
+        taken.extend(draw_spots(frame, chart, place, series));
     }
     for (place, (x, y)) in chart.published.iter().filter(|(_, point)| in_view(chart, *point)) {
         let at = (frame.x.at(*x), frame.y.at(*y));
@@ -78,40 +109,53 @@ pub fn lines(chart: &Lines) -> Drawing {
     if chart.series.iter().all(|series| !series.points.iter().any(|point| shown(chart, point))) {
         frame.draw_nothing();
     }
-    frame.name_marks(&chart.marks, taken);
+    frame.name_marks(&chart.marks, taken)
+}
+
+/// Draws the legend.
+pub(super) fn name_series(frame: &mut Frame, chart: &Lines, marks: &[&str]) {
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
     let named = if names.iter().all(|name| name.is_empty()) { &[] } else { &names[..] };
-    frame.draw_key(named, !chart.published.is_empty(), |drawing, place, (x, y)| {
+    frame.draw_key(named, !chart.published.is_empty(), marks, |drawing, place, (x, y)| {
         drawing.path(&format!("line {}", scheme_class(place)), [(x, y), (x + 24.0, y)].into_iter(), false);
         if has_spots(&chart.series[place]) {
             spot(drawing, place, (x + 12.0, y));
         }
     });
-    frame.drawing
 }
 
-fn framed(chart: &Lines) -> Frame {
-    let points = || chart.series.iter().flat_map(|series| &series.points).filter(|point| shown(chart, point));
-    let xs: Vec<f64> =
-        points().map(|point| point.0).chain(chart.marks.iter().filter_map(Mark::on_x)).collect();
-    let ends = points().flat_map(|(_, estimate)| match chart.y.spacing {
-        Spacing::Linear => [estimate.mean, low_end(estimate), estimate.interval().1],
-        // An interval that nearly reaches zero would stretch a logarithmic axis over decades without data.
-        Spacing::Log => [estimate.mean, estimate.mean, estimate.interval().1],
-    });
-    let told = chart.published.iter().map(|(_, (_, y))| *y).filter(|y| chart.y.shows(*y));
-    let ys: Vec<f64> = ends.chain(chart.marks.iter().filter_map(Mark::on_y)).chain(told).collect();
-    let (top, bottom, right) = (ABOVE, HEIGHT - BELOW, WIDTH - RIGHT);
-    let y = chart.y.scale(&ys, (bottom, top), true);
+/// The plot area of a chart by itself.
+fn area(chart: &Lines, paper: &Paper) -> Frame {
+    let room = Room { size: paper.size(SIZE), above: ABOVE, below: BELOW, right: RIGHT };
+    framed(&[chart], (&chart.x, &chart.y), room)
+}
+
+/// The plot area of charts with common scales.
+pub(super) fn framed(charts: &[&Lines], (across, up): (&Axis, &Axis), room: Room) -> Frame {
+    let points = |chart: &Lines| -> Vec<(f64, Estimate)> {
+        let all = chart.series.iter().flat_map(|series| &series.points);
+        all.filter(|point| shown(chart, point)).copied().collect()
+    };
+    let along = |chart: &&Lines| -> Vec<f64> {
+        points(chart).iter().map(|point| point.0).chain(chart.marks.iter().filter_map(Mark::on_x)).collect()
+    };
+    let upwards = |chart: &&Lines| -> Vec<f64> {
+        let ends = points(chart).into_iter().flat_map(|(_, estimate)| match chart.y.spacing {
+            Spacing::Linear => [estimate.mean, low_end(&estimate), chart.y.possible(estimate.interval()).1],
+            // An interval that nearly reaches zero would stretch a logarithmic axis over decades without data.
+            Spacing::Log => [estimate.mean, estimate.mean, chart.y.possible(estimate.interval()).1],
+        });
+        let told = chart.published.iter().map(|(_, (_, y))| *y).filter(|y| chart.y.shows(*y));
+        ends.chain(chart.marks.iter().filter_map(Mark::on_y)).chain(told).collect()
+    };
+    let xs: Vec<f64> = charts.iter().flat_map(along).collect();
+    let ys: Vec<f64> = charts.iter().flat_map(upwards).collect();
+    let (top, bottom, right) = (room.above, room.size.1 - room.below, room.size.0 - room.right);
+    let y = up.scale(&ys, (bottom, top), true);
     let left = room_for(&y.ticks(6));
-    let x = chart.x.scale(&xs, (left + INSET, right - INSET), false);
-    Frame { drawing: Drawing::new(WIDTH, HEIGHT, &chart.title), x, y, left, right, top, bottom }
-}
-
-/// Visible lower end of an interval: a non-negative quantity has none below zero.
-pub(super) fn low_end(estimate: &Estimate) -> f64 {
-    let low = estimate.interval().0;
-    if estimate.mean >= 0.0 { low.max(0.0) } else { low }
+    let x = across.scale(&xs, (left + INSET, right - INSET), false);
+    let drawing = Drawing::new(room.size.0, room.size.1, "");
+    Frame { drawing, x, y, left, right, top, bottom, sides: Sides::ALL }
 }
 
 fn shown(chart: &Lines, (x, estimate): &(f64, Estimate)) -> bool {
@@ -149,7 +193,7 @@ fn draw_measured(frame: &mut Frame, chart: &Lines) {
 fn draw_intervals(frame: &mut Frame, chart: &Lines, place: usize, series: &Line) {
     let certain = |estimate: &Estimate| estimate.half_width.is_none_or(|half_width| !half_width.is_finite());
     let interval = |within: &Frame, (at, estimate): &(f64, Estimate)| {
-        let (low, high) = estimate.interval();
+        let (low, high) = chart.y.possible(estimate.interval());
         (within.x.at(*at), within.y.at(low).min(within.bottom), within.y.at(high).max(within.top - 6.0))
     };
     for stretch in series.points.split(|point| !shown(chart, point) || certain(&point.1)) {
@@ -193,20 +237,6 @@ fn tip(name: &str, (x, estimate): &(f64, Estimate)) -> String {
     format!("{name}{}: {value}", tip_number(*x))
 }
 
-/// Whether a number reads well without an exponent.
-fn readable(value: f64) -> bool {
-    value == 0.0 || (1e-4..1e7).contains(&value.abs())
-}
-
-/// A number for a tooltip.
-pub(super) fn tip_number(value: f64) -> String {
-    match value {
-        _ if !readable(value) && value.is_finite() => format!("{value:.3e}"),
-        _ if value == value.round() => number::plain(value),
-        _ => number::significant(value, 4),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +266,7 @@ mod tests {
     fn a_zero_on_a_logarithmic_axis_is_a_spot_at_the_bottom_edge() {
         let drawing = lines(&loss());
         assert_eq!(drawing.body.matches("<circle class=\"spot s0\"").count(), 3 + 1, "with the key");
-        let bottom = format!("cy=\"{}\"", HEIGHT - BELOW);
+        let bottom = format!("cy=\"{}\"", SIZE.1 - BELOW);
         assert_eq!(drawing.body.matches(&bottom).count(), 1, "{}", drawing.body);
         assert!(drawing.body.contains(">0</text>"));
     }
@@ -265,14 +295,9 @@ mod tests {
     fn a_linear_chart_puts_a_point_where_it_can_be_computed() {
         let series = vec![Line::exact("", [(0.0, 0.0), (5.0, 40.0), (10.0, 80.0)])];
         let chart = Lines { x: Axis::linear("t"), y: Axis::linear("q"), series, marks: vec![], ..loss() };
-        let frame = framed(&chart);
+        let frame = area(&chart, &Paper::default());
         let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
         assert_eq!((frame.x.at(5.0), frame.y.at(40.0)), middle);
-    }
-
-    #[test]
-    fn an_interval_makes_no_room_below_zero_for_what_is_never_negative() {
-        assert_eq!((low_end(&estimate(1.0, 3.0)), low_end(&estimate(-1.0, 3.0))), (0.0, -4.0));
     }
 
     #[test]
@@ -284,7 +309,7 @@ mod tests {
             body.contains("<title>published: 0.9000</title>") && body.contains(">published</text>"),
             "{body}"
         );
-        let (with, without) = (framed(&chart), framed(&loss()));
+        let (with, without) = (area(&chart, &Paper::default()), area(&loss(), &Paper::default()));
         assert!(with.y.at(0.1) > without.y.at(0.1), "0.9 is above all else");
     }
 

@@ -4,9 +4,11 @@
 //! A colour is a hue at some opacity over the background, so that it fades correctly in light and dark mode.
 
 use super::axis::{Axis, Spacing};
-use super::frame::{ABOVE, BELOW, Frame, room_for};
-use super::lines::tip_number;
+use super::data::{self, Data};
+use super::frame::{ABOVE, BELOW, Frame, Sides, room_for};
+use super::paper::{Chart, Paper};
 use super::scale::Scale;
+use super::value::tip_number;
 use super::{Anchor, Drawing, Pixels, space};
 
 /// A heat map.
@@ -52,16 +54,53 @@ pub struct Contour {
     pub dashed: bool,
 }
 
-const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 360.0;
+const SIZE: (f64, f64) = (520.0, 360.0);
 const LEGEND: f64 = 84.0;
 const BAR: f64 = 14.0;
+/// Most rows and columns of the table behind it.
+const MOST_PLACES: usize = 20;
 /// Most cells for which each has a tooltip.
 const MOST_TIPS: usize = 2500;
 
 /// Draws the chart.
 pub fn map(chart: &Map) -> Drawing {
-    let mut frame = framed(chart);
+    Drawing::of(chart.clone())
+}
+
+impl Chart for Map {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        drawn(self, paper)
+    }
+
+    /// A row for each of its rows, the greatest first as in the picture; of fine maps a part.
+    fn data(&self) -> Vec<Data> {
+        let stride = |count: usize| count.div_ceil(MOST_PLACES).max(1);
+        let (down, across) = (stride(self.rows.len()), stride(self.columns.len()));
+        let row = |(at, values): (&f64, &Vec<f64>)| {
+            let cells = values.iter().take(self.columns.len()).step_by(across);
+            let cells = cells.map(|value| data::number_or_none(*value));
+            [tip_number(*at)].into_iter().chain(cells).collect()
+        };
+        let mut rows: Vec<_> = self.rows.iter().zip(&self.values).step_by(down).map(row).collect();
+        rows.reverse();
+        let corner = format!("{} \\ {}", self.y.label, self.x.label);
+        let columns = self.columns.iter().step_by(across).map(|at| tip_number(*at));
+        let columns = [corner].into_iter().chain(columns).collect();
+        let left_out = match (down, across) {
+            (1, 1) => String::new(),
+            _ => format!("One in {down} rows and one in {across} columns."),
+        };
+        let curves: Vec<&str> = self.contours.iter().map(|contour| contour.name.as_str()).collect();
+        let curves =
+            if curves.is_empty() { String::new() } else { format!(" Curves: {}.", curves.join(", ")) };
+        let about =
+            format!("{} as colours over {} and {}.{curves}", self.quantity, self.x.label, self.y.label);
+        vec![Data { about, columns, rows, left_out, ..Data::default() }]
+    }
+}
+
+fn drawn(chart: &Map, paper: &Paper) -> Drawing {
+    let mut frame = framed(chart, paper);
     let range = range(chart);
     draw_cells(&mut frame, chart, range);
     let (at, size) = ((frame.left, frame.top), (frame.right - frame.left, frame.bottom - frame.top));
@@ -81,18 +120,20 @@ pub fn map(chart: &Map) -> Drawing {
     frame.draw_x(&chart.x);
     draw_legend(&mut frame, chart, range);
     let names: Vec<&str> = chart.contours.iter().map(|contour| contour.name.as_str()).collect();
-    frame.draw_key(&names, false, |drawing, place, (x, y)| {
+    frame.draw_key(&names, false, &[], |drawing, place, (x, y)| {
         draw_contour(drawing, place, chart.contours[place].dashed, &[(x, y), (x + 24.0, y)]);
     });
     frame.drawing
 }
 
-fn framed(chart: &Map) -> Frame {
-    let (top, bottom, right) = (ABOVE, HEIGHT - BELOW, WIDTH - LEGEND);
+fn framed(chart: &Map, paper: &Paper) -> Frame {
+    let (width, height) = paper.size(SIZE);
+    let (top, bottom, right) = (ABOVE, height - BELOW, width - LEGEND);
     let y = chart.y.edge_scale(&chart.rows, (bottom, top));
     let left = room_for(&y.ticks(6));
     let x = chart.x.edge_scale(&chart.columns, (left, right));
-    Frame { drawing: Drawing::new(WIDTH, HEIGHT, &chart.title), x, y, left, right, top, bottom }
+    let drawing = Drawing::new(width, height, &chart.title);
+    Frame { drawing, x, y, left, right, top, bottom, sides: Sides::ALL }
 }
 
 impl Axis {
@@ -224,14 +265,15 @@ fn draw_legend(frame: &mut Frame, chart: &Map, range: (f64, f64)) {
         cell(&mut frame.drawing, colour, ((left, top), (BAR, bottom - top)));
     }
     frame.drawing.rect("frame", (left, frame.top), (BAR, frame.bottom - frame.top), 0.0);
-    for (value, tick) in scale.ticks(5) {
+    for (value, tick) in scale.ticks(scale.rows(5)) {
         frame.drawing.line("axis", (left + BAR, scale.at(value)), (left + BAR + 4.0, scale.at(value)));
         frame.drawing.text("tick", Anchor::Start, (left + BAR + 7.0, scale.at(value) + 3.5), &tick);
     }
-    let room = WIDTH - space::length(&chart.y.label, 11.5) - 16.0;
+    let (width, height) = (frame.drawing.width, frame.drawing.height);
+    let room = width - space::length(&chart.y.label, 11.5) - 16.0;
     // A long label goes below the scale, where the legend leaves a line free.
-    let at = if space::length(&chart.quantity, 11.5) < room { 11.0 } else { HEIGHT };
-    frame.drawing.text("quantity", Anchor::End, (WIDTH, at), &chart.quantity);
+    let at = if space::length(&chart.quantity, 11.5) < room { 11.0 } else { height };
+    frame.drawing.text("quantity", Anchor::End, (width, at), &space::fitted(&chart.quantity, width, 11.5));
 }
 
 #[cfg(test)]

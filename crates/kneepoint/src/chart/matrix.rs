@@ -4,6 +4,8 @@
 //! A tile's colour is a hue at some opacity over the background, so that its text stays readable in light and dark
 //! mode. The text repeats the value for readers who cannot distinguish the hues.
 
+use super::data::Data;
+use super::paper::{Chart, Paper};
 use super::{Anchor, Drawing, Pixels, space};
 
 /// A matrix of blocks of tiles.
@@ -54,8 +56,36 @@ struct Room {
     block: (f64, f64),
 }
 
-/// Draws the chart.
+/// Draws the chart. Its tiles have the size of their words, whatever the paper.
 pub fn matrix(chart: &Matrix) -> Drawing {
+    Drawing::of(chart.clone())
+}
+
+impl Chart for Matrix {
+    fn draw(&self, _: &Paper) -> Drawing {
+        drawn(self)
+    }
+
+    /// A row for each tile.
+    fn data(&self) -> Vec<Data> {
+        let mut lines = Vec::new();
+        for (blocks, row) in self.blocks.iter().zip(&self.rows) {
+            for (block, column) in blocks.iter().zip(&self.columns) {
+                for (tiles, down) in block.iter().zip(&self.down) {
+                    for (tile, across) in tiles.iter().zip(&self.across.1) {
+                        let names = [row, column, down, across].map(Clone::clone);
+                        lines.push(names.into_iter().chain([tile.words.join(" ")]).collect());
+                    }
+                }
+            }
+        }
+        let about = format!("{} in tiles: {}.", self.quantity, self.rows.join(", "));
+        let columns = ["row", "column", "setting", self.across.0.as_str(), self.quantity.as_str()];
+        vec![Data::new(about, &columns, lines)]
+    }
+}
+
+fn drawn(chart: &Matrix) -> Drawing {
     let room = room(chart);
     let (rows, columns) = (chart.rows.len() as f64, chart.columns.len() as f64);
     let width = (room.left + columns * (room.block.0 + GAP) - GAP).max(360.0);

@@ -2,33 +2,51 @@
 //! Charts as SVG. Colours are CSS variables, so that a chart follows the page's light or dark mode.
 //!
 //! A scheme has the same colour in all charts: the palette of Okabe and Ito, distinguishable by colour-blind readers,
-//! adjusted for contrast. From the ninth scheme on, colours repeat with dashed lines.
+//! adjusted for contrast. From the ninth scheme on, colours repeat with dashed lines and pale bars; from the seventeenth on, what is left
+//! is grey, and a note in the legend counts it.
+//!
+//! A chart is laid out for a [`Paper`](paper::Paper): a page shows it at its own width and lets it scale, a file may have any size.
 
 mod axis;
 mod bars;
 mod contour;
 mod crossings;
+mod data;
+mod facets;
+mod file;
 mod frame;
 mod groups;
+mod heat;
+mod legend;
 mod lines;
 mod map;
 mod matrix;
+mod page;
 mod palette;
 mod panel;
+mod paper;
 mod scale;
 mod scatter;
 mod sheet;
+mod size;
 mod space;
 mod stacks;
+mod timeline;
+mod value;
 
 pub use axis::{Axis, Spacing};
 pub use contour::contour;
+pub use data::Data;
+pub use facets::{Facets, Panels, facets};
+pub use file::Look;
 pub use frame::Mark;
 pub use groups::{Group, Groups, groups};
+pub use heat::{Heat, heat};
 pub use lines::{Line, Lines, lines};
 pub use map::{Colours, Contour, Map, map};
 pub use matrix::{Matrix, Tile, matrix};
 pub use sheet::sheet;
+pub use size::Size;
 
 pub(super) use bars::{Bar, bars};
 pub(super) use crossings::{Crossings, crossings};
@@ -36,8 +54,12 @@ pub(super) use palette::style;
 pub(super) use panel::{Curve, Panel};
 pub(super) use scatter::{Dot, scatter};
 pub(super) use stacks::{Stack, stacks};
+pub(super) use timeline::{Happening, Kind, Strip, Timeline, Trace, timeline};
 
 use std::fmt::{Display, Write};
+use std::sync::Arc;
+
+use paper::{Chart, Paper};
 
 use crate::visible::visible;
 
@@ -50,7 +72,7 @@ pub(super) enum Anchor {
 }
 
 /// A drawing in pixels, origin at the top left.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Drawing {
     width: f64,
     height: f64,
@@ -61,7 +83,16 @@ pub struct Drawing {
     body: String,
     /// The legend, which ends the body.
     key: Option<Key>,
+    /// Whether its curves have their names from the page only.
+    unnamed: bool,
+    /// The legend that the page shows once for several charts: names and classes.
+    page_key: Vec<(String, String)>,
+    /// What it was drawn from.
+    source: Option<Arc<dyn Chart>>,
 }
+
+/// The widest drawing beside which another has room, in pixels.
+const HALF: f64 = 560.0;
 
 /// A legend: several panels may share one.
 #[derive(Clone)]
@@ -72,14 +103,33 @@ struct Key {
     above: (usize, f64),
 }
 
-/// Margin around a standalone chart.
-const MARGIN: f64 = 14.0;
-const TITLE_LINE: f64 = 20.0;
-const ABOUT_LINE: f64 = 16.0;
-
 impl Drawing {
     fn new(width: f64, height: f64, label: &str) -> Drawing {
-        Drawing { width, height, label: label.into(), about: String::new(), body: String::new(), key: None }
+        Drawing {
+            width,
+            height,
+            label: label.into(),
+            about: String::new(),
+            body: String::new(),
+            key: None,
+            unnamed: false,
+            page_key: Vec::new(),
+            source: None,
+        }
+    }
+
+    /// The drawing of a chart, which can be laid out anew.
+    fn of(chart: impl Chart + 'static) -> Drawing {
+        Drawing { source: Some(Arc::new(chart)), ..Drawing::default() }.laid_out(&Paper::default())
+    }
+
+    /// The drawing as its chart lays it out for a paper; as it is if it has no chart.
+    fn laid_out(&self, paper: &Paper) -> Drawing {
+        let Some(source) = &self.source else { return self.clone() };
+        let drawn = source.draw(paper);
+        let label = if self.label.is_empty() { drawn.label.clone() } else { self.label.clone() };
+        let (about, page_key) = (self.about.clone(), self.page_key.clone());
+        Drawing { label, about, page_key, source: self.source.clone(), ..drawn }
     }
 
     /// Sets the subtitle.
@@ -87,46 +137,29 @@ impl Drawing {
         Drawing { about, ..self }
     }
 
+    /// Sets the subtitle of a file unless it has one.
+    pub fn with_about(self, about: &str) -> Drawing {
+        if self.about.is_empty() { self.about(about.into()) } else { self }
+    }
+
+    /// Sets the legend that the page shows once for several charts, of names and classes of colours; a file has it inside.
+    pub fn with_page_key(self, key: &[(String, String)]) -> Drawing {
+        Drawing { page_key: key.to_vec(), ..self }
+    }
+
+    /// The title of a file.
+    pub fn title(&self) -> &str {
+        &self.label
+    }
+
     /// Width in pixels at which text has its nominal size.
     pub(super) fn width(&self) -> f64 {
         self.width
     }
 
-    /// Markup for a page that provides style and title.
-    pub(super) fn inline(&self) -> String {
-        let (width, height) = (Pixels(self.width), Pixels(self.height));
-        let label = Escaped(&self.label);
-        format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n{}</svg>",
-            self.body
-        )
-    }
-
-    /// A complete SVG file with title, background and style.
-    pub fn standalone(&self) -> String {
-        let title = space::wrapped(&self.label, self.width, 15.0);
-        let about = space::wrapped(&self.about, self.width, 11.5);
-        let below_title = MARGIN + TITLE_LINE * title.len() as f64;
-        let above = below_title + ABOUT_LINE * about.len() as f64;
-        let mut whole = Drawing::new(self.width + 2.0 * MARGIN, self.height + above + MARGIN, "");
-        whole.rect("paper", (0.0, 0.0), (whole.width, whole.height), 0.0);
-        for (place, line) in title.iter().enumerate() {
-            let at = (MARGIN, MARGIN + 12.0 + TITLE_LINE * place as f64);
-            whole.text("title", Anchor::Start, at, line);
-        }
-        for (place, line) in about.iter().enumerate() {
-            let at = (MARGIN, below_title + 9.0 + ABOUT_LINE * place as f64);
-            whole.text("quantity", Anchor::Start, at, line);
-        }
-        whole.place(self, (MARGIN, above));
-        let (width, height) = (Pixels(whole.width), Pixels(whole.height));
-        let label = Escaped(&self.label);
-        format!(
-            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n<style>\n{}</style>\n{}</svg>\n",
-            palette::written_out(),
-            whole.body
-        )
+    /// Whether two of them stand side by side on a page.
+    pub(super) fn is_half(&self) -> bool {
+        self.width <= HALF
     }
 
     /// Inserts another drawing at a position.
@@ -197,6 +230,15 @@ impl Drawing {
         ));
     }
 
+    /// Text that reads downwards, centred at a position.
+    fn turned(&mut self, class: &str, at: (f64, f64), text: &str) {
+        let (x, y) = (Pixels(at.0), Pixels(at.1));
+        self.add(format_args!(
+            "<text class=\"{class}\" text-anchor=\"middle\" x=\"{x}\" y=\"{y}\" transform=\"rotate(90 {x} {y})\">{}</text>",
+            Escaped(text)
+        ));
+    }
+
     /// A polyline, or a polygon if `closed`.
     fn path(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>, closed: bool) {
         let mut commands = String::new();
@@ -214,10 +256,17 @@ impl Drawing {
     }
 }
 
-/// CSS class of the scheme at this index: its colour and dash.
+/// Series that differ in colour, or in colour and dash.
+pub(super) const DISTINCT: usize = 2 * COLOURS;
+const COLOURS: usize = 8;
+
+/// CSS class of the scheme at this index: its colour and dash, and grey where these have run out.
 pub(super) fn scheme_class(place: usize) -> String {
-    let colour = place % 8;
-    if place < 8 { format!("s{colour}") } else { format!("s{colour} again") }
+    match place {
+        0..COLOURS => format!("s{place}"),
+        COLOURS..DISTINCT => format!("s{} again", place - COLOURS),
+        _ => "more".into(),
+    }
 }
 
 /// A coordinate, rounded to 0.1 pixel.

@@ -39,19 +39,29 @@ pub(in super::super) fn style() -> String {
     )
 }
 
-/// Style of a standalone chart.
-pub(super) fn written_out() -> String {
+/// Families of letters unless one is chosen.
+const FAMILIES: &str =
+    "system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif";
+
+/// Style of a standalone chart in letters of a family.
+pub(super) fn written_out(font: Option<&str>) -> String {
     let coloured = RULES.lines().filter(|rule| rule.contains("var(")).collect::<Vec<_>>().join("\n");
     let resolved = |rules: &str, dark: bool| {
         COLOURS.iter().fold(rules.to_string(), |text, (name, day, night)| {
             text.replace(&format!("var(--{name})"), if dark { night } else { day })
         })
     };
+    let chosen = font.map(|font| RULES.replace(FAMILIES, &format!("\"{}\", sans-serif", plain(font))));
     format!(
         "{}@media (prefers-color-scheme: dark) {{\n{}\n}}\n",
-        resolved(RULES, false),
+        resolved(chosen.as_deref().unwrap_or(RULES), false),
         resolved(&coloured, true)
     )
+}
+
+/// A name without characters that would end it.
+fn plain(font: &str) -> String {
+    font.chars().filter(|sign| sign.is_alphanumeric() || " -_.'".contains(*sign)).collect()
 }
 
 #[cfg(test)]
@@ -60,13 +70,20 @@ mod tests {
 
     #[test]
     fn a_file_of_its_own_needs_no_variable_and_knows_both_lights() {
-        let written = written_out();
+        let written = written_out(None);
         assert!(!written.contains("var(") && !written.contains("--"));
         let (day, night) = written.split_once("@media").unwrap();
         for (name, light, dark) in COLOURS {
             assert!(day.contains(light) && !day.contains(dark), "{name}");
             assert!(night.contains(dark), "{name}");
         }
+    }
+
+    #[test]
+    fn the_usual_families_give_way_to_the_chosen_one() {
+        assert!(written_out(None).contains(FAMILIES));
+        let chosen = written_out(Some("Liberation Serif"));
+        assert!(chosen.contains("\"Liberation Serif\", sans-serif") && !chosen.contains("system-ui"));
     }
 
     #[test]

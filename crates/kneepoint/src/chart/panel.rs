@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Curves between two axes.
 
+use super::data::{self, Data, Series};
+use super::paper::{Chart, Paper};
 use super::scale::{Scale, from_zero};
+use super::space::{self, Space};
 use super::{Anchor, Drawing};
 
 /// A plot area for curves. Both axes start at zero.
 pub(in super::super) struct Panel {
-    drawing: Drawing,
-    x: Scale,
-    y: Scale,
-    top: f64,
-    bottom: f64,
+    label: String,
+    size: (f64, f64),
+    greatest: (f64, f64),
+    names: (String, String),
+    parts: Vec<Part>,
+}
+
+/// What a plot area shows.
+enum Part {
+    Line(String, Curve),
+    Band(String, Curve, Curve),
+    Measured((f64, f64)),
+    Events(String, Vec<f64>),
+    Mark(f64, String),
 }
 
 /// One quantity as a function of another.
+#[derive(Clone)]
 pub(in super::super) struct Curve {
+    /// That in the table behind the chart; what the axis says without one.
+    name: String,
     points: Vec<(f64, f64)>,
 }
 
@@ -22,6 +37,7 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
+const LETTERS: f64 = 11.0;
 
 impl Panel {
     /// A plot area for x up to `greatest.0` and y up to `greatest.1`, with axis labels.
@@ -31,51 +47,137 @@ impl Panel {
         greatest: (f64, f64),
         names: (&str, &str),
     ) -> Panel {
-        let (width, height) = size;
-        let (top, bottom) = (ABOVE, height - BELOW);
-        let x = Scale::new((0.0, greatest.0), (LEFT, width - RIGHT));
-        let y = Scale::new(from_zero(greatest.1), (bottom, top));
-        let mut drawing = Drawing::new(width, height, label);
-        for (value, tick) in y.ticks(5) {
+        let names = (names.0.into(), names.1.into());
+        Panel { label: label.into(), size, greatest, names, parts: Vec::new() }
+    }
+
+    /// Draws a curve.
+    pub(in super::super) fn line(&mut self, class: &str, curve: &Curve) {
+        self.parts.push(Part::Line(class.into(), curve.clone()));
+    }
+
+    /// Fills the area between two curves.
+    pub(in super::super) fn band(&mut self, class: &str, low: &Curve, high: &Curve) {
+        self.parts.push(Part::Band(class.into(), low.clone(), high.clone()));
+    }
+
+    /// Shades the measured part of x.
+    pub(in super::super) fn measured(&mut self, part: (f64, f64)) {
+        self.parts.push(Part::Measured(part));
+    }
+
+    /// Marks instants on the upper edge, those that share a pixel once.
+    pub(in super::super) fn events(&mut self, class: &str, times: &[f64]) {
+        self.parts.push(Part::Events(class.into(), times.to_vec()));
+    }
+
+    /// Marks a value of x.
+    pub(in super::super) fn mark(&mut self, value: f64, name: &str) {
+        self.parts.push(Part::Mark(value, name.into()));
+    }
+
+    pub(in super::super) fn finish(self) -> Drawing {
+        Drawing::of(self)
+    }
+}
+
+impl Chart for Panel {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        let mut plot = Plot::new(self, paper.size(self.size));
+        for part in &self.parts {
+            plot.draw(part);
+        }
+        Drawing { unnamed: true, ..plot.drawing }
+    }
+
+    fn data(&self) -> Vec<Data> {
+        let curves = self.parts.iter().flat_map(|part| match part {
+            Part::Line(_, curve) => vec![curve],
+            Part::Band(_, low, high) => vec![low, high],
+            _ => Vec::new(),
+        });
+        let series = curves.map(|curve| {
+            let points = curve.points.iter().map(|(x, y)| (*x, data::number_or_none(*y))).collect();
+            Series { name: curve.name.clone(), points }
+        });
+        vec![Data::over(&self.names.0, &self.names.1, &series.collect::<Vec<_>>())]
+    }
+}
+
+/// The plot area while it is drawn.
+struct Plot {
+    drawing: Drawing,
+    x: Scale,
+    y: Scale,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    /// Where names are already.
+    taken: Vec<Space>,
+}
+
+impl Plot {
+    /// The axes.
+    fn new(panel: &Panel, (width, height): (f64, f64)) -> Plot {
+        let (right, top, bottom) = (width - RIGHT, ABOVE, height - BELOW);
+        let x = Scale::new((0.0, panel.greatest.0), (LEFT, right));
+        let y = Scale::new(from_zero(panel.greatest.1), (bottom, top));
+        let mut drawing = Drawing::new(width, height, &panel.label);
+        for (value, tick) in y.ticks(y.rows(5)) {
             let class = if value == 0.0 { "axis" } else { "grid" };
-            drawing.line(class, (LEFT, y.at(value)), (width - RIGHT, y.at(value)));
+            drawing.line(class, (LEFT, y.at(value)), (right, y.at(value)));
             drawing.text("tick", Anchor::End, (LEFT - 7.0, y.at(value) + 3.5), &tick);
         }
         for (value, tick) in x.ticks(((width - LEFT) / 60.0) as usize) {
             drawing.line("axis", (x.at(value), bottom), (x.at(value), bottom + 4.0));
             drawing.text("tick", Anchor::Middle, (x.at(value), bottom + 16.0), &tick);
         }
-        drawing.text("quantity", Anchor::Start, (0.0, 11.0), names.1);
-        drawing.text("quantity", Anchor::End, (width - RIGHT, height - 4.0), names.0);
-        Panel { drawing, x, y, top, bottom }
+        let (across, up) = &panel.names;
+        let up = space::fitted(up, width, 11.5);
+        let above = Space { from: (0.0, 0.0), to: (space::length(&up, 11.5), 14.0) };
+        drawing.text("quantity", Anchor::Start, (0.0, 11.0), &up);
+        drawing.text("quantity", Anchor::End, (right, height - 4.0), &space::fitted(across, right, 11.5));
+        Plot { drawing, x, y, right, top, bottom, taken: vec![above] }
     }
 
-    /// Draws a curve.
-    pub(in super::super) fn line(&mut self, class: &str, curve: &Curve) {
-        let (x, y) = (self.x, self.y);
-        let points = curve.points.iter().map(|point| (x.at(point.0), y.at(point.1)));
-        self.drawing.path(&format!("line {class}"), points, false);
+    fn draw(&mut self, part: &Part) {
+        match part {
+            Part::Line(class, curve) => {
+                let points: Vec<_> = curve.points.iter().map(|point| self.at(*point)).collect();
+                self.drawing.path(&format!("line {class}"), points.into_iter(), false);
+            }
+            Part::Band(class, low, high) => {
+                let outline = high.points.iter().chain(low.points.iter().rev());
+                let points: Vec<_> = outline.map(|point| self.at(*point)).collect();
+                self.drawing.path(&format!("band {class}"), points.into_iter(), true);
+            }
+            Part::Measured(part) => self.measured(*part),
+            Part::Events(class, times) => self.events(class, times),
+            Part::Mark(value, name) => {
+                let x = self.x.at(*value);
+                self.drawing.line("mark", (x, self.top), (x, self.bottom));
+                let rows = [self.top + 9.0, self.top + 24.0, self.top + 39.0];
+                let places = rows.map(|row| [(Anchor::End, (x - 5.0, row)), (Anchor::Start, (x + 5.0, row))]);
+                self.name("note", name, places.as_flattened());
+            }
+        }
     }
 
-    /// Fills the area between two curves.
-    pub(in super::super) fn band(&mut self, class: &str, low: &Curve, high: &Curve) {
-        let (x, y) = (self.x, self.y);
-        let outline = high.points.iter().chain(low.points.iter().rev());
-        let points = outline.map(|point| (x.at(point.0), y.at(point.1)));
-        self.drawing.path(&format!("band {class}"), points, true);
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.x.at(x), self.y.at(y))
     }
 
-    /// Shades the measured part of x.
-    pub(in super::super) fn measured(&mut self, (from, to): (f64, f64)) {
-        let edge = |value: f64| self.x.at(value).clamp(LEFT, self.drawing.width - RIGHT);
+    fn measured(&mut self, (from, to): (f64, f64)) {
+        let edge = |value: f64| self.x.at(value).clamp(LEFT, self.right);
         let (left, right) = (edge(from), edge(to));
         let size = (right - left, self.bottom - self.top);
         self.drawing.with_tip("measured", |drawing| drawing.rect("measured", (left, self.top), size, 0.0));
-        self.drawing.text("tick", Anchor::End, (right, self.top - 4.0), "measured");
+        let over = self.top - 4.0;
+        let places = [(Anchor::End, (right, over)), (Anchor::End, (right - 4.0, self.bottom - 6.0))];
+        self.name("tick", "measured", &places);
     }
 
-    /// Marks instants on the upper edge, those that share a pixel once.
-    pub(in super::super) fn events(&mut self, class: &str, times: &[f64]) {
+    fn events(&mut self, class: &str, times: &[f64]) {
         let mut places: Vec<i64> = times.iter().map(|at| self.x.at(*at).round() as i64).collect();
         places.dedup();
         for place in places {
@@ -84,48 +186,50 @@ impl Panel {
         }
     }
 
-    /// Marks a value of x.
-    pub(in super::super) fn mark(&mut self, value: f64, name: &str) {
-        let x = self.x.at(value);
-        self.drawing.line("mark", (x, self.top), (x, self.bottom));
-        self.drawing.text("tick", Anchor::End, (x - 5.0, self.top + 9.0), name);
-    }
-
-    /// Marks a value of y.
-    pub(in super::super) fn level(&mut self, value: f64, name: &str) {
-        let (y, end) = (self.y.at(value), self.drawing.width - RIGHT);
-        self.drawing.line("mark", (LEFT, y), (end, y));
-        self.drawing.text("tick", Anchor::End, (end, y - 4.0), name);
-    }
-
-    pub(in super::super) fn finish(self) -> Drawing {
-        self.drawing
+    /// Writes a name at the first place where there is none; nowhere if all are taken.
+    fn name(&mut self, class: &str, name: &str, places: &[(Anchor, (f64, f64))]) {
+        let inside = Space { from: (0.0, 0.0), to: (self.right + RIGHT, self.bottom) };
+        let found = space::free(places, space::length(name, LETTERS), inside, &self.taken);
+        if let Some((anchor, at, space)) = found {
+            self.drawing.text(class, anchor, at, name);
+            self.taken.push(space);
+        }
     }
 }
 
 impl Curve {
     /// A curve through points.
     pub(in super::super) fn new(points: Vec<(f64, f64)>) -> Curve {
-        Curve { points }
+        Curve { name: String::new(), points }
+    }
+
+    /// With the name that it has in the table behind the chart.
+    pub(in super::super) fn named(self, name: impl Into<String>) -> Curve {
+        Curve { name: name.into(), ..self }
+    }
+
+    /// Its points.
+    pub(in super::super) fn points(&self) -> &[(f64, f64)] {
+        &self.points
     }
 
     /// Minimum, mean and maximum over each of `count` intervals of `points`.
     pub(in super::super) fn summed_up(points: &[(f64, f64)], count: usize) -> [Curve; 3] {
         let intervals = || points.chunks(points.len().div_ceil(count).max(1));
-        let through = |of: fn(&mut dyn Iterator<Item = f64>) -> f64| {
+        let through = |name: &str, of: fn(&mut dyn Iterator<Item = f64>) -> f64| {
             let point = |interval: &[(f64, f64)]| {
                 (interval[interval.len() / 2].0, of(&mut interval.iter().map(|point| point.1)))
             };
-            Curve { points: intervals().map(point).collect() }
+            Curve::new(intervals().map(point).collect()).named(name)
         };
         [
-            through(|values| values.fold(f64::INFINITY, f64::min)),
-            through(|values| {
+            through("least", |values| values.fold(f64::INFINITY, f64::min)),
+            through("mean", |values| {
                 let (number, sum) =
                     values.fold((0.0, 0.0), |(number, sum), value| (number + 1.0, sum + value));
                 sum / number
             }),
-            through(|values| values.fold(f64::NEG_INFINITY, f64::max)),
+            through("greatest", |values| values.fold(f64::NEG_INFINITY, f64::max)),
         ]
     }
 
@@ -148,7 +252,7 @@ impl Curve {
                 distinct.filter(|(place, last)| Some(*place) != *last).map(|(place, _)| interval[*place]),
             );
         }
-        Curve { points: kept }
+        Curve::new(kept)
     }
 }
 
@@ -163,6 +267,19 @@ mod tests {
         assert!(thinned.points.len() <= 300);
         assert_eq!(thinned.points.iter().filter(|point| point.1 == 996.0).count(), 10);
         assert!(thinned.points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn names_of_two_marks_near_each_other_have_places_of_their_own() {
+        let mut panel = Panel::new("Queue", (360.0, 220.0), (100.0, 1.0), ("queue, packets", "share"));
+        panel.mark(60.0, "buffer");
+        panel.mark(60.5, "limit");
+        let body = panel.finish().body;
+        let row = |name: &str| {
+            let end = body.find(&format!(">{name}</text>")).expect(name);
+            body[body[..end].rfind("<text").expect("a begin")..end].to_string()
+        };
+        assert!(row("buffer").contains("\"end\"") && row("limit").contains("\"start\""), "{body}");
     }
 
     #[test]

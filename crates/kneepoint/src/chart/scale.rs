@@ -13,6 +13,9 @@ pub(in super::super) struct Scale {
     zero: Option<f64>,
 }
 
+/// Pixels from one number to the next above each other.
+const ROW: f64 = 24.0;
+
 impl Scale {
     /// Maps the range to pixels. An empty range is widened to one unit.
     pub(super) fn new(range: (f64, f64), pixels: (f64, f64)) -> Scale {
@@ -50,6 +53,11 @@ impl Scale {
             Some(_) => self.log_ticks(count),
             None => linear_ticks(self.from, self.to, count),
         }
+    }
+
+    /// How many ticks of an upright axis have room for their numbers, up to `most`.
+    pub(super) fn rows(&self, most: usize) -> usize {
+        (((self.end - self.start).abs() / ROW) as usize).clamp(2, most)
     }
 
     /// Minor ticks of a logarithmic scale.
@@ -230,6 +238,12 @@ mod tests {
         assert_eq!(from_zero(612.0), (0.0, 700.0));
         assert_eq!(from_zero(0.0), (0.0, 1.0));
         assert_eq!(from_zero(f64::NAN), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_low_axis_has_fewer_numbers() {
+        let rows = |height: f64| Scale::new((0.0, 1.0), (height, 0.0)).rows(6);
+        assert_eq!([20.0, 100.0, 256.0].map(rows), [2, 4, 6]);
     }
 
     #[test]

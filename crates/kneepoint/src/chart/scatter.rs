@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scatter plot of two metrics: a labelled dot per scheme with both confidence intervals.
 
+use super::data::{self, Data};
+use super::legend::legend;
+use super::paper::{Chart, Paper};
 use super::scale::{Scale, from_zero};
 use super::space::{self, Space};
-use super::{Anchor, Drawing};
+use super::{Anchor, DISTINCT, Drawing, scheme_class};
 use crate::table::Estimate;
 
 /// The dot of a scheme.
+#[derive(Clone)]
 pub(in super::super) struct Dot {
     pub(in super::super) class: String,
     pub(in super::super) name: String,
@@ -45,9 +49,44 @@ const DIRECTIONS: [(f64, f64); 8] = [
     (-1.0, 0.0),
 ];
 
+/// Longest label beside a dot, in pixels.
+const LONGEST: f64 = 170.0;
+const LETTERS: f64 = 13.0;
+/// More dots than this have their names in the legend rather than beside them.
+const MOST_NAMES: usize = 16;
+
+/// The chart: the names of its axes and its dots.
+struct Scatter {
+    label: String,
+    names: (String, String),
+    dots: Vec<Dot>,
+}
+
 /// Draws the dots; x starts at zero, y near the lowest dot.
 pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) -> Drawing {
-    let (width, height) = SIZE;
+    let names = (names.0.into(), names.1.into());
+    Drawing::of(Scatter { label: label.into(), names, dots: dots.to_vec() })
+}
+
+impl Chart for Scatter {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        drawn(self, paper.size(SIZE))
+    }
+
+    fn data(&self) -> Vec<Data> {
+        let shown = |mean: f64, (low, high): (f64, f64)| {
+            let half_width = Some((high - low) / 2.0).filter(|half_width| *half_width > 0.0);
+            data::shown(&Estimate { mean, half_width })
+        };
+        let row =
+            |dot: &Dot| vec![dot.name.clone(), shown(dot.x, dot.x_interval), shown(dot.y, dot.y_interval)];
+        let (across, up) = &self.names;
+        let about = format!("A dot of {up} against {across} for each name.");
+        vec![Data::new(about, &["name", across, up], self.dots.iter().map(row).collect())]
+    }
+}
+
+fn drawn(Scatter { label, names, dots }: &Scatter, (width, height): (f64, f64)) -> Drawing {
     let bottom = height - BELOW;
     let least = dots.iter().map(|dot| dot.y_interval.0).fold(f64::INFINITY, f64::min);
     let greatest = dots.iter().map(|dot| dot.y_interval.1).fold(f64::NEG_INFINITY, f64::max);
@@ -56,17 +95,22 @@ pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) 
     let x = Scale::new(from_zero(rightmost * 1.05), (LEFT, width - RIGHT));
     let y = Scale::new((least - room, greatest + room), (bottom, ABOVE));
     let mut drawing = Drawing::new(width, height, label);
-    for (value, tick) in y.ticks(5) {
+    for (value, tick) in y.ticks(y.rows(5)) {
         drawing.line("grid", (LEFT, y.at(value)), (width - RIGHT, y.at(value)));
         drawing.text("tick", Anchor::End, (LEFT - 7.0, y.at(value) + 3.5), &tick);
     }
     drawing.line("axis", (LEFT, bottom), (width - RIGHT, bottom));
-    for (value, tick) in x.ticks(8) {
+    for (value, tick) in x.ticks((width / 64.0) as usize) {
         drawing.line("axis", (x.at(value), bottom), (x.at(value), bottom + 4.0));
         drawing.text("tick", Anchor::Middle, (x.at(value), bottom + 16.0), &tick);
     }
-    drawing.text("quantity", Anchor::Start, (0.0, 11.0), names.1);
-    drawing.text("quantity", Anchor::End, (width - RIGHT, height - 4.0), names.0);
+    drawing.text("quantity", Anchor::Start, (0.0, 11.0), &space::fitted(&names.1, width, 11.5));
+    drawing.text(
+        "quantity",
+        Anchor::End,
+        (width - RIGHT, height - 4.0),
+        &space::fitted(&names.0, width - RIGHT, 11.5),
+    );
     let places: Vec<(f64, f64)> = dots.iter().map(|dot| (x.at(dot.x), y.at(dot.y))).collect();
     let mut taken: Vec<Space> = places.iter().map(|place| Space::around(*place)).collect();
     for (dot, (left, top)) in dots.iter().zip(&places) {
@@ -79,21 +123,47 @@ pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) 
         taken.push(Space { from: (west, *top), to: (east, *top) });
         taken.push(Space { from: (*left, north), to: (*left, south) });
     }
+    let inside = Space { from: (LEFT, 14.0), to: (width, bottom) };
+    let mut elsewhere = Vec::new();
     for (dot, place) in dots.iter().zip(&places) {
-        let (anchor, at, space) = free_place(&dot.name, *place, &taken);
+        let name = space::fitted(&dot.name, LONGEST, LETTERS * space::BOLD);
+        let found = (dots.len() <= MOST_NAMES).then(|| free_place(&name, *place, inside, &taken)).flatten();
+        let Some((anchor, at, space)) = found else {
+            elsewhere.push(dot);
+            continue;
+        };
         let end = space.nearest(*place);
         if libm::hypot(end.0 - place.0, end.1 - place.1) > ADJACENT {
             drawing.line("axis", *place, end);
         }
-        drawing.text(&format!("name ink {}", dot.class), anchor, at, &dot.name);
+        drawing.text(&format!("name ink {}", dot.class), anchor, at, &name);
         taken.push(space);
     }
+    // Dots of the same grey have one entry.
+    let grey = scheme_class(DISTINCT);
+    let (rest, own): (Vec<&Dot>, Vec<&Dot>) = elsewhere.into_iter().partition(|dot| dot.class == grey);
+    let more = format!("{} more", rest.len());
+    let mut entries: Vec<(&str, &str)> =
+        own.iter().map(|dot| (dot.name.as_str(), dot.class.as_str())).collect();
+    if !rest.is_empty() {
+        entries.push((&more, &grey));
+    }
+    let others: Vec<&str> = entries.iter().map(|(name, _)| *name).collect();
+    let key = legend(width, &others, |sample, place, (at, middle)| {
+        sample.circle(&format!("dot {}", entries[place].1), (at + 12.0, middle), 5.5);
+    });
+    drawing.place(&key, (0.0, height));
+    drawing.height += key.height;
     drawing
 }
 
-/// The first position next to a dot, or else around it, where its label overlaps nothing; the right-hand one if there is none.
-fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64, f64), Space) {
-    let length = 7.5 * name.chars().count() as f64;
+/// The first position next to a dot, or else around it, where its label overlaps nothing.
+fn free_place(
+    name: &str,
+    (x, y): (f64, f64),
+    inside: Space,
+    taken: &[Space],
+) -> Option<(Anchor, (f64, f64), Space)> {
     let next = [
         (Anchor::Start, (x + 11.0, y + 4.5)),
         (Anchor::End, (x - 11.0, y + 4.5)),
@@ -111,21 +181,42 @@ fn free_place(name: &str, (x, y): (f64, f64), taken: &[Space]) -> (Anchor, (f64,
         })
     });
     let candidates: Vec<_> = next.into_iter().chain(around).collect();
-    let inside = Space { from: (LEFT, 14.0), to: (SIZE.0, SIZE.1 - BELOW) };
-    space::free(&candidates, length, inside, taken)
+    space::free(&candidates, space::length(name, LETTERS * space::BOLD), inside, taken)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn dot(name: &str, x: f64, y: f64) -> Dot {
+        Dot { class: "s0".into(), name: name.into(), x, x_interval: (x, x), y, y_interval: (y, y) }
+    }
+
     #[test]
     fn names_of_neighbours_do_not_cover_each_other() {
         let mut taken = vec![Space::around((300.0, 100.0)), Space::around((302.0, 103.0))];
+        let inside = Space { from: (0.0, 0.0), to: SIZE };
         for place in [(300.0, 100.0), (302.0, 103.0)] {
-            let (_, _, space) = free_place("reno/droptail", place, &taken);
+            let (_, _, space) = free_place("reno/droptail", place, inside, &taken).expect("room");
             assert!(!taken.iter().any(|other| other.meets(&space)));
             taken.push(space);
         }
+    }
+
+    #[test]
+    fn names_without_room_are_in_the_legend() {
+        let few = scatter("", ("x", "y"), &[dot("reno", 1.0, 1.0), dot("cubic", 2.0, 2.0)]);
+        assert_eq!(few.height, SIZE.1);
+        let names: Vec<String> = (0..40).map(|place| format!("case {place}")).collect();
+        let dots: Vec<Dot> = names.iter().map(|name| dot(name, 1.0, 1.0)).collect();
+        let many = scatter("", ("x", "y"), &dots);
+        for name in &names {
+            assert_eq!(many.body.matches(&format!(">{name}</text>")).count(), 1, "{name}");
+        }
+        assert!(many.height > SIZE.1 + 100.0);
+        let grey = dots.into_iter().enumerate().map(|(place, dot)| Dot { class: scheme_class(place), ..dot });
+        let body = scatter("", ("x", "y"), &grey.collect::<Vec<_>>()).body;
+        assert!(body.contains(">case 15</text>") && !body.contains(">case 16</text>"), "{body}");
+        assert!(body.contains(">24 more</text>"));
     }
 }

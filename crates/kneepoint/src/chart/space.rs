@@ -36,13 +36,13 @@ impl Space {
     }
 }
 
-/// The first candidate position where a text of this length lies `inside` without overlap; else the first one.
+/// The first candidate position where a text of this length lies `inside` without overlap, if there is one.
 pub(super) fn free(
     candidates: &[(Anchor, (f64, f64))],
     length: f64,
     inside: Space,
     taken: &[Space],
-) -> (Anchor, (f64, f64), Space) {
+) -> Option<(Anchor, (f64, f64), Space)> {
     let covered = candidates.iter().map(|&(anchor, at)| {
         let left = match anchor {
             Anchor::Start => at.0,
@@ -51,15 +51,59 @@ pub(super) fn free(
         };
         (anchor, at, Space { from: (left, at.1 - 12.0), to: (left + length, at.1 + 4.0) })
     });
-    let covered: Vec<_> = covered.collect();
-    let within = || covered.iter().copied().filter(|(_, _, space)| space.within(&inside));
-    let free = within().find(|(_, _, space)| !taken.iter().any(|other| other.meets(space)));
-    free.or_else(|| within().next()).unwrap_or(covered[0])
+    let mut within = covered.filter(|(_, _, space)| space.within(&inside));
+    within.find(|(_, _, space)| !taken.iter().any(|other| other.meets(space)))
 }
 
-/// Approximate width of a text in pixels; fonts differ between machines.
+/// How much wider bold letters are.
+pub(super) const BOLD: f64 = 1.13;
+
+/// Width of a text in pixels, as the widest of the usual families without serifs has it; fonts differ between machines.
 pub(super) fn length(text: &str, size: f64) -> f64 {
-    0.56 * size * text.chars().count() as f64
+    size * text.chars().map(share).sum::<f64>()
+}
+
+/// Width of a character as a share of the letters' size.
+fn share(character: char) -> f64 {
+    match character {
+        'i' | 'j' | 'l' | '\'' | '|' | '.' | ',' | ':' | ';' | '!' | '\u{2009}' => 0.29,
+        'f' | 't' | 'r' | 'I' | '(' | ')' | '[' | ']' | '/' | '-' | ' ' | '·' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '—' => 0.92,
+        'A'..='Z' | '&' | '+' | '=' | '<' | '>' | '~' | '±' | '≈' | '≤' | '≥' | '×' => 0.7,
+        _ if character.is_ascii() => 0.57,
+        '⁰'..='⁹' | '¹' | '²' | '³' | '⁻' => 0.4,
+        'À'..='ɏ' | 'Ͱ'..='ԯ' | '‐'..='–' => 0.62,
+        // Ideographs are as wide as they are high.
+        _ => 1.0,
+    }
+}
+
+/// The text, without its middle if it is too long: names of cases differ at their ends.
+pub(super) fn fitted(text: &str, room: f64, size: f64) -> String {
+    if length(text, size) <= room {
+        return text.into();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let shorter = (1..letters.len()).rev().map(|count| {
+        let (head, tail) = (count.div_ceil(2), count / 2);
+        let ends = letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]);
+        ends.collect::<String>()
+    });
+    shorter.into_iter().find(|short| length(short, size) <= room).unwrap_or_else(|| "…".into())
+}
+
+/// The places of labels, each from its begin to its end in pixels, that leave a gap to the one kept before.
+pub(super) fn thinned(labels: &[(f64, f64)], gap: f64) -> Vec<bool> {
+    let mut ends: Vec<(f64, f64)> = Vec::new();
+    let apart = |one: &(f64, f64), other: &(f64, f64)| one.1 + gap <= other.0 || other.1 + gap <= one.0;
+    let kept = labels.iter().map(|label| {
+        let free = ends.iter().all(|other| apart(label, other));
+        if free {
+            ends.push(*label);
+        }
+        free
+    });
+    kept.collect()
 }
 
 /// Breaks a text between words into lines of at most `width` pixels.
@@ -86,14 +130,32 @@ mod tests {
         let inside = Space { from: (0.0, 0.0), to: (100.0, 100.0) };
         let candidates =
             [(Anchor::End, (20.0, 50.0)), (Anchor::Start, (20.0, 50.0)), (Anchor::Start, (20.0, 80.0))];
-        let (_, at, space) = free(&candidates, 30.0, inside, &[Space::around((30.0, 50.0))]);
+        let found = free(&candidates, 30.0, inside, &[Space::around((30.0, 50.0))]);
+        let (_, at, space) = found.expect("a place below");
         assert_eq!((at, space.from.0, space.to.0), ((20.0, 80.0), 20.0, 50.0));
-        let everything = free(&candidates, 30.0, inside, &[inside]);
-        assert_eq!(
-            (everything.1, everything.2.from.0),
-            ((20.0, 50.0), 20.0),
-            "inside and covered, rather than cut"
-        );
+        assert!(free(&candidates, 30.0, inside, &[inside]).is_none(), "a label is never on top of another");
+    }
+
+    #[test]
+    fn a_long_name_loses_its_middle() {
+        assert_eq!(fitted("r1-r2", 100.0, 12.5), "r1-r2");
+        let short = fitted("cubic with a buffer of 1 BDP, 20 ms", 100.0, 12.5);
+        assert!(short.starts_with("cubic") && short.ends_with("0 ms") && short.contains('…'), "{short}");
+        assert!(length(&short, 12.5) <= 100.0);
+        assert_eq!(fitted("long", 1.0, 12.5), "…");
+    }
+
+    #[test]
+    fn labels_that_would_touch_are_left_out() {
+        let labels = [(0.0, 20.0), (15.0, 35.0), (30.0, 50.0), (52.0, 60.0)];
+        assert_eq!(thinned(&labels, 4.0), [true, false, true, false]);
+        assert_eq!(thinned(&labels, 1.0), [true, false, true, true]);
+    }
+
+    #[test]
+    fn wide_letters_take_more_room_than_narrow_ones() {
+        assert!(length("WMW", 10.0) > 2.0 * length("ill", 10.0));
+        assert!(length("2 Mbit/s", 10.0) < 60.0);
     }
 
     #[test]

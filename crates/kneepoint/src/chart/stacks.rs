@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Stacked horizontal bars: a whole divided into parts.
 
+use super::data::{self, Data};
+use super::legend::legend;
+use super::paper::{Chart, Paper};
 use super::{Anchor, Drawing, scheme_class, space};
 use crate::table::number;
 
 /// One bar.
+#[derive(Clone)]
 pub(in super::super) struct Stack {
     pub(in super::super) name: String,
     /// Names of the parts and their share of the whole; NaN is omitted.
@@ -14,19 +18,45 @@ pub(in super::super) struct Stack {
 const WIDTH: f64 = 520.0;
 const ROW: f64 = 54.0;
 const BAR: f64 = 18.0;
-const KEY_LINE: f64 = 19.0;
 
 /// Draws the bars, each below its name and above its values, with a legend.
 pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
-    let mut drawing = Drawing::new(WIDTH, ROW * rows.len() as f64, label);
+    Drawing::of(Stacks { label: label.into(), rows: rows.to_vec() })
+}
+
+/// Bars below each other.
+struct Stacks {
+    label: String,
+    rows: Vec<Stack>,
+}
+
+impl Chart for Stacks {
+    fn draw(&self, paper: &Paper) -> Drawing {
+        drawn(self, paper.width(WIDTH))
+    }
+
+    fn data(&self) -> Vec<Data> {
+        let parts = self.rows.iter().flat_map(|row| {
+            let part = |(name, share): &(String, f64)| {
+                vec![row.name.clone(), name.clone(), data::number_or_none(100.0 * share)]
+            };
+            row.parts.iter().map(part)
+        });
+        let about = format!("{}: bars divided into parts.", self.label);
+        vec![Data::new(about, &["whole", "part", "share, %"], parts.collect())]
+    }
+}
+
+fn drawn(Stacks { label, rows }: &Stacks, width: f64) -> Drawing {
+    let mut drawing = Drawing::new(width, ROW * rows.len() as f64, label);
     for (place, row) in rows.iter().enumerate() {
         let top = ROW * place as f64;
-        drawing.text("name", Anchor::Start, (0.0, top + 13.0), &row.name);
-        drawing.rect("track", (0.0, top + 19.0), (WIDTH, BAR), 2.0);
+        drawing.text("name", Anchor::Start, (0.0, top + 13.0), &space::fitted(&row.name, width, 12.5));
+        drawing.rect("track", (0.0, top + 19.0), (width, BAR), 2.0);
         let mut left = 0.0;
         for (part, (name, share)) in row.parts.iter().enumerate().filter(|(_, (_, share))| share.is_finite())
         {
-            let (wide, shown) = (share * WIDTH, format!("{} %", number::plain(100.0 * share)));
+            let (wide, shown) = (share * width, format!("{} %", number::plain(100.0 * share)));
             drawing.with_tip(&format!("{name}: {shown}"), |drawing| {
                 let inner = (wide - 1.0).max(0.0);
                 drawing.rect(&format!("fill {}", scheme_class(part)), (left, top + 19.0), (inner, BAR), 2.0);
@@ -44,17 +74,12 @@ pub(in super::super) fn stacks(label: &str, rows: &[Stack]) -> Drawing {
 /// Draws the legend, for the bar with the most parts.
 fn draw_key(drawing: &mut Drawing, rows: &[Stack]) {
     let Some(row) = rows.iter().max_by_key(|row| row.parts.len()) else { return };
-    let (mut at, mut line) = (0.0, drawing.height + 14.0);
-    for (place, (name, _)) in row.parts.iter().enumerate() {
-        let long = 18.0 + space::length(name, 12.0) + 16.0;
-        if at > 0.0 && at + long - 16.0 > drawing.width {
-            (at, line) = (0.0, line + KEY_LINE);
-        }
-        drawing.rect(&format!("fill {}", scheme_class(place)), (at, line - 10.0), (12.0, 12.0), 2.0);
-        drawing.text("entry", Anchor::Start, (at + 18.0, line), name);
-        at += long;
-    }
-    drawing.height = line + 6.0;
+    let names: Vec<&str> = row.parts.iter().map(|(name, _)| name.as_str()).collect();
+    let key = legend(drawing.width, &names, |sample, place, (x, y)| {
+        sample.rect(&format!("fill {}", scheme_class(place)), (x + 6.0, y - 6.0), (12.0, 12.0), 2.0);
+    });
+    drawing.place(&key, (0.0, drawing.height));
+    drawing.height += key.height;
 }
 
 #[cfg(test)]

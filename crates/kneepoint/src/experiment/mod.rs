@@ -42,6 +42,7 @@ pub use outcome::{Because, Reproduction};
 pub use publication::{Choice, Publication};
 pub use read::{parse, parse_in, parse_with};
 pub use sections::{FigureSpec, Scale};
+pub use vet::observed;
 
 use crate::study::Work;
 

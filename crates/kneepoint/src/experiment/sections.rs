@@ -1,50 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The sections of an experiment, declared field by field.
 
-use std::fmt;
-
 use super::claim::{Cause, Need};
 use crate::predict::Config;
-pub use crate::scenario::Words;
-use crate::settings::{Raw, Setting};
+pub use crate::scenario::{FigureSpec, Names, Scale, Words};
 use crate::spec::{Roster, Slot, Valid};
 use crate::study::Watched;
 use crate::trace::FlowId;
-
-/// Names in a list, or one alone.
-#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
-pub struct Names(pub Vec<String>);
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0.join(", "))
-    }
-}
-
-impl Setting for Names {
-    const KIND: &'static str = "list of names";
-    const JSON: &'static [&'static str] = &["string", "array"];
-    fn read(raw: &Raw) -> Result<Names, String> {
-        let one = |name: &Raw| match name {
-            Raw::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
-            _ => Err(format!("{name} is not a name: put it in quotes")),
-        };
-        match raw {
-            Raw::List(several) => several.iter().map(one).collect::<Result<_, _>>().map(Names),
-            alone => one(alone).map(|name| Names(vec![name])),
-        }
-    }
-}
-
-crate::choice! {
-    /// How an axis of a figure is divided.
-    pub enum Scale {
-        /// Evenly.
-        Linear = "linear",
-        /// By powers of ten.
-        Log = "log",
-    }
-}
 
 crate::settings! {
     /// What an experiment is.
@@ -55,44 +17,6 @@ crate::settings! {
         title: Words = Words::default();
         /// Publication, section, figure.
         source: Words = Words::default();
-    }
-}
-
-crate::settings! {
-    /// How the figure of an experiment is drawn.
-    pub struct FigureSpec {
-        /// The axis of the sweep, or `time`, along which it is drawn; names that are no numbers become bars.
-        x: Words = Words::default();
-        /// What the reader calls that axis, with its unit.
-        label: Words = Words::default();
-        /// How that axis is divided.
-        scale: Scale = Scale::Linear;
-        /// The axis each of whose labels has a line of its own.
-        series: Words = Words("scheme".into());
-        /// Metrics, or expressions of them as in claims, each in a panel of its own: `drop_ratio[group=web]`.
-        panels: Names = Names::default();
-        /// Metrics whose panels are divided by powers of ten.
-        log_panels: Names = Names::default();
-        /// Only what has these labels, as in `judge=queue`.
-        only: Names = Names::default();
-        /// Axes over whose labels the mean is taken.
-        mean_over: Names = Names::default();
-        /// Two metrics or expressions: for each label of the series a further panel with a dot for each label of `x`,
-        /// the first across and the second up.
-        plane: Names = Names::default();
-        /// Metrics or expressions of which tables are made: a line for each label of `x`, a column for each of the series.
-        tables: Names = Names::default();
-    } check |figure| {
-        let two = matches!(figure.plane.0.len(), 0 | 2);
-        if two { Ok(()) } else { Err("plane: name two metrics, the one across and the one up".into()) }
-    }
-}
-
-impl FigureSpec {
-    /// Everything that it shows, with the keys that say so.
-    pub fn shown(&self) -> impl Iterator<Item = (&'static str, &String)> {
-        let lists = [("panels", &self.panels), ("plane", &self.plane), ("tables", &self.tables)];
-        lists.into_iter().flat_map(|(key, names)| names.0.iter().map(move |name| (key, name)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::claim::Claim;
 use super::expression::{Axis, Check, Expression, Part};
-use super::{Experiment, FigureSpec, Point};
+use super::{Experiment, Point};
 use crate::fault::Faults;
 use crate::measure::Subject;
 use crate::scenario::tree::Table;
@@ -15,7 +15,7 @@ use crate::suggest::did_you_mean;
 use crate::table::Labels;
 
 /// The axes of the rows of a run, besides those of a sweep; their labels are known only after the run.
-fn observed() -> BTreeSet<&'static str> {
+pub fn observed() -> BTreeSet<&'static str> {
     let of_subjects = Subject::FEW.iter().flat_map(|subject| subject.axes().iter().copied());
     of_subjects.chain(["predictor", "judge", "time"]).collect()
 }
@@ -49,7 +49,7 @@ pub(super) fn vet(
         axes.0.push((bins.name.clone(), bins.labels()));
     }
     if let Some((figure, table)) = experiment.figure.as_ref().zip(drawn) {
-        for (key, axis) in along(figure, table) {
+        for (key, axis) in figure.axes() {
             axes.know(axis, table, key, faults);
         }
         for (key, text) in figure.shown() {
@@ -87,15 +87,6 @@ pub(super) fn vet(
             axes.have(&name, &labels, table, if claim.checks.is_empty() { "ours" } else { "check" }, faults);
         }
     }
-}
-
-/// The axes that a figure names, with the keys that do. A sweep without schemes has none of the default series.
-fn along<'f>(figure: &'f FigureSpec, table: &Table) -> Vec<(&'static str, &'f str)> {
-    let series = table.get("series").map(|_| ("series", figure.series.0.as_str()));
-    let only = figure.only.0.iter().map(|only| ("only", only.split('=').next().unwrap_or_default()));
-    let mean = figure.mean_over.0.iter().map(|axis| ("mean_over", axis.as_str()));
-    let all = [("x", figure.x.0.as_str())].into_iter().chain(series).chain(only).chain(mean);
-    all.filter(|(_, axis)| !axis.is_empty()).collect()
 }
 
 fn know_metric(

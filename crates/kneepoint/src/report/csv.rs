@@ -20,6 +20,26 @@ pub fn records(records: &Records) -> String {
     written(records.columns.clone(), records.rows.iter().map(|row| row.iter().map(field).collect()))
 }
 
+/// The table of numbers that [`table`] wrote; the error says where it is none. Names that had an apostrophe put before them, or escapes,
+/// keep these.
+pub fn read(text: &str) -> Result<Table, String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = reader.headers().map_err(|error| error.to_string())?.iter().map(String::from).collect();
+    let number = |(place, field): (usize, &str)| match field {
+        "" => Ok(f64::NAN),
+        number => number
+            .parse()
+            .map_err(|_| format!("`{}` in column {} is not a number", visible(number), place + 1)),
+    };
+    let row = |record: Result<csv::StringRecord, csv::Error>| {
+        let record = record.map_err(|error| error.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let numbers = record.iter().enumerate().map(number).collect::<Result<Vec<f64>, String>>();
+        numbers.map_err(|why| format!("line {line}: {why}"))
+    };
+    Ok(Table { columns, rows: reader.records().map(row).collect::<Result<_, String>>()? })
+}
+
 fn field(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => harmless(text),
@@ -58,19 +78,21 @@ mod tests {
     use crate::measure::Subject;
     use crate::visible::acts;
 
-    fn read(text: &str) -> Table {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let columns = reader.headers().unwrap().iter().map(String::from).collect();
-        let value = |field: &str| if field.is_empty() { f64::NAN } else { field.parse().unwrap() };
-        let rows = reader.records().map(|record| record.unwrap().iter().map(value).collect()).collect();
-        Table { columns, rows }
-    }
-
     #[test]
     fn a_table_reads_back_as_it_was() {
         let columns = vec!["time_s".into(), "queue_packets[a,\"b\"]".into()];
         let written = Table { columns, rows: vec![vec![0.1, 1.0 / 3.0], vec![1e-300, 6.02e23]] };
-        assert_eq!(read(&table(&written)), written);
+        assert_eq!(read(&table(&written)).unwrap(), written);
+        let undefined = read("a,b\n,2\n").unwrap();
+        assert!(undefined.rows[0][0].is_nan() && undefined.rows[0][1] == 2.0);
+    }
+
+    #[test]
+    fn a_damaged_table_says_where() {
+        for (damaged, place) in [("a,b\n1,2\n3,x\n", "line 3: `x` in column 2"), ("a,b\n1\n", "line: 2")] {
+            let said = read(damaged).unwrap_err();
+            assert!(said.contains(place), "{said}");
+        }
     }
 
     #[test]

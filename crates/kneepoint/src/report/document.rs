@@ -2,7 +2,9 @@
 //! Documents: sections of prose, tables, figures and claims, the same for every [format](super::format).
 
 use crate::chart::Drawing;
-use crate::table::{Estimate, number};
+use crate::metric::Metric;
+use crate::table::number::{self, Spread};
+use crate::table::{Bounds, Estimate};
 
 /// A report for people.
 pub struct Document {
@@ -67,7 +69,7 @@ pub enum Inline {
 }
 
 /// Lines of cells under columns; the first column has the names of the lines.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Table {
     /// The title of the first column.
     pub corner: String,
@@ -80,7 +82,7 @@ pub struct Table {
 }
 
 /// A column of a table.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Column {
     /// Its title.
     pub title: String,
@@ -95,7 +97,7 @@ pub struct Column {
 }
 
 /// A line of a table.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct TableLine {
     /// Its name.
     pub name: String,
@@ -107,15 +109,38 @@ pub struct TableLine {
     pub cells: Vec<Shown>,
 }
 
-/// Text, or a mean with its half width over several seeds.
+/// Text, or a mean with its confidence interval over several seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The text or the mean.
     pub mean: String,
-    /// Half of the confidence interval.
-    pub half_width: Option<String>,
-    /// Whether it is the best of its column.
-    pub best: bool,
+    /// The confidence interval.
+    pub spread: Option<Spread>,
+    /// Its place among the numbers that it is compared with.
+    pub standing: Standing,
+}
+
+/// The place of a number among those under the same conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// Worse than the best, or not compared with any.
+    #[default]
+    Unmarked,
+    /// The best mean.
+    Best,
+    /// Statistically indistinguishable from the best.
+    Alike,
+}
+
+impl Standing {
+    /// Its mark behind a number in text; none for most numbers.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Standing::Unmarked => "",
+            Standing::Best => "*",
+            Standing::Alike => "≈",
+        }
+    }
 }
 
 /// The arrangement of figures on a page.
@@ -167,14 +192,7 @@ pub struct Finding {
 impl Document {
     /// Every figure, in order.
     pub fn figures(&self) -> Vec<&Figure> {
-        fn of(block: &Block) -> Vec<&Figure> {
-            match block {
-                Block::Figures(_, figures) => figures.iter().collect(),
-                Block::Pages { blocks, .. } => blocks.iter().flat_map(of).collect(),
-                _ => Vec::new(),
-            }
-        }
-        self.sections.iter().flat_map(|section| &section.blocks).flat_map(of).collect()
+        self.sections.iter().flat_map(|section| &section.blocks).flat_map(Block::figures).collect()
     }
 }
 
@@ -199,6 +217,15 @@ impl Block {
     /// A paragraph.
     pub fn prose(text: impl Into<Prose>) -> Block {
         Block::Prose(text.into())
+    }
+
+    /// Every figure in it, in order.
+    pub(super) fn figures(&self) -> Vec<&Figure> {
+        match self {
+            Block::Figures(_, figures) => figures.iter().collect(),
+            Block::Pages { blocks, .. } => blocks.iter().flat_map(Block::figures).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Blocks that a terminal leaves out.
@@ -277,16 +304,31 @@ impl TableLine {
 }
 
 impl Shown {
-    /// An estimate times `scale`, to the digits that its half width leaves any meaning.
+    /// An estimate times `scale`, to the digits that its interval leaves any meaning, for a quantity without bounds.
     pub fn of(estimate: &Estimate, scale: f64) -> Shown {
-        let (mean, half_width) = number::estimate(estimate, scale);
-        Shown { mean, half_width, best: false }
+        Shown::within(estimate, scale, Bounds::NONE)
     }
 
-    /// `12.3 ± 0.4`
+    /// The estimate of a metric in its unit for people, with an interval inside its bounds.
+    pub fn metric(estimate: &Estimate, metric: &Metric) -> Shown {
+        Shown::within(estimate, metric.scale, metric.bounds)
+    }
+
+    /// An estimate times `scale`, with an interval inside the bounds of its quantity.
+    pub fn within(estimate: &Estimate, scale: f64, bounds: Bounds) -> Shown {
+        let (mean, spread) = number::quoted(estimate, scale, bounds);
+        Shown { mean, spread, standing: Standing::Unmarked }
+    }
+
+    /// In the place that it has among others.
+    pub fn standing(self, standing: Standing) -> Shown {
+        Shown { standing, ..self }
+    }
+
+    /// `12.3 ± 0.4` or `4 (0–14)`, without a mark.
     pub fn text(&self) -> String {
-        match &self.half_width {
-            Some(half_width) => format!("{} ± {half_width}", self.mean),
+        match &self.spread {
+            Some(spread) => format!("{} {spread}", self.mean),
             None => self.mean.clone(),
         }
     }
@@ -294,6 +336,6 @@ impl Shown {
 
 impl<T: Into<String>> From<T> for Shown {
     fn from(text: T) -> Shown {
-        Shown { mean: text.into(), half_width: None, best: false }
+        Shown { mean: text.into(), spread: None, standing: Standing::Unmarked }
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A comparison that never ran, to try reports on.
 
-use super::{Comparison, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
+use super::{Comparison, Factors, Manifest, RunResult, SCHEMA_VERSION, SchemeResult};
+use crate::measure::Subject;
+use crate::scenario::Settings;
 use crate::table::{Labels, Row, Table, jain_index};
 
 /// Two schemes, three seeds.
@@ -11,10 +13,10 @@ pub(super) fn comparison() -> Comparison {
 
 /// Any number of schemes, three seeds; the more to the right the emptier their queues.
 pub(super) fn of(title: &str, schemes: &[&str]) -> Comparison {
-    Comparison {
-        title: title.into(),
-        schemes: (0..).zip(schemes).map(|(place, scheme)| scheme_result(scheme, place)).collect(),
-        manifest: Manifest {
+    Comparison::of_schemes(
+        title.into(),
+        (0..).zip(schemes).map(|(place, scheme)| scheme_result(scheme, place)).collect(),
+        Manifest {
             schema_version: SCHEMA_VERSION,
             tool_version: "0.1.0".into(),
             git_revision: Some("a07d871".into()),
@@ -32,7 +34,33 @@ pub(super) fn of(title: &str, schemes: &[&str]) -> Comparison {
             notes: vec!["Buffers of one bandwidth-delay product.".into()],
             presets: Default::default(),
         },
+    )
+}
+
+/// Four congestion controls with three buffers and three round trips, three seeds, without series.
+pub(super) fn grid() -> Comparison {
+    let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
+    let mut cases: Vec<Settings> = Vec::new();
+    for control in ["cubic", "reno", "bbr", "vegas"] {
+        for buffer in ["0.5bdp", "1bdp", "2bdp"] {
+            cases.extend(["20ms", "80ms", "200ms"].map(|rtt| {
+                vec![
+                    pair("flows.long.cc", control),
+                    pair("topology.buffer", buffer),
+                    pair("topology.rtt", rtt),
+                ]
+            }));
+        }
     }
+    let all = Factors::of(&cases);
+    let schemes = all.levels.iter().enumerate().map(|(case, levels)| {
+        let place = (levels[0] + levels[2]) as u64;
+        let mut scheme = scheme_result(&all.name(case, ""), place);
+        scheme.runs.iter_mut().for_each(|run| run.rows.retain(|row| !Subject::Length.has(row)));
+        SchemeResult { levels: levels.clone(), series: None, ..scheme }
+    });
+    let schemes = schemes.collect();
+    Comparison { factors: all.factors, schemes, ..of("A grid", &[]) }
 }
 
 /// Noise in [-1, 1] that is the same each time.
@@ -53,6 +81,7 @@ fn scheme_result(scheme: &str, place: u64) -> SchemeResult {
     });
     SchemeResult {
         scheme: scheme.into(),
+        levels: Vec::new(),
         controls: Labels::from([("forward".to_string(), "reno".to_string())]),
         runs: runs.collect(),
         measured: Some((50.0, 100.0)),
@@ -83,7 +112,7 @@ fn rows(level: f64, place: u64) -> Vec<Row> {
     let run = of_link(Row::new([]))
         .with("window_s", 100.0)
         .with("jain_index", jain_index(&goodputs))
-        .with("goodput_bps", goodputs.iter().sum::<f64>() / 10.0);
+        .with("flow_goodput_bps", goodputs.iter().sum::<f64>() / 10.0);
     let link = of_link(Row::new([("link", "r1-r2".into())]))
         .with("buffer_packets", 1125.0)
         .with("capacity_bps", 1.5e8)
@@ -144,7 +173,10 @@ fn series(level: f64, place: u64) -> Table {
         "drops[r1-r2]",
         "marks[r1-r2]",
         "throughput_bps[forward]",
+        "active_flows[forward]",
         "retransmissions[forward]",
+        "timeouts[forward]",
+        "rtt_ms[forward]",
         "window_packets[forward/0]",
         "window_packets[forward/9]",
     ];
@@ -164,7 +196,10 @@ fn series(level: f64, place: u64) -> Table {
             if place == 0 && step % 140 == 139 { 30.0 } else { 0.0 },
             if place > 0 { libm::floor(8.0 * noise(step + 5).max(0.0)) } else { 0.0 },
             1.45e8 * (1.0 + 0.02 * noise(step + 7)),
+            libm::floor(10.0 * started),
             0.0,
+            if step % 700 == 699 { 1.0 } else { 0.0 },
+            60.0 + started * level * 0.06,
             started * (120.0 + level * 0.2) * (0.5 + 0.5 * saw(11.0, 0.3)),
             started * (110.0 + level * 0.2) * (0.5 + 0.5 * saw(13.0, 0.8)),
         ]

@@ -3,16 +3,19 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::document::Shown;
-use super::{Comparison, RunResult, SchemeResult};
+use super::contest::Judgement;
+use super::document::{Shown, Standing};
+use super::{Comparison, SchemeResult};
 use crate::measure::{Subject, headlines};
-use crate::metric::{Better, Metric};
+use crate::metric::Metric;
 use crate::table::{Estimate, Labels, value};
 
 /// The headline metrics: one column per metric that is defined for some scheme, one line per scheme.
 pub(super) struct Grid {
     pub(super) metrics: Vec<&'static Metric>,
     pub(super) lines: Vec<(String, Vec<Shown>)>,
+    /// Metrics that are the same in every line, and are no column, each with its number: `marked 0 %`.
+    pub(super) same: Vec<String>,
 }
 
 impl Grid {
@@ -20,42 +23,57 @@ impl Grid {
         let defined = |metric: &&Metric| {
             comparison.schemes.iter().any(|scheme| scheme.estimate(&metric.key).mean.is_finite())
         };
-        let metrics: Vec<_> = headlines().filter(defined).collect();
-        let marks: Vec<Vec<bool>> = metrics.iter().map(|metric| best(comparison, metric)).collect();
-        let line = |(rank, scheme): (usize, &SchemeResult)| {
-            let cell = |(metric, marked): (&&Metric, &Vec<bool>)| {
-                let shown = Shown::of(&scheme.estimate(&metric.key), metric.scale);
-                Shown { best: marked[rank], ..shown }
+        let column = |metric: &'static Metric| {
+            let standings = standings(comparison, metric);
+            let cell = |(scheme, standing): (&SchemeResult, Standing)| {
+                Shown::metric(&scheme.estimate(&metric.key), metric).standing(standing)
             };
-            (scheme.scheme.clone(), metrics.iter().zip(&marks).map(cell).collect())
+            (metric, comparison.schemes.iter().zip(standings).map(cell).collect())
         };
-        let lines = comparison.schemes.iter().enumerate().map(line).collect();
-        Grid { metrics, lines }
+        let columns: Vec<(&'static Metric, Vec<Shown>)> = headlines().filter(defined).map(column).collect();
+        let (same, columns): (Vec<_>, Vec<_>) =
+            columns.into_iter().partition(|(_, cells)| is_constant(cells));
+        let line = |(rank, scheme): (usize, &SchemeResult)| {
+            let cells = columns.iter().map(|(_, cells)| cells[rank].clone());
+            (scheme.scheme.clone(), cells.collect())
+        };
+        Grid {
+            lines: comparison.schemes.iter().enumerate().map(line).collect(),
+            metrics: columns.iter().map(|(metric, _)| *metric).collect(),
+            same: same.iter().map(told).collect(),
+        }
+    }
+
+    /// The metrics that are no column, in a sentence.
+    pub(super) fn constants(&self) -> Option<String> {
+        (!self.same.is_empty()).then(|| format!("The same in every row: {}.", self.same.join(", ")))
     }
 }
 
-/// Which schemes have the best mean of a metric, or one that their seeds do not tell apart from it. None of them where no number
-/// is better than another, or where they are all alike.
-fn best(comparison: &Comparison, metric: &Metric) -> Vec<bool> {
-    let none = vec![false; comparison.schemes.len()];
-    let Some(better) = metric.better else { return none };
-    let worth = |run: &RunResult| match better {
-        Better::More => value(&run.rows, &metric.key, &[]),
-        Better::Less => -value(&run.rows, &metric.key, &[]),
-    };
-    let mean = |scheme: &SchemeResult| Estimate::of(&scheme.runs.iter().map(worth).collect::<Vec<_>>()).mean;
-    let known = comparison.schemes.iter().filter(|scheme| mean(scheme).is_finite());
-    let Some(first) = known.max_by(|one, other| mean(one).total_cmp(&mean(other))) else { return none };
-    let alike = |scheme: &SchemeResult| {
-        let lead = |run: &RunResult| {
-            let own = scheme.runs.iter().find(|own| own.seed == run.seed)?;
-            Some(worth(run) - worth(own))
-        };
-        let lead = Estimate::of(&first.runs.iter().filter_map(lead).collect::<Vec<_>>());
-        lead.mean.is_finite() && lead.interval().0 <= 0.0
-    };
-    let alike: Vec<bool> = comparison.schemes.iter().map(alike).collect();
-    if alike.iter().all(|alike| *alike) { none } else { alike }
+/// The place of each scheme in a metric among those under the same conditions; unmarked where no number is better than another.
+fn standings(comparison: &Comparison, metric: &Metric) -> Vec<Standing> {
+    let mut all = vec![Standing::Unmarked; comparison.schemes.len()];
+    let Some(better) = metric.better else { return all };
+    for contest in comparison.contests() {
+        let judged = Judgement::of(comparison, &contest, better, &|run| value(&run.rows, &metric.key, &[]));
+        for rank in contest.rivals {
+            all[rank] = judged.as_ref().map_or(Standing::Unmarked, |judged| judged.standing(rank));
+        }
+    }
+    all
+}
+
+/// The marks of a table in a sentence; none without marks.
+pub(super) fn marks(cells: &[Shown], best: &str) -> Option<String> {
+    let any = |standing| cells.iter().any(|cell| cell.standing == standing);
+    let alike = any(Standing::Alike)
+        .then(|| format!(" {} statistically indistinguishable from it (p ≥ 0.05).", Standing::Alike.mark()));
+    any(Standing::Best).then(|| {
+        format!(
+            "{best} the best mean under its conditions, by paired seeds with Holm's correction.{}",
+            alike.unwrap_or_default()
+        )
+    })
 }
 
 /// The metrics of one link, group or class over the runs of a scheme.
@@ -114,7 +132,7 @@ impl Serialize for Measured {
         for (axis, label) in &self.labels {
             map.serialize_entry(axis, label)?;
         }
-        for (metric, estimate) in &self.estimates {
+        for (metric, estimate) in self.estimates.iter().filter(|(_, estimate)| estimate.mean.is_finite()) {
             map.serialize_entry(&metric.key, estimate)?;
         }
         map.end()
@@ -126,6 +144,8 @@ pub(super) struct Breakdown {
     /// The rank of the scheme, its name, and that of the link, group or class.
     pub(super) columns: Vec<(usize, String, String)>,
     pub(super) lines: Vec<(&'static Metric, Vec<Shown>)>,
+    /// Metrics that are the same in all of several columns, each with its number: `flows 50`.
+    pub(super) same: Vec<String>,
 }
 
 impl Breakdown {
@@ -141,13 +161,30 @@ impl Breakdown {
         }
         let line = |(place, metric): (usize, &'static Metric)| {
             let defined = all.iter().any(|estimates| estimates[place].1.mean.is_finite());
-            let cells = || all.iter().map(|estimates| Shown::of(&estimates[place].1, metric.scale)).collect();
+            let cells =
+                || all.iter().map(|estimates| Shown::metric(&estimates[place].1, metric)).collect::<Vec<_>>();
             (defined && wanted(metric)).then(|| (metric, cells()))
         };
-        let lines = subject.metrics().iter().enumerate().filter_map(line).collect();
-        Breakdown { columns, lines }
+        let lines: Vec<(&'static Metric, Vec<Shown>)> =
+            subject.metrics().iter().enumerate().filter_map(line).collect();
+        let (same, lines): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(_, cells)| is_constant(cells));
+        Breakdown { columns, lines, same: same.iter().map(told).collect() }
     }
 }
+
+/// A metric with the number of all its cells: `flows 50`.
+fn told((metric, cells): &(&'static Metric, Vec<Shown>)) -> String {
+    let number = cells.first().map_or_else(String::new, Shown::text);
+    format!("{} {number} {}", metric.short, metric.unit).trim_end().to_string()
+}
+
+/// Whether several cells say the same.
+fn is_constant(cells: &[Shown]) -> bool {
+    cells.len() > 1 && cells.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// More cases than this are counted instead of being named.
+const NAMED: usize = 3;
 
 impl Comparison {
     /// A sentence on the numbers, as `Means … over 3 seeds (1, 2, 3).`, and on missing schemes.
@@ -158,6 +195,13 @@ impl Comparison {
             [] => {}
             all if all.len() == self.schemes.len() => {
                 said += " All seeds gave the same run: nothing here is random.";
+            }
+            some if some.len() > NAMED => {
+                let all = self.schemes.len();
+                said += &format!(
+                    " In {} of {all} cases nothing is random: all seeds gave the same run.",
+                    some.len()
+                );
             }
             some => {
                 said +=
@@ -173,7 +217,14 @@ impl Comparison {
     /// Planned schemes without a run, where each has a scenario of its own.
     fn without_a_run(&self) -> Vec<&str> {
         let scenarios = &self.manifest.scenario;
-        let ran = |name: &str| self.schemes.iter().any(|scheme| scheme.scheme == name);
+        // A row of a comparison with several factors has the name of its scenario as a level.
+        let is_level = |name: &str, scheme: &SchemeResult| {
+            let levels = self.factors.iter().zip(&scheme.levels);
+            levels
+                .into_iter()
+                .any(|(factor, level)| factor.key == "scheme" && factor.levels[*level].text == name)
+        };
+        let ran = |name: &str| self.schemes.iter().any(|one| one.scheme == name || is_level(name, one));
         // Rows of a single scenario's sweep have names that are not the scenario's.
         let planned = scenarios.iter().filter(|_| scenarios.len() > 1).map(|(name, _)| name.as_str());
         planned.filter(|name| !ran(name)).collect()
@@ -191,9 +242,7 @@ impl Comparison {
                 _ => {
                     let done = if least < most { format!("{least} to {most}") } else { most.to_string() };
                     let lone = if least == 1 { " One run: no confidence interval." } else { "" };
-                    format!(
-                        "Means and half widths of their 95 % confidence intervals over {done} {planned}.{lone}"
-                    )
+                    format!("Means with 95 % confidence intervals over {done} {planned}.{lone}")
                 }
             };
         }
@@ -209,7 +258,9 @@ impl Comparison {
             }
         };
         if seeds.len() > 1 {
-            format!("Means and half widths of their 95 % confidence intervals over {list}.")
+            format!(
+                "Means with 95 % confidence intervals over {list}; none where every run has the same number."
+            )
         } else {
             format!("One run, {list}: no confidence interval.")
         }

@@ -40,12 +40,12 @@ mod tests {
     #[test]
     fn an_outcome_has_its_version_first_and_a_list_has_a_line_for_each_object() {
         let text = super::render(&json!({"a": 0.1, "b": f64::NAN}));
-        assert!(text.starts_with("{\n  \"schema_version\": 3,\n  \"a\": 0.1,\n  \"b\": null\n}"), "{text}");
+        assert!(text.starts_with("{\n  \"schema_version\": 4,\n  \"a\": 0.1,\n  \"b\": null\n}"), "{text}");
         let objects = [json!({"a": 1}), json!({"a": 2})];
         let lines = super::lines("claims", &objects);
         assert_eq!(lines.lines().count(), 4);
         let read: Value = serde_json::from_str(&lines).unwrap();
-        assert_eq!(read, json!({"schema_version": 3, "claims": objects}));
-        assert_eq!(super::line(&json!({"a": 1})), r#"{"schema_version":3,"a":1}"#);
+        assert_eq!(read, json!({"schema_version": 4, "claims": objects}));
+        assert_eq!(super::line(&json!({"a": 1})), r#"{"schema_version":4,"a":1}"#);
     }
 }

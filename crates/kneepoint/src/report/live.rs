@@ -170,6 +170,7 @@ impl Report {
     fn comparison(&self) -> Comparison {
         let scheme = |case: &Case, side: usize| SchemeResult {
             scheme: format!("{}, {}", case.case, ["kernel", "simulator"][side]),
+            levels: Vec::new(),
             controls: case.controls.clone(),
             runs: [&case.measured, &case.predicted][side].clone(),
             measured: None,
@@ -177,7 +178,7 @@ impl Report {
             theory: None,
         };
         let schemes = self.cases.iter().flat_map(|case| [scheme(case, 0), scheme(case, 1)]);
-        Comparison { title: self.title.clone(), schemes: schemes.collect(), manifest: self.manifest.clone() }
+        Comparison::of_schemes(self.title.clone(), schemes.collect(), self.manifest.clone())
     }
 }
 
@@ -412,7 +413,7 @@ mod tests {
         let page = html::render(&document);
         html::tests::check(&page);
         assert!(page.contains("a &lt;case&gt;, kernel") && page.contains("a &lt;case&gt;, simulator"));
-        assert_eq!(document.figures().len(), 6);
+        assert_eq!(document.figures().len(), 2, "the course of either side");
         let csv = csv::records(&records(&report));
         assert_eq!(csv.lines().count(), 1 + report.cases[0].metrics.len());
         let read: serde_json::Value = serde_json::from_str(&json::render(&report)).unwrap();

@@ -3,8 +3,8 @@
 
 use super::document::{Block, Column, Figure, Layout, Section, Shown, Table, TableLine};
 use super::grid::{Measured, measured};
-use super::{Comparison, SchemeResult};
-use crate::chart::{Crossings, crossings, scheme_class};
+use super::{Comparison, SchemeResult, names};
+use crate::chart::{Crossings, crossings};
 use crate::measure::Subject;
 use crate::metric::Metric;
 
@@ -17,8 +17,9 @@ pub(super) fn sections(comparison: &Comparison) -> Vec<Section> {
     if !several {
         return Vec::new();
     }
-    let figures: Vec<Figure> =
-        (0..).zip(&comparison.schemes).filter_map(|(rank, one)| figure(rank, one)).collect();
+    let schemes: Vec<&str> = comparison.schemes.iter().map(|one| one.scheme.as_str()).collect();
+    let named = |(rank, one)| figure(names::figure("loads", &schemes, rank), one);
+    let figures: Vec<Figure> = (0..).zip(&comparison.schemes).filter_map(named).collect();
     let pictures = Block::pages(vec![Block::Figures(Layout::Halves, figures)]);
     let table = |subject, corner: &str| Block::Table(lines(comparison, subject, corner));
     vec![
@@ -50,9 +51,9 @@ fn lines(comparison: &Comparison, subject: Subject, corner: &str) -> Table {
             _ => format!("{}: {}", scheme.scheme, one.name(scheme)),
         };
         let cell = |metric: &&Metric| {
-            one.estimate(&metric.key).map_or("–".into(), |estimate| Shown::of(&estimate, metric.scale))
+            one.estimate(&metric.key).map_or("–".into(), |estimate| Shown::metric(&estimate, metric))
         };
-        let class = (comparison.schemes.len() > 1).then(|| scheme_class(*rank));
+        let class = (comparison.schemes.len() > 1).then(|| comparison.class_of(*rank));
         TableLine { class, ..TableLine::new(name, metrics.iter().map(cell).collect()) }
     };
     Table {
@@ -64,7 +65,7 @@ fn lines(comparison: &Comparison, subject: Subject, corner: &str) -> Table {
 }
 
 /// The links of a scheme in a line, with the groups that cross them.
-fn figure(rank: usize, scheme: &SchemeResult) -> Option<Figure> {
+fn figure(name: String, scheme: &SchemeResult) -> Option<Figure> {
     let links = measured(scheme, Subject::Link);
     let at = measured(scheme, Subject::Crossing);
     let mean = |one: &Measured, key: &str| one.estimate(key).map_or(f64::NAN, |estimate| estimate.mean);
@@ -85,7 +86,7 @@ fn figure(rank: usize, scheme: &SchemeResult) -> Option<Figure> {
     };
     let title = format!("Loads, {}", scheme.scheme);
     (chart.links.len() <= MOST_LINKS).then(|| Figure {
-        name: format!("loads_{}", rank + 1),
+        name,
         drawing: crossings(&title, &chart),
         title,
         note: "Above: how busy each measured link was. Below: each group's share of the bytes that it served.",
@@ -117,6 +118,6 @@ mod tests {
         assert_eq!((figures.len(), table.lines.len()), (2, 4));
         let [Block::Table(crossings)] = &groups.blocks[..] else { panic!() };
         assert_eq!(crossings.lines[3].name, "prert/pi: forward (reno) on r2-r3");
-        assert_eq!(crossings.lines[3].cells[0].text(), "75 ± 0");
+        assert_eq!(crossings.lines[3].cells[0].text(), "75");
     }
 }

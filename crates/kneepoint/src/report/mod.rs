@@ -4,8 +4,12 @@
 
 pub mod coexistence;
 pub mod comparison;
+mod contest;
 pub mod csv;
+pub mod difference;
 pub mod document;
+pub mod factor;
+pub mod figure;
 mod figures;
 pub mod fluid;
 pub mod format;
@@ -15,18 +19,26 @@ pub mod live;
 mod loads;
 mod manifest;
 pub mod markov;
+pub mod names;
 pub mod output;
+mod parts;
+pub mod pictures;
+mod pivot;
 pub mod playback;
 pub mod predictions;
+pub mod reading;
 pub mod reproduction;
 mod shares;
 pub mod tables;
 mod transfers;
+pub mod verdict;
 
 use std::collections::BTreeMap;
 
 use serde::ser::{SerializeSeq, Serializer};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer};
+
+pub use factor::{Factor, Factors, Level};
 
 use crate::fluid::{Misfit, Theory};
 use crate::keys::Shape;
@@ -45,13 +57,15 @@ pub const PARTS: [(&str, Subject); 7] = [
 ];
 
 /// The version of the layout of files written here; a reader that knows it knows every key.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Schemes that ran the same scenario with the same seeds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The title of the report.
     pub title: String,
+    /// What differs between the schemes: of a comparison, the scheme itself and what else was varied; of a sweep, its axes.
+    pub factors: Vec<Factor>,
     /// The schemes, in order.
     pub schemes: Vec<SchemeResult>,
     /// The manifest of the runs.
@@ -61,8 +75,10 @@ pub struct Comparison {
 /// The results of one scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemeResult {
-    /// Its name in tables.
+    /// Its full name.
     pub scheme: String,
+    /// The place of its level in each factor of the comparison.
+    pub levels: Vec<usize>,
     /// The congestion controls of its groups, by group; groups without one are absent.
     pub controls: Labels,
     /// One run per seed.
@@ -118,8 +134,23 @@ crate::keys! {
         /// Events that the engine handled; 0 where it was not simulated.
         pub events: u64,
         /// The results: numbers under labels.
+        #[serde(serialize_with = "known")]
         pub rows: Vec<Row>,
     }
+}
+
+/// Rows without the metrics that are undefined: most of them do not apply to most rows.
+fn known<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> {
+    let defined = |row: &Row| Row {
+        labels: row.labels.clone(),
+        values: row
+            .values
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .map(|(key, value)| (key.clone(), *value))
+            .collect(),
+    };
+    serializer.collect_seq(rows.iter().map(defined))
 }
 
 impl RunResult {
@@ -131,7 +162,7 @@ impl RunResult {
 
 crate::keys! {
     /// The provenance of runs: enough to repeat them.
-    #[derive(Clone, Debug, Default, PartialEq)]
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
     pub struct Manifest {
         /// The version of the layout of all documents and tables.
         pub schema_version: u32,
@@ -140,7 +171,7 @@ crate::keys! {
         /// The revision of its source; null where it is unknown.
         pub git_revision: Option<String>,
         /// The scenarios that were run.
-        #[serde(serialize_with = "named_texts")]
+        #[serde(serialize_with = "named_texts", deserialize_with = "texts_by_name")]
         pub scenario: Vec<(String, String)> => Shape::List(&Named::SHAPE),
         /// SHA-256 of these texts in order.
         pub scenario_hash: String,
@@ -178,6 +209,17 @@ fn named_texts<S: Serializer>(texts: &[(String, String)], serializer: S) -> Resu
         list.serialize_element(&Named { name, text })?;
     }
     list.end()
+}
+
+/// The list that [`named_texts`] wrote.
+fn texts_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
+    #[derive(Deserialize)]
+    struct Text {
+        name: String,
+        text: String,
+    }
+    let list = Vec::<Text>::deserialize(deserializer)?;
+    Ok(list.into_iter().map(|Text { name, text }| (name, text)).collect())
 }
 
 #[cfg(test)]

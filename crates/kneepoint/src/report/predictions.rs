@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The accuracy of congestion predictors: the document, and records for machines.
 
+use super::Factor;
 use super::document::{Block, Column, Document, Figure, Layout, Section, Shown, Table, TableLine};
+use super::names;
 use crate::chart::{Bar, Curve, Panel, bars, scheme_class};
 use crate::predict::{Judge, Score};
-use crate::table::{Cell, Estimate, Records, number};
+use crate::table::{Bounds, Cell, Estimate, Records, number};
 
 crate::keys! {
     /// Predictors that watched flows.
@@ -12,6 +14,8 @@ crate::keys! {
     pub struct Predictions {
         /// The scenario or the captures.
         pub title: String,
+        /// What differs between the cases of a sweep.
+        pub factors: Vec<Factor>,
         /// One for each watched flow.
         pub cases: Vec<WatchedFlow>,
         /// Remarks for readers.
@@ -23,6 +27,9 @@ crate::keys! {
     pub struct WatchedFlow {
         /// The case of the sweep; empty without one.
         pub case: String,
+        /// The place of its level in each factor.
+        #[serde(skip)]
+        pub levels: Vec<usize>,
         /// The flow.
         pub flow: String,
         /// Whose losses were known: `flow`, `queue`.
@@ -201,12 +208,17 @@ pub fn document(predictions: &Predictions) -> Document {
     let about = "The accuracy of congestion predictors. Efficiency: predictions that a loss followed. False positives: \
                  those that no loss followed. False negatives: losses without a prediction.";
     let mut sections = Vec::new();
+    let flows: Vec<String> =
+        predictions.cases.iter().map(|watched| format!("{} {}", watched.case, watched.flow)).collect();
+    let flows: Vec<&str> = flows.iter().map(String::as_str).collect();
     for (place, watched) in predictions.cases.iter().enumerate() {
+        let file = |kind: &str| names::figure(kind, &flows, place);
         let case = if watched.case.is_empty() { String::new() } else { format!("{}: ", watched.case) };
         for judge in &watched.judges {
             let heading = format!("{case}{}, judged by {}", watched.flow, spoken(*judge));
-            let figures = MEASURES.iter().map(|measure| figure(watched, place, *judge, measure)).collect();
-            let course = watched.course.iter().map(|course| round_trips(course, place)).collect();
+            let figures = MEASURES.iter().map(|measure| figure(watched, &file, *judge, measure)).collect();
+            let course =
+                watched.course.iter().map(|course| round_trips(course, file("round-trips"))).collect();
             let mut blocks = vec![
                 Block::Figures(Layout::Whole, course),
                 Block::Table(table(watched, *judge)),
@@ -228,7 +240,7 @@ const INTERVALS: &str = "Intervals are Wilson's for 95 % and so many episodes. B
                          all of them shifted by a random time.";
 
 /// Round trips against time, with the losses at the upper edge.
-fn round_trips(course: &Course, place: usize) -> Figure {
+fn round_trips(course: &Course, name: String) -> Figure {
     let points = &course.round_trips;
     let greatest =
         points.iter().fold((0.0, 0.0), |(x, y): (f64, f64), point| (point.0.max(x), point.1.max(y)));
@@ -240,7 +252,7 @@ fn round_trips(course: &Course, place: usize) -> Figure {
     panel.line(&scheme_class(0), &mean);
     panel.events(&scheme_class(1), &course.losses);
     Figure {
-        name: format!("round-trips-{}", place + 1),
+        name,
         title: title.into(),
         note: "The line is the mean of each interval, the band its range; a tick at the upper edge is a lost packet.",
         class: None,
@@ -251,7 +263,9 @@ fn round_trips(course: &Course, place: usize) -> Figure {
 fn table(watched: &WatchedFlow, judge: Judge) -> Table {
     let compared = !watched.chance.is_empty();
     let line = |(rank, name): (usize, &str)| {
-        let own = MEASURES.iter().map(|measure| Shown::of(&watched.measured(name, judge, measure), SCALE));
+        let own = MEASURES
+            .iter()
+            .map(|measure| Shown::within(&watched.measured(name, judge, measure), SCALE, Bounds::FRACTION));
         let chance = Estimate { mean: watched.by_chance(name, judge), half_width: None };
         let cells = own.chain(compared.then(|| Shown::of(&chance, SCALE)));
         TableLine { class: Some(scheme_class(rank)), ..TableLine::new(name, cells.collect()) }
@@ -265,14 +279,14 @@ fn table(watched: &WatchedFlow, judge: Judge) -> Table {
     }
 }
 
-fn figure(watched: &WatchedFlow, place: usize, judge: Judge, measure: &Measure) -> Figure {
+fn figure(watched: &WatchedFlow, file: &dyn Fn(&str) -> String, judge: Judge, measure: &Measure) -> Figure {
     let bar = |(rank, name): (usize, &str)| {
         let estimate = watched.measured(name, judge, measure);
         let (low, high) = estimate.interval();
         Bar {
             class: scheme_class(rank),
             name: name.to_string(),
-            shown: Shown::of(&estimate, SCALE).text(),
+            shown: Shown::within(&estimate, SCALE, Bounds::FRACTION).text(),
             mean: estimate.mean * SCALE,
             interval: (low * SCALE, high * SCALE),
         }
@@ -280,7 +294,7 @@ fn figure(watched: &WatchedFlow, place: usize, judge: Judge, measure: &Measure) 
     let all: Vec<Bar> = watched.predictors().into_iter().enumerate().map(bar).collect();
     let title = format!("{}, %", measure.title);
     Figure {
-        name: format!("{}-{}-{}", measure.title.replace(' ', "-"), named(judge), place + 1),
+        name: file(&format!("{}-{}", measure.title.replace(' ', "-"), named(judge))),
         drawing: bars(&title, &all),
         title,
         note: "",
@@ -308,137 +322,27 @@ fn named(judge: Judge) -> &'static str {
 
 /// A row for each flow, run, predictor and judge.
 pub fn records(predictions: &Predictions) -> Records {
-    let columns = ["case", "flow", "seed", "predictor", "judged_by", "n1", "n2", "n3", "n4", "n5", "n6"];
+    let factors = &predictions.factors;
+    let columns = ["flow", "seed", "predictor", "judged_by", "n1", "n2", "n3", "n4", "n5", "n6"];
     let columns = columns.into_iter().chain(["efficiency", "false_positives", "false_negatives", "balance"]);
     let mut rows = Vec::new();
     for watched in &predictions.cases {
         for run in &watched.runs {
             for score in run.scores.iter().filter(|score| watched.judges.contains(&score.judged_by)) {
                 let seed = run.seed.map_or(String::new(), |seed| seed.to_string());
-                let names = [&watched.case, &watched.flow, &seed, &score.predictor].map(String::as_str);
+                let names = [&watched.flow, &seed, &score.predictor].map(String::as_str);
+                let levels = factors.iter().zip(&watched.levels).map(|(factor, level)| factor.cell(*level));
                 let counts = score.counts.iter().map(|count| *count as f64);
                 let ratios = MEASURES.iter().map(|measure| (measure.of)(score)).chain([score.balance()]);
                 let numbers = counts.chain(ratios).map(Cell::from);
-                rows.push(
-                    names
-                        .into_iter()
-                        .chain([named(score.judged_by)])
-                        .map(Cell::from)
-                        .chain(numbers)
-                        .collect(),
-                );
+                let names = names.into_iter().chain([named(score.judged_by)]).map(Cell::from);
+                rows.push(levels.chain(names).chain(numbers).collect());
             }
         }
     }
-    Records { columns: columns.map(String::from).collect(), rows }
+    let factors = factors.iter().map(|factor| factor.column.clone());
+    Records { columns: factors.chain(columns.map(String::from)).collect(), rows }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::SCHEMA_VERSION;
-    use super::super::format::{html, text};
-    use super::super::json;
-    use super::*;
-    use crate::predict::{Laboratory, Sample, parse};
-    use crate::units::{Span, Time};
-
-    fn predictions() -> Predictions {
-        let configs = [parse("rtt").unwrap(), parse("dual").unwrap()];
-        let mut laboratory = Laboratory::new(&configs, 1.0, 10.0, 2);
-        for (now, rtt) in [(0, 60), (100, 80), (200, 80), (400, 60)] {
-            let (now, rtt) = (Time(now * 1_000_000), Span::from_millis(rtt));
-            laboratory.observe(&Sample { now, rtt, window: 1.0, one_way: None, acked: 1 });
-            if now == Time(200_000_000) {
-                laboratory.lose(Time(201_000_000), Judge::Flow);
-            }
-        }
-        let scores = laboratory.finish();
-        let watch = |seed| WatchedRun { seed: Some(seed), scores: scores.clone() };
-        let watched = WatchedFlow {
-            case: "rate=<1>".into(),
-            flow: "long/0".into(),
-            judges: vec![Judge::Flow, Judge::Queue],
-            runs: vec![watch(1), watch(2)],
-            chance: Vec::new(),
-            course: None,
-        };
-        Predictions { title: "A path".into(), cases: vec![watched], notes: vec!["By hand.".into()] }
-    }
-
-    #[test]
-    fn text_has_a_line_for_each_predictor_and_judge_and_says_which_was_best() {
-        let text = text::render(&document(&predictions()));
-        assert_eq!(text.lines().filter(|line| line.starts_with("rtt ")).count(), 2, "{text}");
-        assert!(text.contains("balance 1.00"), "{text}");
-        assert!(text.contains("all drops at the queue, no predictor foresaw"), "{text}");
-        assert!(text.contains("100 ± 0") && text.ends_with("\nBy hand.\n"), "{text}");
-    }
-
-    #[test]
-    fn a_capture_has_the_interval_of_its_episodes_and_says_when_they_are_too_few() {
-        // Five of ten: Wilson's interval is 0.237 to 0.763.
-        assert!((wilson((5, 10)).unwrap() - 0.2634).abs() < 5e-4);
-        assert_eq!(wilson((0, 0)), None);
-        let mut predictions = predictions();
-        let watched = &mut predictions.cases[0];
-        (watched.judges, watched.course) = (vec![Judge::Flow], Some(Course::default()));
-        watched.runs.truncate(1);
-        watched.runs[0].seed = None;
-        watched.chance = vec![watched.runs[0].scores.clone()];
-        assert!(watched.verdict(Judge::Flow).contains("too few"));
-        // Twelve of sixteen: 0.505 to 0.898.
-        for score in &mut watched.runs[0].scores {
-            score.counts = [0, 12, 0, 4, 4, 0];
-            score.efficiency = 0.75;
-        }
-        let text = text::render(&document(&predictions));
-        assert!(
-            text.contains("by chance") && text.contains("75 ± 24") && !text.contains("too few"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_predictor_that_is_always_high_is_not_the_best() {
-        let mut predictions = predictions();
-        let watched = &mut predictions.cases[0];
-        assert!(watched.best(Judge::Flow).0.contains(&"rtt"));
-        for score in watched.runs.iter_mut().flat_map(|run| &mut run.scores) {
-            if score.predictor == "rtt" {
-                score.counts = [1, 9, 0, 0, 0, 9];
-            }
-        }
-        assert!(!watched.best(Judge::Flow).0.contains(&"rtt"));
-        assert!(watched.verdict(Judge::Flow).ends_with("do not punish: rtt."));
-    }
-
-    #[test]
-    fn csv_has_a_line_for_each_score_and_leaves_out_what_does_not_exist() {
-        let text = super::super::csv::records(&records(&predictions()));
-        assert_eq!(text.lines().count(), 1 + 2 * 2 * 2);
-        assert!(text.contains("rate=<1>,long/0,2,rtt,flow,1,1,1,0,0,0,1,0,0,1\n"), "{text}");
-        assert!(text.contains("rate=<1>,long/0,1,rtt,queue,1,0,0,0,1,0,0,1,,0\n"), "{text}");
-    }
-
-    #[test]
-    fn the_page_has_a_chart_for_each_measure_and_judge_and_keeps_names_text() {
-        let document = document(&predictions());
-        let page = html::render(&document);
-        html::tests::check(&page);
-        assert_eq!(page.matches("<svg").count(), 3 * 2);
-        assert!(page.contains("rate=&lt;1&gt;: long/0") && !page.contains("rate=<1>"));
-        let mut names: Vec<&str> = document.figures().iter().map(|figure| figure.name.as_str()).collect();
-        names.dedup();
-        assert_eq!(names.len(), 3 * 2);
-    }
-
-    #[test]
-    fn json_reads_back() {
-        let document: serde_json::Value = serde_json::from_str(&json::render(&predictions())).unwrap();
-        assert_eq!(document["schema_version"], SCHEMA_VERSION);
-        let score = &document["cases"][0]["runs"][1]["scores"][0];
-        assert_eq!((&score["predictor"], &score["judged_by"]), (&"rtt".into(), &"flow".into()));
-        assert_eq!(score["efficiency"], 1.0);
-        assert!(document["cases"][0]["runs"][0]["scores"][1]["false_negatives"].is_null());
-    }
-}
+mod tests;

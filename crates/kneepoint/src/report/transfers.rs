@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Short transfers beside long ones: which scheme gives them the best times, and at what cost to the long ones.
-//!
-//! ```text
-//! change      (x(scheme) − x(reference)) / mean of x(reference), for the runs of each seed; mean and 95 % confidence interval
-//! ```
-//!
-//! The reference is the first scheme. Two schemes are told apart where the interval of their change excludes zero.
 
-use super::document::{Block, Column, Figure, Layout, Section, Shown, Table, TableLine};
+use super::document::{Block, Column, Figure, Layout, Prose, Section, Shown, Table, TableLine};
 use super::grid::measured;
 use super::{Comparison, RunResult, SchemeResult};
-use crate::chart::{Axis, Dot, Line, Lines, lines, scatter, scheme_class};
+use crate::chart::{Axis, Dot, Line, Lines, lines, scatter};
 use crate::measure::Subject;
 use crate::metric::Metric;
 use crate::table::{Estimate, quantity, value};
 use crate::units::Span;
 
 /// A group of short transfers.
-struct Group<'c> {
+#[derive(Clone)]
+pub(super) struct Group<'c> {
     comparison: &'c Comparison,
     name: String,
     /// The time that counts: of its pages, if it loads any of several objects, or else of its transfers.
-    time: &'static Metric,
+    pub(super) time: &'static Metric,
 }
 
-/// The sections about groups of short transfers.
-pub(super) fn sections(comparison: &Comparison) -> Vec<Section> {
-    groups(comparison).iter().map(Group::section).collect()
+/// The sections about groups of short transfers, each with its verdict.
+pub(super) fn sections<'c>(
+    comparison: &'c Comparison,
+    verdict: impl Fn(&'c Comparison, Group<'c>) -> Prose,
+) -> Vec<Section> {
+    groups(comparison).into_iter().map(|group| group.section(verdict(comparison, group.clone()))).collect()
 }
 
 /// A metric of groups.
@@ -40,7 +38,7 @@ fn of(run: &RunResult, group: &str, key: &str) -> f64 {
 }
 
 /// The groups whose connections are opened in the run, in the order of the first scheme.
-fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
+pub(super) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let runs = || comparison.schemes.iter().flat_map(|scheme| &scheme.runs);
     let first = comparison.schemes.first().and_then(|scheme| scheme.runs.first());
     let names = first.iter().flat_map(|run| &run.rows).filter(|row| Subject::Group.has(row));
@@ -56,7 +54,7 @@ fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 }
 
 /// Goodput of the long transfers of a run.
-fn long_bps(run: &RunResult) -> f64 {
+pub(super) fn long_bps(run: &RunResult) -> f64 {
     let long = run.rows.iter().filter(|row| Subject::Group.has(row) && row.value("flows") > 0.0);
     let goodputs: Vec<f64> = long.map(|row| row.value("goodput_bps")).collect();
     if goodputs.is_empty() { f64::NAN } else { goodputs.iter().sum() }
@@ -66,33 +64,15 @@ fn long_goodput(scheme: &SchemeResult) -> Estimate {
     Estimate::of(&scheme.runs.iter().map(long_bps).collect::<Vec<_>>())
 }
 
-/// The relative change of a quantity from one scheme to another, in runs of the same seeds.
-fn change(from: &SchemeResult, to: &SchemeResult, quantity: impl Fn(&RunResult) -> f64) -> Estimate {
-    let pair = |run: &RunResult| {
-        let other = from.runs.iter().find(|other| other.seed == run.seed)?;
-        Some((quantity(run), quantity(other))).filter(|(own, other)| own.is_finite() && other.is_finite())
-    };
-    let pairs: Vec<(f64, f64)> = to.runs.iter().filter_map(pair).collect();
-    let mean = pairs.iter().map(|(_, other)| other).sum::<f64>() / pairs.len() as f64;
-    Estimate::of(&pairs.iter().map(|(own, other)| (own - other) / mean).collect::<Vec<_>>())
-}
-
-/// `-12.3 ± 0.4 %`
-fn percent(change: &Estimate) -> String {
-    let shown = Shown::of(change, 100.0);
-    let sign = if change.mean > 0.0 { "+" } else { "" };
-    format!("{sign}{} %", shown.text())
-}
-
 impl Group<'_> {
-    fn section(&self) -> Section {
+    fn section(&self, verdict: Prose) -> Section {
         let slowdowns =
             [("slowdown_p50", "Median slowdown"), ("slowdown_p99", "99th percentile of slowdown")];
         let by_size = slowdowns.into_iter().map(|(key, title)| self.by_size(key, title));
         let figures = [self.distribution()].into_iter().chain(by_size).chain([self.map()]);
         let figures: Vec<Figure> = figures.flatten().collect();
-        let mut blocks: Vec<Block> = self.answer().map(Block::prose).into_iter().collect();
-        blocks.push(Block::Table(self.table()));
+        let answer = Some(verdict).filter(|told| *told != Prose::default()).map(Block::Prose);
+        let mut blocks: Vec<Block> = answer.into_iter().chain([Block::Table(self.table())]).collect();
         blocks.push(Block::pages(vec![Block::Figures(Layout::Halves, figures)]));
         Section::new(format!("Transfers of {}", self.name), blocks)
     }
@@ -101,33 +81,9 @@ impl Group<'_> {
         Estimate::of(&scheme.runs.iter().map(|run| of(run, &self.name, key)).collect::<Vec<_>>())
     }
 
-    /// Which scheme has the shortest median time, and what it costs.
-    fn answer(&self) -> Option<String> {
-        let schemes = &self.comparison.schemes;
-        let time = |run: &RunResult| of(run, &self.name, &self.time.key);
-        let mean = |scheme: &&SchemeResult| self.estimate(scheme, &self.time.key).mean;
-        let best =
-            schemes.iter().filter(|one| mean(one).is_finite()).min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
-        let reference = schemes.first().filter(|_| schemes.len() > 1)?;
-        let (_, what) = self.time.title.split_once(' ')?;
-        let shown = Shown::of(&self.estimate(best, &self.time.key), self.time.scale).text();
-        let mut said = format!("The shortest median {what}: {}, {shown} {}", best.scheme, self.time.unit);
-        if best.scheme != reference.scheme {
-            said += &format!(" ({} against {})", percent(&change(reference, best, time)), reference.scheme);
-            let cost = change(reference, best, long_bps);
-            if cost.mean.is_finite() {
-                said += &format!("; the goodput of long transfers changes by {}", percent(&cost));
-            }
-        }
-        let alike = |scheme: &&SchemeResult| {
-            let (low, high) = change(best, scheme, time).interval();
-            scheme.scheme != best.scheme && low <= 0.0 && high >= 0.0 && best.runs.len() > 1
-        };
-        let equal: Vec<&str> = schemes.iter().filter(alike).map(|scheme| scheme.scheme.as_str()).collect();
-        if !equal.is_empty() {
-            said += &format!(". Not told apart from it by these seeds: {}", equal.join(", "));
-        }
-        Some(said + ".")
+    /// The time that counts, in a run.
+    pub(super) fn time_of(&self, run: &RunResult) -> f64 {
+        of(run, &self.name, &self.time.key)
     }
 
     /// Times, counts, and the goodput of the long transfers beside them; a line per scheme.
@@ -150,10 +106,9 @@ impl Group<'_> {
             ..Column::number("long goodput", "Mbit/s")
         };
         let line = |(rank, scheme): (usize, &SchemeResult)| {
-            let own =
-                metrics.iter().map(|metric| Shown::of(&self.estimate(scheme, &metric.key), metric.scale));
+            let own = metrics.iter().map(|metric| Shown::metric(&self.estimate(scheme, &metric.key), metric));
             let cells = own.chain(beside.then(|| Shown::of(&long_goodput(scheme), 1e-6))).collect();
-            TableLine { class: Some(scheme_class(rank)), ..TableLine::new(&scheme.scheme, cells) }
+            TableLine { class: Some(self.comparison.class_of(rank)), ..TableLine::new(&scheme.scheme, cells) }
         };
         Table {
             corner: "scheme".into(),
@@ -182,7 +137,7 @@ impl Group<'_> {
         let drawing = lines(&Lines {
             title: title.clone(),
             x: Axis::log("completion time, s"),
-            y: Axis::linear("share of transfers, %").holding(0.0, 100.0),
+            y: Axis::linear("CDF, %").holding(0.0, 100.0),
             series: series.collect(),
             marks: Vec::new(),
             published: Vec::new(),
@@ -191,7 +146,7 @@ impl Group<'_> {
         Some(Figure {
             name: format!("completion_times_{}", Figure::stem(&self.name)),
             title,
-            note: "The share of the transfers that took no longer. A curve further to the left is better.",
+            note: "CDF. A curve further to the left is better.",
             class: None,
             drawing,
         })
@@ -246,7 +201,7 @@ impl Group<'_> {
         let dot = |(rank, scheme): (usize, &SchemeResult)| {
             let x = self.estimate(scheme, &self.time.key).times(self.time.scale);
             let y = long_goodput(scheme).times(1e-6);
-            Dot::of(scheme_class(rank), &scheme.scheme, &x, &y)
+            Dot::of(self.comparison.class_of(rank), &scheme.scheme, &x, &y)
         };
         let dots: Vec<Dot> = self.comparison.schemes.iter().enumerate().filter_map(dot).collect();
         let title = format!("Long transfers against {}", self.name);
@@ -265,6 +220,7 @@ impl Group<'_> {
 mod tests {
     use super::super::document::Block;
     use super::super::example;
+    use super::super::verdict::of_transfers;
     use super::*;
     use crate::table::Row;
 
@@ -289,31 +245,31 @@ mod tests {
                 let long = run.rows.iter_mut().find(|row| row.label("group") == "forward").unwrap();
                 *long = Row::new([("group", "forward".into())])
                     .with("flows", 10.0)
-                    .with("goodput_bps", 1e7 * (1.0 - 0.1 * place as f64));
+                    .with("goodput_bps", 1e7 * (1.0 - 0.1 * place as f64) * (1.0 + 0.001 * run.seed as f64));
             }
         }
         comparison
     }
 
     fn answer(comparison: &Comparison) -> String {
-        groups(comparison)[0].answer().unwrap()
+        of_transfers(comparison, groups(comparison)[0].clone()).plain()
     }
 
     #[test]
     fn the_answer_names_the_best_its_gain_and_its_cost() {
         let mut comparison = comparison(f64::NAN);
-        let said = answer(&comparison);
-        for part in
-            ["completion time: prert/pi, ", "(-50.0 ± 1.2 % against reno/droptail)", "changes by -10 ± 0 %."]
-        {
-            assert!(said.contains(part), "{part}: {said}");
-        }
-        comparison.schemes.reverse();
-        let first = answer(&comparison);
-        assert!(first.contains("prert/pi") && !first.contains("against"), "{first}");
+        assert_eq!(
+            answer(&comparison),
+            "prert/pi has a 50 % shorter median completion time than reno/droptail (51 ms against 102 ms, 3 seeds, p < 0.001), at \
+             10 % less goodput of long transfers."
+        );
         // Schemes whose times do not differ in every seed are not told apart.
         comparison.schemes[1].runs = comparison.schemes[0].runs.clone();
-        assert!(answer(&comparison).ends_with("Not told apart from it by these seeds: reno/droptail."));
+        assert!(
+            answer(&comparison).contains("is statistically indistinguishable"),
+            "{}",
+            answer(&comparison)
+        );
     }
 
     #[test]
@@ -325,7 +281,7 @@ mod tests {
     #[test]
     fn a_group_of_short_transfers_has_a_table_and_two_figures() {
         let comparison = comparison(10.0);
-        let sections = sections(&comparison);
+        let sections = sections(&comparison, of_transfers);
         let [section] = &sections[..] else { panic!("{} sections", sections.len()) };
         let [_, Block::Table(table), Block::Pages { blocks, .. }] = &section.blocks[..] else { panic!() };
         let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
@@ -340,6 +296,6 @@ mod tests {
 
     #[test]
     fn a_comparison_of_long_transfers_alone_has_none() {
-        assert!(sections(&example::comparison()).is_empty());
+        assert!(sections(&example::comparison(), of_transfers).is_empty());
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Written forms that only scenarios use: an instant or an interval, a buffer, a name, words.
+//! Written forms that only scenarios use: an instant or an interval, a buffer, a name, words, names in a list.
 
 use std::fmt;
 use std::str::FromStr;
@@ -60,6 +60,18 @@ impl fmt::Display for Buffer {
         }
     }
 }
+impl Buffer {
+    /// For people: `1 BDP`, `750 packets`.
+    pub fn people(&self) -> String {
+        match self {
+            Buffer::Bdp(times) => format!("{times} BDP"),
+            Buffer::Packets(1) => "1 packet".into(),
+            Buffer::Packets(packets) => format!("{packets} packets"),
+            Buffer::Data(bytes) => bytes.people(),
+            Buffer::Time(span) => span.people(),
+        }
+    }
+}
 impl FromStr for Buffer {
     type Err = String;
     fn from_str(text: &str) -> Result<Buffer, String> {
@@ -69,8 +81,8 @@ impl FromStr for Buffer {
         match unit.to_ascii_lowercase().as_str() {
             "bdp" if (0.001..=10_000.0).contains(&number) => Ok(Buffer::Bdp(number)),
             "bdp" => Err(format!("`{text}` is outside the allowed range, 0.001bdp to 10000bdp")),
-            "pkt" if whole => Ok(Buffer::Packets(number as u32)),
-            "pkt" => {
+            "pkt" | "packet" | "packets" if whole => Ok(Buffer::Packets(number as u32)),
+            "pkt" | "packet" | "packets" => {
                 Err(format!("`{text}` is not a whole number of packets from 1pkt to {GREATEST_BUFFER}pkt"))
             }
             _ => text
@@ -155,6 +167,36 @@ impl Setting for Words {
     }
 }
 
+/// Names in a list, or one alone; `none` is no name.
+#[derive(Clone, Debug, Default, PartialEq, PartialOrd)]
+pub struct Names(pub Vec<String>);
+
+/// The word for no name.
+const NO_NAME: &str = "none";
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if self.0.is_empty() { f.write_str(NO_NAME) } else { f.write_str(&self.0.join(", ")) }
+    }
+}
+
+impl Setting for Names {
+    const KIND: &'static str = "list of names";
+    const JSON: &'static [&'static str] = &["string", "array"];
+    fn read(raw: &Raw) -> Result<Names, String> {
+        let one = |name: &Raw| match name {
+            Raw::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
+            _ => Err(format!("{name} is not a name: put it in quotes")),
+        };
+        match raw {
+            Raw::Text(word) if word == NO_NAME => Ok(Names::default()),
+            Raw::List(several) if several.is_empty() => Err(format!("the list is empty: write `{NO_NAME}`")),
+            Raw::List(several) => several.iter().map(one).collect::<Result<_, _>>().map(Names),
+            alone => one(alone).map(|name| Names(vec![name])),
+        }
+    }
+}
+
 /// A rate, or unlimited.
 pub type Pace = Or<Rate, Unlimited>;
 
@@ -177,11 +219,25 @@ mod tests {
     #[test]
     fn every_form_reads_what_it_prints() {
         for buffer in ["1bdp", "0.5bdp", "750pkt", "500kb", "100ms"] {
-            assert_eq!(Buffer::read(&text(buffer)).unwrap().to_string(), buffer);
+            let read = Buffer::read(&text(buffer)).unwrap();
+            assert_eq!(read.to_string(), buffer);
+            assert_eq!(Buffer::read(&text(&read.people())), Ok(read), "{}", read.people());
         }
         for start in ["10s", "0s..50s"] {
             assert_eq!(Start::read(&text(start)).unwrap().to_string(), start);
         }
+    }
+
+    #[test]
+    fn names_are_a_list_or_one_and_none_is_a_word() {
+        let read = |raw: &Raw| Names::read(raw).map(|names| names.0.join("|"));
+        assert_eq!(read(&text("a")).unwrap(), "a");
+        assert_eq!(read(&Raw::List(vec![text("a"), text("b")])).unwrap(), "a|b");
+        assert_eq!(
+            (read(&text("none")).unwrap(), Names::default().to_string()),
+            (String::new(), "none".into())
+        );
+        assert!(read(&text(" ")).is_err() && read(&Raw::List(Vec::new())).unwrap_err().contains("`none`"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::choose::Family;
 use super::extensions::Extensions;
 pub(super) use super::family::Member;
 use super::family::Members;
+use super::figure::FigureSpec;
 use super::sections::{self, Endpoints, Flows, Head, Process, Run, Sessions};
 use super::topology::{self, LinkFields, NodeFields};
 use crate::link::{capacity, loss};
@@ -172,6 +173,12 @@ const SECTIONS: &[Section] = &[
         fields: &[tcp::Options::FIELDS],
         ..PLAIN
     },
+    Section {
+        name: "figure",
+        about: "How the report draws what the sweep varies; what is left out is chosen.",
+        fields: &[FigureSpec::FIELDS],
+        ..PLAIN
+    },
 ];
 
 /// The sections of traffic; the first is the one that an example begins with.
@@ -201,11 +208,12 @@ pub(super) fn sections() -> impl Iterator<Item = Section> {
     SECTIONS.iter().copied().chain(traffic())
 }
 
-/// The fields of a scenario by their paths in `[sweep]`, each with a sentence. Nodes and links of a graph have no paths.
+/// The fields of a scenario by their paths in `[sweep]`, each with a sentence. Nodes and links of a graph have no paths, and the figure
+/// is the same for all cases.
 pub fn paths() -> Vec<(String, String)> {
     let mut paths =
         vec![("scheme".to_string(), "The control of all groups and the queue of bottlenecks.".to_string())];
-    for section in sections().filter(|section| !["node", "link"].contains(&section.name)) {
+    for section in sections().filter(|section| !["node", "link", "figure"].contains(&section.name)) {
         let prefix = format!("{}.{}", section.name, if section.repeated { "*." } else { "" });
         let fields = section.all().map(|field| (field.name, sentence(field)));
         let kind = section.choice.map(|family| ("kind", format!("The name of a {}.", family.what)));

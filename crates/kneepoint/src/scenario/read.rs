@@ -3,8 +3,10 @@
 
 use super::document::Document;
 use super::extensions::Extensions;
+use super::figure::FigureSpec;
 use super::files::{self, Files, Opened};
 use super::presets::{Preset, named_in};
+use super::reader::{Shape, section, settings};
 use super::tree::{Node, Table};
 use super::{build, set, sweep, text};
 use crate::fault::{Fault, Faults};
@@ -21,13 +23,18 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// Whether each completed transfer is to be written to a file.
     pub objects: bool,
+    /// How its figure is to be drawn.
+    pub figure: FigureSpec,
 }
+
+/// Fields and their values: the paths of a sweep, and values as they are written.
+pub type Settings = Vec<(String, String)>;
 
 /// One combination of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// Swept fields: path and value.
-    pub settings: Vec<(String, String)>,
+    pub settings: Settings,
     /// The scenario.
     pub valid: Valid,
 }
@@ -41,6 +48,11 @@ pub fn presets(text: &str) -> Vec<&'static Preset> {
     let mut found = Vec::new();
     named_in(&root, &mut found);
     found
+}
+
+fn figure_of(root: &Table, faults: &mut Faults) -> FigureSpec {
+    let shape = Shape { place: "[figure]", ..Shape::default() };
+    settings(&section(root, "figure", faults), shape, faults)
 }
 
 /// Reads a scenario that names no files. The error holds every fault found, in order of place.
@@ -137,6 +149,7 @@ pub(crate) fn plan(
     faults: &mut Faults,
 ) -> Option<Plan> {
     let axes = sweep::axes(root, faults);
+    let figure = figure_of(root, faults);
     if !faults.is_empty() {
         return None;
     }
@@ -161,7 +174,7 @@ pub(crate) fn plan(
         let plan = plan.get_or_insert_with(|| {
             // A case of a sweep may have a name of its own.
             let name = root.get("name").and_then(Node::as_text).unwrap_or(valid.name());
-            Plan { name: name.to_string(), seeds, cases: Vec::new(), objects }
+            Plan { name: name.to_string(), seeds, cases: Vec::new(), objects, figure: figure.clone() }
         });
         plan.cases.push(Case { settings, valid });
     }

@@ -10,7 +10,7 @@ const SHORTEST: Span = Span::from_micros(1);
 const LONGEST: Span = Span::from_secs(1_000_000);
 
 /// The names of the sections that are not traffic.
-pub(super) const FIXED: [&str; 12] = [
+pub(super) const FIXED: [&str; 13] = [
     "run",
     "topology",
     "node",
@@ -23,6 +23,7 @@ pub(super) const FIXED: [&str; 12] = [
     "tcp",
     "controllers",
     "sweep",
+    "figure",
 ];
 
 crate::choice! {

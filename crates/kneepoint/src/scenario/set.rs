@@ -43,8 +43,8 @@ pub(super) fn apply(
         }
         before.push((path.text.clone(), line));
         match path.text.split_once('.') {
-            // Axes and seeds are of the whole scenario: no sweep may set them.
-            Some((section @ ("sweep" | "run"), field)) => {
+            // Axes, seeds and the figure are of the whole scenario: no sweep may set them.
+            Some((section @ ("sweep" | "run" | "figure"), field)) => {
                 assign(root, &[section, field], &path, &value, faults)
             }
             _ => {

@@ -144,6 +144,14 @@ pub(super) fn write(
                 "every case runs with every seed; set `seeds` in [run]",
             );
         }
+        ["figure", ..] => {
+            let message = format!("`{}` cannot be swept", path.text);
+            faults.add_with_help(
+                &path.span,
+                message,
+                "all cases are in one figure: write its fields in [figure]",
+            );
+        }
         [section, group, rest @ ..]
             if extensions.sections().any(|one| one == *section) && !rest.is_empty() =>
         {

@@ -7,9 +7,11 @@ use crate::settings::names;
 
 /// A number without a sign or an exponent.
 const NUMBER: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)";
-const TIMES: &[&str] = &["s", "ms", "us", "ns", "min"];
-const RATES: &[&str] = &["bit", "kbit", "mbit", "gbit", "tbit"];
-const SIZES: &[&str] = &["b", "kb", "mb", "gb"];
+const TIMES: &[&str] = &["s", "ms", "us", "µs", "μs", "ns", "min"];
+const RATES: &[&str] =
+    &["bit", "kbit", "mbit", "gbit", "tbit", "bit/s", "kbit/s", "mbit/s", "gbit/s", "tbit/s"];
+const SIZES: &[&str] = &["b", "kb", "mb", "gb", "byte", "bytes"];
+const PACKETS: &[&str] = &["pkt", "packet", "packets"];
 
 /// How a value of this kind is written; nothing where any text will do, or where it is no text.
 pub(super) fn form(kind: &str) -> Option<String> {
@@ -23,7 +25,7 @@ pub(super) fn form(kind: &str) -> Option<String> {
         "data" => data,
         "interval" => interval,
         "time or interval" => format!("{time}|{interval}"),
-        "buffer" => quantity(&[&["bdp", "pkt"], TIMES, SIZES]),
+        "buffer" => quantity(&[&["bdp"], PACKETS, TIMES, SIZES]),
         "time and value" => format!("{time}:{}", quantity(&[TIMES, RATES])),
         "list of increasing rates" => format!(r"{rate}|\s*\[{rate}(,{rate})*\]\s*"),
         "list of sizes" => format!("{file}{data}"),
@@ -36,6 +38,7 @@ pub(super) fn form(kind: &str) -> Option<String> {
                 .to_string()
         }
         "path" => r"[\s\S]+".to_string(),
+        "list of names" => r"[\s\S]*\S[\s\S]*".to_string(),
         _ => return None,
     })
 }
@@ -48,7 +51,11 @@ fn quantity(units: &[&[&str]]) -> String {
 
 /// Letters of either case.
 fn either(word: &str) -> String {
-    word.chars().map(|letter| format!("[{}{letter}]", letter.to_ascii_uppercase())).collect()
+    let either = |letter: char| match letter.is_ascii_lowercase() {
+        true => format!("[{}{letter}]", letter.to_ascii_uppercase()),
+        false => letter.to_string(),
+    };
+    word.chars().map(either).collect()
 }
 
 /// How one of these names is written where settings may follow it: `pert`, `pert:t1=5ms`. Without settings it has no space around.

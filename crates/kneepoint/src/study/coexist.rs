@@ -163,7 +163,8 @@ impl Question {
             value => format!(", {name}={value}"),
         };
         let tcp: String = tcp.iter().map(option).collect();
-        format!("{rate}, {rtt}, {queue}, {divided}{tcp}, runs of {}", self.duration)
+        let (rate, rtt, duration) = (rate.people(), rtt.people(), self.duration.people());
+        format!("{rate}, {rtt} RTT, {queue}, {divided}{tcp}, runs of {duration}")
     }
 }
 

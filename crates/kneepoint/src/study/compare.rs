@@ -38,10 +38,10 @@ impl Compared {
 }
 
 impl Compare {
-    /// Cases by name, each with every seed.
-    pub fn new(cases: impl IntoIterator<Item = (String, Valid)>, seeds: Vec<u64>) -> Compare {
+    /// Cases by name, each with every seed. The series follows the windows of `followed` flows of each group.
+    pub fn new(cases: impl IntoIterator<Item = (String, Valid)>, seeds: Vec<u64>, followed: u32) -> Compare {
         let case = |(name, valid)| {
-            let packets = Packets { shown: true, ..Packets::from(valid) };
+            let packets = Packets { shown: true, followed, ..Packets::from(valid) };
             Case { name, work: Work::Packets(Box::new(packets)) }
         };
         Compare { cases: cases.into_iter().map(case).collect(), seeds }

@@ -2,8 +2,10 @@
 //! One bottleneck with its traffic as a scenario: what `knee compare` and `knee coexist` ask about.
 
 mod question;
+mod title;
 
-pub use question::{Asked, Question, Refused};
+pub use question::{Asked, FLOWS, Question, Refused};
+pub use title::counted;
 
 use crate::scenario::scheme::Scheme;
 use crate::scenario::tree::{Table, Value};
@@ -110,7 +112,6 @@ impl Dumbbell<'_> {
             .with("rtt", Value::text(self.rtt))
             .with("buffer", Value::text(self.buffer))
             .with("access", Value::text(access))
-            .with_some("reverse_buffer", both.then(|| Value::text(self.buffer)))
     }
 
     fn flows(&self) -> impl Iterator<Item = Table> {

@@ -20,7 +20,7 @@ pub struct Yield {
 impl Packets {
     /// The observers of its run with this seed.
     pub fn watch(&self, seed: u64) -> Watch {
-        let series = self.valid.schedule().sample.map(|_| Series::new(&self.valid, self.followed()));
+        let series = self.valid.schedule().sample.map(|_| Series::new(&self.valid, seed, self.followed()));
         // The parser refuses flows that cannot be watched.
         let prediction = self.watched.as_ref().and_then(|watched| watched.prediction(&self.valid).ok());
         let window = |(name, window): &(String, Interval)| {

@@ -42,15 +42,17 @@ pub struct Packets {
     /// Whether a report shows the run: each flow and each length of a queue has a row, and the sampled series follows
     /// the windows of some flows.
     pub shown: bool,
+    /// Of how many flows of each group, if it is shown.
+    pub followed: u32,
 }
 
-/// Flows of each group whose windows the series of a run that is shown follows.
-const FOLLOWED: usize = 4;
+/// Flows of each group whose windows the series of a run that is shown usually follows.
+pub const FOLLOWED: u32 = 4;
 
 impl From<Valid> for Packets {
     /// A run that is measured in its measurement window alone.
     fn from(valid: Valid) -> Packets {
-        Packets { valid, watched: None, windows: Vec::new(), shown: false }
+        Packets { valid, watched: None, windows: Vec::new(), shown: false, followed: FOLLOWED }
     }
 }
 
@@ -90,15 +92,15 @@ impl Watched {
 impl Packets {
     /// Everything that its rows depend on, except the seed and the program.
     pub fn identity(&self) -> String {
-        let Packets { valid, watched, windows, shown } = self;
+        let Packets { valid, watched, windows, shown, followed: _ } = self;
         // The name is for readers.
         let Builder { name: _, schedule, network, groups } = valid.parts();
-        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown}")
+        format!("{schedule:?} {network:?} {groups:?} {watched:?} {windows:?} {shown} {}", self.followed())
     }
 
     /// Flows of each group whose windows are sampled: no claim is about one, and reports draw some.
     pub(super) fn followed(&self) -> usize {
-        if self.shown { FOLLOWED } else { 0 }
+        if self.shown { self.followed as usize } else { 0 }
     }
 
     /// The keys of all metrics in its rows, in a simulation or on a machine.
@@ -106,7 +108,7 @@ impl Packets {
         let of_runs = Subject::FEW.iter().flat_map(|subject| subject.metrics());
         let mut keys: Vec<String> = of_runs.map(|metric| metric.key.clone()).collect();
         if self.valid.schedule().sample.is_some() {
-            let series = Series::new(&self.valid, self.followed()).table();
+            let series = Series::new(&self.valid, 0, self.followed()).table();
             keys.extend((1..series.columns.len()).map(|column| series.quantity(column).to_string()));
         }
         if self.watched.is_some() {

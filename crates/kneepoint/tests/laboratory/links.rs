@@ -35,7 +35,7 @@ impl Observer for Tape {
         self.times.push(at);
         match event {
             Event::Service { link: LinkId(link), packet, .. } => self.services.push((*link, at, packet.size)),
-            Event::Delivered { packet } if !packet.flags.has(Flags::ACK) => {
+            Event::Delivered { packet, .. } if !packet.flags.has(Flags::ACK) => {
                 self.delays.push((at, at - packet.sent))
             }
             _ => {}

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 450;
 
 /// Crates in `Cargo.lock`, ours among them.
-const CRATES: usize = 228;
+const CRATES: usize = 231;
 
 /// Banned in the library: clocks, entropy, I/O, and leftovers.
 const BANNED: [&str; 13] = [

@@ -19,8 +19,10 @@ the verbs print.
 ## Rules
 
 * `--json` prints one JSON object on standard output; notes for people stay on standard error. Documents of one kind have the same keys
-  whatever the options are: a number that is undefined is `null`, a list without members is empty.
-* Every document has `schema_version`, SCHEMA_VERSION at present. It rises when a key changes its name or its meaning, or goes. `knee schema` prints
+  whatever the options are: a number that is undefined is `null`, a list without members is empty. Metrics are the exception: a run has those
+  that apply to it, and one that is undefined is left out.
+* Every document has `schema_version`, SCHEMA_VERSION at present. It rises when a key changes its name or its meaning, or goes: see
+  [What changed](#what-changed). `knee schema` prints
   a document of another standard, JSON Schema, which has the version of that standard. Kept runs, `out/runs`, are for `knee` itself: see [files.md](files.md).
 * With `--json` an error is one JSON object on one line, the last of standard error, also for arguments that cannot be
   parsed: see [Errors](#errors). The exit status is the same as without.
@@ -34,7 +36,8 @@ the verbs print.
 * `OUT` is the directory of `--out`. A name between `<` and `>` stands for one that differs.
 * An *estimate* is an object: `mean`, the mean over the runs, and `half_width`, half the width of its 95 % confidence
   interval, `null` with one run or where all runs are the same. A column with an estimate has the mean, and one that ends in
-  `_half_width` the rest.
+  `_half_width` the rest. The interval is Student's, symmetrical; reports for people cut it at the bounds of the quantity, as
+  `4 (0–14)` timeouts, and leave it out where every run has the same number or no digit would show it.
 
 | ending | unit | |
 |---|---|---|
@@ -63,6 +66,17 @@ SELECT decode(value) FROM parquet_kv_metadata('series.parquet') WHERE decode(key
 ```
 ";
 
+const CHANGES: &str = "
+## What changed
+
+| version | what a reader has to change |
+|---|---|
+| 4 | What differs between the rows of `knee run` and `knee compare` are *factors*: columns of every table (`cc`, `rtt_ms`, `buffer_bdp`) in place of one column `scheme` with all of them in a text, and `factors` and `schemes[].levels` in JSON. A comparison of nothing but schemes keeps its column `scheme`; a scenario without a sweep has no such column. The scores of `knee predict` have the same columns in place of `case`. |
+| 4 | `goodput_bps` of a run, the mean over its flows, is `flow_goodput_bps`. `goodput_bps` of a group or of a flow is all of its goodput, as before. |
+| 4 | A metric that is undefined is left out of `schemes[]` and of `rows[].values`, where it was `null`. |
+| 4 | `throughput_bps[<group>]` of series is payload that reached receivers for the first time, in order or not; it was payload acknowledged in order. |
+";
+
 /// The page.
 pub fn page() -> String {
     let mut page = PREFACE.replace("SCHEMA_VERSION", &SCHEMA_VERSION.to_string());
@@ -77,6 +91,7 @@ pub fn page() -> String {
     TABLES.iter().for_each(|table| section(&mut page, table));
     page.push_str("\n## Metrics\n\nThe numbers of a run, by subject. Everything in them happened inside the measurement window.\n");
     Subject::ALL.iter().for_each(|subject| metrics(&mut page, *subject));
+    page.push_str(CHANGES);
     page
 }
 

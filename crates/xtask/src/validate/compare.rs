@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares our figures with ns-2's.
 
+use kneepoint::table::number::signed;
+
 use super::figures::{Figures, Ratio};
 
 /// Difference above which a figure needs an explanation.
@@ -125,7 +127,7 @@ impl Pair {
         match ratio {
             _ if self.ours == self.theirs => "0 %".into(),
             ratio if !ratio.is_finite() || ratio == 0.0 => "—".into(),
-            ratio if (0.5..2.0).contains(&ratio) => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+            ratio if (0.5..2.0).contains(&ratio) => signed(100.0 * (ratio - 1.0), 1) + " %",
             ratio => format!("×{ratio:.2}"),
         }
     }

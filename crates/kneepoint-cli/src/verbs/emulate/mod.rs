@@ -33,6 +33,7 @@ use kneepoint_linux::tun;
 use super::Verb;
 use crate::failure::{self, Failure};
 use crate::outputs::{Folder, Out};
+use crate::pictures::ChartOptions;
 use outcome::Outcome;
 use path::{Emulated, PathOptions};
 use traps::Seen;
@@ -87,6 +88,8 @@ pub struct Arguments {
     /// Directory for report, rows, series and scenario [default: none is written]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Capture all packets at both hosts' devices
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -267,7 +270,7 @@ fn carry<P: Port>(
         Failure::run(format!("cannot give up privileges: {error}"), "report this; nothing was emulated")
     })?;
     let Emulated { valid, ends, .. } = path;
-    let observers = (Meter::new(valid, arguments.seed), Series::new(valid, 0));
+    let observers = (Meter::new(valid, arguments.seed), Series::new(valid, arguments.seed, 0));
     let all = Tap::one_group(tun::MTU as u16);
     let mut emulator = Emulator::new(valid, arguments.seed, &[*ends], all, observers).of(layer);
     let interrupted = Cell::new(None);

@@ -167,6 +167,7 @@ impl Outcome {
         };
         let scheme = SchemeResult {
             scheme: "emulation".into(),
+            levels: Vec::new(),
             controls: Default::default(),
             runs: vec![run],
             measured: None,
@@ -175,7 +176,8 @@ impl Outcome {
         };
         let scenario = vec![("emulation".to_string(), path.scenario.clone())];
         let manifest = manifest::of(session, scenario, vec![arguments.seed], notes);
-        let comparison = Comparison { title: "Emulation".into(), schemes: vec![scheme], manifest };
+        let comparison =
+            Comparison { title: "Emulation".into(), factors: Vec::new(), schemes: vec![scheme], manifest };
         files::write(&out.join("emulation.toml"), &path.scenario)?;
         files::write(&out.join("summary.json"), json)?;
         files::write(&out.join("runs.csv"), report::csv::records(&report::tables::runs(&comparison)))?;
@@ -183,7 +185,12 @@ impl Outcome {
         files::write(&series.join("emulation.csv"), report::csv::table(&self.series))?;
         let origin = parquet::Origin { output: &report::output::SERIES, manifest: &comparison.manifest };
         parquet::save(&series.join("emulation.parquet"), |sink| parquet::write(&self.series, origin, sink))?;
-        write_report(session, &report::comparison::document(&comparison), &out, &[])?;
+        write_report(
+            session,
+            &report::comparison::document(&comparison),
+            &out,
+            &arguments.charts.printer()?,
+        )?;
         session.tell(report_at(&out.publish(session)?));
         Ok(())
     }

@@ -10,7 +10,6 @@ mod stability;
 use clap::{Args, Subcommand};
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::report::document::Document;
-use kneepoint::report::format::text;
 use kneepoint::report::json;
 use kneepoint_bench::answer::Answer;
 use kneepoint_bench::session::Session;
@@ -18,6 +17,7 @@ use serde::Serialize;
 
 use super::Verb;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Examples at the end of `knee fluid --help`.
 const EXAMPLES: &str = "\
@@ -87,5 +87,5 @@ fn print(
     outcome: &impl Serialize,
     as_json: bool,
 ) -> Result<(), Failure> {
-    session.print(if as_json { json::render(outcome) } else { text::render(document) })
+    session.print(if as_json { json::render(outcome) } else { terminal::shown(document) })
 }

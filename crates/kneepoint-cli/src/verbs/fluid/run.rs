@@ -16,6 +16,7 @@ use super::parameters::Chosen;
 use super::print;
 use crate::failure::Failure;
 use crate::outputs::{Out, report_at, write_report};
+use crate::pictures::ChartOptions;
 use crate::values::number;
 
 /// Arguments of `knee fluid run`.
@@ -41,6 +42,8 @@ pub struct Arguments {
     /// Print the trajectory as CSV instead of a summary
     #[arg(long)]
     csv: bool,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for the report, figures/trajectory.svg and trajectory.csv
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -53,12 +56,13 @@ const MOST_ROWS: u64 = 1_000_000;
 
 /// Integrates and prints.
 pub fn run(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
     let solution = solution(arguments)?;
     let document = report::fluid::solution(&solution);
     let csv = || csv::table(&solution.series());
     if let Some(out) = &arguments.out {
         let out = Out::Given(out.clone()).settle(session)?;
-        write_report(session, &document, &out, &[])?;
+        write_report(session, &document, &out, &printer)?;
         files::write(&out.join("trajectory.csv"), csv())?;
         session.tell(report_at(&out.publish(session)?));
     }

@@ -17,6 +17,7 @@ use super::parameters::Chosen;
 use super::{axis, print, refused};
 use crate::failure::Failure;
 use crate::outputs::{Out, report_at, write_report};
+use crate::pictures::ChartOptions;
 
 /// Arguments of `knee fluid stability`.
 #[derive(Args)]
@@ -38,6 +39,8 @@ pub struct Arguments {
     /// The parameter along y: NAME=FROM..TO[:POINTS][:log]
     #[arg(long, value_name = "AXIS", default_value = "flows=1..100:40:log", value_parser = axis)]
     y: ParameterAxis,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for the report, the map and its points [default: out/stability, or the first free of out/stability-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -45,11 +48,12 @@ pub struct Arguments {
 
 /// Computes and writes the map.
 pub fn stability(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
     let plane = plane(arguments)?;
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/stability")).settle(session)?;
     let map = map(session, plane)?;
     let document = report::fluid::stability(&map);
-    write_report(session, &document, &out, &[])?;
+    write_report(session, &document, &out, &printer)?;
     files::write(&out.join("stability.csv"), csv::records(&report::fluid::records(&map)))?;
     let place = out.publish(session)?;
     let [csv, svg] =

@@ -222,7 +222,7 @@ impl<'a> Room<'a> {
             let client = number("/end/sum_sent/retransmits");
             found.push(Found {
                 group,
-                quantity: "sent again",
+                quantity: "retransmitted",
                 unit: "",
                 client,
                 metric: "retransmissions",

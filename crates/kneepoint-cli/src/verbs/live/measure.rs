@@ -119,7 +119,7 @@ pub fn carried_out(
     attempt: u32,
 ) -> Result<(Measured, Vec<kernel::video::Shown>), Failure> {
     let valid = &case.valid;
-    let watch = (Meter::new(valid, repetition), Series::new(valid, FOLLOWED));
+    let watch = (Meter::new(valid, repetition), Series::new(valid, repetition, FOLLOWED));
     let seen = kernel::experiment(valid, repetition, plan, watch, &|| session.asked()).map_err(|error| {
         let message = format!("{}: the kernel's hosts failed: {error}", case.name);
         Failure::run(message, "`knee doctor` shows what this machine allows")

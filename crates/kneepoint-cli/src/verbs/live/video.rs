@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use kneepoint::measure::Played;
 use kneepoint::report::playback::{self as report, Film, Screening};
-use kneepoint::report::{csv, format, json};
+use kneepoint::report::{csv, json};
 use kneepoint::study::Records;
 use kneepoint::study::Study;
 use kneepoint::table::Table;
@@ -24,7 +24,9 @@ use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
 use crate::manifest;
-use crate::outputs::{Out, Picture, directory, report_at, slug, write_report};
+use crate::outputs::{Out, directory, report_at, slug, write_report};
+use crate::pictures::ChartOptions;
+use crate::terminal;
 use crate::values::distinct;
 
 /// The group of a scenario that the film stands for.
@@ -69,6 +71,8 @@ pub struct Arguments {
     repetitions: u64,
     #[command(flatten)]
     runs: Runs,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for report, numbers and windows [default: out/live-video, numbered if it exists]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -105,6 +109,7 @@ impl Ran for Screened {
 
 /// Plays everything and reports.
 pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
     let Cases { title, source, mut all, claims, mut notes, .. } =
         arguments.runs.cases(session, &arguments.scenario)?;
     let players: Vec<String> = arguments.player.iter().map(|player| player.name()).collect();
@@ -202,9 +207,9 @@ pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
     files::write(&out.join("video.json"), &json)?;
     files::write(&out.join("video.csv"), csv::records(&report::records(&report)))?;
     let document = report::document(&report);
-    write_report(session, &document, &out, &[Picture::Svg])?;
+    write_report(session, &document, &out, &printer)?;
     let place = report_at(&out.publish(session)?);
-    session.print(if as_json { json } else { format::text::render(&document) })?;
+    session.print(if as_json { json } else { terminal::shown(&document) })?;
     if stopped {
         return Err(Failure::Interrupted(format!("stopped: the report has what was finished\n{place}")));
     }

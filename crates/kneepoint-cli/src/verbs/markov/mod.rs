@@ -9,7 +9,6 @@ use std::time::Duration;
 use clap::Args;
 use kneepoint::fluid::axis::ParameterAxis;
 use kneepoint::markov::{Params, Protocol};
-use kneepoint::report::format::text;
 use kneepoint::report::{self, csv, json};
 use kneepoint::scenario;
 use kneepoint::settings::{Raw, Setting, Settings};
@@ -26,6 +25,8 @@ use super::Verb;
 use crate::failure::Failure;
 use crate::means::{Means, MeansOptions, Sweep};
 use crate::outputs::{Out, report_at, write_report, write_scenarios};
+use crate::pictures::ChartOptions;
+use crate::terminal;
 use crate::values::distinct;
 use parameters::Chosen;
 
@@ -82,6 +83,8 @@ pub struct Arguments {
     chosen: Chosen,
     #[command(flatten)]
     means: MeansOptions,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for the report, its figures and markov.csv
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -94,10 +97,11 @@ const FIGURE_4: &str = "arrivals=0.001..4.5:20:log";
 
 /// Solves, draws and simulates what is wanted, and prints.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
     let Solved { answer: Answer { document, json, tables, .. }, scenarios } = solved(session, arguments)?;
     if let Some(out) = &arguments.out {
         let out = Out::Given(out.clone()).settle(session)?;
-        write_report(session, &document, &out, &[])?;
+        write_report(session, &document, &out, &printer)?;
         for (name, records) in &tables {
             files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
         }
@@ -106,7 +110,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
         }
         session.tell(report_at(&out.publish(session)?));
     }
-    session.print(if as_json { json } else { text::render(&document) })
+    session.print(if as_json { json } else { terminal::shown(&document) })
 }
 
 /// Solves, draws and simulates what is wanted.

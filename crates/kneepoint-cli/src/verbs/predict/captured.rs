@@ -82,7 +82,7 @@ pub(super) fn watch(session: &Session, arguments: &Arguments) -> Result<Predicti
         }
     };
     let names = arguments.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
-    Ok(Predictions { title: names.join(", "), cases, notes })
+    Ok(Predictions { title: names.join(", "), factors: Vec::new(), cases, notes })
 }
 
 /// All flows with enough round trips, those with the most data first.
@@ -118,6 +118,7 @@ fn watched(flow: String, transfer: &Transfer, configs: &[(String, Config)], hold
     let round_trip = |sample: &kneepoint::predict::Sample| (seconds(sample.now), sample.rtt.as_millis_f64());
     WatchedFlow {
         case: String::new(),
+        levels: Vec::new(),
         flow,
         judges: vec![Judge::Flow],
         runs: vec![WatchedRun { seed: None, scores }],

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::predict::{self, Config};
-use kneepoint::report::format::text;
 use kneepoint::report::predictions::{self, Predictions};
 use kneepoint::report::{csv, json};
 use kneepoint::scenario;
@@ -22,6 +21,8 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::means::MeansOptions;
 use crate::outputs::{Out, report_at, write_report};
+use crate::pictures::{ChartOptions, Printer};
+use crate::terminal;
 use crate::values::within;
 
 /// Score congestion predictors, in a simulation or on a packet capture
@@ -74,6 +75,8 @@ pub struct Arguments {
     seed: Option<u64>,
     #[command(flatten)]
     means: MeansOptions,
+    #[command(flatten)]
+    charts: ChartOptions,
     /// Directory for the report, figures/, scores.json and scores.csv [default: out/predict, or the first free of out/predict-2, …]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -102,8 +105,9 @@ impl Arguments {
 
 /// Watches and reports.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
     match watched(session, arguments)? {
-        Some(predictions) => report(session, predictions, arguments, as_json),
+        Some(predictions) => report(session, predictions, arguments, &printer, as_json),
         None => captured::list(session, arguments, as_json),
     }
 }
@@ -151,17 +155,18 @@ fn report(
     session: &Session,
     predictions: Predictions,
     arguments: &Arguments,
+    printer: &Printer,
     as_json: bool,
 ) -> Result<(), Failure> {
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from("out/predict")).settle(session)?;
     let Answer { document, json, tables, .. } = answered(&predictions);
-    write_report(session, &document, &out, &[])?;
+    write_report(session, &document, &out, printer)?;
     files::write(&out.join("scores.json"), &json)?;
     for (name, records) in &tables {
         files::write(&out.join(format!("{name}.csv")), csv::records(records))?;
     }
     let place = report_at(&out.publish(session)?);
-    session.print(if as_json { json } else { text::render(&document) })?;
+    session.print(if as_json { json } else { terminal::shown(&document) })?;
     session.tell(place);
     Ok(())
 }

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use kneepoint::predict::Judge;
+use kneepoint::report::Factors;
 use kneepoint::report::predictions::{Predictions, WatchedFlow, WatchedRun};
-use kneepoint::scenario::{Case, Plan};
+use kneepoint::scenario::{Plan, Settings};
 use kneepoint::spec::Valid;
 use kneepoint::study::predict::Predict;
 use kneepoint::trace::FlowId;
@@ -109,9 +110,12 @@ pub(super) fn watch(
         );
         return Err(Failure::Interrupted(message));
     }
-    let cases = plan.cases.iter().zip(tagged).zip(conducted.outcome);
-    let cases = cases.map(|((case, (_, flow)), runs)| WatchedFlow {
-        case: name(case),
+    let settings: Vec<Settings> = plan.cases.into_iter().map(|case| case.settings).collect();
+    let factors = Factors::of(&settings);
+    let cases = tagged.into_iter().zip(conducted.outcome).enumerate();
+    let cases = cases.map(|(case, ((_, flow), runs))| WatchedFlow {
+        case: factors.name(case, ""),
+        levels: factors.levels[case].clone(),
         flow,
         judges: Judge::ALL.to_vec(),
         runs: runs.into_iter().map(|(seed, scores)| WatchedRun { seed: Some(seed), scores }).collect(),
@@ -119,7 +123,7 @@ pub(super) fn watch(
         course: None,
     });
     let cases = cases.collect();
-    Ok(Predictions { title: plan.name, cases, notes })
+    Ok(Predictions { title: plan.name, factors: factors.factors, cases, notes })
 }
 
 /// The requested seeds, or those of the scenario.
@@ -160,9 +164,4 @@ pub(in crate::verbs) fn tagged(valid: &Valid, asked: Option<&str>) -> Result<(Fl
         before += one.members.len();
     }
     Err(wrong())
-}
-
-/// A case's place in the sweep.
-fn name(case: &Case) -> String {
-    case.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
 }

@@ -137,7 +137,7 @@ mod tests {
         let page = html::render(&document(&example(), &Manifest::default()));
         html::tests::check(&page);
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 3);
-        assert!(page.contains(">crowds out</td>") && page.contains("<th>meek&lt;1&gt; "));
+        assert!(page.contains(">crowds out</td>") && page.contains("<th scope=\"row\">meek&lt;1&gt; "));
         assert!(!page.contains("meek<1>"));
     }
 

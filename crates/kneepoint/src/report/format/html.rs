@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A page in one file: it loads nothing, runs nothing, and reads well on paper, on a phone and in the dark.
 
+mod tables;
+
 use std::fmt::{self, Write};
 
-use super::super::document::{
-    Block, Document, Figure, Finding, Inline, Layout, Prose, Shown, Table, TableLine,
-};
+use super::super::document::{Block, Document, Figure, Inline, Layout, Prose, Section};
 use super::Format;
 use crate::chart::{Escaped, style};
 
@@ -24,14 +24,18 @@ pub fn render(document: &Document) -> String {
 
 fn write(page: &mut String, document: &Document) -> fmt::Result {
     open(page, &document.title, &document.about)?;
+    contents(page, &document.sections)?;
     for section in &document.sections {
-        let heading = Escaped(&section.heading);
-        match section.heading.is_empty() {
-            true => page.push_str("<section>\n"),
-            false => writeln!(page, "<section id=\"{}\">\n<h2>{heading}</h2>", anchor(&section.heading))?,
+        let (heading, named) = match section.heading.is_empty() {
+            true => (&document.title, false),
+            false => (&section.heading, true),
+        };
+        match named {
+            true => writeln!(page, "<section id=\"{}\">\n<h2>{}</h2>", anchor(heading), Escaped(heading))?,
+            false => page.push_str("<section>\n"),
         }
         for one in &section.blocks {
-            block(page, one)?;
+            block(page, heading, one)?;
         }
         page.push_str("</section>\n");
     }
@@ -54,21 +58,40 @@ fn open(page: &mut String, title: &str, about: &Prose) -> fmt::Result {
     )
 }
 
+/// Links to the sections, where they are more than a screen and fewer than a list of their own would be.
+fn contents(page: &mut String, sections: &[Section]) -> fmt::Result {
+    const SOME: std::ops::RangeInclusive<usize> = 4..=20;
+    let headings: Vec<&str> = sections
+        .iter()
+        .map(|section| section.heading.as_str())
+        .filter(|heading| !heading.is_empty())
+        .collect();
+    if !SOME.contains(&headings.len()) {
+        return Ok(());
+    }
+    page.push_str("<nav aria-label=\"Sections\"><ul>\n");
+    for heading in headings {
+        writeln!(page, "<li><a href=\"#{}\">{}</a></li>", anchor(heading), Escaped(heading))?;
+    }
+    page.write_str("</ul></nav>\n")
+}
+
 /// Everything after the last section.
 fn end(page: &mut String) {
     page.push_str("</main>\n</body>\n</html>\n");
 }
 
-fn block(page: &mut String, one: &Block) -> fmt::Result {
+/// A block of the section with a heading.
+fn block(page: &mut String, heading: &str, one: &Block) -> fmt::Result {
     match one {
         Block::Prose(prose) => writeln!(page, "<p class=\"note\">{}</p>", marked(prose)),
         Block::List(items) => {
             let items = items.iter().map(|item| format!("<li>{}</li>\n", marked(item)));
             writeln!(page, "<ul class=\"note\">\n{}</ul>", items.collect::<String>())
         }
-        Block::Table(table) => lines(page, table),
+        Block::Table(table) => tables::lines(page, heading, table),
         Block::Figures(layout, all) => figures(page, *layout, all),
-        Block::Findings(of) => claims(page, of),
+        Block::Findings(of) => tables::claims(page, heading, of),
         Block::Key(schemes) => {
             let entry = |(name, class): &(String, String)| {
                 format!("<span class=\"{class}\"><i></i>{}</span>", Escaped(name))
@@ -86,102 +109,60 @@ fn block(page: &mut String, one: &Block) -> fmt::Result {
         }
         Block::Listing(name, text) => {
             let (name, text) = (Escaped(name), Escaped(text));
-            writeln!(page, "<details>\n<summary>{name}</summary>\n<pre>{text}</pre>\n</details>")
+            writeln!(
+                page,
+                "<details>\n<summary>{name}</summary>\n<pre role=\"group\" tabindex=\"0\" aria-label=\"{name}\">{text}</pre>\n</details>"
+            )
         }
-        Block::Pages { blocks, .. } => blocks.iter().try_for_each(|inner| block(page, inner)),
+        Block::Pages { blocks, .. } => blocks.iter().try_for_each(|inner| block(page, heading, inner)),
     }
-}
-
-fn lines(page: &mut String, table: &Table) -> fmt::Result {
-    write!(page, "<div class=\"scroll\"><table>\n<thead><tr><th>{}</th>", Escaped(&table.corner))?;
-    for column in &table.columns {
-        let side = if column.text { " class=\"text\"" } else { "" };
-        let (title, unit, tip) = (Escaped(&column.title), Escaped(&column.unit), tip(&column.about));
-        let title = match &column.class {
-            Some(class) => format!("<span class=\"{class}\"><i></i>{title}</span>"),
-            None => title.to_string(),
-        };
-        match column.unit.is_empty() {
-            true => write!(page, "<th{side}{tip}>{title}</th>")?,
-            false => write!(page, "<th{side}{tip}>{title}<small>{unit}</small></th>")?,
-        }
-    }
-    page.push_str("</tr></thead>\n<tbody>\n");
-    for TableLine { name, about, class, cells } in &table.lines {
-        let (shown, tip) = (Escaped(name), tip(about));
-        match class {
-            Some(class) => write!(page, "<tr><th class=\"{class}\"{tip}><i></i>{shown}</th>")?,
-            None if table.linked => {
-                write!(page, "<tr><th{tip}><a href=\"#{}\">{shown}</a></th>", anchor(name))?
-            }
-            None => write!(page, "<tr><th{tip}>{shown}</th>")?,
-        }
-        for (Shown { mean, half_width, best }, column) in cells.iter().zip(&table.columns) {
-            let side = match (column.text, best) {
-                (true, _) => " class=\"text\"",
-                (_, true) => " class=\"best\"",
-                _ => "",
-            };
-            let half = half_width.as_ref().map_or(String::new(), |half| format!("<small>± {half}</small>"));
-            write!(page, "<td{side}>{}{half}</td>", Escaped(mean))?;
-        }
-        page.push_str("</tr>\n");
-    }
-    page.push_str("</tbody></table></div>\n");
-    Ok(())
-}
-
-/// The attribute of a tooltip; none without a text.
-fn tip(about: &str) -> String {
-    if about.is_empty() { String::new() } else { format!(" title=\"{}\"", Escaped(about)) }
 }
 
 fn figures(page: &mut String, layout: Layout, figures: &[Figure]) -> fmt::Result {
     let class = match layout {
         Layout::Grid => "grid",
         Layout::Halves => "grid halves",
-        Layout::Whole => "scroll",
+        Layout::Whole => "wholes",
     };
     writeln!(page, "<div class=\"{class}\">")?;
     for figure in figures {
-        let width = match layout {
-            Layout::Whole => format!(" style=\"width: {}px\"", figure.drawing.width()),
-            Layout::Grid | Layout::Halves => String::new(),
-        };
-        write!(page, "<figure{width}>")?;
+        write!(page, "<figure>")?;
         let (title, note) = (Escaped(&figure.title), Escaped(figure.note));
         match &figure.class {
             Some(scheme) => write!(page, "<figcaption class=\"{scheme}\"><i></i>{title}</figcaption>")?,
             None if figure.note.is_empty() => write!(page, "<figcaption>{title}</figcaption>")?,
             None => write!(page, "<figcaption>{title}<small>{note}</small></figcaption>")?,
         }
-        writeln!(page, "\n{}\n</figure>", figure.drawing.inline())?;
+        page.push('\n');
+        chart(page, layout, figure)?;
+        tables::numbers(page, &figure.title, &figure.drawing.data())?;
+        page.push_str("</figure>\n");
     }
     page.push_str("</div>\n");
     Ok(())
 }
 
-/// A table of the statements; the columns of numbers only if some statement has any.
-fn claims(page: &mut String, claims: &[Finding]) -> fmt::Result {
-    let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
-    let heads = if numbers { "<th>ours</th><th>published</th>" } else { "" };
-    writeln!(
-        page,
-        "<div class=\"scroll\"><table class=\"claims\">\n\
-         <thead><tr><th>claim</th><th>verdict</th>{heads}<th>why</th></tr></thead>\n<tbody>"
-    )?;
-    for claim in claims {
-        let class = if claim.stands_out { " class=\"fails\"" } else { "" };
-        let noise = if claim.noisy { "<small>within noise</small>" } else { "" };
-        write!(page, "<tr><th>{} <small>{}</small></th>", Escaped(&claim.name), Escaped(&claim.text))?;
-        write!(page, "<td{class}>{}{noise}</td>", Escaped(&claim.verdict))?;
-        for number in [&claim.ours, &claim.published].into_iter().filter(|_| numbers) {
-            write!(page, "<td>{}</td>", Escaped(number.as_deref().unwrap_or("–")))?;
+/// The chart of a figure, and where it would be too small on a phone another one for that.
+fn chart(page: &mut String, layout: Layout, figure: &Figure) -> fmt::Result {
+    let drawing = &figure.drawing;
+    let own = drawing.inline(&figure.name);
+    match (drawing.narrow().filter(|_| layout != Layout::Grid), layout) {
+        (Some(narrow), _) => {
+            let narrow = narrow.inline(&format!("{}-narrow", figure.name));
+            let most = match layout {
+                Layout::Whole => format!(" style=\"max-width: {}px\"", drawing.width()),
+                Layout::Grid | Layout::Halves => String::new(),
+            };
+            writeln!(page, "<div class=\"roomy\"{most}>{own}</div>\n<div class=\"tight\">{narrow}</div>")
         }
-        writeln!(page, "<td>{}</td></tr>", Escaped(&claim.why.join("; ")))?;
+        // It keeps its size, and scrolls by itself where the page is narrower.
+        (None, Layout::Whole) => {
+            tables::open(page, &format!("Chart: {}", figure.title))?;
+            let width = drawing.width();
+            writeln!(page, "<div class=\"whole\" style=\"width: {width}px\">{own}</div></div>")
+        }
+        (None, _) => writeln!(page, "{own}"),
     }
-    page.push_str("</tbody></table></div>\n");
-    Ok(())
 }
 
 fn marked(prose: &Prose) -> String {
@@ -208,7 +189,7 @@ pub(in crate::report) mod tests {
     pub(in crate::report) fn check(page: &str) {
         for element in [
             "section", "figure", "svg", "table", "tr", "td", "th", "p", "div", "dl", "dd", "ul", "li", "a",
-            "details", "span", "strong", "code",
+            "details", "span", "strong", "code", "nav", "title", "desc", "summary", "dt", "caption",
         ] {
             let opened = page.matches(&format!("<{element}>")).count();
             let opened = opened + page.matches(&format!("<{element} ")).count();
@@ -226,9 +207,9 @@ pub(in crate::report) mod tests {
         let page = super::render(&super::super::tests::example());
         check(&page);
         for part in [
-            "<th>a|&lt;b&gt;</th><td>50.0<small>± 2.0</small></td><td class=\"text\">fine</td>",
+            "<th scope=\"row\">a|&lt;b&gt;</th><td>50.0<small>± 2.0</small></td><td class=\"text\">fine</td>",
             "<td class=\"fails\">fails</td><td>0.5</td><td>0.9</td><td>short by 0.4</td>",
-            "<pre># a &lt; b</pre>",
+            ">\n<summary>a.toml</summary>\n<pre role=\"group\" tabindex=\"0\" aria-label=\"a.toml\"># a &lt; b</pre>",
             "About &lt;it&gt;.",
         ] {
             assert!(page.contains(part), "`{part}` is missing from\n{page}");

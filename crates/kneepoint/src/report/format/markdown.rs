@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Markdown for repositories and comments. Figures are linked as `figures/NAME.svg`.
 
-use super::super::document::{Block, Document, Figure, Finding, Inline, Prose, Table};
+use super::super::document::{Block, Document, Figure, Finding, Inline, Prose, Standing, Table};
 use super::Format;
+use super::tabulated::{self, Tabulated};
 use crate::visible::visible;
 
 /// Markdown with tables.
 pub const FORMAT: Format = Format { name: "markdown", extension: "md", render };
+
+/// The tables alone.
+pub const TABLES: Format = Format { name: "markdown", extension: "md", render: tables };
+
+/// The tables of a document, below the headings of their sections.
+pub fn tables(document: &Document) -> String {
+    let mut parts = vec![format!("# {}\n", escaped(&document.title))];
+    let mut before = "";
+    for Tabulated { heading, notes, table } in tabulated::tables(document) {
+        if heading != before {
+            parts.push(format!("## {}\n", escaped(heading)));
+        }
+        before = heading;
+        parts.push(lines(&Table { linked: false, ..table.into_owned() }));
+        parts.extend(notes.into_iter().map(paragraph));
+    }
+    parts.join("\n")
+}
 
 /// The whole document.
 pub fn render(document: &Document) -> String {
@@ -63,9 +82,9 @@ fn lines(table: &Table) -> String {
             true => format!("[{}](#{})", escaped(&line.name), anchor(&line.name)),
             false => escaped(&line.name),
         };
-        let cells = line.cells.iter().map(|shown| match shown.best {
-            true => format!(" **{}** |", escaped(&shown.text())),
-            false => format!(" {} |", escaped(&shown.text())),
+        let cells = line.cells.iter().map(|shown| match (escaped(&shown.text()), shown.standing) {
+            (cell, Standing::Best) => format!(" **{cell}** |"),
+            (cell, standing) => format!(" {cell}{} |", standing.mark()),
         });
         text += &format!("| {name} |{}\n", cells.collect::<String>());
     }

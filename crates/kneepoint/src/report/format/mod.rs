@@ -2,7 +2,9 @@
 //! Formats of documents, one file each.
 
 pub mod html;
+pub mod latex;
 pub mod markdown;
+mod tabulated;
 pub mod text;
 
 use super::document::Document;
@@ -25,6 +27,9 @@ pub const REGISTRY: &[Format] = &[
     html::FORMAT,
     markdown::FORMAT,
 ];
+
+/// Formats of the tables of a document alone, for papers and repositories.
+pub const TABLES: &[Format] = &[markdown::TABLES, latex::TABLES];
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -84,6 +89,18 @@ pub(super) mod tests {
                 assert!(text.contains(part), "{}: `{part}` is missing from\n{text}", format.name);
             }
             assert_eq!(text, (format.render)(&example()), "{}", format.name);
+        }
+    }
+
+    #[test]
+    fn every_format_of_tables_has_every_table_and_no_figure() {
+        for (place, format) in TABLES.iter().enumerate() {
+            assert!(TABLES[..place].iter().all(|other| other.extension != format.extension));
+            let text = (format.render)(&example());
+            for part in ["A section", "scheme", "50.0", "2.0", "fine", "c1", "fails", "0.9"] {
+                assert!(text.contains(part), "{}: `{part}` is missing from\n{text}", format.name);
+            }
+            assert!(!text.contains("svg") && !text.contains("seeds"), "{}: {text}", format.name);
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Plain text for terminals: lines of 80 columns, wider only where a cell is.
+//! Plain text for terminals: lines as wide as the terminal, or of 80 columns, and wider only where a cell is.
 
 use super::super::document::{Block, Document, Finding, Prose, Shown, Table, TableLine};
 use super::Format;
@@ -9,63 +9,158 @@ use crate::visible::visible;
 /// Plain text.
 pub const FORMAT: Format = Format { name: "text", extension: "txt", render };
 
-/// Columns of a terminal.
-const WIDTH: usize = 80;
+/// Columns of a terminal of unknown width, and of files.
+const USUAL: usize = 80;
+/// Columns of the narrowest terminal that is written for.
+const NARROWEST: usize = 40;
+/// Longest line of prose: longer ones are hard to follow.
+const PROSE: usize = 100;
 
-/// The document without figures and without blocks for pages.
+/// The document without figures and without blocks for pages, in 80 columns.
 pub fn render(document: &Document) -> String {
-    let mut parts = vec![wrapped(&document.title, 0)];
-    parts[0] += &wrapped(&document.about.plain(), 0);
+    within(document, USUAL)
+}
+
+/// The same for a terminal of so many columns: tables use them all, and prose as many as an eye can follow.
+pub fn within(document: &Document, columns: usize) -> String {
+    let terminal = Terminal(columns.max(NARROWEST));
+    let mut parts = vec![terminal.wrapped(&document.title, 0)];
+    parts[0] += &terminal.wrapped(&document.about.plain(), 0);
     for section in &document.sections {
-        let text = blocks(&section.blocks);
+        let text = terminal.blocks(&section.blocks);
         if !text.is_empty() {
-            parts.push(wrapped(&section.heading, 0) + &text);
+            parts.push(terminal.wrapped(&section.heading, 0) + &text);
         }
     }
     visible(&parts.join("\n")).into_owned()
 }
 
-/// Blocks with an empty line between, without those that say nothing.
-fn blocks(blocks: &[Block]) -> String {
-    let texts = blocks.iter().map(block).filter(|text| !text.is_empty());
-    texts.collect::<Vec<_>>().join("\n")
-}
+/// The columns of a terminal.
+#[derive(Clone, Copy)]
+struct Terminal(usize);
 
-fn block(block: &Block) -> String {
-    match block {
-        Block::Prose(prose) => wrapped(&prose.plain(), 0),
-        Block::List(items) => items.iter().map(item).collect(),
-        Block::Table(table) => lines(table),
-        Block::Findings(claims) => claims.iter().map(claim).collect(),
-        Block::Facts(facts) => {
-            let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-            facts.iter().map(|(name, value)| beside(name, value, width)).collect()
+impl Terminal {
+    /// Blocks with an empty line between, without those that say nothing.
+    fn blocks(self, blocks: &[Block]) -> String {
+        let texts = blocks.iter().map(|block| self.block(block)).filter(|text| !text.is_empty());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    fn block(self, block: &Block) -> String {
+        match block {
+            Block::Prose(prose) => self.wrapped(&prose.plain(), 0),
+            Block::List(items) => items.iter().map(|item| self.item(item)).collect(),
+            Block::Table(table) => self.lines(table),
+            Block::Findings(claims) => claims.iter().map(|claim| self.claim(claim)).collect(),
+            Block::Facts(facts) => {
+                let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+                facts.iter().map(|(name, value)| self.beside(name, value, width)).collect()
+            }
+            Block::Pages { terminal, .. } => self.blocks(terminal),
+            Block::Figures(..) | Block::Key(_) | Block::Listing(..) => String::new(),
         }
-        Block::Pages { terminal, .. } => blocks(terminal),
-        Block::Figures(..) | Block::Key(_) | Block::Listing(..) => String::new(),
     }
-}
 
-fn item(prose: &Prose) -> String {
-    let text = wrapped(&prose.plain(), 2);
-    text.replacen("  ", "* ", 1)
-}
+    fn item(self, prose: &Prose) -> String {
+        let text = self.wrapped(&prose.plain(), 2);
+        text.replacen("  ", "* ", 1)
+    }
 
-/// The name and the verdict, and below them the statement, the numbers and the grounds.
-fn claim(claim: &Finding) -> String {
-    let mut text = format!("{}: {}\n", claim.name, claim.verdict);
-    let mut sentences: Vec<String> = Vec::new();
-    sentences.extend((!claim.text.is_empty()).then(|| claim.text.clone()));
-    if let (Some(ours), Some(published)) = (&claim.ours, &claim.published) {
-        sentences.push(format!("Ours: {ours}; published: {published}."));
+    /// The name and the verdict, and below them the statement, the numbers and the grounds.
+    fn claim(self, claim: &Finding) -> String {
+        let mut text = format!("{}: {}\n", claim.name, claim.verdict);
+        let mut sentences: Vec<String> = Vec::new();
+        sentences.extend((!claim.text.is_empty()).then(|| claim.text.clone()));
+        if let (Some(ours), Some(published)) = (&claim.ours, &claim.published) {
+            sentences.push(format!("Ours: {ours}; published: {published}."));
+        }
+        if sentences.is_empty() {
+            text.extend(claim.why.iter().map(|why| self.wrapped(why, 4)));
+        } else {
+            sentences.extend(claim.why.iter().map(|why| sentence(why)));
+            text += &self.wrapped(&sentences.join(" "), 4);
+        }
+        text
     }
-    if sentences.is_empty() {
-        text.extend(claim.why.iter().map(|why| wrapped(why, 4)));
-    } else {
-        sentences.extend(claim.why.iter().map(|why| sentence(why)));
-        text += &wrapped(&sentences.join(" "), 4);
+
+    /// Lines of words behind an indent; nothing if there are no words.
+    fn wrapped(self, text: &str, indent: usize) -> String {
+        hanging(&" ".repeat(indent), text, self.0.min(PROSE))
     }
-    text
+
+    /// A text behind a name of a column that is so wide; below it where it would get less than a third of a line.
+    fn beside(self, name: &str, text: &str, width: usize) -> String {
+        let room = self.0.min(PROSE);
+        match width + 2 {
+            indent if room - room / 3 < indent => format!("{name}\n{}", self.wrapped(text, 4)),
+            _ if text.is_empty() => format!("{name}\n"),
+            _ => hanging(&format!("{name:<width$}  "), text, room),
+        }
+    }
+
+    /// As many columns side by side as there is room for; then the others, below the names again, but for those that say nothing
+    /// of these columns.
+    fn lines(self, table: &Table) -> String {
+        let grid = |columns: &[usize], all: bool| -> Vec<Vec<String>> {
+            let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {
+                [first.to_string()].into_iter().chain(columns.iter().map(|column| of(*column))).collect()
+            };
+            let mut grid = vec![head(&table.corner, &|column| table.columns[column].title.clone())];
+            if columns.iter().any(|column| !table.columns[*column].unit.is_empty()) {
+                grid.push(head("", &|column| table.columns[column].unit.clone()));
+            }
+            // A mark stands behind its number, and a space behind the others of its column, so that digits stay below each other.
+            let marked =
+                |column: usize| table.lines.iter().any(|line| !line.cells[column].standing.mark().is_empty());
+            let cells = |cells: &[Shown], column: usize| {
+                let (text, mark) = (cells[column].text(), cells[column].standing.mark());
+                if marked(column) { format!("{text}{mark:1}") } else { text }
+            };
+            let told =
+                |line: &&TableLine| all || columns.iter().any(|column| line.cells[*column].mean != NONE);
+            for line in table.lines.iter().filter(told) {
+                let mut names = folded(&line.name, self.0 / 2);
+                let last = names.pop().unwrap_or_default();
+                grid.extend(names.into_iter().map(|name| vec![name]));
+                grid.push(head(&last, &|column| cells(&line.cells, column)));
+            }
+            grid
+        };
+        let text = |columns: &[usize], all: bool| {
+            if let [one] = columns
+                && table.columns[*one].text
+            {
+                return self.words(table, *one);
+            }
+            let left: Vec<bool> =
+                [true].into_iter().chain(columns.iter().map(|column| table.columns[*column].text)).collect();
+            aligned(&grid(columns, all), &left)
+        };
+        let fits = |columns: &[usize]| text(columns, true).lines().all(|line| line.chars().count() <= self.0);
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
+        for column in 0..table.columns.len() {
+            let last = parts.len() - 1;
+            let wider: Vec<usize> = parts[last].iter().copied().chain([column]).collect();
+            if parts[last].is_empty() || fits(&wider) {
+                parts[last] = wider;
+            } else {
+                parts.push(vec![column]);
+            }
+        }
+        parts.iter().map(|columns| text(columns, parts.len() == 1)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// One column of text, in lines beside the names.
+    fn words(self, table: &Table, column: usize) -> String {
+        let lines = || {
+            let title = (table.corner.as_str(), table.columns[column].title.clone());
+            [title]
+                .into_iter()
+                .chain(table.lines.iter().map(move |line| (line.name.as_str(), line.cells[column].text())))
+        };
+        let width = lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        lines().map(|(name, text)| self.beside(name, &text, width)).collect()
+    }
 }
 
 /// With a capital and a full stop.
@@ -75,11 +170,6 @@ pub(in crate::report) fn sentence(text: &str) -> String {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str().trim_end_matches('.')),
         None => String::new(),
     }
-}
-
-/// Lines of words behind an indent; nothing if there are no words.
-fn wrapped(text: &str, indent: usize) -> String {
-    hanging(&" ".repeat(indent), text, WIDTH)
 }
 
 /// Lines of words, the first behind a name and the others below its first word; nothing if there are no words.
@@ -99,94 +189,19 @@ pub fn hanging(name: &str, text: &str, width: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// A text behind a name of a column that is so wide; below it where it would get less than a third of a line.
-fn beside(name: &str, text: &str, width: usize) -> String {
-    match width + 2 {
-        indent if WIDTH - WIDTH / 3 < indent => format!("{name}\n{}", wrapped(text, 4)),
-        _ if text.is_empty() => format!("{name}\n"),
-        _ => hanging(&format!("{name:<width$}  "), text, WIDTH),
-    }
-}
-
-/// A name in lines of at most [`WIDEST`] characters, broken where it has a space, a comma or a slash.
-fn folded(name: &str) -> Vec<String> {
+/// A name in lines of at most so many characters, broken where it has a space, a comma or a slash.
+fn folded(name: &str, longest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in name.split_inclusive([' ', ',', '/']) {
         let last = lines.len() - 1;
         let length = lines[last].chars().count();
-        if length > 0 && length + piece.trim_end().chars().count() > WIDEST {
+        if length > 0 && length + piece.trim_end().chars().count() > longest {
             lines.push(piece.to_string());
         } else {
             lines[last].push_str(piece);
         }
     }
     lines.iter().map(|line| line.trim_end().to_string()).collect()
-}
-
-/// Longest line of a name in the first column: so much is left for numbers.
-const WIDEST: usize = 40;
-
-/// As many columns side by side as there is room for; then the others, below the names again, but for those that say nothing
-/// of these columns.
-fn lines(table: &Table) -> String {
-    let grid = |columns: &[usize], all: bool| -> Vec<Vec<String>> {
-        let head = |first: &str, of: &dyn Fn(usize) -> String| -> Vec<String> {
-            [first.to_string()].into_iter().chain(columns.iter().map(|column| of(*column))).collect()
-        };
-        let mut grid = vec![head(&table.corner, &|column| table.columns[column].title.clone())];
-        if columns.iter().any(|column| !table.columns[*column].unit.is_empty()) {
-            grid.push(head("", &|column| table.columns[column].unit.clone()));
-        }
-        // What is best has a star, and the rest of its column a space, so that digits stay below each other.
-        let marked = |column: usize| table.lines.iter().any(|line| line.cells[column].best);
-        let cells = |cells: &[Shown], column: usize| match (cells[column].best, marked(column)) {
-            (true, _) => cells[column].text() + "*",
-            (false, true) => cells[column].text() + " ",
-            (false, false) => cells[column].text(),
-        };
-        let told = |line: &&TableLine| all || columns.iter().any(|column| line.cells[*column].mean != NONE);
-        for line in table.lines.iter().filter(told) {
-            let mut names = folded(&line.name);
-            let last = names.pop().unwrap_or_default();
-            grid.extend(names.into_iter().map(|name| vec![name]));
-            grid.push(head(&last, &|column| cells(&line.cells, column)));
-        }
-        grid
-    };
-    let text = |columns: &[usize], all: bool| {
-        if let [one] = columns
-            && table.columns[*one].text
-        {
-            return words(table, *one);
-        }
-        let left: Vec<bool> =
-            [true].into_iter().chain(columns.iter().map(|column| table.columns[*column].text)).collect();
-        aligned(&grid(columns, all), &left)
-    };
-    let fits = |columns: &[usize]| text(columns, true).lines().all(|line| line.chars().count() <= WIDTH);
-    let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
-    for column in 0..table.columns.len() {
-        let last = parts.len() - 1;
-        let wider: Vec<usize> = parts[last].iter().copied().chain([column]).collect();
-        if parts[last].is_empty() || fits(&wider) {
-            parts[last] = wider;
-        } else {
-            parts.push(vec![column]);
-        }
-    }
-    parts.iter().map(|columns| text(columns, parts.len() == 1)).collect::<Vec<_>>().join("\n")
-}
-
-/// One column of text, in lines beside the names.
-fn words(table: &Table, column: usize) -> String {
-    let lines = || {
-        let title = (table.corner.as_str(), table.columns[column].title.clone());
-        [title]
-            .into_iter()
-            .chain(table.lines.iter().map(move |line| (line.name.as_str(), line.cells[column].text())))
-    };
-    let width = lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    lines().map(|(name, text)| beside(name, &text, width)).collect()
 }
 
 /// Cells to the left or to the right of their columns, two spaces between columns.
@@ -226,12 +241,36 @@ mod tests {
             ],
             linked: false,
         };
-        let text = lines(&table);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let text = Terminal(USUAL).lines(&table);
+        assert!(text.lines().all(|line| line.chars().count() <= USUAL), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("one ")).count(), 2, "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("few ")).count(), 1, "{text}");
-        let prose = wrapped(&"word ".repeat(40), 4);
-        assert!(prose.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")), "{prose}");
+        let prose = Terminal(USUAL).wrapped(&"word ".repeat(40), 4);
+        assert!(prose.lines().all(|line| line.len() <= USUAL && line.starts_with("    word")), "{prose}");
+    }
+
+    #[test]
+    fn a_table_takes_the_columns_that_it_needs_and_no_more_than_there_are() {
+        let columns = (0..9).map(|place| Column::number(format!("column {place}"), "ms")).collect();
+        let cells = (0..9).map(|place| place.to_string().into()).collect();
+        let table = Table {
+            corner: "name".into(),
+            columns,
+            lines: vec![TableLine::new("one", cells)],
+            linked: false,
+        };
+        let widest = |width: usize| {
+            let text = Terminal(width).lines(&table);
+            (text.matches("one ").count(), text.lines().map(|line| line.chars().count()).max().unwrap_or(0))
+        };
+        assert_eq!(widest(160), (1, 4 + 9 * 10));
+        assert_eq!(widest(94), (1, 94));
+        assert_eq!((widest(93).0, widest(50).0), (2, 3));
+        assert!([93, 80, 50].into_iter().all(|width| widest(width).1 <= width));
+        let words = "word ".repeat(60);
+        let longest =
+            |width: usize| Terminal(width).wrapped(&words, 0).lines().map(str::len).max().unwrap_or(0);
+        assert!(longest(200) <= PROSE && longest(200) > USUAL && longest(60) <= 60);
     }
 
     #[test]
@@ -243,13 +282,13 @@ mod tests {
             lines: vec![TableLine::new(name, vec!["12.5 ± 0.3".into(), "4.2 ± 0.1".into()])],
             linked: false,
         };
-        let text = lines(&table);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let text = Terminal(USUAL).lines(&table);
+        assert!(text.lines().all(|line| line.chars().count() <= USUAL), "{text}");
         assert!(text.contains("\nself-configuring-red/oracle"), "{text}");
         let value = "a value of so many words that it has to stand on several lines of its own";
         let facts = Block::Facts(vec![("short".into(), value.into()), ("n".repeat(60), value.into())]);
-        let listed = super::block(&facts);
-        assert!(listed.lines().all(|line| line.chars().count() <= WIDTH), "{listed}");
+        let listed = Terminal(USUAL).block(&facts);
+        assert!(listed.lines().all(|line| line.chars().count() <= USUAL), "{listed}");
         assert!(listed.starts_with("short\n    a value"), "{listed}");
     }
 

@@ -17,14 +17,10 @@ pub fn document(report: &Report) -> Document {
     if !notes.is_empty() {
         sections.push(Section::new("Notes", vec![Block::List(notes.iter().map(Into::into).collect())]));
     }
-    let charts = [
-        ("Queue over time", MEANS, figures::queues(&comparison)),
-        ("Link throughput over time", MEANS, figures::throughputs(&comparison)),
-        ("Windows over time", WINDOWS, figures::windows(&comparison)),
-    ];
-    for (title, about, figures) in charts.into_iter().filter(|(.., figures)| !figures.is_empty()) {
-        let blocks = vec![Block::prose(about), Block::Figures(Layout::Halves, figures)];
-        sections.push(Section::new(title, vec![Block::pages(blocks)]));
+    let figures = figures::timelines(&comparison);
+    if !figures.is_empty() {
+        let blocks = vec![Block::prose(COURSE), Block::Figures(Layout::Whole, figures)];
+        sections.push(Section::new("Over time", vec![Block::pages(blocks)]));
     }
     sections.push(manifest::section(&report.manifest));
     let about = "Hosts of this machine's kernel over an emulated link beside the simulator with hosts of Linux: the same \
@@ -56,17 +52,17 @@ fn of_claims(claims: &[Judged]) -> Vec<Block> {
     vec![Block::List(claims.iter().map(text).collect()), Block::Table(table)]
 }
 
-const MEANS: &str = "The first run of either side. The line is the mean of each interval, the band its range. One scale for all.";
-const WINDOWS: &str = "The first run of either side. The simulator's are congestion windows; the kernel's are packets \
-                       outstanding, which is what can be seen of them on the wire.";
+const COURSE: &str = "The first run of either side. Queue, RTT and goodput: the mean of each interval, with its range as a band. \
+                      The simulator's windows are congestion windows; the kernel's are packets outstanding, which is what can be \
+                      seen of them on the wire. One scale for all.";
 
 fn section((rank, case): (usize, &Case)) -> Section {
     let class = || Some(scheme_class(2 * rank));
     let line = |pair: &Pair| {
         let Pair { of, about, measured, predicted, error, .. } = pair;
         let unit = if about.unit.is_empty() { String::new() } else { format!(", {}", about.unit) };
-        let cell = |estimate: &Estimate| Shown::of(estimate, about.scale);
-        let error = error.map_or(number::NONE.into(), |error| format!("{:+.1} %", 100.0 * error));
+        let cell = |estimate: &Estimate| Shown::metric(estimate, about);
+        let error = error.map_or(number::NONE.into(), |error| number::signed(100.0 * error, 1) + " %");
         TableLine {
             about: about.title.clone(),
             class: class(),

@@ -6,15 +6,11 @@ use crate::chart::{Axis, Drawing, Line, Lines, lines, sheet};
 use crate::markov::Sampled;
 use crate::report::document::{Block, Column, Section, Shown, Table, TableLine};
 use crate::study::markov::{Outcome, Point};
-use crate::table::number::significant;
+use crate::table::number::{NONE, signed, significant};
 
 /// A difference as a percentage with its sign.
 pub(super) fn percent(fraction: f64) -> String {
-    if !fraction.is_finite() {
-        return significant(f64::NAN, 1);
-    }
-    let text = format!("{:+.2}", 100.0 * fraction);
-    if text.trim_start_matches(['+', '-']) == "0.00" { "0.00".into() } else { text }
+    if fraction.is_finite() { signed(100.0 * fraction, 2) } else { NONE.into() }
 }
 
 /// What stands beside the analysis: its name and its numbers.

@@ -4,8 +4,9 @@
 use super::Output;
 use super::Part::{self, Headlines, In, Key, Of, Subjects};
 use crate::keys::Keyed;
+use crate::report::difference::Difference;
 use crate::report::predictions::Predictions;
-use crate::report::{Beside, Manifest, RunResult};
+use crate::report::{Beside, Factor, Manifest, RunResult};
 use crate::run::cost::Term;
 
 /// A fault of a text.
@@ -39,12 +40,29 @@ const NAMED: &[Part] = &[
 pub(super) const ALL: &[Output] = &[
     Output {
         name: "Comparison",
-        from: &["knee compare --json", "knee run --json", "OUT/summary.json"],
+        from: &["knee compare --json", "knee run --json", "knee plot --json", "OUT/summary.json"],
         about: "",
         parts: &[
             Key("title", "The title of the report."),
+            Key(
+                "verdict",
+                "What is best, by how much, how sure that is, and what it costs: the first sentence of the report.",
+            ),
+            Key(
+                "factors[]",
+                "What differs between the schemes: `scheme` of `compare`, the axes of a sweep; none of a scenario without one.",
+            ),
+            Of("factors[]", Factor::SHAPE),
             Key("schemes[]", "One for each scheme, or for each case of the sweep."),
-            Key("schemes[].scheme", "Its name."),
+            Key("schemes[].scheme", "Its full name."),
+            Key("schemes[].levels", "Its levels, by the columns of the factors."),
+            Key("schemes[].levels.<column>", "The level: a number in the unit of the factor, or a name."),
+            Key("schemes[].controls", "The congestion controls of its groups."),
+            Key("schemes[].controls.<group>", "The name of the controller."),
+            Key(
+                "schemes[].measured_s[]",
+                "The beginning and the end of the part of each run that was measured; null where that is unknown.",
+            ),
             Headlines("schemes[]"),
             Key(
                 "schemes[].fluid",
@@ -57,6 +75,12 @@ pub(super) const ALL: &[Output] = &[
             Key("manifest", "Enough to repeat the runs."),
             Of("manifest", Manifest::SHAPE),
         ],
+    },
+    Output {
+        name: "Difference",
+        from: &["knee diff --json", "OUT/difference.json"],
+        about: "Two results side by side: `a` is the first, `b` the second.",
+        parts: &[Of("", Difference::SHAPE)],
     },
     Output {
         name: "Forecast",

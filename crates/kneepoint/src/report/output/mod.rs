@@ -13,7 +13,7 @@ mod tables;
 use crate::keys::{Field, Shape};
 use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
-pub use tables::{COEXISTENCE, ESTIMATES, RECORDS, SERIES, TABLES};
+pub use tables::{COEXISTENCE, DIFFERENCES, ESTIMATES, RECORDS, SERIES, TABLES};
 
 /// One document, or one file of columns.
 pub struct Output {
@@ -123,7 +123,9 @@ pub const UNITS: &[(&str, &str, &str)] = &[
     ("mbps", "Mbit/s", "millions of bits per second"),
     ("pps", "packets/s", "packets per second"),
     ("packets", "packets", "packets"),
+    ("bdp", "BDP", "bandwidth-delay products"),
     ("bytes", "bytes", "bytes"),
+    ("kb", "kB", "1000 bytes"),
     ("mib", "MiB", "1048576 bytes"),
     ("degrees", "degrees", "degrees"),
     ("seconds", "s", "seconds"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Files of columns: CSV, and Parquet with the same columns.
 
-use super::Part::{self, Columns, HeadlineColumns, In, Key};
+use super::Part::{self, Columns, HeadlineColumns, Key};
 use super::{Definition, Output, unit};
 use crate::measure::{COLUMNS, Subject};
 
@@ -59,8 +59,13 @@ pub(super) const REPORTED: &[Part] = &[
     Key("closed", "1 in the last report of a flow, else 0."),
 ];
 
-const RUN: &[Part] =
-    &[Key("scheme", "The scheme, or the case of the sweep."), Key("seed", "The seed of the run.")];
+const SEED: Part = Key("seed", "The seed of the run.");
+
+/// Behind all others, since it stands for columns of any name.
+const FACTORS: Part = Key(
+    "<factor>",
+    "A column for each factor, before all others: `scheme` of `compare`, and what was varied, with its unit, as `rtt_ms` or `buffer_bdp`. Numbers where all its levels are.",
+);
 
 /// A sampled series.
 pub const SERIES: Output = Output {
@@ -80,6 +85,31 @@ pub const COEXISTENCE: Output = Output {
     from: &["OUT/coexistence.csv and .parquet"],
     about: "A line for each pair in each setting.",
     parts: CELLS,
+};
+
+/// Two results side by side.
+pub const DIFFERENCES: Output = Output {
+    name: "differences",
+    from: &["OUT/differences.csv and .parquet of knee diff"],
+    about: "A line for each metric of each case that both results have.",
+    parts: &[
+        Key("case", "The case, by its name in the second result."),
+        Key("metric", "The key of the metric, with its unit."),
+        Key("of", "The link, group or other part that it is of; empty for the whole run."),
+        Key("a", "The mean of the first result over the seeds that both have."),
+        Key("a_half_width", "Half the width of its 95 % confidence interval."),
+        Key("b", "The mean of the second result over the same seeds."),
+        Key("b_half_width", "Half the width of its 95 % confidence interval."),
+        Key("difference", "The mean of the second minus the first, seed by seed."),
+        Key("difference_half_width", "Half the width of its 95 % confidence interval."),
+        Key("seeds", "The number of seeds that both have."),
+        Key(
+            "p",
+            "The probability of so large a difference between equal cases, after Holm's correction over all lines; none without two common seeds, and where nothing is random.",
+        ),
+        Key("apart", "1 if the difference is told apart from chance, else 0."),
+        Key("<column>", "A column for each factor of the second result, with its level."),
+    ],
 };
 
 /// The observations of an experiment.
@@ -111,65 +141,62 @@ pub const TABLES: &[Output] = &[
         name: "summary",
         from: &["OUT/summary.csv"],
         about: "A line for each scheme or case.",
-        parts: &[
-            Key("scheme", "The scheme, or the case of the sweep."),
-            Key("runs", "The number of runs."),
-            HeadlineColumns,
-        ],
+        parts: &[Key("runs", "The number of runs."), HeadlineColumns, FACTORS],
     },
     Output {
         name: "runs",
         from: &["OUT/runs.csv"],
         about: "A line for each run.",
         parts: &[
-            In("", RUN),
+            SEED,
             Columns(Subject::Run),
             Key("cpu_seconds", "Processor time that the run took."),
             Key("bottleneck_packets", "Packets that the bottleneck served in the whole run."),
             Key("events", "Events that the engine handled."),
+            FACTORS,
         ],
     },
     Output {
         name: "links",
         from: &["OUT/links.csv"],
         about: "A line for each measured link of each run.",
-        parts: &[In("", RUN), Columns(Subject::Link)],
+        parts: &[SEED, Columns(Subject::Link), FACTORS],
     },
     Output {
         name: "groups",
         from: &["OUT/groups.csv"],
         about: "A line for each group of each run.",
-        parts: &[In("", RUN), Columns(Subject::Group)],
+        parts: &[SEED, Columns(Subject::Group), FACTORS],
     },
     Output {
         name: "crossings",
         from: &["OUT/crossings.csv"],
         about: "A line for each group at each of several measured links, of each run.",
-        parts: &[In("", RUN), Columns(Subject::Crossing)],
+        parts: &[SEED, Columns(Subject::Crossing), FACTORS],
     },
     Output {
         name: "classes",
         from: &["OUT/classes.csv"],
         about: "A line for each class of transfers by size, of each run.",
-        parts: &[In("", RUN), Columns(Subject::Class)],
+        parts: &[SEED, Columns(Subject::Class), FACTORS],
     },
     Output {
         name: "completions",
         from: &["OUT/completions.csv"],
         about: "A line for each time by which transfers of a group had completed, of each run.",
-        parts: &[In("", RUN), Columns(Subject::Completion)],
+        parts: &[SEED, Columns(Subject::Completion), FACTORS],
     },
     Output {
         name: "startups",
         from: &["OUT/startups.csv"],
         about: "A line for each start-up delay of the live streams of a group, of each run.",
-        parts: &[In("", RUN), Columns(Subject::Startup)],
+        parts: &[SEED, Columns(Subject::Startup), FACTORS],
     },
     Output {
         name: "drop_windows",
         from: &["OUT/drop_windows.csv"],
         about: "A line for each window that packets of a group did not exceed when they were dropped, of each run.",
-        parts: &[In("", RUN), Columns(Subject::DropWindow)],
+        parts: &[SEED, Columns(Subject::DropWindow), FACTORS],
     },
     Output {
         name: "objects",
@@ -184,13 +211,13 @@ pub const TABLES: &[Output] = &[
     },
     SERIES,
     COEXISTENCE,
+    DIFFERENCES,
     ESTIMATES,
     Output {
         name: "scores",
         from: &["OUT/scores.csv of knee predict"],
         about: "A line for each flow, run, predictor and judge.",
         parts: &[
-            Key("case", "The case of the sweep; empty without one."),
             Key("flow", "The flow."),
             Key("seed", "The seed; empty for a capture."),
             Key("predictor", "The predictor with its settings."),
@@ -205,6 +232,7 @@ pub const TABLES: &[Output] = &[
             Key("false_positives", "n5 / (n2 + n5): the fraction of predictions that no loss followed."),
             Key("false_negatives", "n4 / (n2 + n4): the fraction of losses that were not predicted."),
             Key("balance", "The F1 score, 2 n2 / (2 n2 + n5 + n4)."),
+            FACTORS,
         ],
     },
     Output {

@@ -82,10 +82,8 @@ fn table(cases: &[Case], keys: &[&str]) -> Table {
         })
     };
     let cell = |case: &Case, key: &&str| {
-        known(case, key).map_or_else(
-            || Shown::from(""),
-            |Known { estimate, about, .. }| Shown::of(&estimate, about.scale),
-        )
+        known(case, key)
+            .map_or_else(|| Shown::from(""), |Known { estimate, about, .. }| Shown::metric(&estimate, &about))
     };
     let several = cases.iter().any(|case| case.player != cases[0].player);
     let line = |case: &Case| {

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Schemes side by side on one bottleneck: what `knee compare` asks.
 
+use super::title::title;
 use super::{Dumbbell, Party, Sessions};
+use crate::fault::Faults;
 use crate::scenario::scheme::Scheme;
-use crate::scenario::{Case, Extensions, Files};
+use crate::scenario::tree::Table;
+use crate::scenario::{self, Case, Document, Extensions, FigureSpec, Files, Settings};
 use crate::settings::Raw;
 use crate::spec::Valid;
 use crate::study::Invalid;
 use crate::units::{Interval, Rate, Span, Time};
 
+/// The group of long transfers.
+pub(super) const FORWARD: &str = "forward";
+/// The path of their number.
+pub const FLOWS: &str = "flows.forward.count";
+
 /// The schemes, and the bottleneck that each has for itself.
 #[derive(Clone, Debug)]
 pub struct Question<'q> {
-    /// The name of every scenario.
-    pub title: String,
+    /// What the title says besides rate, round trip, flows and buffer; with commas between, or nothing.
+    pub also: String,
     /// The names of schemes in reports, and the schemes.
     pub schemes: Vec<(String, Scheme)>,
     /// Algorithms that the schemes may name besides those of the registries.
@@ -28,6 +36,8 @@ pub struct Question<'q> {
     pub flows: u32,
     /// Buffer of the bottleneck.
     pub buffer: String,
+    /// Fields that take several values, by their paths in `[sweep]`: every scheme runs with every combination.
+    pub varied: Vec<(String, Vec<Raw>)>,
     /// Long transfers the other way.
     pub reverse: u32,
     /// Whether every link is simulated, as captures want it.
@@ -53,12 +63,16 @@ pub struct Question<'q> {
 /// What is to be run.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// Names in the report, and specs.
-    pub rows: Vec<(String, Valid)>,
+    /// What all runs have in common: the name of every scenario.
+    pub title: String,
+    /// What tells each row from the others, the scheme first: fields and values. And its spec.
+    pub rows: Vec<(Settings, Valid)>,
     /// Names and texts of the scenarios.
     pub scenarios: Vec<(String, String)>,
     /// Each row runs once with each.
     pub seeds: Vec<u64>,
+    /// How the figure is wanted by fields set from outside.
+    pub figure: FigureSpec,
 }
 
 /// A question that has no runs.
@@ -78,31 +92,57 @@ pub enum Refused {
 impl Question<'_> {
     /// The runs that answer it. `files` opens the files that the question names, and `others` those of fields set from outside.
     pub fn plan(&self, files: Files, others: Files) -> Result<Asked, Refused> {
-        let mut asked = Asked::default();
+        let varied: Vec<&str> = self.varied.iter().map(|(path, _)| path.as_str()).collect();
+        let plain = self.schemes.first().map(|(_, scheme)| self.tree("", scheme)).unwrap_or_default();
+        let asked = self.planned(title(&plain, &varied, &self.also, &[]), files, others)?;
+        let Some((_, text)) = asked.scenarios.first().filter(|_| !self.set.is_empty()) else {
+            return Ok(asked);
+        };
+        // Fields set from outside may be those that the title tells.
+        let swept: Vec<&str> =
+            asked.rows.iter().flat_map(|(settings, _)| settings).map(|(path, _)| path.as_str()).collect();
+        let root = scenario::root(text, &mut Faults::default()).unwrap_or_default();
+        self.planned(title(&root, &swept, &self.also, &self.set), files, others)
+    }
+
+    /// The runs under this title.
+    fn planned(&self, title: String, files: Files, others: Files) -> Result<Asked, Refused> {
+        let mut asked = Asked { title, ..Asked::default() };
         for (name, scheme) in &self.schemes {
-            let document = self.dumbbell(&[Party { name: "forward", scheme, flows: self.flows }]).document();
+            let document = Document::write(self.tree(&asked.title, scheme));
             let (plan, text) = self
                 .extensions
                 .plan_set(&document, &self.set, files, others)
                 .map_err(|faults| Refused::Invalid(Invalid::of(scheme.name.clone(), document, faults)))?;
-            // A field set from outside may be swept.
             for Case { valid, settings } in plan.cases {
                 if let Some(by) = replaced(&valid, scheme) {
                     return Err(Refused::Replaced { scheme: scheme.name.clone(), by });
                 }
-                let swept = settings.iter().map(|(field, value)| format!(" {field}={value}"));
-                asked.rows.push((name.clone() + &swept.collect::<String>(), valid));
+                let own = ("scheme".to_string(), name.clone());
+                asked.rows.push(([own].into_iter().chain(settings).collect(), valid));
             }
             asked.scenarios.push((name.clone(), text));
             asked.seeds = plan.seeds;
+            asked.figure = plan.figure;
         }
         Ok(asked)
     }
 
-    fn dumbbell<'d>(&'d self, parties: &'d [Party<'d>]) -> Dumbbell<'d> {
+    fn tree(&self, title: &str, scheme: &Scheme) -> Table {
+        let parties = [Party { name: FORWARD, scheme, flows: self.flows }];
+        self.dumbbell(title, &parties).tree().with_some("sweep", self.sweep())
+    }
+
+    fn sweep(&self) -> Option<Table> {
+        let axis =
+            |table: Table, (path, values): &(String, Vec<Raw>)| table.with(path, Raw::List(values.clone()));
+        Some(self.varied.iter().fold(Table::default(), axis)).filter(|sweep| !sweep.entries.is_empty())
+    }
+
+    fn dumbbell<'d>(&'d self, title: &'d str, parties: &'d [Party<'d>]) -> Dumbbell<'d> {
         let part = |share: u64| Time(self.duration.0 / share);
         Dumbbell {
-            title: &self.title,
+            title,
             parties,
             tcp: &self.tcp,
             rate: self.rate,
@@ -138,7 +178,7 @@ mod tests {
     fn question() -> Question<'static> {
         let schemes = ["pert:t1=3ms", "ratcp/droptail/erica:utilization=0.8", "tahoe/red:ecn=true"];
         Question {
-            title: "two \"flows\"\\".into(),
+            also: "two \"flows\"\\".into(),
             schemes: schemes.map(|name| (name.to_string(), scheme::parse(name).unwrap())).to_vec(),
             extensions: Extensions::NONE,
             tcp: vec![("delayed_ack".into(), Raw::Bool(true)), ("rto_min".into(), Raw::Text("1s".into()))],
@@ -146,6 +186,7 @@ mod tests {
             rtt: Span::from_millis(40),
             flows: 2,
             buffer: "1bdp".into(),
+            varied: Vec::new(),
             reverse: 1,
             full: false,
             web: Sessions { section: "web", count: 3, fields: &[("shape", Raw::Float(2.0))] },
@@ -170,7 +211,7 @@ mod tests {
         let full = Question { full: true, sample: Some(Span::from_millis(100)), ..bare.clone() };
         let set = ["topology.rtt=20ms", "run.seeds=3", "flows.*.stop=7s"].map(String::from).to_vec();
         for question in [plain.clone(), bare, full, Question { set, ..plain }] {
-            let Asked { rows, scenarios, seeds } = asked(&question).unwrap();
+            let Asked { rows, scenarios, seeds, .. } = asked(&question).unwrap();
             assert_eq!((rows.len(), scenarios.len()), (3, 3));
             for ((_, valid), (_, text)) in rows.iter().zip(&scenarios) {
                 let plan = parse(text).unwrap();
@@ -183,9 +224,39 @@ mod tests {
     fn rows_of_a_swept_field_are_told_apart() {
         let set = vec!["sweep.topology.rtt=[\"20ms\", \"80ms\"]".to_string()];
         let rows = asked(&Question { set, ..question() }).unwrap().rows;
-        let names: std::collections::BTreeSet<&String> = rows.iter().map(|(name, _)| name).collect();
-        assert_eq!((rows.len(), names.len()), (6, 6), "{names:?}");
-        assert!(rows[0].0.starts_with("pert:t1=3ms ") && rows[0].0.ends_with("=20ms"), "{names:?}");
+        let settings: std::collections::BTreeSet<&Settings> =
+            rows.iter().map(|(settings, _)| settings).collect();
+        assert_eq!((rows.len(), settings.len()), (6, 6), "{settings:?}");
+        let pair = |field: &str, value: &str| (field.to_string(), value.to_string());
+        assert_eq!(rows[0].0, [pair("scheme", "pert:t1=3ms"), pair("topology.rtt", "20ms")]);
+    }
+
+    #[test]
+    fn every_scheme_runs_with_every_combination_of_values_and_its_text_says_so() {
+        let text = |value: &str| Raw::Text(value.into());
+        let varied = vec![
+            ("topology.rate".to_string(), vec![text("10mbit"), text("20mbit")]),
+            ("topology.buffer".to_string(), vec![text("0.5bdp"), text("1bdp"), text("100pkt")]),
+            (FLOWS.to_string(), vec![Raw::Integer(2), Raw::Integer(4)]),
+        ];
+        let Asked { rows, scenarios, .. } = asked(&Question { varied, ..question() }).unwrap();
+        assert_eq!((rows.len(), scenarios.len()), (3 * 2 * 3 * 2, 3));
+        let (settings, valid) = &rows[11];
+        let fields: Vec<(&str, &str)> =
+            settings.iter().map(|(field, value)| (field.as_str(), value.as_str())).collect();
+        let expected = [
+            ("scheme", "pert:t1=3ms"),
+            ("topology.rate", "20mbit"),
+            ("topology.buffer", "100pkt"),
+            ("flows.forward.count", "4"),
+        ];
+        assert_eq!(fields, expected);
+        assert_eq!(valid.groups()[0].members.len(), 4);
+        let limits: Vec<_> =
+            valid.network().links.iter().filter(|link| link.measured).map(|link| link.limit).collect();
+        assert_eq!(limits, [crate::queue::Limit::Packets(100); 2], "each way");
+        let plan = parse(&scenarios[0].1).unwrap();
+        assert_eq!((plan.cases.len(), &plan.cases[11].valid), (12, valid), "{}", scenarios[0].1);
     }
 
     #[test]
@@ -201,6 +272,32 @@ mod tests {
             let lines = format!("{}\n{}", invalid.text, set.join("\n"));
             assert_eq!(&lines[invalid.faults[0].span.clone()], place, "{:?}", invalid.faults);
         }
+    }
+
+    #[test]
+    fn the_title_is_in_the_units_of_people_and_follows_what_is_run() {
+        let titled = |question: Question| asked(&question).unwrap().title;
+        let bare = Question { also: String::new(), ..question() };
+        assert_eq!(titled(bare.clone()), "10 Mbit/s, 40 ms RTT, 2 flows, 1 BDP of buffer");
+        let set = ["Topology.RTT=20ms", "flows.*.count=1", "tcp.rto_min=2s", "run.seeds=3"]
+            .map(String::from)
+            .to_vec();
+        let changed = Question { set, also: "3 web sessions".into(), ..bare.clone() };
+        assert_eq!(
+            titled(changed),
+            "10 Mbit/s, 20 ms RTT, 1 flow, 1 BDP of buffer, 3 web sessions, tcp.rto_min=2s"
+        );
+        let varied =
+            vec![("topology.rtt".to_string(), vec![Raw::Text("20ms".into()), Raw::Text("80ms".into())])];
+        assert_eq!(titled(Question { varied, ..bare.clone() }), "10 Mbit/s, 2 flows, 1 BDP of buffer");
+        let buffers = vec!["sweep.topology.buffer=[\"1bdp\", \"750 packets\"]".to_string()];
+        let swept = asked(&Question { set: buffers, ..bare }).unwrap();
+        assert_eq!(swept.title, "10 Mbit/s, 40 ms RTT, 2 flows");
+        assert!(
+            swept.scenarios[0].1.contains("name = \"10 Mbit/s, 40 ms RTT, 2 flows\""),
+            "{}",
+            swept.scenarios[0].1
+        );
     }
 
     #[test]

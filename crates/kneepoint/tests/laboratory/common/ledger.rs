@@ -115,7 +115,7 @@ impl Observer for Ledger {
                 self.note(3, link.0, at, &[backlog.packets.into(), backlog.bytes.0]);
                 self.book(link).queues.push((at, backlog));
             }
-            Event::Delivered { packet } => {
+            Event::Delivered { packet, .. } => {
                 let ack = u8::from(packet.flags.has(Flags::ACK));
                 // The transfers of a slot may take different paths.
                 let transfer = packet.flow | u32::from(packet.epoch) << 16;

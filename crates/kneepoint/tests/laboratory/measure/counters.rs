@@ -149,7 +149,7 @@ fn goodput_is_per_flow_and_only_forward_flows_make_headlines() {
     let crosses = |group| value(&rows, "crosses_bottleneck", &[("group", group)]);
     assert_eq!((crosses("forward"), crosses("reverse")), (1.0, 0.0));
     let headline = |metric| value(&rows, metric, &[]);
-    assert_eq!((headline("goodput_bps"), headline("jain_index")), (1200.0, 0.9));
+    assert_eq!((headline("flow_goodput_bps"), headline("jain_index")), (1200.0, 0.9));
     assert_eq!(headline("window_s"), 10.0);
 }
 
@@ -217,9 +217,9 @@ fn datagrams_count_where_they_arrive() {
     let mut sent = packet(3, Flags::DATAGRAM);
     sent.sent = secs(9);
     for at in [10, 11, 20] {
-        meter.on(secs(at), &Event::Delivered { packet: &sent });
+        meter.on(secs(at), &Event::Delivered { packet: &sent, payload: Bytes(0) });
     }
-    meter.on(secs(12), &Event::Delivered { packet: &packet(0, Flags::default()) });
+    meter.on(secs(12), &Event::Delivered { packet: &packet(0, Flags::default()), payload: Bytes(1000) });
     let rows = meter.finish();
     let constant = |metric| value(&rows, metric, &[("group", "constant")]);
     assert_eq!((constant("delivered_packets"), constant("throughput_bps")), (2.0, 1600.0));

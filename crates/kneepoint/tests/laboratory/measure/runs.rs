@@ -19,7 +19,8 @@ fn simulated(seed: u64) -> (Vec<Row>, usize) {
     let mut parts = valid(&["pages"]).into_builder();
     parts.groups.pop();
     let valid = parts.build().unwrap();
-    let ((meter, series), _) = run::run(&valid, seed, (Meter::new(&valid, seed), Series::new(&valid, 2)));
+    let ((meter, series), _) =
+        run::run(&valid, seed, (Meter::new(&valid, seed), Series::new(&valid, seed, 2)));
     (meter.finish(), series.table().rows.len())
 }
 
@@ -158,7 +159,7 @@ fn overflowing(handshake: bool, lost: &[u64]) -> ([f64; 4], Table) {
         channel.set("times", &Raw::List(times)).unwrap();
     }
     let valid = parts.build().unwrap();
-    let ((meter, series), _) = run::run(&valid, 1, (Meter::new(&valid, 1), Series::new(&valid, 0)));
+    let ((meter, series), _) = run::run(&valid, 1, (Meter::new(&valid, 1), Series::new(&valid, 1, 0)));
     let rows = meter.finish();
     let of = |metric| value(&rows, metric, &[("group", "forward")]);
     let drops = value(&rows, "drops", OF_BOTTLENECK);
@@ -177,12 +178,20 @@ fn three_segments_that_find_no_room_are_three_drops_and_three_retransmissions() 
     assert_eq!(of("link_throughput_bps"), [1e6, 0.76e6, 0.16e6, 0.0]);
     assert_eq!(of("drops"), [3.0, 0.0, 0.0, 0.0]);
     assert_eq!(of("retransmissions"), [0.0, 3.0, 0.0, 0.0]);
+    // 0 to 4 arrive every 8 ms from 18 ms on, 8 to 11 until 82 ms, and 5 to 7 at 102, 110 and 118 ms. The last one lets seven segments
+    // go on in order, of which four had arrived.
+    let payload = |segments: f64| 8.0 * 960.0 * segments / 0.05;
+    assert_eq!(of("throughput_bps"), [4.0, 5.0, 3.0, 0.0].map(payload));
+    assert_eq!((of("active_flows"), of("timeouts")), (vec![1.0, 1.0, 0.0, 0.0], vec![0.0; 4]));
 }
 
 #[test]
 fn a_retransmission_that_is_lost_counts_and_so_does_the_one_in_its_place() {
     // The channel loses 5 for the second time at 92 ms. The timer expires, and 5 is sent for the third time.
-    assert_eq!(overflowing(false, &[92]).0, [4.0, 4.0 / 16.0, 1.0, 3.0]);
+    let (numbers, series) = overflowing(false, &[92]);
+    assert_eq!(numbers, [4.0, 4.0 / 16.0, 1.0, 3.0]);
+    let sum = |quantity: &str| -> f64 { series.values(series.columns_of(quantity)[0]).sum() };
+    assert_eq!((sum("timeouts"), 0.05 * sum("throughput_bps")), (1.0, 8.0 * 960.0 * 12.0));
 }
 
 #[test]

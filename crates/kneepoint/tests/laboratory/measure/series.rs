@@ -5,8 +5,10 @@ use kneepoint::cc;
 use kneepoint::measure::{COLUMNS, Series};
 use kneepoint::packet::{Flags, Packet};
 use kneepoint::queue::{Backlog, Fate, Reason};
+use kneepoint::table::Table;
 use kneepoint::trace::{Event, FlowId, LinkId, Observer, View};
 use kneepoint::units::{Bytes, Span, Time};
+use kneepoint::{run, scenario};
 
 use super::{ACCESS, BOTTLENECK, secs, valid};
 
@@ -29,12 +31,13 @@ impl View for Still {
 
 #[test]
 fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
-    let mut series = Series::new(&valid(&[]), 2);
+    let mut series = Series::new(&valid(&[]), 1, 2);
     series.on(secs(1), &Event::Sample { view: &Still });
-    series.on(
-        secs(2),
-        &Event::Acked { flow: FlowId(1), acked: Bytes(1000), rtt: None, one_way: None, window: 1.0 },
-    );
+    let packet = &Packet::data(1, 0, 1040, Flags::default(), Time::ZERO);
+    series.on(secs(2), &Event::Delivered { packet, payload: Bytes(1000) });
+    series.on(secs(2), &Event::Delivered { packet, payload: Bytes(0) });
+    series.on(secs(2), &Event::Repair { flow: FlowId(2), timeout: true });
+    series.on(secs(2), &Event::Repair { flow: FlowId(2), timeout: false });
     series.on(secs(3), &Event::Sample { view: &Still });
     let table = series.table();
     assert_eq!(
@@ -47,8 +50,12 @@ fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
             "marks[b-c]",
             "throughput_bps[forward]",
             "throughput_bps[reverse]",
+            "active_flows[forward]",
+            "active_flows[reverse]",
             "retransmissions[forward]",
             "retransmissions[reverse]",
+            "timeouts[forward]",
+            "timeouts[reverse]",
             "rtt_ms[forward]",
             "rtt_ms[reverse]",
             "window_packets[forward/0]",
@@ -57,17 +64,68 @@ fn a_series_has_a_row_per_sample_and_units_in_its_columns() {
         ]
     );
     // A thousand bytes in two seconds.
-    assert_eq!(table.rows[1][..9], [3.0, 3.0, 0.0, 0.0, 0.0, 4000.0, 0.0, 0.0, 0.0]);
-    assert_eq!(table.rows[1][11..], [10.0, 11.0, 12.0]);
+    assert_eq!(table.rows[1][..13], [3.0, 3.0, 0.0, 0.0, 0.0, 4000.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(table.rows[1][15..], [10.0, 11.0, 12.0]);
     for (column, name) in table.columns.iter().enumerate() {
         assert!(COLUMNS.iter().any(|one| one.name == table.quantity(column)), "{name}");
     }
-    assert!(COLUMNS.iter().all(|one| !table.columns_of(one.name).is_empty()));
+    let of_what_changes = ["capacity_bps", "delay_ms"];
+    for column in COLUMNS {
+        assert_eq!(
+            table.columns_of(column.name).is_empty(),
+            of_what_changes.contains(&column.name),
+            "{column:?}"
+        );
+    }
+}
+
+/// A dumbbell of 20 Mbit/s that is sampled every 10 ms.
+fn dumbbell(more: &str) -> Table {
+    let text = format!(
+        "[run]\nduration = '20s'\nsample = '10ms'\n[topology]\nkind = 'dumbbell'\nrate = '20mbit'\nrtt = '60ms'\n{more}"
+    );
+    let valid = scenario::parse(&text).unwrap().cases.remove(0).valid;
+    run::run(&valid, 1, Series::new(&valid, 1, 1)).0.table()
+}
+
+#[test]
+fn throughput_is_never_above_the_link_though_repairs_release_segments_by_the_hundred() {
+    // Acknowledged in order, 612 kB come in one interval: 490 Mbit/s.
+    let table = dumbbell("buffer = '150pkt'\n[[flows]]\ncc = 'cubic'\nsize = '20mb'\n");
+    let of = |quantity: &str| -> Vec<f64> { table.values(table.columns_of(quantity)[0]).collect() };
+    assert!(of("drops").iter().sum::<f64>() > 100.0, "a slow start overshoots");
+    let throughput = of("throughput_bps");
+    // A packet may end in the interval in which it did not begin.
+    let most = 20e6 + 8.0 * 1040.0 / 0.01;
+    let greatest = throughput.iter().copied().fold(0.0, f64::max);
+    assert!((18e6..=most).contains(&greatest), "{greatest}");
+    let carried = throughput.iter().filter(|rate| rate.is_finite()).sum::<f64>() * 0.01;
+    assert!((carried - 8.0 * 20e6).abs() < 1.0, "every byte once: {carried}");
+    let active = of("active_flows");
+    assert_eq!((active[1], active.last()), (1.0, Some(&0.0)));
+}
+
+#[test]
+fn a_capacity_and_a_delay_that_change_have_columns() {
+    let table = dumbbell(
+        "delay_steps = ['8s: 50ms']\n[capacity]\nkind = 'steps'\nrates = ['0s: 20mbit', '5s: 5mbit']\n\
+         [[flows]]\ncc = 'cubic'\n",
+    );
+    let at = |quantity: &str, instant: usize| {
+        let place = table.columns_of(quantity)[0];
+        table.rows.iter().find(|row| row[0] >= instant as f64).map(|row| row[place]).unwrap()
+    };
+    // The interval that ends at 5 s has all of the old rate.
+    let capacity = [1, 5, 6].map(|second| at("capacity_bps", second).round());
+    assert_eq!(capacity, [20e6, 20e6, 5e6]);
+    let delay = [7, 8, 9].map(|second| at("delay_ms", second));
+    assert_eq!((delay[1], delay[2]), (50.0, 50.0));
+    assert!(delay[0] < 50.0, "{delay:?}");
 }
 
 #[test]
 fn what_crosses_a_link_counts_in_its_interval_even_if_it_is_told_ahead() {
-    let mut series = Series::new(&valid(&["pages"]), 0);
+    let mut series = Series::new(&valid(&["pages"]), 1, 0);
     // 25 kB take 0.2 s at 1 Mbit/s.
     let data = Packet::data(0, 0, 25_000, Flags::default(), Time::ZERO);
     let packet = &data;
@@ -133,7 +191,7 @@ fn a_series_has_the_mean_of_what_flows_remember_while_they_last() {
     let mut watched = valid(&[]).into_builder();
     watched.groups[0].cc = cc::Config::named("pert");
     let watched = watched.build().unwrap();
-    let mut series = Series::new(&watched, 0);
+    let mut series = Series::new(&watched, 1, 0);
     let sample = |one: &mut Series, at| one.on(secs(at), &Event::Sample { view: &Remembering });
     sample(&mut series, 1);
     for flow in [FlowId(0), FlowId(1)] {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Distance measures between two windows over time.
 
+use kneepoint::table::number::signed;
+
 use super::pair::{LossyLink, STEP};
 
 /// Tolerance.
@@ -47,7 +49,7 @@ impl Measured {
     /// `+3.1 %`.
     pub fn difference(&self) -> String {
         match self.at {
-            Some(_) => format!("{:+.1} %", 100.0 * self.apart),
+            Some(_) => signed(100.0 * self.apart, 1) + " %",
             None => format!("{:.1} %", 100.0 * self.apart),
         }
     }

@@ -86,7 +86,7 @@ fn ours(pair: &Pair) -> Result<Windows, String> {
     };
     let plan = scenario::parse(&text).map_err(faults)?;
     let valid = plan.cases.into_iter().next().ok_or("a plan without a case")?.valid;
-    let (series, _) = kneepoint::run::run(&valid, 1, Series::new(&valid, 1));
+    let (series, _) = kneepoint::run::run(&valid, 1, Series::new(&valid, 1, 1));
     let table = series.table();
     let column = table.columns_of("window_packets").first().copied().ok_or("a run without a window")?;
     Ok(table.values(column).collect())

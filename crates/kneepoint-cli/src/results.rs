@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Results of `knee run` and `knee compare`, read back from the directory that has them: `summary.json`, and the series of first runs.
+
+use std::path::{Path, PathBuf};
+
+use kneepoint::report::reading::{self, Unreadable};
+use kneepoint::report::{Comparison, csv};
+use kneepoint::scenario::FigureSpec;
+use kneepoint::table::Table;
+use kneepoint_bench::files;
+use kneepoint_bench::session::Session;
+
+use crate::failure::Failure;
+use crate::outputs::{label, slug};
+use crate::parquet;
+
+/// The file with the numbers.
+pub const SUMMARY: &str = "summary.json";
+/// Larger ones are no results.
+const LARGEST: u64 = 1 << 30;
+
+/// Results of other verbs, by a file that they alone have.
+const OTHERS: [(&str, &str); 5] = [
+    ("coexistence.json", "coexist"),
+    ("claims.json", "reproduce"),
+    ("scores.json", "predict"),
+    ("markov.csv", "markov"),
+    ("trajectory.csv", "fluid"),
+];
+
+/// The results in a directory; the series are left out unless they are wanted. The place may also be the file with the numbers.
+pub fn read(session: &Session, place: &Path, series: bool) -> Result<Comparison, Failure> {
+    let directory = directory(place)?;
+    let path = directory.join(SUMMARY);
+    if !path.exists() {
+        return Err(absent(&directory));
+    }
+    let bytes = files::read_bytes(&path, LARGEST)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut comparison = reading::comparison(&text).map_err(|why| unreadable(&path, &why))?;
+    if series {
+        read_series(session, &directory, &mut comparison);
+    }
+    Ok(comparison)
+}
+
+/// How the scenario of these results wants its figure drawn; by default where it says nothing, or is not read any more.
+pub fn figure(session: &Session, place: &Path, comparison: &Comparison) -> Result<FigureSpec, Failure> {
+    let [(name, text)] = &comparison.manifest.scenario[..] else { return Ok(FigureSpec::default()) };
+    let scenario = directory(place)?.join("scenarios").join(slug(name));
+    let read = session.extensions().parse_with(text, &|named| files::beside(&scenario, named));
+    Ok(read.map(|plan| plan.figure).unwrap_or_default())
+}
+
+/// The directory of results that is meant.
+pub fn directory(place: &Path) -> Result<PathBuf, Failure> {
+    if place.is_dir() {
+        return Ok(place.to_path_buf());
+    }
+    if place.file_name().is_some_and(|name| name == SUMMARY) && place.is_file() {
+        let parent = place.parent().filter(|parent| !parent.as_os_str().is_empty());
+        return Ok(parent.unwrap_or(Path::new(".")).to_path_buf());
+    }
+    let message = match place.exists() {
+        true => format!("`{}` is no directory", place.display()),
+        false => format!("there is no directory `{}`", place.display()),
+    };
+    Err(Failure::run(
+        message,
+        "name a directory that `knee run` or `knee compare` wrote, as in `out/compare`",
+    ))
+}
+
+fn absent(directory: &Path) -> Failure {
+    let shown = directory.display();
+    match OTHERS.iter().find(|(file, _)| directory.join(file).exists()) {
+        Some((_, verb)) => Failure::run(
+            format!(
+                "`{shown}` has results of `knee {verb}`; those of `knee run` and `knee compare` are read back"
+            ),
+            format!("the same `knee {verb}` again reads its kept runs instead of simulating them"),
+        ),
+        None => Failure::run(
+            format!("`{shown}` has no {SUMMARY}"),
+            "name a directory that `knee run` or `knee compare` wrote, as in `out/compare`",
+        ),
+    }
+}
+
+fn unreadable(path: &Path, why: &Unreadable) -> Failure {
+    let remedy = match why {
+        Unreadable::Version(_) => {
+            "the command that wrote it, again, writes the present version; kept runs are read back"
+        }
+        Unreadable::Other => "name a directory that `knee run` or `knee compare` wrote",
+        Unreadable::Damaged(_) => "the command that wrote it, again, restores it; kept runs are read back",
+    };
+    Failure::run(format!("cannot use `{}`: {why}", path.display()), remedy)
+}
+
+/// Gives each case the series of its first run, as far as its file is there and whole.
+fn read_series(session: &Session, directory: &Path, comparison: &mut Comparison) {
+    let folder = directory.join("series");
+    let names: Vec<String> = comparison.schemes.iter().map(|scheme| scheme.scheme.clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for (place, scheme) in comparison.schemes.iter_mut().enumerate() {
+        let Some(first) = scheme.runs.first() else { continue };
+        let stem = label(&names, (place, first.seed));
+        match series(&folder, &stem) {
+            Ok(table) => scheme.series = table,
+            Err(why) => session.warn(format!("{why}: the plots over time of {} are left out", scheme.scheme)),
+        }
+    }
+}
+
+/// The series in one of its formats; none if it was not written.
+fn series(folder: &Path, stem: &str) -> Result<Option<Table>, String> {
+    let [text, columns] = ["csv", "parquet"].map(|ending| folder.join(format!("{stem}.{ending}")));
+    let damaged = |path: &Path, why: String| format!("`{}` cannot be read: {why}", path.display());
+    if text.is_file() {
+        let bytes =
+            files::read_bytes(&text, LARGEST).map_err(|_| damaged(&text, "it is no file of text".into()))?;
+        return csv::read(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|why| damaged(&text, why));
+    }
+    if columns.is_file() {
+        return parquet::read(&columns).map(Some).map_err(|why| damaged(&columns, why.to_string()));
+    }
+    Ok(None)
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee plot`: the report of finished runs, its figures and its tables, drawn again without simulating.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kneepoint::report::comparison::with_figure;
+use kneepoint::report::json;
+use kneepoint::table::Records;
+use kneepoint_bench::answer::{Answer, Series};
+use kneepoint_bench::session::Session;
+
+use super::Verb;
+use crate::comparison::tables;
+use crate::failure::Failure;
+use crate::figure::FigureOptions;
+use crate::outputs::{Folder, Out, label, report_at, write_report};
+use crate::pictures::ChartOptions;
+use crate::{results, terminal};
+
+/// Draw the report of finished runs again, without simulating
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  knee plot out/compare
+  knee plot out/my --charts pdf --size 3.3in
+  knee plot out/grid --x rtt --by cc --facet buffer --metric utilization,jain_index
+  knee plot out/my --charts svg,png --out paper
+
+Figures, tables and report of DIR are replaced; its numbers and your own files stay. With --out they go to another directory.")]
+pub struct Arguments {
+    /// A directory with results of `knee run` or `knee compare`
+    #[arg(value_name = "DIR")]
+    results: PathBuf,
+    #[command(flatten)]
+    charts: ChartOptions,
+    #[command(flatten)]
+    figure: FigureOptions,
+    /// Directory for report, figures and tables [default: DIR itself]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
+
+/// Draws.
+fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    let printer = arguments.charts.printer()?;
+    let Answer { document, json, .. } = answer(session, arguments)?;
+    let out = match &arguments.out {
+        Some(out) => Out::Given(out.clone()).settle(session)?,
+        None => redrawn(session, &arguments.results)?,
+    };
+    write_report(session, &document, &out, &printer)?;
+    let place = report_at(&out.publish(session)?);
+    session.print(if as_json { json } else { terminal::shown(&document) })?;
+    session.tell(place);
+    Ok(())
+}
+
+/// Reads the results back, and leaves no report behind.
+fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
+    let comparison = results::read(session, &arguments.results, true)?;
+    let own = results::figure(session, &arguments.results, &comparison)?;
+    let wish = arguments.figure.wish(&own, &comparison.factors)?;
+    let names: Vec<&str> = comparison.schemes.iter().map(|scheme| scheme.scheme.as_str()).collect();
+    let series = comparison.schemes.iter().enumerate().filter_map(|(place, scheme)| {
+        let seed = scheme.runs.first()?.seed;
+        Some((format!("series/{}", label(&names, (place, seed))), Records::from(scheme.series.as_ref()?)))
+    });
+    Ok(Answer {
+        document: with_figure(&comparison, &wish),
+        json: json::render(&comparison),
+        tables: tables(&comparison).into_iter().chain(series).collect(),
+        series: Series::default(),
+        unfinished: None,
+    })
+}
+
+/// The directory of the results, with everything in it but what is drawn.
+fn redrawn(session: &Session, place: &Path) -> Result<Folder, Failure> {
+    let out = Folder::given(session, results::directory(place)?)?;
+    out.keep(|path| !is_drawn(path))?;
+    Ok(out)
+}
+
+/// Whether a file of a report is drawn from its numbers.
+fn is_drawn(path: &Path) -> bool {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    let is_top = path.components().count() == 1;
+    path.starts_with("figures") || is_top && stem.is_some_and(|stem| stem == "report" || stem == "tables")
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `knee plot` and `knee diff`: results read back from their directories.
+
+use std::fs;
+
+use super::*;
+
+const STUDY: &[&str] = &[
+    "compare",
+    "reno",
+    "vegas",
+    "--rate",
+    "5mbit",
+    "--rtt",
+    "20ms",
+    "--flows",
+    "2",
+    "--duration",
+    "8s",
+    "--seeds",
+    "3",
+];
+
+/// Runs the small study with more arguments.
+fn study(here: &Path, more: &[&str]) {
+    let output = knee(here, &[STUDY, more].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+fn read(here: &Path, file: &str) -> String {
+    fs::read_to_string(here.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn a_report_is_drawn_again_without_a_run_and_everything_else_stays() {
+    let here = tempfile::tempdir().unwrap();
+    study(here.path(), &["--out", "o"]);
+    // Nothing is simulated, and no kept run is needed.
+    fs::remove_dir_all(here.path().join("out/runs")).unwrap();
+    let (report, summary) = (read(here.path(), "o/report.html"), read(here.path(), "o/summary.json"));
+    let (before, tables) = (names(&here.path().join("o")), read(here.path(), "o/tables.tex"));
+    fs::write(here.path().join("o/figures/mine.txt"), "mine").unwrap();
+    for drawn in ["report.html", "tables.tex", "figures/goodput.svg"] {
+        let _ = fs::remove_file(here.path().join("o").join(drawn));
+    }
+    let output = knee(here.path(), &["plot", "o"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("report: o/report.html"), "{}", stderr(&output));
+    assert_eq!(read(here.path(), "o/report.html"), report, "the numbers and the series say everything");
+    assert_eq!((read(here.path(), "o/summary.json"), read(here.path(), "o/tables.tex")), (summary, tables));
+    assert_eq!(
+        (names(&here.path().join("o")), read(here.path(), "o/figures/mine.txt")),
+        (before, "mine".into())
+    );
+    assert!(!here.path().join("out/runs").exists());
+}
+
+#[test]
+fn figures_may_go_to_another_directory_and_parquet_has_the_series_too() {
+    let here = tempfile::tempdir().unwrap();
+    study(here.path(), &["--out", "o", "--series", "parquet"]);
+    let output = knee(here.path(), &["plot", "o/summary.json", "--out", "paper", "--charts", "png"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(read(here.path(), "paper/report.html"), read(here.path(), "o/report.html"));
+    assert!(names(&here.path().join("paper/figures")).iter().any(|name| name.ends_with(".png")));
+    assert!(!names(&here.path().join("o/figures")).iter().any(|name| name.ends_with(".png")));
+}
+
+#[test]
+fn results_that_cannot_be_read_are_named_with_what_to_do() {
+    let here = tempfile::tempdir().unwrap();
+    study(here.path(), &["--out", "o"]);
+    let text = read(here.path(), "o/summary.json");
+    let put = |written: &str| fs::write(here.path().join("o/summary.json"), written).unwrap();
+    for (damaged, sayings) in [
+        (text[..text.len() / 2].to_string(), &["summary.json", "damaged", "line"][..]),
+        (text.replacen("\"schema_version\": ", "\"schema_version\": 9", 1), &["version 9", "reads version"]),
+        ("{\"schema_version\": 3}\n".to_string(), &["no result of `knee run` or `knee compare`"]),
+    ] {
+        put(&damaged);
+        for command in [&["plot", "o"][..], &["diff", "o", "o"]] {
+            assert_refuses(&knee(here.path(), command), 1, sayings);
+        }
+        assert_eq!(read(here.path(), "o/summary.json"), damaged, "it stays as it is");
+    }
+    put(&text);
+    fs::write(here.path().join("o/series/reno-seed1.csv"), "time_s\nx\n").unwrap();
+    let output = knee(here.path(), &["plot", "o", "--out", "p"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("line 2: `x` in column 1"), "{}", stderr(&output));
+    fs::create_dir(here.path().join("c")).unwrap();
+    fs::write(here.path().join("c/claims.json"), "{}").unwrap();
+    assert_refuses(
+        &knee(here.path(), &["plot", "c"]),
+        1,
+        &["results of `knee reproduce`", "reads its kept runs"],
+    );
+    assert_refuses(&knee(here.path(), &["plot", "nowhere"]), 1, &["there is no directory `nowhere`"]);
+    assert_refuses(
+        &knee(here.path(), &["diff", "o", "o", "--metric", "goodput_bp"]),
+        2,
+        &["did you mean `goodput_bps`?"],
+    );
+}
+
+#[test]
+fn a_difference_is_that_of_the_same_seeds_and_its_cause_is_listed() {
+    let here = tempfile::tempdir().unwrap();
+    study(here.path(), &["--out", "a"]);
+    study(here.path(), &["cubic", "--buffer", "4bdp", "--out", "b"]);
+    let output = knee(here.path(), &["diff", "a", "b"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let told = stdout(&output);
+    for part in ["reno", "B − A", "topology.buffer", "1bdp", "4bdp", "Cases of B alone", "cubic"] {
+        assert!(told.contains(part), "`{part}` is missing from\n{told}");
+    }
+    let found = json(&knee(here.path(), &["diff", "a", "b", "--json", "--out", "d"]));
+    assert_eq!(
+        (found["same"].as_bool(), &found["new"][0], found["gone"].as_array().map(Vec::len)),
+        (Some(false), &"cubic".into(), Some(0))
+    );
+    let of = |file: &str, scheme: &str| -> f64 {
+        let document: Value = serde_json::from_str(&read(here.path(), file)).unwrap();
+        let all = document["schemes"].as_array().unwrap();
+        let one = all.iter().find(|one| one["scheme"] == scheme).unwrap();
+        one["queue_mean_packets"]["mean"].as_f64().unwrap()
+    };
+    let reno = found["cases"].as_array().unwrap().iter().find(|one| one["case"] == "reno").unwrap();
+    let queue =
+        reno["metrics"].as_array().unwrap().iter().find(|one| one["metric"] == "queue_mean_packets").unwrap();
+    let expected = of("b/summary.json", "reno") - of("a/summary.json", "reno");
+    assert!((queue["difference"]["mean"].as_f64().unwrap() - expected).abs() < 1e-9, "{queue}");
+    for file in ["d/tables.tex", "d/tables.md", "d/differences.csv", "d/report.html", "d/difference.json"] {
+        assert!(!read(here.path(), file).is_empty());
+    }
+    assert!(stdout(&knee(here.path(), &["diff", "a", "a"])).contains("the same numbers in all 6 runs"));
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Contests: cases of a study that differ in nothing but their algorithms, judged by runs of the same seeds.
+//!
+//! ```text
+//! condition       the levels of all factors that are no choice of algorithms, as of the RTT or the buffer
+//! p               of each pair in a condition, Student's paired test, corrected over all its pairs by Holm
+//! best            the best mean, if p < 0.05 against some rival
+//! alike           p >= 0.05 against the best
+//! ```
+//!
+//! All pairs count, and not those of the best alone, because the same runs choose it. Where no seed changes a run, nothing is
+//! random, and any difference is one.
+
+use std::collections::BTreeMap;
+
+use super::document::Standing;
+use super::{Comparison, Factor, RunResult, SchemeResult};
+use crate::chart::scheme_class;
+use crate::metric::Better;
+use crate::table::Estimate;
+use crate::table::paired::{LEVEL, Paired, holm};
+
+/// Parts of a field's path that make it a choice of algorithms, or of their parameters.
+const CHOICES: [&str; 6] = ["scheme", "cc", "queue", "reverse_queue", "feedback", "tcp"];
+
+/// Whether people choose between the levels of a factor, rather than meet them.
+pub(super) fn is_choice(factor: &Factor) -> bool {
+    factor.key.split('.').any(|part| CHOICES.contains(&part))
+}
+
+/// Cases under the same conditions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Contest {
+    /// The ranks of the schemes.
+    pub(super) rivals: Vec<usize>,
+}
+
+impl Comparison {
+    /// The contests of several rivals, in order of appearance.
+    pub(super) fn contests(&self) -> Vec<Contest> {
+        if !self.factors.iter().any(is_choice) {
+            return Vec::new();
+        }
+        let mut all: Vec<(Vec<usize>, Contest)> = Vec::new();
+        for (rank, scheme) in self.schemes.iter().enumerate() {
+            let condition = self.condition(scheme);
+            match all.iter_mut().find(|(known, _)| *known == condition) {
+                Some((_, contest)) => contest.rivals.push(rank),
+                None => all.push((condition, Contest { rivals: vec![rank] })),
+            }
+        }
+        all.into_iter().map(|(_, contest)| contest).filter(|contest| contest.rivals.len() > 1).collect()
+    }
+
+    /// The levels of the factors that are no choice.
+    fn condition(&self, scheme: &SchemeResult) -> Vec<usize> {
+        let levels = self.factors.iter().zip(&scheme.levels);
+        levels.filter(|(factor, _)| !is_choice(factor)).map(|(_, level)| *level).collect()
+    }
+
+    /// The class of a case's colour: where other factors vary, too, that of its algorithm.
+    pub(super) fn class_of(&self, rank: usize) -> String {
+        let choice =
+            self.varied().find(|(_, factor)| is_choice(factor)).filter(|_| self.varied().count() > 1);
+        scheme_class(choice.map_or(rank, |(place, _)| self.schemes[rank].levels[place]))
+    }
+
+    /// The name of a case among its rivals: its algorithms alone.
+    pub(super) fn rival(&self, rank: usize) -> String {
+        let scheme = &self.schemes[rank];
+        let chosen = self.factors.iter().zip(&scheme.levels).filter(|(factor, _)| is_choice(factor));
+        let told: Vec<String> = chosen.map(|(factor, level)| factor.told(*level)).collect();
+        if told.is_empty() { scheme.scheme.clone() } else { told.join(", ") }
+    }
+}
+
+/// The rivals of a contest in a quantity.
+pub(super) struct Judgement {
+    /// Their ranks from the best mean to the worst.
+    pub(super) order: Vec<usize>,
+    /// Their means in the unit of the quantity.
+    means: BTreeMap<usize, Estimate>,
+    /// Of each pair of rivals, the smaller rank first; none of a pair without two common seeds.
+    p: BTreeMap<(usize, usize), f64>,
+}
+
+impl Judgement {
+    /// None where fewer than two rivals have the quantity.
+    pub(super) fn of(
+        comparison: &Comparison,
+        contest: &Contest,
+        better: Better,
+        quantity: &dyn Fn(&RunResult) -> f64,
+    ) -> Option<Judgement> {
+        let schemes = &comparison.schemes;
+        let mean = |rank: &usize| {
+            let values = schemes[*rank].distinct().iter().map(quantity).filter(|value| value.is_finite());
+            let mean = Estimate::of(&values.collect::<Vec<_>>());
+            mean.mean.is_finite().then_some((*rank, mean))
+        };
+        let means: BTreeMap<usize, Estimate> = contest.rivals.iter().filter_map(mean).collect();
+        let mut order: Vec<usize> = means.keys().copied().collect();
+        order.sort_by(|one, other| {
+            let ascending = means[one].mean.total_cmp(&means[other].mean);
+            if better == Better::Less { ascending } else { ascending.reverse() }
+        });
+        let pairs = order.iter().enumerate();
+        let pairs =
+            pairs.flat_map(|(place, one)| order[place + 1..].iter().map(move |other| pair(*one, *other)));
+        let probability = |(one, other)| {
+            let p = probability(&schemes[one], &schemes[other], quantity)?;
+            Some(((one, other), p))
+        };
+        let (pairs, single): (Vec<(usize, usize)>, Vec<f64>) = pairs.filter_map(probability).unzip();
+        let p = pairs.into_iter().zip(holm(&single)).collect();
+        (order.len() > 1).then_some(Judgement { order, means, p })
+    }
+
+    /// The rival with the best mean.
+    pub(super) fn best(&self) -> usize {
+        self.order[0]
+    }
+
+    /// The mean of a rival.
+    pub(super) fn mean(&self, rank: usize) -> Estimate {
+        self.means[&rank]
+    }
+
+    /// The corrected probability of such a difference between equal rivals.
+    pub(super) fn p(&self, one: usize, other: usize) -> Option<f64> {
+        self.p.get(&pair(one, other)).copied()
+    }
+
+    /// Whether two rivals differ by more than noise.
+    pub(super) fn is_apart(&self, one: usize, other: usize) -> bool {
+        self.p(one, other).is_some_and(|p| p < LEVEL)
+    }
+
+    /// The rivals from the best on that are told apart from it, in their order.
+    pub(super) fn worse(&self) -> Vec<usize> {
+        self.order[1..].iter().copied().filter(|rank| self.is_apart(self.best(), *rank)).collect()
+    }
+
+    /// The mark of a rival; none of any where the best is told apart from none.
+    pub(super) fn standing(&self, rank: usize) -> Standing {
+        match (self.worse().as_slice(), self.means.contains_key(&rank)) {
+            ([], _) | (_, false) => Standing::Unmarked,
+            _ if rank == self.best() => Standing::Best,
+            (worse, _) if worse.contains(&rank) => Standing::Unmarked,
+            _ => Standing::Alike,
+        }
+    }
+}
+
+fn pair(one: usize, other: usize) -> (usize, usize) {
+    (one.min(other), one.max(other))
+}
+
+/// The quantity of two cases in the runs of the seeds that both have.
+pub(super) fn paired(
+    one: &SchemeResult,
+    other: &SchemeResult,
+    quantity: &dyn Fn(&RunResult) -> f64,
+) -> Vec<(f64, f64)> {
+    let both = |run: &RunResult| {
+        let rival = other.runs.iter().find(|rival| rival.seed == run.seed)?;
+        Some((quantity(run), quantity(rival)))
+    };
+    one.runs.iter().filter_map(both).collect()
+}
+
+/// Before any correction.
+fn probability(
+    one: &SchemeResult,
+    other: &SchemeResult,
+    quantity: &dyn Fn(&RunResult) -> f64,
+) -> Option<f64> {
+    let pairs = paired(one, other, quantity);
+    // A quantity that no seed changes is not random, and any difference is one.
+    let certain = pairs.windows(2).all(|two| two[0] == two[1]);
+    Paired::of(pairs).p.map(|p| if certain && p < 1.0 { 0.0 } else { p })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Factors, example};
+    use super::*;
+    use crate::table::{Row, value};
+
+    /// A case: the levels of its factors, and a number for each seed.
+    type Given = (&'static [(&'static str, &'static str)], &'static [f64]);
+
+    fn comparison(cases: &[Given]) -> Comparison {
+        let mut comparison = example::of("t", &vec!["case"; cases.len()]);
+        let settings = |(levels, _): &Given| {
+            levels.iter().map(|(key, level)| (key.to_string(), level.to_string())).collect()
+        };
+        let Factors { factors, levels } = Factors::of(&cases.iter().map(settings).collect::<Vec<_>>());
+        comparison.factors = factors;
+        for ((scheme, places), (_, numbers)) in comparison.schemes.iter_mut().zip(levels).zip(cases) {
+            let template = scheme.runs[0].clone();
+            let run = |(seed, number): (u64, &f64)| {
+                let rows = vec![Row::new([]).with("x", *number)];
+                RunResult { seed, events: seed, rows, ..template.clone() }
+            };
+            (scheme.levels, scheme.runs) = (places, (1..).zip(*numbers).map(run).collect());
+        }
+        comparison
+    }
+
+    /// The marks of all cases, of which less is better.
+    fn marks(cases: &[Given]) -> Vec<&'static str> {
+        let comparison = comparison(cases);
+        let mut all = vec![""; cases.len()];
+        for contest in comparison.contests() {
+            let judged =
+                Judgement::of(&comparison, &contest, Better::Less, &|run| value(&run.rows, "x", &[]));
+            for rank in contest.rivals {
+                all[rank] = judged.as_ref().map_or("", |judged| judged.standing(rank).mark());
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_best_and_its_equals_have_marks_of_their_own_and_the_worst_mean_has_none() {
+        let of = |scheme, numbers| -> Given { (scheme, numbers) };
+        let cases = [
+            of(&[("scheme", "a")], &[10.0, 20.0, 30.0, 40.0, 50.0]),
+            of(&[("scheme", "b")], &[10.1, 19.9, 30.1, 39.9, 50.1]),
+            of(&[("scheme", "c")], &[14.0, 24.1, 34.0, 43.9, 54.0]),
+            of(&[("scheme", "d")], &[20.0, 30.1, 40.0, 49.9, 60.0]),
+        ];
+        assert_eq!(marks(&cases), ["*", "≈", "", ""]);
+    }
+
+    #[test]
+    fn rivals_under_other_conditions_are_not_compared() {
+        let cases: [Given; 4] = [
+            (&[("flows.long.cc", "cubic"), ("topology.rtt", "20ms")], &[1.0, 2.0, 3.0]),
+            (&[("flows.long.cc", "bbr"), ("topology.rtt", "20ms")], &[2.0, 3.0, 4.001]),
+            (&[("flows.long.cc", "cubic"), ("topology.rtt", "80ms")], &[7.0, 8.0, 9.0]),
+            (&[("flows.long.cc", "bbr"), ("topology.rtt", "80ms")], &[6.0, 7.0, 8.001]),
+        ];
+        assert_eq!(marks(&cases), ["*", "", "", "*"]);
+        let alone: [Given; 2] =
+            [(&[("topology.rtt", "20ms")], &[1.0, 2.0]), (&[("topology.rtt", "80ms")], &[3.0, 4.0])];
+        assert_eq!(comparison(&alone).contests(), []);
+    }
+
+    #[test]
+    fn several_comparisons_need_a_greater_difference_than_one() {
+        // p = 0.03 for the pair alone, and 0.09 as the least of three.
+        let (near, far): (&[f64], &[f64]) = (&[10.0, 10.0, 10.0, 10.0], &[11.0, 12.0, 11.5, 13.5]);
+        let two: [Given; 2] = [(&[("scheme", "a")], near), (&[("scheme", "b")], far)];
+        assert_eq!(marks(&two), ["*", ""]);
+        let third: Given = (&[("scheme", "c")], &[10.0, 12.0, 11.5, 13.5]);
+        assert_eq!(marks(&[two[0], two[1], third]), ["", "", ""]);
+    }
+
+    #[test]
+    fn one_run_of_each_tells_nothing_apart_and_runs_without_randomness_tell_everything() {
+        let lone: [Given; 2] = [(&[("scheme", "a")], &[1.0]), (&[("scheme", "b")], &[9.0])];
+        assert_eq!(marks(&lone), ["", ""]);
+        let mut certain =
+            comparison(&[(&[("scheme", "a")], &[1.0, 1.0, 1.0]), (&[("scheme", "b")], &[9.0, 9.0, 9.0])]);
+        for run in certain.schemes.iter_mut().flat_map(|scheme| &mut scheme.runs) {
+            run.events = 7;
+        }
+        let contests = certain.contests();
+        let [contest] = &contests[..] else { panic!("one condition") };
+        let judged =
+            Judgement::of(&certain, contest, Better::More, &|run| value(&run.rows, "x", &[])).unwrap();
+        assert_eq!((judged.best(), judged.p(0, 1)), (1, Some(0.0)));
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Names of factors for people, and their columns in files, from the paths of fields.
+
+use super::quantity::ending;
+use crate::measure::Subject;
+
+/// Names whose levels need no further word, as `cubic` says that it is a congestion control.
+pub(super) const SPEAKING: [&str; 4] = ["scheme", "congestion control", "queue", "feedback"];
+
+/// The last words of paths that read otherwise: the name for people, and the column without its unit.
+const WORDS: [(&str, &str, &str); 5] = [
+    ("rtt", "RTT", "rtt"),
+    ("cc", "congestion control", "cc"),
+    ("mss", "MSS", "mss"),
+    ("ecn", "ECN", "ecn"),
+    ("count", "flows", "flow_count"),
+];
+
+/// Columns that tables have besides those of metrics and labels.
+const TAKEN: [&str; 12] = [
+    "seed",
+    "seeds",
+    "runs",
+    "cpu_seconds",
+    "bottleneck_packets",
+    "events",
+    "time_s",
+    "metric",
+    "mean",
+    "half_width",
+    "variant",
+    "bin",
+];
+
+/// A path as its name is made of it.
+struct Path<'p> {
+    /// What has the field: a group, or a section.
+    owner: Option<&'p str>,
+    word: &'p str,
+}
+
+impl Path<'_> {
+    fn of(key: &str) -> Path<'_> {
+        // `queue.kind` is the queue.
+        let mut steps = key.strip_suffix(".kind").unwrap_or(key).rsplit('.');
+        let word = steps.next().unwrap_or(key);
+        Path { owner: steps.find(|step| *step != "*"), word }
+    }
+
+    /// The name for people and the column, told apart from those of other paths if `apart`.
+    fn named(&self, apart: bool) -> (String, String) {
+        let known = WORDS.iter().find(|(word, ..)| *word == self.word);
+        let plain = || self.word.replace('_', " ");
+        let name = known.map_or_else(plain, |(_, name, _)| name.to_string());
+        let column = known.map_or(self.word, |(.., column)| column);
+        match self.owner.filter(|_| apart) {
+            Some(owner) => (format!("{name} of {owner}"), format!("{owner}_{column}")),
+            None => (name, column.to_string()),
+        }
+    }
+}
+
+/// The name and the column of each field, whose numbers have these units.
+pub(super) fn names(keys: &[&str], units: &[&str]) -> Vec<(String, String)> {
+    let paths: Vec<Path> = keys.iter().map(|key| Path::of(key)).collect();
+    let short: Vec<String> = paths.iter().map(|path| path.named(false).0).collect();
+    let mut named: Vec<(String, String)> = Vec::new();
+    for (place, path) in paths.iter().enumerate() {
+        let apart = short.iter().filter(|other| **other == short[place]).count() > 1;
+        let (mut name, stem) = path.named(apart);
+        if named.iter().any(|(other, _)| *other == name) {
+            name = keys[place].to_string();
+        }
+        let column = column(&stem, units[place], &named);
+        named.push((name, column));
+    }
+    named
+}
+
+/// A column with its unit that no table has yet.
+fn column(stem: &str, unit: &str, others: &[(String, String)]) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let stem: String = stem.chars().map(plain).collect();
+    let stem = Some(stem.trim_matches('_')).filter(|stem| !stem.is_empty()).unwrap_or("factor");
+    let with = |mark: &str| {
+        let stem = format!("{stem}{mark}");
+        if stem.ends_with(ending(unit)) { stem } else { stem + ending(unit) }
+    };
+    let free = |column: &String| !is_taken(column) && !others.iter().any(|(_, other)| other == column);
+    let marks =
+        ["".to_string(), "_set".to_string()].into_iter().chain((2..).map(|place| format!("_set_{place}")));
+    marks.map(|mark| with(&mark)).find(free).unwrap_or_default()
+}
+
+/// Whether a table has a column of this name beside its factors.
+fn is_taken(column: &str) -> bool {
+    let stem = column.strip_suffix("_half_width").unwrap_or(column);
+    let of = |subject: &Subject| {
+        subject.axes().contains(&column) || subject.metrics().iter().any(|metric| metric.key == stem)
+    };
+    TAKEN.contains(&column) || Subject::ALL.iter().any(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(keys: &[(&str, &str)]) -> Vec<(String, String)> {
+        let (keys, units): (Vec<&str>, Vec<&str>) = keys.iter().copied().unzip();
+        names(&keys, &units)
+    }
+
+    fn pair(name: &str, column: &str) -> (String, String) {
+        (name.into(), column.into())
+    }
+
+    #[test]
+    fn fields_have_short_names_and_columns_with_their_units() {
+        let keys = [
+            ("flows.long.cc", ""),
+            ("topology.buffer", "BDP"),
+            ("topology.rtt", "ms"),
+            ("topology.rate", "Mbit/s"),
+            ("queue.kind", ""),
+            ("tcp.rto_min", "s"),
+        ];
+        let expected = [
+            pair("congestion control", "cc"),
+            pair("buffer", "buffer_bdp"),
+            pair("RTT", "rtt_ms"),
+            pair("rate", "rate_mbps"),
+            pair("queue", "queue"),
+            pair("rto min", "rto_min_s"),
+        ];
+        assert_eq!(named(&keys), expected);
+    }
+
+    #[test]
+    fn the_same_field_of_two_groups_is_told_apart() {
+        let keys = [("flows.a.cc", ""), ("flows.*.cc", ""), ("scheme", "")];
+        let expected = [
+            pair("congestion control of a", "a_cc"),
+            pair("congestion control of flows", "flows_cc"),
+            pair("scheme", "scheme"),
+        ];
+        assert_eq!(named(&keys), expected);
+    }
+
+    #[test]
+    fn no_column_is_that_of_a_metric_or_a_label() {
+        let keys = [("flows", ""), ("link", ""), ("seed", ""), ("goodput_bps", ""), ("Größe", ""), ("", "")];
+        let columns: Vec<String> = named(&keys).into_iter().map(|(_, column)| column).collect();
+        assert_eq!(columns, ["flows_set", "link_set", "seed_set", "goodput_bps_set", "gr__e", "factor"]);
+        assert_eq!(named(&[("flows.long.count", "")]), [pair("flows", "flow_count")]);
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A panel: lines where the labels along x are numbers, bars where they are names, and a heat map of two axes.
+
+use super::quantity::Quantity;
+use super::view::View;
+use crate::chart::{
+    self, Axis, Dot, Drawing, Facets, Group, Groups, Heat, Line, Lines, Panels, scatter, scheme_class,
+};
+use crate::scenario::Scale;
+
+/// A quantity over what varies: a chart, or small multiples of it.
+pub(super) fn drawing(view: &View, shown: &Quantity) -> Drawing {
+    let numbers = view.numbers();
+    let heat = !view.observed.figure.y.0.is_empty();
+    let Some(multiples) = view.multiples() else {
+        return match numbers {
+            _ if heat => chart::heat(&self::heat(view, shown)),
+            Some(numbers) => chart::lines(&lines(view, shown, &numbers)),
+            None => chart::groups(&groups(view, shown)),
+        };
+    };
+    let views = &multiples.views;
+    let panels = match numbers {
+        _ if heat => Panels::Heats(views.iter().map(|one| self::heat(one, shown)).collect()),
+        Some(numbers) => Panels::Lines(views.iter().map(|one| lines(one, shown, &numbers)).collect()),
+        None => Panels::Groups(views.iter().map(|one| groups(one, shown)).collect()),
+    };
+    chart::facets(&Facets {
+        title: shown.heading.clone(),
+        panels,
+        columns: multiples.columns,
+        above: multiples.above,
+        beside: multiples.beside,
+    })
+}
+
+fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
+    let figure = view.observed.figure;
+    let line = |series: &Option<String>| {
+        let points = view.xs.iter().zip(numbers);
+        let points = points.map(|(x, number)| (*number, view.estimate(shown, x, series).times(shown.drawn)));
+        // A series that was sampled at other instants has no gap at these.
+        let points = points.filter(|(_, estimate)| estimate.mean.is_finite());
+        Line { name: view.series_name(series), points: points.collect() }
+    };
+    let told = view.published(shown).into_iter();
+    Lines {
+        title: shown.heading.clone(),
+        x: axis(&view.axis_name(&figure.x.0, &figure.label.0), figure.scale),
+        y: up(view, shown),
+        series: view.series.iter().map(line).collect(),
+        marks: Vec::new(),
+        published: told.map(|(x, series, value)| (series, (numbers[x], value))).collect(),
+        measured: view.observed.measured.filter(|_| figure.x.0 == "time"),
+    }
+}
+
+fn groups(view: &View, shown: &Quantity) -> Groups {
+    let group = |x: &String| {
+        let bar = |series| view.estimate(shown, x, series).times(shown.drawn);
+        Group { name: x.clone(), bars: view.series.iter().map(bar).collect() }
+    };
+    let told = view.published(shown).into_iter();
+    Groups {
+        title: shown.heading.clone(),
+        y: up(view, shown),
+        series: view.series.iter().map(|series| view.series_name(series)).collect(),
+        groups: view.xs.iter().map(group).collect(),
+        marks: Vec::new(),
+        published: told.map(|(x, series, value)| ((x, series), value)).collect(),
+    }
+}
+
+fn heat(view: &View, shown: &Quantity) -> Heat {
+    let figure = view.observed.figure;
+    let row = |y: &String| {
+        let cell = |x: &String| view.cell(shown, x, y).times(shown.drawn);
+        view.xs.iter().map(cell).collect()
+    };
+    let named = |axis: &str, wanted: &str| {
+        view.factor(axis).map_or(wanted, |factor| factor.name.as_str()).to_string()
+    };
+    let wanted = if figure.label.0.is_empty() { &figure.x.0 } else { &figure.label.0 };
+    Heat {
+        title: shown.heading.clone(),
+        // The labels have their units.
+        columns: (named(&figure.x.0, wanted), view.xs.clone()),
+        rows: (named(&figure.y.0, &figure.y.0), view.ys.clone()),
+        cells: view.ys.iter().map(row).collect(),
+        quantity: if shown.axis.is_empty() { shown.heading.clone() } else { shown.axis.clone() },
+    }
+}
+
+/// A dot for each label of `x`, in the colour of the series.
+pub(super) fn plane(view: &View, across: &Quantity, up: &Quantity, place: usize) -> Drawing {
+    let series = &view.series[place];
+    let scaled = |shown: &Quantity, x: &String| view.estimate(shown, x, series).times(shown.scale);
+    let dot =
+        |label: &String| Dot::of(scheme_class(place), label, &scaled(across, label), &scaled(up, label));
+    let dots: Vec<Dot> = view.xs.iter().filter_map(dot).collect();
+    let of = series.iter().map(|series| format!(": {series}")).collect::<String>();
+    let title = format!("{} against {}{of}", up.heading, across.heading.to_lowercase());
+    scatter(&title, (&across.titled(), &up.titled()), &dots)
+}
+
+/// The axis of what a panel shows.
+fn up(view: &View, shown: &Quantity) -> Axis {
+    let log = view.observed.figure.log_panels.0.contains(&shown.text);
+    let (least, most) = shown.bounds;
+    axis(&shown.axis, if log { Scale::Log } else { Scale::Linear }).bounded(least, most)
+}
+
+fn axis(label: &str, scale: Scale) -> Axis {
+    match scale {
+        Scale::Auto | Scale::Linear => Axis::linear(label),
+        Scale::Log => Axis::log(label),
+    }
+}

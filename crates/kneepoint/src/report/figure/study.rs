@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The figures of a comparison: one for each metric, over what varies.
+
+use super::super::document::{Block, Figure, Layout};
+use super::super::{Comparison, Factor, Factors};
+use super::axis;
+use super::choice::{Chosen, Misfit, joined, settle};
+use super::quantity::Quantity;
+use super::view::View;
+use super::{Observed, panel};
+use crate::experiment::Experiment;
+use crate::experiment::expression::{Expression, Reference};
+use crate::measure::{Subject, headlines};
+use crate::metric::Metric;
+use crate::scenario::{FigureSpec, Names, Words};
+use crate::suggest::did_you_mean;
+use crate::table::Frame;
+
+/// Metrics that are drawn where none is wanted, as far as they vary; so many at most.
+const TELLING: [&str; 6] =
+    ["utilization", "queueing_delay_mean_ms", "drop_ratio", "jain_index", "mark_ratio", "flow_goodput_bps"];
+const MOST_METRICS: usize = 4;
+
+/// Figures of factors for which no axis is left, at most.
+const MOST_PAGES: usize = 12;
+
+/// Whether a figure can be drawn as it is wanted of a study with these factors, before anything is run.
+pub fn check(wish: &FigureSpec, factors: &[Factor]) -> Result<(), Misfit> {
+    wish.shown().try_for_each(|(_, text)| quantity_text(text).map(|_| ()))?;
+    if *wish == FigureSpec::default() { Ok(()) } else { settle(wish, factors).map(|_| ()) }
+}
+
+/// The figures that are wanted of a comparison; without a wish, none where schemes alone differ.
+pub fn of(comparison: &Comparison, wish: &FigureSpec) -> Vec<Figure> {
+    let wanted = *wish != FigureSpec::default();
+    let mut varied = comparison.factors.iter().filter(|factor| factor.levels.len() > 1);
+    if !wanted && varied.all(|factor| factor.key == "scheme") {
+        return Vec::new();
+    }
+    let Ok(Chosen { figure, pages }) = settle(wish, &comparison.factors) else { return Vec::new() };
+    let frame = comparison.frame();
+    let shown = shown(comparison, &frame, &figure);
+    let mut figures: Vec<Figure> = Vec::new();
+    for page in combinations(&pages, &comparison.factors) {
+        let mut own = figure.clone();
+        own.only.0.extend(
+            page.iter().map(|(factor, level)| format!("{}={}", factor.key, factor.levels[*level].text)),
+        );
+        let observed = Observed {
+            figure: &own,
+            frame: &frame,
+            factors: &comparison.factors,
+            published: &[],
+            measured: None,
+            scaled: true,
+        };
+        let Some(view) = View::of(&observed) else { continue };
+        figures.extend(shown.iter().map(|quantity| drawn(&view, quantity, &page)));
+    }
+    tell_apart(&mut figures);
+    figures
+}
+
+/// The figures of a comparison as a block of its report; none where there are none.
+pub fn block(comparison: &Comparison, wish: &FigureSpec) -> Option<Block> {
+    let figures = of(comparison, wish);
+    let halves = figures.iter().all(|figure| figure.drawing.is_half());
+    let layout = if halves { Layout::Halves } else { Layout::Whole };
+    (!figures.is_empty()).then_some(Block::Figures(layout, figures))
+}
+
+/// The figure of an experiment, changed by what the command line says of it.
+pub fn of_experiment(experiment: &Experiment, line: &FigureSpec) -> Result<FigureSpec, Misfit> {
+    let points = experiment.variants.iter().take(1).flat_map(|variant| &variant.points);
+    let factors = Factors::of(&points.map(|point| point.labels.clone()).collect::<Vec<_>>()).factors;
+    let own = experiment.figure.clone().unwrap_or_default();
+    let Chosen { mut figure, pages } = settle(&joined(&own, line, &factors)?, &factors)?;
+    if let Some(left) = pages.first() {
+        let message = format!("no axis is left for `{left}`");
+        return Err(Misfit { message, help: "write in its [figure] which label is shown, as `only`".into() });
+    }
+    if figure.label.0.is_empty()
+        && let Some(factor) = factors.iter().find(|factor| factor.key == figure.x.0)
+    {
+        figure.label = Words(axis::name("", factor));
+    }
+    if figure.panels.0.is_empty() {
+        figure.panels = Names(TELLING[..MOST_METRICS].iter().map(|key| key.to_string()).collect());
+    }
+    Ok(figure)
+}
+
+/// A metric over what varies, at a level of each factor that has no axis.
+fn drawn(view: &View, quantity: &Quantity, page: &[(&Factor, usize)]) -> Figure {
+    let figure = view.observed.figure;
+    let name_of = |axis: &str| view.factor(axis).map_or(axis, |factor| factor.name.as_str()).to_string();
+    let (x, y) = (name_of(&figure.x.0), name_of(&figure.y.0));
+    let (over, note) = match (view.numbers(), y.as_str()) {
+        (_, y) if !y.is_empty() => (format!("over {x} and {y}"), ""),
+        (Some(_), _) => (format!("over {x}"), "Bands are 95 % confidence intervals over the seeds."),
+        (None, _) => (format!("by {x}"), "Whiskers are 95 % confidence intervals over the seeds."),
+    };
+    let several = view.observed.frame.seeds().len() > 1;
+    let at = page.iter().map(|(factor, level)| format!(", {}", factor.told(*level))).collect::<String>();
+    let heading = format!("{} {over}{at}", quantity.title);
+    let name = slug(&format!("{} {over}{at}", quantity.text));
+    let drawing = panel::drawing(view, &Quantity { heading: heading.clone(), ..quantity.clone() });
+    Figure { name, title: heading, note: if several { note } else { "" }, class: None, drawing }
+}
+
+/// The quantities of the panels: those that are wanted, or the telling ones that vary.
+fn shown(comparison: &Comparison, frame: &Frame, figure: &FigureSpec) -> Vec<Quantity> {
+    let wanted = figure.panels.0.iter().filter_map(|text| quantity_text(text).ok());
+    let wanted: Vec<String> = wanted.flat_map(|text| of_subjects(text, frame, figure)).collect();
+    let texts = if wanted.is_empty() { telling(comparison) } else { wanted };
+    texts.iter().filter_map(|text| Quantity::of(text, true)).collect()
+}
+
+/// The telling metrics that are defined and not the same for all; all that are defined, where nothing varies.
+fn telling(comparison: &Comparison) -> Vec<String> {
+    let means = |key: &&str| -> Vec<f64> {
+        let means = comparison.schemes.iter().map(|scheme| scheme.estimate(key).mean);
+        means.filter(|mean| mean.is_finite()).collect()
+    };
+    let defined: Vec<&str> = TELLING.into_iter().filter(|key| !means(key).is_empty()).collect();
+    let varies = |key: &&&str| means(key).windows(2).any(|pair| pair[0] != pair[1]);
+    let varying: Vec<&str> = defined.iter().filter(varies).copied().collect();
+    let chosen = if varying.is_empty() { defined } else { varying };
+    chosen.into_iter().take(MOST_METRICS).map(String::from).collect()
+}
+
+/// What is wanted as an expression of metrics: it is one, or a metric's name for people.
+fn quantity_text(wanted: &str) -> Result<String, Misfit> {
+    let known = |reference: &&Reference| {
+        Subject::ALL.iter().flat_map(|subject| subject.metrics()).any(|metric| metric.key == reference.metric)
+    };
+    let is_called = |metric: &&Metric| {
+        [&metric.short, &metric.title].iter().any(|name| name.eq_ignore_ascii_case(wanted.trim()))
+    };
+    let called =
+        || headlines().chain(Subject::Run.metrics()).find(is_called).map(|metric| metric.key.clone());
+    match Expression::parse(wanted) {
+        Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
+            None => Ok(wanted.to_string()),
+            Some(unknown) => called().ok_or_else(|| {
+                let keys: Vec<&str> =
+                    Subject::Run.metrics().iter().map(|metric| metric.key.as_str()).collect();
+                let message = format!("no run measures `{}`", unknown.metric);
+                Misfit { message, help: did_you_mean(&unknown.metric, &keys) }
+            }),
+        },
+        Err(wrong) => called().ok_or_else(|| Misfit {
+            message: format!("`{wanted}`: {}", wrong.message),
+            help: "write a metric as in `utilization` or `drop_ratio[group=web]`".into(),
+        }),
+    }
+}
+
+/// A metric that no run has by itself, of each group or link that has it, unless these are an axis of the figure.
+fn of_subjects(text: String, frame: &Frame, figure: &FigureSpec) -> Vec<String> {
+    let has = |subject: &&Subject| subject.metrics().iter().any(|metric| metric.key == text);
+    let mut alone = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);
+    let subject = if has(&&Subject::Run) { None } else { alone.find(has) };
+    match subject.map(|subject| subject.axes()[0]) {
+        Some(axis) if !figure.axes().any(|(_, named)| named == axis) => {
+            frame.labels(axis).iter().map(|label| format!("{text}[{axis}={label}]")).collect()
+        }
+        _ => vec![text],
+    }
+}
+
+/// Every combination of the levels of factors, [`MOST_PAGES`] at most.
+fn combinations<'f>(pages: &[String], factors: &'f [Factor]) -> Vec<Vec<(&'f Factor, usize)>> {
+    let paged = factors.iter().filter(|factor| pages.contains(&factor.key));
+    paged.fold(vec![Vec::new()], |begun, factor| {
+        let with = |page: &Vec<(&'f Factor, usize)>| {
+            let page = page.clone();
+            (0..factor.levels.len()).map(move |level| [&page[..], &[(factor, level)]].concat())
+        };
+        begun.iter().flat_map(with).take(MOST_PAGES).collect()
+    })
+}
+
+/// A name of a file: letters and digits, with hyphens between words.
+fn slug(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '.' { c } else { ' ' };
+    let plain: String = text.chars().map(plain).collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    words.join("-").chars().take(80).collect::<String>().to_lowercase()
+}
+
+/// Gives figures that would share a file their places.
+fn tell_apart(figures: &mut [Figure]) {
+    for place in 1..figures.len() {
+        let same = figures[..place].iter().any(|earlier| earlier.name == figures[place].name);
+        if same {
+            figures[place].name += &format!("-{}", place + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{SchemeResult, example};
+    use super::*;
+
+    /// Every combination of levels, each with the runs of an example.
+    fn study(axes: &[(&str, &[&str])]) -> Comparison {
+        let cases = axes.iter().fold(vec![Vec::new()], |begun: Vec<Vec<(String, String)>>, (key, values)| {
+            let with = |case: &Vec<(String, String)>| {
+                let own =
+                    values.iter().map(|value| [&case[..], &[(key.to_string(), value.to_string())]].concat());
+                own.collect::<Vec<_>>()
+            };
+            begun.iter().flat_map(with).collect()
+        });
+        let Factors { factors, levels } = Factors::of(&cases);
+        let names: Vec<String> = (0..cases.len()).map(|place| format!("case {place}")).collect();
+        let plain = example::of("A grid", &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let placed = plain.schemes.into_iter().zip(levels);
+        let schemes = placed.map(|(scheme, at)| SchemeResult { levels: at, ..scheme }).collect();
+        Comparison { factors, schemes, ..plain }
+    }
+
+    const GRID: [(&str, &[&str]); 3] = [
+        ("flows.long.cc", &["reno", "cubic", "bbr"]),
+        ("topology.buffer", &["0.5bdp", "1bdp"]),
+        ("topology.rtt", &["20ms", "60ms", "120ms"]),
+    ];
+
+    fn wish(metrics: &[&str]) -> FigureSpec {
+        let panels = metrics.iter().map(|metric| metric.to_string()).collect();
+        FigureSpec { panels: Names(panels), ..FigureSpec::default() }
+    }
+
+    #[test]
+    fn a_third_and_a_fourth_axis_have_panels_and_none_of_them_is_empty() {
+        let flows: (&str, &[&str]) = ("flows.long.count", &["1", "10"]);
+        for (axes, panels) in [(&GRID[..], 2), (&[GRID[0], GRID[1], GRID[2], flows], 4)] {
+            let figures = of(&study(axes), &FigureSpec::default());
+            assert!(!figures.is_empty() && figures.len() <= MOST_METRICS);
+            for figure in &figures {
+                let svg = figure.drawing.standalone();
+                assert!(!svg.contains("no data") && !svg.contains("NaN"), "{}", figure.name);
+                // One of each panel, and one of the legend.
+                assert_eq!(svg.matches("class=\"line s2\"").count(), panels + 1, "{}", figure.name);
+                for once in ["RTT, ms", "cubic"] {
+                    assert_eq!(svg.matches(&format!(">{once}</text>")).count(), 1, "{once}: {}", figure.name);
+                }
+            }
+            assert_eq!(
+                (figures[0].name.as_str(), figures[0].title.as_str()),
+                ("utilization-over-rtt", "Utilization over RTT")
+            );
+        }
+    }
+
+    #[test]
+    fn two_numbers_are_a_heat_map_with_a_cell_for_each_pair() {
+        let figures = of(&study(&GRID[1..]), &wish(&["utilization"]));
+        let svg = figures[0].drawing.standalone();
+        assert_eq!((figures.len(), svg.matches("class=\"tile\"").count()), (1, 6), "{svg}");
+        assert!(svg.contains(">120 ms</text>") && svg.contains(">0.5 BDP</text>"), "{svg}");
+    }
+
+    #[test]
+    fn schemes_alone_have_a_figure_only_where_one_is_wanted() {
+        let comparison = example::comparison();
+        assert!(of(&comparison, &FigureSpec::default()).is_empty());
+        let figures = of(&comparison, &wish(&["dropped", "100 * utilization"]));
+        assert_eq!(figures.len(), 2);
+        assert!(figures.iter().all(|figure| !figure.drawing.standalone().contains("no data")));
+    }
+
+    #[test]
+    fn a_metric_of_groups_is_drawn_for_each_group() {
+        let names: Vec<String> =
+            of(&study(&GRID), &wish(&["share"])).into_iter().map(|figure| figure.name).collect();
+        assert_eq!(names, ["share-group-forward-over-rtt", "share-group-noise-over-rtt"]);
+    }
+
+    #[test]
+    fn a_fifth_axis_has_a_figure_for_each_level() {
+        let five = [
+            GRID[0],
+            GRID[1],
+            GRID[2],
+            ("flows.long.count", &["1", "2"][..]),
+            ("queue.kind", &["pie", "red"]),
+        ];
+        let figures = of(&study(&five), &wish(&["utilization"]));
+        let titles: Vec<&str> = figures.iter().map(|figure| figure.title.as_str()).collect();
+        assert_eq!(titles, ["Utilization over RTT, pie", "Utilization over RTT, red"]);
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_told_before_anything_is_run() {
+        let factors = study(&GRID).factors;
+        let told =
+            |wish: &FigureSpec| check(wish, &factors).map_err(|misfit| misfit.message + ": " + &misfit.help);
+        assert_eq!(told(&wish(&["utilization", "Jain"])), Ok(()));
+        assert!(told(&wish(&["utilisation"])).unwrap_err().contains("did you mean `utilization`"));
+        assert!(told(&wish(&["utilization +"])).is_err());
+        let along = FigureSpec { x: Words("rate".into()), ..FigureSpec::default() };
+        assert!(told(&along).unwrap_err().contains("nothing varies along `rate`"));
+    }
+}

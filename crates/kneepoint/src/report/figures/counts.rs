@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Losses, marks and retransmissions since the start of the run.
+
+use super::super::document::Figure;
+use super::super::{Comparison, SchemeResult};
+use super::{HALF, INTERVALS, curves, greatest, part, shown};
+use crate::chart::{Curve, Panel};
+
+/// Drops and marks at the bottleneck, and retransmissions, summed from the start of the run: a curve per scheme. What never
+/// happens has no figure.
+pub(in super::super) fn counts(comparison: &Comparison) -> Vec<Figure> {
+    // That of the bottleneck is the first column; groups are added up.
+    let quantities = [
+        ("drops", 1, "Packets dropped", "By the bottleneck's queue, since the start of the first run."),
+        ("marks", 1, "Packets marked", "By the bottleneck's queue, since the start of the first run."),
+        (
+            "retransmissions",
+            usize::MAX,
+            "Packets retransmitted",
+            "By the senders of all groups, since the start of the first run.",
+        ),
+    ];
+    let figure = |(quantity, columns, title, note): (&'static str, usize, &str, &'static str)| {
+        let sum = |rank: usize| (rank, running_sum(&comparison.schemes[rank], quantity, columns));
+        let all: Vec<_> = shown(comparison).into_iter().map(sum).collect();
+        let greatest = greatest(all.iter().map(|(_, points)| points));
+        let mut panel = Panel::new(title, HALF, greatest, ("time, s", "packets"));
+        if let Some(part) = comparison.schemes.first().and_then(|scheme| part(scheme, greatest.0)) {
+            panel.measured(part);
+        }
+        for (rank, points) in all.iter().filter(|(_, points)| !points.is_empty()) {
+            let curve = Curve::thinned(points, INTERVALS).named(&comparison.schemes[*rank].scheme);
+            panel.line(&comparison.class_of(*rank), &curve);
+        }
+        let (name, title, drawing) = (quantity.into(), title.into(), panel.finish());
+        (greatest.1 > 0.0).then_some(Figure { name, title, note, class: None, drawing })
+    };
+    quantities.into_iter().filter_map(figure).collect()
+}
+
+/// The sum over so many columns of a quantity since the start of the run, by the time.
+fn running_sum(scheme: &SchemeResult, quantity: &str, columns: usize) -> Vec<(f64, f64)> {
+    let add = |(one, other): ((f64, f64), (f64, f64))| (one.0, one.1 + other.1);
+    let all = curves(scheme, quantity).into_iter().take(columns);
+    let counts = all.reduce(|sum, more| sum.into_iter().zip(more).map(add).collect()).unwrap_or_default();
+    let mut sum = 0.0;
+    let since = |(time, count)| {
+        sum += count;
+        (time, sum)
+    };
+    counts.into_iter().map(since).collect()
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The verdict of a comparison: a sentence that can be quoted. What is best, by how much, how sure that is, and what it costs.
+//!
+//! ```text
+//! two rivals           pie has 31 % less queueing delay than droptail (12.3 ms against 17.9 ms, 10 seeds, p < 0.001), at 0.4 % less
+//!                      utilization.
+//! several              pie has the least queueing delay of 4: 12.3 ms, 31 % less than codel, the next (17.9 ms, …).
+//! several conditions   pie has the least queueing delay at 7 of 9 combinations of buffer and RTT, …
+//! conditions alone     From RTT 20 ms to RTT 320 ms, queueing delay falls from 12.3 ms to 4.1 ms, …
+//! one case             Queueing delay is 12.3 ± 0.4 ms, …
+//! ```
+//!
+//! Probabilities are those of [contests](super::contest). A relative difference is a part of the mean of the rival behind `than`.
+
+mod gauge;
+mod varied;
+
+use super::contest::{Contest, Judgement, paired};
+use super::document::Prose;
+use super::transfers::Group;
+use super::{Comparison, SchemeResult};
+use crate::metric::Better;
+use crate::table::paired::{LEVEL, Paired};
+use gauge::Gauge;
+
+/// The sentence; empty where nothing is known.
+pub fn verdict(comparison: &Comparison) -> Prose {
+    let gauges = Gauge::all(comparison);
+    let Some((first, others)) = gauges.split_first() else { return Prose::default() };
+    match (comparison.contests().as_slice(), comparison.schemes.as_slice()) {
+        ([], [one]) => varied::alone(one, &gauges),
+        ([], _) => varied::ranges(comparison, &gauges),
+        ([one], _) => told(comparison, one, first, others),
+        (several, _) => varied::tally(comparison, several, first, others),
+    }
+}
+
+/// The sentence about the short transfers of a group.
+pub(super) fn of_transfers<'c>(comparison: &'c Comparison, group: Group<'c>) -> Prose {
+    let [time, long] = Gauge::of_transfers(group);
+    match comparison.contests().as_slice() {
+        [] => Prose::default(),
+        [one] => told(comparison, one, &time, &[long]),
+        several => varied::tally(comparison, several, &time, &[long]),
+    }
+}
+
+/// One contest in words.
+fn told(comparison: &Comparison, contest: &Contest, gauge: &Gauge, others: &[Gauge]) -> Prose {
+    let judged = Judgement::of(comparison, contest, gauge.better, &|run| gauge.of(run));
+    judged.map_or_else(Prose::default, |judged| Telling { comparison, gauge, others, judged }.sentence())
+}
+
+/// A contest that is told.
+struct Telling<'t> {
+    comparison: &'t Comparison,
+    /// What decides it.
+    gauge: &'t Gauge<'t>,
+    /// What the best may cost.
+    others: &'t [Gauge<'t>],
+    judged: Judgement,
+}
+
+impl Telling<'_> {
+    fn sentence(&self) -> Prose {
+        let (best, next) = (self.judged.best(), self.judged.order[1]);
+        match (self.judged.p(best, next), self.judged.worse().as_slice()) {
+            (None, _) if self.judged.mean(best).mean != self.judged.mean(next).mean => {
+                self.apart(&[best], next)
+            }
+            (_, []) => self.tied(),
+            (_, worse @ [apart, ..]) => {
+                let order = self.judged.order.iter().copied();
+                self.apart(&order.filter(|rank| !worse.contains(rank)).collect::<Vec<_>>(), *apart)
+            }
+        }
+    }
+
+    /// The best, or several that are alike, against the next that is told apart.
+    fn apart(&self, best: &[usize], next: usize) -> Prose {
+        let (first, of) = (best[0], self.judged.order.len());
+        let (one, other) = (self.judged.mean(first).mean, self.judged.mean(next).mean);
+        let (by, compared) = (self.gauge.by(one, other), self.gauge.compared(one, other));
+        let (rival, evidence) = (self.name(next), self.evidence(first, next));
+        let (own, others) = (self.shown(first), self.shown(next));
+        let cost = self.cost(first, next);
+        let told = match best {
+            [_] if of == 2 => {
+                format!(" has {compared} than {rival} ({own} against {others}, {evidence}){cost}.")
+            }
+            [_] => format!(
+                " has {} of {of}: {own}, {by} than {rival}, the next ({others}, {evidence}){cost}.",
+                self.gauge.best()
+            ),
+            several => format!(
+                " have {} of {of} and are statistically indistinguishable ({}): {by} than {rival}, the next ({others}, \
+                 {evidence}){cost}.",
+                self.gauge.best(),
+                self.numbers(several)
+            ),
+        };
+        Prose::default().strong(self.names(best)).then(told)
+    }
+
+    /// None is told apart from the best.
+    fn tied(&self) -> Prose {
+        let order = &self.judged.order;
+        let (first, last) = (self.judged.best(), order[order.len() - 1]);
+        Prose::from(format!(
+            "The {} of {} is statistically indistinguishable ({}, {}).",
+            self.gauge.name,
+            self.names(order),
+            self.numbers(order),
+            self.evidence(first, last)
+        ))
+    }
+
+    fn name(&self, rank: usize) -> String {
+        self.comparison.rival(rank)
+    }
+
+    /// `one, two and three`; of many the first.
+    fn names(&self, ranks: &[usize]) -> String {
+        let shown = if ranks.len() > MOST_NAMED { MOST_NAMED - 1 } else { ranks.len() };
+        let names = ranks[..shown].iter().map(|rank| self.name(*rank));
+        let others = (shown < ranks.len()).then(|| format!("{} others", ranks.len() - shown));
+        joined(&names.chain(others).collect::<Vec<_>>())
+    }
+
+    fn shown(&self, rank: usize) -> String {
+        self.gauge.shown(&self.judged.mean(rank))
+    }
+
+    /// `12.3, 12.5 and 12.9 ms`; of many the first and the last.
+    fn numbers(&self, ranks: &[usize]) -> String {
+        let bare = |rank: &usize| self.gauge.bare(&self.judged.mean(*rank));
+        let told = match ranks {
+            [first, .., last] if ranks.len() > MOST_NAMED => format!("{} to {}", bare(first), bare(last)),
+            few => joined(&few.iter().map(bare).collect::<Vec<_>>()),
+        };
+        told + &self.gauge.after()
+    }
+
+    /// `10 seeds, p < 0.001`
+    fn evidence(&self, one: usize, other: usize) -> String {
+        let schemes = [one, other].map(|rank| &self.comparison.schemes[rank]);
+        match self.judged.p(one, other) {
+            None => "one run of each, untested".into(),
+            Some(_) if schemes.iter().all(|scheme| scheme.is_certain()) => "nothing in them is random".into(),
+            Some(p) => {
+                let runs = schemes.iter().map(|scheme| scheme.runs.len()).min().unwrap_or(0);
+                format!("{runs} seeds, {}", probability(p))
+            }
+        }
+    }
+
+    /// `, at 0.4 % less utilization`: of the first quantity that is worse than the rival's, or that it costs nothing.
+    fn cost(&self, best: usize, rival: usize) -> String {
+        let schemes = [best, rival].map(|rank| &self.comparison.schemes[rank]);
+        let mut equal = None;
+        for gauge in self.others {
+            let difference = Difference::of(gauge, schemes);
+            match difference.better(gauge) {
+                Some(false) => return format!(", at {}", gauge.compared(difference.one, difference.other)),
+                Some(true) => {}
+                None => equal = equal.or(Some(gauge)),
+            }
+        }
+        match (equal, self.others) {
+            (_, []) => String::new(),
+            (Some(gauge), _) => format!(", at no distinguishable cost in {}", gauge.name),
+            (None, others) => {
+                let names: Vec<String> = others.iter().map(|gauge| gauge.name.clone()).collect();
+                format!(", and is better in {}, too", joined(&names))
+            }
+        }
+    }
+}
+
+/// Two cases in a quantity that decides nothing.
+struct Difference {
+    one: f64,
+    other: f64,
+    /// Whether it is more than noise; not known of single runs.
+    is_apart: bool,
+}
+
+impl Difference {
+    fn of(gauge: &Gauge, schemes: [&SchemeResult; 2]) -> Difference {
+        let pairs = paired(schemes[0], schemes[1], &|run| gauge.of(run));
+        let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+        let (one, other) = (mean(|pair| pair.0), mean(|pair| pair.1));
+        let random = !schemes.iter().all(|scheme| scheme.is_certain());
+        let p = Paired::of(pairs.iter().copied()).p;
+        Difference { one, other, is_apart: p.map_or(one != other, |p| p < if random { LEVEL } else { 1.0 }) }
+    }
+
+    /// Whether the first is better; none where they are not told apart, or differ by less than can be told.
+    fn better(&self, gauge: &Gauge) -> Option<bool> {
+        let visible = (self.one - self.other).abs() >= LEAST * self.other.abs();
+        let better = (self.one > self.other) == (gauge.better == Better::More);
+        (self.is_apart && visible).then_some(better)
+    }
+}
+
+/// More rivals are counted instead of named.
+const MOST_NAMED: usize = 4;
+/// Smaller relative differences are not worth a word.
+const LEAST: f64 = 5e-4;
+
+/// `p < 0.001`
+fn probability(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".into() } else { format!("p = {}", super::number::significant(p, 1)) }
+}
+
+/// `one, two and three`
+fn joined(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The quantities that a verdict is about, and their words.
+
+use super::super::{Comparison, RunResult, SchemeResult, transfers};
+use crate::measure::headlines;
+use crate::metric::{Better, Metric};
+use crate::table::{Bounds, Estimate, number, value};
+
+/// A quantity of a run, and how people speak of it.
+pub(super) struct Gauge<'c> {
+    /// `queueing delay`
+    pub(super) name: String,
+    pub(super) better: Better,
+    unit: &'static str,
+    scale: f64,
+    bounds: Bounds,
+    of: Box<dyn Fn(&RunResult) -> f64 + 'c>,
+}
+
+impl<'c> Gauge<'c> {
+    fn new(name: impl Into<String>, metric: &Metric, of: impl Fn(&RunResult) -> f64 + 'c) -> Gauge<'c> {
+        Gauge {
+            name: name.into(),
+            better: metric.better.unwrap_or(Better::Less),
+            unit: metric.unit,
+            scale: metric.scale,
+            bounds: metric.bounds,
+            of: Box::new(of),
+        }
+    }
+
+    /// A headline by its key.
+    fn headline(key: &'static str) -> Option<Gauge<'c>> {
+        let metric = headlines().find(|metric| metric.key == key)?;
+        let name =
+            NAMES.iter().find(|(known, _)| *known == key).map_or(metric.title.as_str(), |(_, name)| name);
+        Some(Gauge::new(name, metric, move |run| value(&run.rows, key, &[])))
+    }
+
+    /// Those of a comparison that every case has, the most telling first: times of short transfers, where there are any.
+    pub(super) fn all(comparison: &'c Comparison) -> Vec<Gauge<'c>> {
+        let short = transfers::groups(comparison).into_iter().flat_map(Gauge::of_transfers);
+        let known = ["queueing_delay_mean_ms", "utilization", "flow_goodput_bps", "jain_index"];
+        let all = short.chain(known.into_iter().filter_map(Gauge::headline));
+        all.filter(|gauge| gauge.is_known(comparison)).collect()
+    }
+
+    /// The time of short transfers, and the goodput of the long ones, which it may cost.
+    pub(super) fn of_transfers(group: transfers::Group<'c>) -> [Gauge<'c>; 2] {
+        let (metric, title) = (group.time, group.time.title.clone());
+        let lower = |text: &str| text[..1].to_lowercase() + &text[1..];
+        let long = Gauge {
+            name: "goodput of long transfers".into(),
+            better: Better::More,
+            unit: "Mbit/s",
+            scale: 1e-6,
+            bounds: Bounds::POSITIVE,
+            of: Box::new(transfers::long_bps),
+        };
+        [Gauge::new(lower(&title), metric, move |run| group.time_of(run)), long]
+    }
+
+    /// Whether every case has it.
+    fn is_known(&self, comparison: &Comparison) -> bool {
+        let runs = |scheme: &SchemeResult| scheme.runs.iter().any(|run| self.of(run).is_finite());
+        !comparison.schemes.is_empty() && comparison.schemes.iter().all(runs)
+    }
+
+    /// Its estimate for a case.
+    pub(super) fn estimate(&self, scheme: &SchemeResult) -> Estimate {
+        let known = scheme.distinct().iter().map(|run| self.of(run)).filter(|number| number.is_finite());
+        Estimate::of(&known.collect::<Vec<_>>())
+    }
+
+    /// Its number in a run, in the unit of files.
+    pub(super) fn of(&self, run: &RunResult) -> f64 {
+        (self.of)(run)
+    }
+
+    /// `12.3 ms`
+    pub(super) fn shown(&self, estimate: &Estimate) -> String {
+        format!("{}{}", self.bare(estimate), self.after())
+    }
+
+    /// `12.3 ± 0.4 ms`
+    pub(super) fn with_spread(&self, estimate: &Estimate) -> String {
+        let (mean, spread) = number::quoted(estimate, self.scale, self.bounds);
+        let spread = spread.map_or(String::new(), |spread| format!(" {spread}"));
+        format!("{mean}{spread}{}", self.after())
+    }
+
+    /// `12.3`
+    pub(super) fn bare(&self, estimate: &Estimate) -> String {
+        number::grouped(&number::rounded(estimate, self.scale))
+    }
+
+    /// The unit behind a number.
+    pub(super) fn after(&self) -> String {
+        if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) }
+    }
+
+    /// `31 % less queueing delay`, with the article that it needs.
+    pub(super) fn compared(&self, one: f64, other: f64) -> String {
+        format!("{}{} {}", self.words().article, self.by(one, other), self.name)
+    }
+
+    /// `31 % less`
+    pub(super) fn by(&self, one: f64, other: f64) -> String {
+        let part = percent((one - other).abs() / other.abs());
+        format!("{part} {}", self.how(one < other)).trim_start().into()
+    }
+
+    /// `less`
+    pub(super) fn how(&self, is_less: bool) -> &'static str {
+        if is_less { self.words().less } else { self.words().more }
+    }
+
+    /// `the least queueing delay`
+    pub(super) fn best(&self) -> String {
+        let most = if self.better == Better::More { self.words().most } else { self.words().least };
+        format!("the {most} {}", self.name)
+    }
+
+    fn words(&self) -> &'static Words {
+        if self.name.contains(" time") { &DURATION } else { &AMOUNT }
+    }
+}
+
+/// A part of something, to two digits; nothing without a number.
+pub(super) fn percent(part: f64) -> String {
+    let percent = 100.0 * part;
+    match percent.is_finite() {
+        false => String::new(),
+        true if percent < 1.0 => format!("{} %", number::significant(percent, 1)),
+        // What is rounded to ten has two digits already.
+        true if percent < 9.95 => format!("{percent:.1} %"),
+        true => format!("{percent:.0} %"),
+    }
+}
+
+/// Adjectives of a quantity.
+struct Words {
+    article: &'static str,
+    less: &'static str,
+    more: &'static str,
+    least: &'static str,
+    most: &'static str,
+}
+
+const AMOUNT: Words = Words { article: "", less: "less", more: "more", least: "least", most: "most" };
+const DURATION: Words =
+    Words { article: "a ", less: "shorter", more: "longer", least: "shortest", most: "longest" };
+
+/// Shorter names than titles.
+const NAMES: [(&str, &str); 4] = [
+    ("queueing_delay_mean_ms", "queueing delay"),
+    ("flow_goodput_bps", "goodput per flow"),
+    ("utilization", "utilization"),
+    ("jain_index", "fairness (Jain's index)"),
+];

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tests of verdicts, as they are read.
+
+use super::super::{Factors, RunResult, example};
+use super::*;
+use crate::table::Row;
+
+/// Levels of factors, and for each seed the queueing delay in milliseconds and the utilization.
+type Given = (&'static [(&'static str, &'static str)], &'static [(f64, f64)]);
+
+fn comparison(cases: &[Given]) -> Comparison {
+    let mut comparison = example::of("t", &vec!["case"; cases.len()]);
+    let settings = |(levels, _): &Given| {
+        levels.iter().map(|(key, level)| (key.to_string(), level.to_string())).collect()
+    };
+    let all = Factors::of(&cases.iter().map(settings).collect::<Vec<_>>());
+    for (case, (scheme, (_, seen))) in comparison.schemes.iter_mut().zip(cases).enumerate() {
+        let template = scheme.runs[0].clone();
+        let run = |(seed, (delay, utilization)): (u64, &(f64, f64))| {
+            let row = Row::new([]).with("queueing_delay_mean_ms", *delay).with("utilization", *utilization);
+            RunResult { seed, events: seed, rows: vec![row], ..template.clone() }
+        };
+        scheme.scheme = all.name(case, "untitled");
+        scheme.levels = all.levels[case].clone();
+        scheme.runs = (1..).zip(*seen).map(run).collect();
+    }
+    comparison.factors = all.factors;
+    comparison
+}
+
+fn said(cases: &[Given]) -> String {
+    verdict(&comparison(cases)).plain()
+}
+
+const PIE: Given = (&[("scheme", "pie")], &[(12.2, 0.990), (12.4, 0.991), (12.3, 0.989), (12.3, 0.990)]);
+const CODEL: Given = (&[("scheme", "codel")], &[(12.4, 0.992), (12.1, 0.991), (12.5, 0.990), (12.3, 0.990)]);
+const DROPTAIL: Given =
+    (&[("scheme", "droptail")], &[(17.8, 0.994), (17.9, 0.995), (18.0, 0.994), (17.9, 0.995)]);
+const RED: Given = (&[("scheme", "red")], &[(23.8, 0.994), (24.0, 0.994), (24.1, 0.995), (24.2, 0.994)]);
+
+#[test]
+fn of_two_rivals_it_says_by_how_much_how_sure_and_at_what_cost() {
+    assert_eq!(
+        said(&[DROPTAIL, PIE]),
+        "pie has 31 % less queueing delay than droptail (12.3 ms against 17.9 ms, 4 seeds, p < 0.001), at 0.5 % less utilization."
+    );
+}
+
+#[test]
+fn of_several_it_names_the_best_and_the_next_and_equals_are_named_together() {
+    assert_eq!(
+        said(&[DROPTAIL, PIE, RED]),
+        "pie has the least queueing delay of 3: 12.3 ms, 31 % less than droptail, the next (17.9 ms, 4 seeds, p < 0.001), at 0.5 % \
+         less utilization."
+    );
+    assert_eq!(
+        said(&[DROPTAIL, PIE, CODEL]),
+        "pie and codel have the least queueing delay of 3 and are statistically indistinguishable (12.3 and 12.3 ms): 31 % less than \
+         droptail, the next (17.9 ms, 4 seeds, p < 0.001), at 0.5 % less utilization."
+    );
+}
+
+#[test]
+fn what_seeds_do_not_tell_apart_is_not_called_better() {
+    assert_eq!(
+        said(&[PIE, CODEL]),
+        "The queueing delay of pie and codel is statistically indistinguishable (12.3 and 12.3 ms, 4 seeds, p = 0.8)."
+    );
+    let lone = |given: Given| -> Given { (given.0, &given.1[..1]) };
+    let text = said(&[lone(PIE), lone(DROPTAIL)]);
+    assert!(text.contains("(12.2 ms against 17.8 ms, one run of each, untested)"), "{text}");
+}
+
+#[test]
+fn over_several_conditions_it_counts_them() {
+    const SEEN: [&[(f64, f64)]; 2] = [PIE.1, DROPTAIL.1];
+    let case = |levels, seen: usize| -> Given { (levels, SEEN[seen]) };
+    let text = said(&[
+        case(&[("flows.a.cc", "bbr"), ("topology.rtt", "20ms")], 0),
+        case(&[("flows.a.cc", "cubic"), ("topology.rtt", "20ms")], 1),
+        case(&[("flows.a.cc", "bbr"), ("topology.rtt", "80ms")], 0),
+        case(&[("flows.a.cc", "cubic"), ("topology.rtt", "80ms")], 1),
+        case(&[("flows.a.cc", "bbr"), ("topology.rtt", "320ms")], 1),
+        case(&[("flows.a.cc", "cubic"), ("topology.rtt", "320ms")], 0),
+    ]);
+    assert_eq!(
+        text,
+        "bbr has the least queueing delay at 2 of 3 values of RTT, 31 % less than the next (p < 0.05), at 0.5 % less utilization; \
+         cubic at 1."
+    );
+}
+
+#[test]
+fn conditions_alone_have_a_course_and_a_case_alone_has_its_numbers() {
+    let text = said(&[(&[("topology.rtt", "80ms")], PIE.1), (&[("topology.rtt", "20ms")], DROPTAIL.1)]);
+    assert_eq!(
+        text,
+        "From RTT 20 ms to RTT 80 ms, queueing delay falls from 17.9 to 12.3 ms and utilization falls from 99.45 to 99.0 % (4 seeds)."
+    );
+    assert_eq!(
+        said(&[PIE]),
+        "Queueing delay is 12.30 ± 0.13 ms and utilization is 99.00 ± 0.13 % (4 seeds)."
+    );
+    assert_eq!(verdict(&comparison(&[])), Prose::default());
+}
