@@ -47,6 +47,7 @@ pub const VERB: Verb<Arguments> = Verb { act, answer: Some(answer) };
 
 /// Compares.
 fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Failure> {
+    is_apart(arguments)?;
     let Answer { document, json, tables, .. } = answer(session, arguments)?;
     let written = arguments.out.as_ref().map(|out| {
         let out = Out::Given(out.clone()).settle(session)?;
@@ -59,6 +60,21 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     session.print(if as_json { json } else { terminal::shown(&document) })?;
     if let Some(place) = written {
         session.tell(report_at(&place));
+    }
+    Ok(())
+}
+
+/// Refuses to write the report in the place of results that it is about.
+fn is_apart(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(out) = &arguments.out else { return Ok(()) };
+    for place in [&arguments.first, &arguments.second] {
+        let there = results::directory(place)?.canonicalize().ok();
+        if there.is_some() && there == out.canonicalize().ok() {
+            return Err(Failure::usage(
+                format!("--out: `{}` has results that are compared", out.display()),
+                "name another directory",
+            ));
+        }
     }
     Ok(())
 }

@@ -134,4 +134,12 @@ fn a_difference_is_that_of_the_same_seeds_and_its_cause_is_listed() {
         assert!(!read(here.path(), file).is_empty());
     }
     assert!(stdout(&knee(here.path(), &["diff", "a", "a"])).contains("the same numbers in all 6 runs"));
+    for own in ["a", "./b/"] {
+        assert_refuses(
+            &knee(here.path(), &["diff", "a", "b", "--out", own]),
+            2,
+            &["has results that are compared"],
+        );
+    }
+    assert!(!read(here.path(), "a/summary.json").is_empty());
 }

@@ -43,7 +43,7 @@ const PANEL: (f64, f64) = (84.0, 330.0);
 /// A panel's height, as a share of its width.
 const SHAPE: f64 = 0.7;
 const LETTERS: f64 = 12.5;
-const STRIP: f64 = 20.0;
+const STRIP: f64 = 24.0;
 /// The room of the ticks at the left, about.
 const TICKS: f64 = 46.0;
 const RIGHT: f64 = 6.0;
@@ -161,7 +161,7 @@ fn arranged<P>(
             let mut frame = area.blank(Sides { left: place % columns == 0, below, names: false });
             (drawn.draw)(&mut frame, &panels[place]);
             if let Some(strip) = chart.above.get(place).filter(|_| headed) {
-                let middle = (left + (area.left + area.right) / 2.0, top - 6.0);
+                let middle = (left + (area.left + area.right) / 2.0, top - 9.0);
                 whole.text("name", Anchor::Middle, middle, &space::fitted(strip, step, LETTERS));
             }
             whole.place(&frame.drawing, (left, top));

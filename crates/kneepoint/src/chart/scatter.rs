@@ -27,6 +27,11 @@ impl Dot {
         let defined = x.mean.is_finite() && y.mean.is_finite();
         defined.then(|| Dot { class, name: name.into(), x: x.mean, x_interval, y: y.mean, y_interval })
     }
+
+    /// With other intervals, as of quantities that have bounds.
+    pub(in super::super) fn within(self, x_interval: (f64, f64), y_interval: (f64, f64)) -> Dot {
+        Dot { x_interval, y_interval, ..self }
+    }
 }
 
 const SIZE: (f64, f64) = (520.0, 330.0);

@@ -145,7 +145,7 @@ impl Judgement {
     pub(super) fn standing(&self, rank: usize) -> Standing {
         match (self.worse().as_slice(), self.means.contains_key(&rank)) {
             ([], _) | (_, false) => Standing::Unmarked,
-            _ if rank == self.best() => Standing::Best,
+            _ if self.means[&rank].mean == self.means[&self.best()].mean => Standing::Best,
             (worse, _) if worse.contains(&rank) => Standing::Unmarked,
             _ => Standing::Alike,
         }

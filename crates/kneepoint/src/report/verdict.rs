@@ -65,47 +65,60 @@ impl Telling<'_> {
     fn sentence(&self) -> Prose {
         let (best, next) = (self.judged.best(), self.judged.order[1]);
         match (self.judged.p(best, next), self.judged.worse().as_slice()) {
-            (None, _) if self.judged.mean(best).mean != self.judged.mean(next).mean => {
-                self.apart(&[best], next)
-            }
+            (None, _) if self.judged.mean(best).mean != self.judged.mean(next).mean => self.apart(&[], next),
             (_, []) => self.tied(),
             (_, worse @ [apart, ..]) => {
-                let order = self.judged.order.iter().copied();
+                let order = self.judged.order[1..].iter().copied();
                 self.apart(&order.filter(|rank| !worse.contains(rank)).collect::<Vec<_>>(), *apart)
             }
         }
     }
 
-    /// The best, or several that are alike, against the next that is told apart.
-    fn apart(&self, best: &[usize], next: usize) -> Prose {
-        let (first, of) = (best[0], self.judged.order.len());
+    /// The best against the next that is told apart from it, and those that are not.
+    fn apart(&self, alike: &[usize], next: usize) -> Prose {
+        let (first, of) = (self.judged.best(), self.judged.order.len());
         let (one, other) = (self.judged.mean(first).mean, self.judged.mean(next).mean);
         let (by, compared) = (self.gauge.by(one, other), self.gauge.compared(one, other));
         let (rival, evidence) = (self.name(next), self.evidence(first, next));
         let (own, others) = (self.shown(first), self.shown(next));
         let cost = self.cost(first, next);
-        let told = match best {
-            [_] if of == 2 => {
+        let told = match alike {
+            [] if of == 2 => {
                 format!(" has {compared} than {rival} ({own} against {others}, {evidence}){cost}.")
             }
-            [_] => format!(
+            [] => format!(
                 " has {} of {of}: {own}, {by} than {rival}, the next ({others}, {evidence}){cost}.",
                 self.gauge.best()
             ),
             several => format!(
-                " have {} of {of} and are statistically indistinguishable ({}): {by} than {rival}, the next ({others}, \
-                 {evidence}){cost}.",
+                " has {} of {of}: {own}, {by} than {rival} ({others}, {evidence}){cost}; {} ({}) {} statistically \
+                 indistinguishable from it.",
                 self.gauge.best(),
-                self.numbers(several)
+                self.names(several),
+                self.numbers(several),
+                if several.len() == 1 { "is" } else { "are" }
             ),
         };
-        Prose::default().strong(self.names(best)).then(told)
+        Prose::default().strong(self.name(first)).then(told)
     }
 
     /// None is told apart from the best.
     fn tied(&self) -> Prose {
         let order = &self.judged.order;
         let (first, last) = (self.judged.best(), order[order.len() - 1]);
+        let pairs = order
+            .iter()
+            .enumerate()
+            .flat_map(|(place, one)| order[..place].iter().map(move |two| (*one, *two)));
+        if pairs.into_iter().any(|(one, two)| self.judged.is_apart(one, two)) {
+            return Prose::from(format!(
+                "None is statistically distinguishable in {} from {}, which has the best mean ({}: {}).",
+                self.gauge.name,
+                self.name(first),
+                self.names(order),
+                self.numbers(order)
+            ));
+        }
         Prose::from(format!(
             "The {} of {} is statistically indistinguishable ({}, {}).",
             self.gauge.name,

@@ -43,7 +43,7 @@ pub fn document(difference: &Difference) -> Document {
 fn verdict(difference: &Difference) -> Prose {
     let Difference { cases, same, .. } = difference;
     if cases.is_empty() {
-        let why = " Their factors have no levels in common.";
+        let why = " A factor of one is none of the other, or has other levels there.";
         return Prose::default().strong("No case of A is a case of B.").then(why);
     }
     let runs: usize = cases.iter().map(|case| case.seeds.len()).sum();

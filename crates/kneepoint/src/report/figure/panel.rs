@@ -40,8 +40,10 @@ fn lines(view: &View, shown: &Quantity, numbers: &[f64]) -> Lines {
         let points = view.xs.iter().zip(numbers);
         let points = points.map(|(x, number)| (*number, view.estimate(shown, x, series).times(shown.drawn)));
         // A series that was sampled at other instants has no gap at these.
-        let points = points.filter(|(_, estimate)| estimate.mean.is_finite());
-        Line { name: view.series_name(series), points: points.collect() }
+        let mut points: Vec<_> = points.filter(|(_, estimate)| estimate.mean.is_finite()).collect();
+        // Levels may have any order, and a line goes to the right.
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Line { name: view.series_name(series), points }
     };
     let told = view.published(shown).into_iter();
     Lines {

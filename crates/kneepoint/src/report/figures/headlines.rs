@@ -46,7 +46,12 @@ pub(in super::super) fn knee(comparison: &Comparison) -> Option<Figure> {
     let scaled = |scheme: &SchemeResult, metric: &Metric| scheme.estimate(&metric.key).times(metric.scale);
     let dot = |(rank, scheme): (usize, &SchemeResult)| {
         let (x, y) = (scaled(scheme, delay), scaled(scheme, utilization));
-        Dot::of(comparison.class_of(rank), &scheme.scheme, &x, &y)
+        let interval = |metric: &Metric| {
+            let (low, high) = metric.interval(&scheme.estimate(&metric.key));
+            (low * metric.scale, high * metric.scale)
+        };
+        let dot = Dot::of(comparison.class_of(rank), &scheme.scheme, &x, &y)?;
+        Some(dot.within(interval(delay), interval(utilization)))
     };
     let dots: Vec<Dot> = comparison.schemes.iter().enumerate().filter_map(dot).collect();
     let title = "Utilization against queueing delay";

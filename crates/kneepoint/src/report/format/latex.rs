@@ -50,14 +50,17 @@ struct Part {
 
 /// As many columns as a page is wide, and as many lines as it is high.
 fn parts(table: &Table) -> Vec<Part> {
-    let mut groups: Vec<Vec<usize>> = vec![Vec::new()];
-    for column in 0..table.columns.len() {
+    // Columns of text before the numbers name the lines, and are in each part.
+    let names = table.columns.iter().take_while(|column| column.text).count();
+    let names: Vec<usize> = (0..if names < table.columns.len() { names } else { 0 }).collect();
+    let mut groups: Vec<Vec<usize>> = vec![names.clone()];
+    for column in names.len()..table.columns.len() {
         let last = groups.len() - 1;
         let wider = [&groups[last][..], &[column]].concat();
-        if groups[last].is_empty() || width(table, &wider) <= WIDE {
+        if groups[last].len() == names.len() || width(table, &wider) <= WIDE {
             groups[last] = wider;
         } else {
-            groups.push(vec![column]);
+            groups.push([&names[..], &[column]].concat());
         }
     }
     let count = table.lines.len();
@@ -352,6 +355,20 @@ mod tests {
         labels.dedup();
         assert_eq!(labels.len(), count);
         assert_eq!(text.matches("column 29").count(), 2, "each column is in one part of each page");
+        let named = Table {
+            columns: [Column::text("buffer")]
+                .into_iter()
+                .chain((0..29).map(|place| Column::number(format!("column {place}"), "ms")))
+                .collect(),
+            lines: vec![line(0)],
+            ..Table::default()
+        };
+        let parted = render(&document(named));
+        let tables = parted.matches("\\begin{table").count();
+        assert!(
+            tables > 1 && parted.matches("buffer").count() == tables,
+            "a name of lines is in each part: {parted}"
+        );
     }
 
     #[test]

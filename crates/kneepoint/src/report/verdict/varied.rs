@@ -17,8 +17,9 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
         .iter()
         .filter_map(|contest| Judgement::of(comparison, contest, gauge.better, &|run| gauge.of(run)))
         .collect();
+    let untested = judged.iter().all(|one| one.p(one.best(), one.order[1]).is_none());
     let (won, tied): (Vec<&Judgement>, Vec<&Judgement>) =
-        judged.iter().partition(|one| one.worse().len() + 1 == one.order.len());
+        judged.iter().partition(|one| untested || one.worse().len() + 1 == one.order.len());
     let mut by_name: BTreeMap<String, Vec<&Judgement>> = BTreeMap::new();
     for one in won {
         by_name.entry(comparison.rival(one.best())).or_default().push(one);
@@ -40,9 +41,10 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
     let range = range(theirs.iter().map(lead));
     let how = gauge.how(gauge.better == Better::Less);
     let mut said = format!(
-        " has {} at {} {conditions}, {range} {how} than the next (p < 0.05)",
+        " has {} at {} {conditions}, {range} {how} than the next ({})",
         gauge.best(),
-        if theirs.len() == judged.len() { "all".to_string() } else { format!("{} of", theirs.len()) }
+        if theirs.len() == judged.len() { "all".to_string() } else { format!("{} of", theirs.len()) },
+        if untested { "one run of each, untested" } else { "p < 0.05" }
     );
     if let Some(cost) = others.first().and_then(|other| cost(comparison, theirs, other)) {
         said += &cost;
@@ -114,7 +116,7 @@ fn along(comparison: &Comparison, factor: &Factor, gauges: &[Gauge]) -> Prose {
         let (begin, end) = (gauge.bare(&from), gauge.shown(&to));
         let apart = Difference::of(gauge, [low, high]).better(gauge).is_some();
         match apart {
-            false => format!("{} stays at {}", gauge.name, gauge.shown(&from)),
+            false => format!("{} is {begin} and {end}, statistically indistinguishable", gauge.name),
             true if from.mean < to.mean => format!("{} rises from {begin} to {end}", gauge.name),
             true => format!("{} falls from {begin} to {end}", gauge.name),
         }
