@@ -36,7 +36,7 @@ struct Carried {
     /// Its path below `experiments/`, and its text.
     path: &'static str,
     text: &'static str,
-    /// What it is called by.
+    /// The name by which commands know it.
     paper: &'static str,
     id: &'static str,
 }

@@ -32,10 +32,10 @@ pub struct Arguments {
     /// A directory with results of `knee run` or `knee compare`
     #[arg(value_name = "A")]
     first: PathBuf,
-    /// Another, whose numbers those of the first are taken from
+    /// Another directory; differences are its numbers minus the numbers of A
     #[arg(value_name = "B")]
     second: PathBuf,
-    /// Metrics by their keys, of the run and of its links, groups and others [default: those of the headline table]
+    /// Metrics by their keys, of the run and of its links, groups and others [default: the metrics of the headline table]
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     metric: Vec<String>,
     /// Directory for a report with tables in every format [default: none is written]

@@ -301,8 +301,8 @@ def diff(
     """Set two results side by side.
 
     first: A directory with results of `knee run` or `knee compare`
-    second: Another, whose numbers those of the first are taken from
-    metric: Metrics by their keys, of the run and of its links, groups and others [default: those of the headline table]
+    second: Another directory; differences are its numbers minus the numbers of A
+    metric: Metrics by their keys, of the run and of its links, groups and others [default: the metrics of the headline table]
     out: Directory for a report with tables in every format [default: none is written]
     """
 

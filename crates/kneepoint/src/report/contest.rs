@@ -8,8 +8,8 @@
 //! alike           p >= 0.05 against the best
 //! ```
 //!
-//! All pairs count, and not those of the best alone, because the same runs choose it. Where no seed changes a run, nothing is
-//! random, and any difference is one.
+//! Holm's correction counts all pairs, not only pairs with the best, because the same runs choose the best. A quantity that no seed
+//! changes is not random: any difference in it is real (p = 0). Cases with equal best means all have the mark of the best.
 
 use std::collections::BTreeMap;
 

@@ -63,7 +63,7 @@ impl Factor {
         number.map_or_else(|| Cell::Text(text.clone()), Cell::Number)
     }
 
-    /// A level where no column says what it is a level of: `RTT 20 ms`, `cubic`.
+    /// A level with the name of its factor, for places without a column heading: `RTT 20 ms`, `cubic`.
     pub fn told(&self, level: usize) -> String {
         let text = &self.levels[level].text;
         if self.is_named() { text.clone() } else { format!("{} {text}", self.name) }

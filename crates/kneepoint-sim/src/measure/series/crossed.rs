@@ -49,7 +49,7 @@ impl Crossed {
     /// Bits that it can carry in an interval that ends at or after those of earlier calls, if its capacity varies.
     pub(super) fn capacity_bits(&mut self, window: Interval) -> Option<f64> {
         let capacity = self.capacity.as_mut()?;
-        // What it has drawn up to an instant need not be drawn again.
+        // Random numbers up to this instant are drawn once.
         capacity.ready(window.to);
         Some(capacity.bits(window))
     }

@@ -47,7 +47,7 @@ impl Path<'_> {
         Path { owner: steps.find(|step| *step != "*"), word }
     }
 
-    /// The name for people and the column, told apart from those of other paths if `apart`.
+    /// The name for people and the column, distinct from the names of other paths if `apart`.
     fn named(&self, apart: bool) -> (String, String) {
         let known = WORDS.iter().find(|(word, ..)| *word == self.word);
         let plain = || self.word.replace('_', " ");

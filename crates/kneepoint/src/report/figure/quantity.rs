@@ -29,7 +29,7 @@ pub(super) struct Quantity {
 
 const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// Those of the texts that can be read.
+/// The quantities in texts; a text that is no expression is left out.
 pub(super) fn quantities<'t>(
     texts: &'t [String],
     of: impl Fn(&str) -> Option<Quantity> + 't,
