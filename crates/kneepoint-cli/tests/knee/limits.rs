@@ -123,6 +123,10 @@ fn a_full_disk_is_an_error_and_leaves_no_part() {
         let output = command.current_dir(here.path()).stdin(Stdio::null()).output().unwrap();
         assert_orderly(&output, &format!("{kilobytes} kB"), &["No space left on device"]);
         assert!(!String::from_utf8_lossy(&output.stdout).contains(".tmp"), "a part is left");
-        assert!(!stderr(&output).contains(".knee-"), "a temporary name is in the message: {}", stderr(&output));
+        assert!(
+            !stderr(&output).contains(".knee-"),
+            "a temporary name is in the message: {}",
+            stderr(&output)
+        );
     }
 }
