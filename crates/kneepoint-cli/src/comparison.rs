@@ -16,20 +16,19 @@
 //! ```
 
 mod each;
+mod outcome;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use clap::{Args, ValueEnum};
-use kneepoint::fluid::{Misfit, Theory};
 use kneepoint::link::LinkSpec;
-use kneepoint::report::{self, Beside, Comparison, Factors, Manifest, RunResult, SchemeResult, output};
+use kneepoint::report::{self, Comparison, Factors, Manifest, SchemeResult, output};
 use kneepoint::scenario::{Fault, FigureSpec, Settings};
 use kneepoint::spec::{Invalid, Valid};
 use kneepoint::study::compare::{Compare, Compared};
-use kneepoint::study::{FOLLOWED, Record, Study};
-use kneepoint::table::{Labels, Records};
-use kneepoint::units::Interval;
+use kneepoint::study::{FOLLOWED, Study};
+use kneepoint::table::Records;
 use kneepoint_bench::answer::{self, Answer, Series};
 use kneepoint_bench::conductor::{self, Conducted};
 use kneepoint_bench::files;
@@ -45,6 +44,7 @@ use crate::outputs::{self, Out, report_at, write_report};
 use crate::pictures::ChartOptions;
 use crate::{manifest, parquet, terminal};
 use each::{Files, Format, label};
+use outcome::{result, said_beside};
 
 /// Options of every comparison.
 #[derive(Args)]
@@ -390,57 +390,6 @@ fn write_scenarios(
 /// Whether a path stays within the folder that it begins at.
 fn is_within(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-}
-
-/// The results of a case, with its fluid model if requested.
-fn result(mut compared: Compared, levels: Vec<usize>, overlay: bool) -> SchemeResult {
-    let series = compared.runs.first_mut().and_then(|record| record.series.take());
-    let theory = overlay.then(|| {
-        let theory = compared.theory()?;
-        let misfit =
-            series.as_ref().and_then(|series| theory.misfit(series, compared.valid.schedule().measure));
-        Ok(Beside { theory, misfit })
-    });
-    let run = |record: Record| {
-        let Record { seed, cpu_seconds, bottleneck_packets, events, rows, .. } = record;
-        RunResult { seed, cpu_seconds, bottleneck_packets, events, rows }
-    };
-    let runs = compared.runs.into_iter().map(run).collect();
-    let Interval { from, to } = compared.valid.schedule().measure;
-    let measured = Some((from.as_secs_f64(), to.as_secs_f64()));
-    SchemeResult {
-        scheme: compared.name,
-        levels,
-        controls: controls(&compared.valid),
-        runs,
-        measured,
-        series,
-        theory,
-    }
-}
-
-/// The congestion controls of groups, by group.
-fn controls(valid: &Valid) -> Labels {
-    let controlled = valid.groups().iter().filter_map(|group| Some((&group.name, group.cc.as_ref()?)));
-    controlled.map(|(name, cc)| (name.clone(), cc.name().to_string())).collect()
-}
-
-/// A sentence on the fluid model of a row and the distance of its first run.
-fn said_beside(scheme: &SchemeResult) -> Option<String> {
-    let name = &scheme.scheme;
-    Some(match scheme.theory.as_ref()? {
-        Err(why) => format!("{name}: no fluid model: {why}"),
-        Ok(Beside { theory: Theory { model, rest_packets, mode_real_per_s, .. }, misfit }) => {
-            let stable = if *mode_real_per_s < 0.0 { "stable" } else { "unstable" };
-            let error = misfit.map_or("the run was not sampled".to_string(), |misfit| {
-                let Misfit { mean_packets, rms_packets } = misfit;
-                format!("packets are {mean_packets:+.1} from that in the mean, {rms_packets:.1} (rms) from its course")
-            });
-            format!(
-                "{name}: the fluid model {model} has its equilibrium at {rest_packets:.1} packets, {stable}; {error}"
-            )
-        }
-    })
 }
 
 /// The names of the first few links.
