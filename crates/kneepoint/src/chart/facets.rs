@@ -43,7 +43,9 @@ const PANEL: (f64, f64) = (84.0, 330.0);
 /// A panel's height, as a share of its width.
 const SHAPE: f64 = 0.7;
 const LETTERS: f64 = 12.5;
-const STRIP: f64 = 24.0;
+const STRIP: f64 = 20.0;
+/// Height of the title above a panel, which stays clear of points at the upper edge.
+const HEAD: f64 = 28.0;
 /// The room of the ticks at the left, about.
 const TICKS: f64 = 46.0;
 const RIGHT: f64 = 6.0;
@@ -152,7 +154,7 @@ fn arranged<P>(
     for row in 0..rows {
         let of_row = row * columns..((row + 1) * columns).min(panels.len());
         let headed = chart.beside.is_empty() || row == 0;
-        top += if headed { STRIP } else { 0.0 };
+        top += if headed { HEAD } else { 0.0 };
         let mut deepest = top + high;
         for place in of_row {
             let left = step * (place % columns) as f64;
@@ -161,7 +163,7 @@ fn arranged<P>(
             let mut frame = area.blank(Sides { left: place % columns == 0, below, names: false });
             (drawn.draw)(&mut frame, &panels[place]);
             if let Some(strip) = chart.above.get(place).filter(|_| headed) {
-                let middle = (left + (area.left + area.right) / 2.0, top - 9.0);
+                let middle = (left + (area.left + area.right) / 2.0, top - 13.0);
                 whole.text("name", Anchor::Middle, middle, &space::fitted(strip, step, LETTERS));
             }
             whole.place(&frame.drawing, (left, top));
