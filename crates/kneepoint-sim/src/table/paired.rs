@@ -6,9 +6,10 @@
 //! Holm: of m values in ascending order, the i-th times m − i + 1, at most 1, and at least the one before it
 //! ```
 //!
-//! S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979. Where every
-//! seed has the same difference other than zero, its deviation says nothing, and the sign test takes the place of Student's:
-//! p = 2 / 2ⁿ.
+//! S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979. A quantity
+//! that no seed changes is not random, and any difference in it is real: p = 0. A count is an exception, since several runs may share
+//! it by chance. Where the numbers vary and their difference does not, its deviation says nothing, and the sign test takes the place
+//! of Student's: p = 2 / 2ⁿ.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -40,6 +41,7 @@ impl Paired {
         let p = match difference.half_width {
             None => None,
             Some(_) if differences.iter().all(|one| one.abs() <= ROUNDING * size) => Some(1.0),
+            Some(_) if is_fixed(&pairs) => Some(0.0),
             Some(half_width) if half_width <= ROUNDING * size => {
                 Some(libm::exp2(1.0 - differences.len() as f64))
             }
@@ -47,6 +49,12 @@ impl Paired {
         };
         Paired { difference, p }
     }
+}
+
+/// Whether no seed changes a quantity, which is no count.
+fn is_fixed(pairs: &[(f64, f64)]) -> bool {
+    let counts = |(one, other): &(f64, f64)| one.fract() == 0.0 && other.fract() == 0.0;
+    pairs.windows(2).all(|two| two[0] == two[1]) && !pairs.iter().all(counts)
 }
 
 /// Student's paired test, two-sided.
@@ -100,6 +108,13 @@ mod tests {
     fn equal_numbers_do_not_differ_and_a_constant_difference_is_as_sure_as_its_signs() {
         assert_eq!(Paired::of([(0.3, 0.1 + 0.2), (1.0, 1.0)]).p, Some(1.0));
         assert_eq!(Paired::of([(2.0, 1.0), (5.0, 4.0), (9.0, 8.0)]).p, Some(0.25));
+    }
+
+    #[test]
+    fn what_no_seed_changes_is_not_random_unless_it_is_a_count() {
+        assert_eq!(Paired::of([(1.0, 0.5954), (1.0, 0.5954)]).p, Some(0.0));
+        assert_eq!(Paired::of([(1.0, 0.0), (1.0, 0.0)]).p, Some(0.5));
+        assert_eq!(Paired::of([(0.5, 0.5), (0.5, 0.5)]).p, Some(1.0));
     }
 
     #[test]

@@ -8,8 +8,7 @@
 //! alike           p >= 0.05 against the best
 //! ```
 //!
-//! Holm's correction counts all pairs, not only pairs with the best, because the same runs choose the best. A quantity that no seed
-//! changes is not random: any difference in it is real (p = 0). Cases with equal best means all have the mark of the best.
+//! Holm's correction counts all pairs, not only pairs with the best, because the same runs choose the best. Cases with equal best means all have the mark of the best.
 
 use std::collections::BTreeMap;
 
@@ -108,7 +107,7 @@ impl Judgement {
         let pairs =
             pairs.flat_map(|(place, one)| order[place + 1..].iter().map(move |other| pair(*one, *other)));
         let probability = |(one, other)| {
-            let p = probability(&schemes[one], &schemes[other], quantity)?;
+            let p = contrast(&schemes[one], &schemes[other], quantity).p?;
             Some(((one, other), p))
         };
         let (pairs, single): (Vec<(usize, usize)>, Vec<f64>) = pairs.filter_map(probability).unzip();
@@ -169,16 +168,16 @@ pub(super) fn paired(
     one.runs.iter().filter_map(both).collect()
 }
 
-/// Before any correction.
-fn probability(
+/// Two cases in a quantity, the first minus the other, before any correction.
+pub(super) fn contrast(
     one: &SchemeResult,
     other: &SchemeResult,
     quantity: &dyn Fn(&RunResult) -> f64,
-) -> Option<f64> {
-    let pairs = paired(one, other, quantity);
-    // A quantity that no seed changes is not random, and any difference is one.
-    let certain = pairs.windows(2).all(|two| two[0] == two[1]);
-    Paired::of(pairs).p.map(|p| if certain && p < 1.0 { 0.0 } else { p })
+) -> Paired {
+    let found = Paired::of(paired(one, other, quantity));
+    // Where no seed changes a run, counts are not random either.
+    let certain = one.is_certain() && other.is_certain();
+    Paired { p: found.p.map(|p| if certain && p < 1.0 { 0.0 } else { p }), ..found }
 }
 
 #[cfg(test)]

@@ -15,12 +15,12 @@
 mod gauge;
 mod varied;
 
-use super::contest::{Contest, Judgement, paired};
+use super::contest::{Contest, Judgement, contrast, paired};
 use super::document::Prose;
 use super::transfers::Group;
 use super::{Comparison, SchemeResult};
 use crate::metric::Better;
-use crate::table::paired::{LEVEL, Paired};
+use crate::table::paired::LEVEL;
 use gauge::Gauge;
 
 /// The sentence; empty where nothing is known.
@@ -203,9 +203,8 @@ impl Difference {
         let pairs = paired(schemes[0], schemes[1], &|run| gauge.of(run));
         let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
         let (one, other) = (mean(|pair| pair.0), mean(|pair| pair.1));
-        let random = !schemes.iter().all(|scheme| scheme.is_certain());
-        let p = Paired::of(pairs.iter().copied()).p;
-        Difference { one, other, is_apart: p.map_or(one != other, |p| p < if random { LEVEL } else { 1.0 }) }
+        let p = contrast(schemes[0], schemes[1], &|run| gauge.of(run)).p;
+        Difference { one, other, is_apart: p.map_or(one != other, |p| p < LEVEL) }
     }
 
     /// Whether the first is better; none where they are not told apart, or differ by less than can be told.

@@ -12,11 +12,12 @@ mod settings;
 
 use std::collections::BTreeMap;
 
+use super::contest::contrast;
 use super::{Comparison, Factor, RunResult, SchemeResult};
 use crate::keys::Shape;
 use crate::measure::{Subject, headlines};
 use crate::metric::Metric;
-use crate::table::paired::{LEVEL, Paired, holm};
+use crate::table::paired::{LEVEL, holm};
 use crate::table::{Cell, Estimate, Labels, Records, Row};
 pub use document::document;
 use matching::matched;
@@ -236,7 +237,8 @@ fn compared(first: &Comparison, one: usize, second: &Comparison, other: usize, w
         let both = used.iter().map(|(own, twin)| (of(own), of(twin)));
         let both: Vec<(f64, f64)> = both.filter(|(own, twin)| own.is_finite() && twin.is_finite()).collect();
         let estimate = |numbers: Vec<f64>| Estimate::of(&numbers);
-        let Paired { difference, p } = Paired::of(both.iter().map(|(own, twin)| (*twin, *own)));
+        let difference = estimate(both.iter().map(|(own, twin)| twin - own).collect());
+        let p = contrast(b, a, &of).p;
         (!both.is_empty()).then(|| Compared {
             metric: metric.key.clone(),
             of: labels.clone(),
@@ -244,7 +246,7 @@ fn compared(first: &Comparison, one: usize, second: &Comparison, other: usize, w
             b: estimate(both.iter().map(|(_, twin)| *twin).collect()),
             difference,
             p,
-            apart: certain && difference.mean != 0.0,
+            apart: false,
             told: metric,
         })
     };
@@ -279,7 +281,7 @@ fn correct(cases: &mut [Matched]) {
     let mut corrected = holm(&all().collect::<Vec<_>>()).into_iter();
     for one in cases.iter_mut().flat_map(|case| &mut case.metrics).filter(|one| one.p.is_some()) {
         one.p = corrected.next();
-        one.apart = one.p.is_some_and(|p| p <= LEVEL);
+        one.apart = one.p.is_some_and(|p| p < LEVEL);
     }
 }
 

@@ -46,7 +46,7 @@ fn a_shift_that_every_seed_shows_is_told_apart_with_its_size_and_no_other_is() {
     assert!((one.difference.mean - 100.2).abs() < 1e-9, "{:?}", one.difference);
     // One of m comparisons has a probability below 1; the others differ by nothing.
     let m = found.cases.iter().flat_map(|case| &case.metrics).filter(|any| any.p.is_some()).count() as f64;
-    let alone = Paired::of([(100.1, 0.0), (100.2, 0.0), (100.3, 0.0)]).p.unwrap();
+    let alone = crate::table::paired::Paired::of([(100.1, 0.0), (100.2, 0.0), (100.3, 0.0)]).p.unwrap();
     assert!((one.p.unwrap() - m * alone).abs() < 1e-9, "{:?}", one.p);
     let told = text::render(&document(&found));
     assert!(
