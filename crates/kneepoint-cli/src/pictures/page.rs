@@ -85,7 +85,12 @@ impl Page {
                 page.content.stroke();
             }
         };
-        match path.paint_order() {
+        self.paint(path.paint_order(), fill, stroke);
+    }
+
+    /// Fills and strokes, one over the other.
+    fn paint(&mut self, order: PaintOrder, fill: impl FnOnce(&mut Page), stroke: impl FnOnce(&mut Page)) {
+        match order {
             PaintOrder::FillAndStroke => {
                 fill(self);
                 stroke(self);
@@ -194,17 +199,8 @@ impl Page {
                     page.show(span, TextRenderingMode::Stroke);
                 }
             };
-            match span.paint_order {
-                PaintOrder::FillAndStroke => {
-                    fill(self);
-                    stroke(self);
-                }
-                // The halo of a name is behind it, and its words are there once.
-                PaintOrder::StrokeAndFill => {
-                    stroke(self);
-                    fill(self);
-                }
-            }
+            // The halo of a name is behind it, and its words are there once.
+            self.paint(span.paint_order, fill, stroke);
         }
     }
 

@@ -259,7 +259,7 @@ impl Comparison {
         };
         if seeds.len() > 1 {
             format!(
-                "Means with 95 % confidence intervals over {list}; none where every run has the same number."
+                "Means with 95 % confidence intervals over {list}; no interval where every run has the same number."
             )
         } else {
             format!("One run, {list}: no confidence interval.")
