@@ -253,8 +253,7 @@ mod tests {
             ("cubic", 10.0, after_a_loss::<Cubic>(Version::Linux, 0)),
             ("bic", 11.0, after_a_loss::<Bic>(Version::Linux, 0)),
             ("veno", 12.0, after_a_loss::<Veno>(Version::Linux, 0)),
-            // 3 W / 4, the paper's: Linux has Reno's
-            ("vegas", 11.0, after_a_loss::<Vegas>(Version::Linux, 0)),
+            ("vegas", 7.0, after_a_loss::<Vegas>(Version::Linux, 0)),
             // W - W / 2
             ("hstcp", 8.0, after_a_loss::<HsTcp>(Version::Linux, 0)),
             ("illinois", 8.0, after_a_loss::<Illinois>(Version::Linux, 0)),
