@@ -144,7 +144,7 @@ impl Cdg {
             let gradient = kernel.gradient();
             self.rounds.begin(ack.next);
             if gradient.is_some_and(|(leading, sums)| self.backs_off(leading, sums, rng)) {
-                self.linux.iter_mut().for_each(|kernel| kernel.request = Request::Made);
+                self.linux.iter_mut().for_each(|own| own.request = Request::Made);
                 return;
             }
         }
