@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kneepoint::scenario;
+use kneepoint::scenario::Queues;
 use kneepoint::scenario::scheme::{self, Scheme};
 use kneepoint::settings::names::spelled;
 use kneepoint::settings::{Raw, Refusal, Settings};
@@ -22,7 +23,7 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
-use crate::values::{distinct, meant};
+use crate::values::{OneOf, distinct, meant};
 use crate::workload::Workload;
 
 /// Compare schemes on one bottleneck
@@ -100,6 +101,9 @@ pub struct Arguments {
     /// Options of every TCP, as `knee explain tcp` lists them (repeatable, or with commas)
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', add = completion::tcp())]
     tcp: Vec<String>,
+    /// Whose settings are the defaults of queues
+    #[arg(long, default_value = "paper", value_parser = OneOf::of(Queues::ALL.iter().map(|queues| queues.name())))]
+    queues: String,
     /// How often the state is sampled for the series; 0s for never
     #[arg(long, default_value = "100ms", value_name = "TIME")]
     sample: Span,
@@ -199,7 +203,8 @@ fn also(arguments: &Arguments) -> String {
         several => Some(format!("{several} options of TCP")),
     };
     let workload = arguments.workload.title().trim_start_matches(", ").to_string();
-    let all = [Some(workload).filter(|told| !told.is_empty()), reverse, tcp];
+    let queues = Some(format!("queues={}", arguments.queues)).filter(|_| arguments.queues != "paper");
+    let all = [Some(workload).filter(|told| !told.is_empty()), reverse, tcp, queues];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -239,6 +244,7 @@ fn question<'a>(
         schemes,
         extensions: session.extensions().clone(),
         tcp,
+        queues: Queues::named(&arguments.queues).unwrap_or(Queues::Paper),
         // There is always a first one: the default.
         rate: arguments.rate[0],
         rtt: arguments.rtt[0],

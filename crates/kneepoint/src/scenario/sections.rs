@@ -2,6 +2,7 @@
 //! The sections of a scenario, declared field by field.
 
 use super::forms::{Name, Start};
+use super::queues::Queues;
 use crate::settings::{Auto, List, Never, Or, Raw, Refusal, Settings, Unlimited};
 use crate::spec::{GREATEST_POPULATION, kept};
 use crate::units::{Bytes, Interval, Span, Time};
@@ -41,6 +42,8 @@ crate::settings! {
     pub struct Head {
         /// The run's name.
         name: Name = Name("untitled".into());
+        /// The router whose settings are the defaults of all queue disciplines.
+        queues: Queues = Queues::Paper;
     }
 }
 

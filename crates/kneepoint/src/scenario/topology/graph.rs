@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::super::choose::{Precedence, choose};
 use super::super::forms::{Buffer, Name};
+use super::super::queues;
 use super::super::reader::{Shape, settings};
 use super::super::sections::Direction;
 use super::super::tree::Table;
@@ -165,7 +166,7 @@ impl Plan {
         let shape = Shape { place: "[[link]]", besides: BESIDES, required: LINK_REQUIRED };
         let fields: LinkFields = settings(table, shape, faults);
         let queue = match table.get("queue") {
-            Some(node) => choose(node, "queue", Precedence::Members, site.extensions, faults)?.config,
+            Some(node) => queues::discipline(node, &site.queue_defaults, "queue", site.extensions, faults)?,
             None => site.queue.clone(),
         };
         let feedback = match table.get("feedback") {

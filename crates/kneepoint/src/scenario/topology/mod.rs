@@ -91,6 +91,8 @@ pub struct Site<'s> {
     pub queue: queue::Config,
     /// The discipline of the bottleneck against the direction of most data.
     pub reverse_queue: queue::Config,
+    /// Defaults of the disciplines that links name, a table for each.
+    pub queue_defaults: Table,
     /// The feedback of bottlenecks in the direction of most data.
     pub feedback: feedback::Config,
     /// The losses of bottlenecks in the direction of most data.
