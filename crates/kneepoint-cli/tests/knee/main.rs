@@ -39,6 +39,7 @@ mod running;
 mod sessions;
 mod stopping;
 mod telling;
+mod tracing;
 
 use std::io::Write;
 use std::path::Path;
