@@ -35,7 +35,21 @@ pub fn played(session: &Session, file: &Path) -> Result<Recognised, Failure> {
 pub fn settings(session: &Session, trace: Option<&Path>, set: &[String]) -> Result<Vec<String>, Failure> {
     let Some(file) = trace else { return Ok(set.to_vec()) };
     let mean = played(session, file)?.recording.mean();
-    let name = serde_json::Value::from(file.display().to_string());
-    let capacity = format!("capacity={{ kind = \"trace\", file = {name}, besides = \"ignored\" }}");
+    let name = file.display().to_string();
+    let capacity = match is_plain(&name) {
+        // A title shows it.
+        true => format!("capacity=trace:file={name},besides=ignored"),
+        false => {
+            let quoted = serde_json::Value::from(name);
+            format!("capacity={{ kind = \"trace\", file = {quoted}, besides = \"ignored\" }}")
+        }
+    };
     Ok([capacity, format!("topology.rate={mean}")].into_iter().chain(set.iter().cloned()).collect())
+}
+
+/// Whether a name can be neither a number nor several settings where it is written without quotes.
+fn is_plain(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
+        && name.contains(['.', '/'])
+        && name.chars().all(|one| one.is_ascii_alphanumeric() || "._-/".contains(one))
 }

@@ -9,7 +9,7 @@
 //! rest of one when the queue runs empty. Several opportunities may have one time. After the last the trace begins again,
 //! so the last time is the trace's period.
 //!
-//! Rates over time are played as [`steps`](super::steps) that repeat. [`recording`](crate::link::recording) has the forms of a trace file.
+//! Rates over time are played as steps that repeat. `knee trace FILE` says what a file is, and its help has all forms.
 
 use super::{Capacity, Facts};
 use crate::link::recording::{Course, Recording, Times};
