@@ -54,7 +54,7 @@ pub fn recording(bytes: &[u8]) {
         Ok(known) => {
             let interval = report::recording::usual_interval(&known.recording);
             report::recording::describe("a.csv", &known, interval, Span::from_millis(100));
-            let written = known.recording.to_csv(interval).map(|text| recording::read(&text));
+            let written = known.recording.to_csv(interval).map(|csv| recording::read(&csv));
             // Opportunities may be less than a bit per second.
             let readable = known.form == Form::Mahimahi || written.is_none_or(|again| again.is_ok());
             assert!(readable, "what is written cannot be read");

@@ -81,16 +81,16 @@ fn answer(session: &Session, arguments: &Arguments) -> Result<Answer, Failure> {
         return Err(Failure::usage(message, "convert each with a call of its own"));
     }
     let known = files.iter().map(|file| traced::read(session, file)).collect::<Result<Vec<_>, _>>()?;
-    let describe = |(file, known): (&PathBuf, &Recognised)| {
-        let interval = arguments.interval(&known.recording);
+    let describe = |(file, one): (&PathBuf, &Recognised)| {
+        let interval = arguments.interval(&one.recording);
         let named = file.display().to_string();
-        recording::describe(&named, known, interval, arguments.gap).ok_or_else(|| too_short(file, interval))
+        recording::describe(&named, one, interval, arguments.gap).ok_or_else(|| too_short(file, interval))
     };
     let traces = files.iter().zip(&known).map(describe).collect::<Result<Vec<_>, _>>()?;
-    if let (Some(target), Some(out), [one]) = (to, out, &known[..]) {
+    if let (Some(target), Some(place), [one]) = (to, out, &known[..]) {
         let interval = arguments.interval(&one.recording);
         let text = target.written(&one.recording, interval).ok_or_else(|| too_short(&files[0], interval))?;
-        files::write(out, text)?;
+        files::write(place, text)?;
     }
     let traces = recording::Traces { traces };
     let tables = vec![answer::named("traces", recording::records(&traces))];

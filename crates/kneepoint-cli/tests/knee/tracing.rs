@@ -15,12 +15,13 @@ fn with_modem() -> tempfile::TempDir {
 fn a_trace_is_described_in_numbers_and_as_a_line() {
     let here = with_modem();
     let told = stdout(&knee(here.path(), &["trace", "modem.csv"]));
-    for saying in ["csv, 12 rows", "12 s, then it repeats", "8.500 Mbit/s", "latency_ms", "rsrp_dbm", "█", "·"]
+    for saying in
+        ["csv, 12 rows", "12 s, then it repeats", "8.500 Mbit/s", "latency_ms", "rsrp_dbm", "█", "·"]
     {
         assert!(told.contains(saying), "`{saying}` is missing from:\n{told}");
     }
-    let told = json(&knee(here.path(), &["trace", "modem.csv", "--gap", "500ms", "--json"]));
-    let trace = &told["traces"][0];
+    let numbers = json(&knee(here.path(), &["trace", "modem.csv", "--gap", "500ms", "--json"]));
+    let trace = &numbers["traces"][0];
     assert_eq!((&trace["mean_bps"], &trace["greatest_bps"]), (&8.5e6.into(), &19e6.into()));
     assert_eq!((&trace["gaps"], &trace["longest_gap_ms"]), (&1.into(), &2000.0.into()));
 }
@@ -42,8 +43,8 @@ fn a_trace_is_converted_to_every_form_and_back() {
     let refused = knee(here.path(), &["trace", "csv", "json", "--to", "csv", "--out", "x"]);
     assert_refuses(&refused, 2, &["`json` is another"]);
     std::fs::write(here.path().join("bad.csv"), "time_s,Mbps\n0,1\n1,fast\n").unwrap();
-    let refused = knee(here.path(), &["trace", "bad.csv"]);
-    assert_refuses(&refused, 2, &["bad.csv: line 3, column 2 (Mbps): `fast` is not a number"]);
+    let wrong = knee(here.path(), &["trace", "bad.csv"]);
+    assert_refuses(&wrong, 2, &["bad.csv: line 3, column 2 (Mbps): `fast` is not a number"]);
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn schemes_and_scenarios_follow_a_trace_in_one_option() {
         ["compare", "cubic", "--flows", "2", "--duration", "12s", "--measure", "0s..12s", "--seeds", "1"];
     let output = knee(here.path(), &[&small[..], &["--trace", "modem.csv", "--out", "c", "--json"]].concat());
     assert!(stderr(&output).contains("the rate alone is played, without latency_ms"), "{}", stderr(&output));
-    let goodput = |output: &Output| json(output)["schemes"][0]["flow_goodput_bps"]["mean"].as_f64().unwrap();
+    let goodput = |done: &Output| json(done)["schemes"][0]["flow_goodput_bps"]["mean"].as_f64().unwrap();
     assert!((1.5e6..4.25e6).contains(&goodput(&output)), "{}", goodput(&output));
     // The copy of the scenario has a copy of the trace.
     let again = knee(here.path(), &["run", "c/scenarios/cubic.toml", "--json"]);

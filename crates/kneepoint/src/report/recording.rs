@@ -93,7 +93,7 @@ pub fn describe(file: &str, known: &Recognised, interval: Span, gap: Span) -> Op
     let percentile = |percent: usize| rates[(rates.len() * percent).div_ceil(100).max(1) - 1];
     let gaps = recording.gaps(gap);
     let millis = |span: Span| span.as_secs_f64() * 1e3;
-    let all: u64 = gaps.iter().map(|gap| gap.0).sum();
+    let all: u64 = gaps.iter().map(|one| one.0).sum();
     Some(Trace {
         file: file.into(),
         form: known.form.name(),
@@ -110,7 +110,7 @@ pub fn describe(file: &str, known: &Recognised, interval: Span, gap: Span) -> Op
         greatest_bps: percentile(100),
         gap_from_ms: millis(gap),
         gaps: gaps.len(),
-        longest_gap_ms: gaps.iter().max().map_or(0.0, |gap| millis(*gap)),
+        longest_gap_ms: gaps.iter().max().map_or(0.0, |one| millis(*one)),
         gap_fraction: all as f64 / recording.period().0 as f64,
         besides: recording.besides().iter().map(column).collect(),
         ignored: known.ignored.clone(),

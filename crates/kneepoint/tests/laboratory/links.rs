@@ -222,10 +222,9 @@ fn a_rate_of_auto_is_the_mean_of_the_trace() {
         ("kind = \"parking-lot\"\nrate = \"auto\"", ""),
         ("kind = \"graph\"", "from = \"a\"\nto = \"b\"\n"),
     ] {
-        let links = if place.is_empty() { "" } else { link };
-        let text = |capacity: &str| {
-            format!("{capacity}[topology]\n{topology}\n{links}[[flows]]\ncc = \"reno\"\n{place}")
-        };
+        let sections = if place.is_empty() { "" } else { link };
+        let text =
+            |own: &str| format!("{own}[topology]\n{topology}\n{sections}[[flows]]\ncc = \"reno\"\n{place}");
         let plan =
             parse_with(&text(capacity), &|_| Ok(MODEM.into())).unwrap_or_else(|faults| panic!("{faults:#?}"));
         let links = &plan.cases[0].valid.network().links;

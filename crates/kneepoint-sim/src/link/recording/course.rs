@@ -51,7 +51,7 @@ impl Course {
             point
         });
         let course = Course { points: points.collect(), period, besides };
-        Some(course).filter(|course| course.whole() >= u128::from(period.0))
+        Some(course).filter(|one| one.whole() >= u128::from(period.0))
     }
 
     /// The rates.
@@ -121,7 +121,9 @@ impl Course {
         let mut lengths: Vec<Span> = gaps.into_iter().map(|(from, to)| Span(to.0 - from.0)).collect();
         if wraps {
             let first = lengths.remove(0);
-            lengths.iter_mut().last().into_iter().for_each(|last| *last = *last + first);
+            if let Some(last) = lengths.last_mut() {
+                *last = *last + first;
+            }
         }
         lengths
     }

@@ -133,11 +133,11 @@ impl Rows {
         wrong: impl Fn(&Column, &str) -> String,
     ) -> Result<(), String> {
         let value = |column: &Column| {
-            number(column).and_then(|number| column.value(number)).map_err(|why| wrong(column, &why))
+            number(column).and_then(|found| column.value(found)).map_err(|why| wrong(column, &why))
         };
         let time = value(&columns.time)?;
         if columns.time.meaning.quantity == Quantity::Time {
-            let shown = |time: f64| time / columns.time.meaning.factor;
+            let shown = |nanos: f64| nanos / columns.time.meaning.factor;
             if let Some(last) = self.times.last().filter(|last| time - **last < 1.0) {
                 let why = format!("{} comes after {}: let the times increase", shown(time), shown(*last));
                 return Err(wrong(&columns.time, &why));
@@ -239,8 +239,8 @@ pub(super) fn read(content: &str) -> Result<Recognised, String> {
             ));
         }
         let parsed = |column: &Column| {
-            let number = cells[column.place].parse::<f64>().ok().filter(|number| number.is_finite());
-            number.ok_or_else(|| format!("`{}` is not a number", shown(cells[column.place])))
+            let found = cells[column.place].parse::<f64>().ok().filter(|found| found.is_finite());
+            found.ok_or_else(|| format!("`{}` is not a number", shown(cells[column.place])))
         };
         rows.add(&columns, parsed, |column, why| {
             format!("line {line}, column {} ({}): {why}", column.place + 1, shown(column.name))
