@@ -23,6 +23,7 @@ use crate::completion;
 use crate::failure::Failure;
 use crate::named::NamedFiles;
 use crate::outputs::Out;
+use crate::traced;
 use crate::values::{OneOf, distinct, meant};
 use crate::workload::Workload;
 
@@ -38,6 +39,7 @@ Examples:
   knee compare vegas cubic --duration 60s --buffer 750pkt --web 100 --seeds 10
   knee compare cubic bbr --rtt 20ms,80ms --buffer 0.5bdp,1bdp   every scheme with every round trip and buffer
   knee compare pert reno/red --overlay fluid
+  knee compare cubic bbr --trace modem.csv --rtt 40ms
   knee compare --workload web
   knee compare sack/pi sack/cake --workload web --page my-site.har
   knee compare reno --tcp delayed_ack=true,rto_min=1s --json | jq .schemes
@@ -58,6 +60,9 @@ pub struct Arguments {
         default_value_if("workload", "web", "10mbit")
     )]
     rate: Vec<Rate>,
+    /// Let the bottleneck follow a trace, in any form that `knee trace` knows, at the mean rate of that
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    trace: Option<PathBuf>,
     /// Base round-trip time, or several [with --workload web: 200ms]
     #[arg(
         long,
@@ -137,8 +142,12 @@ fn plan(session: &Session, arguments: &Arguments) -> Result<ComparisonPlan, Fail
         false => arguments.schemes.iter().map(|written| scheme::declared(written)).collect(),
     };
     let named_schemes = short_names(&schemes).into_iter().zip(read_all(session, &schemes, &tcp)?);
-    let question =
-        Question { varied, ..question(session, arguments, named_schemes.collect(), tcp, chosen.sessions()) };
+    let set = traced::settings(session, arguments.trace.as_deref(), &arguments.settings.set)?;
+    let question = Question {
+        varied,
+        set,
+        ..question(session, arguments, named_schemes.collect(), tcp, chosen.sessions())
+    };
     let Asked { title, rows, scenarios, seeds, figure } =
         question.plan(&of, &given).map_err(|refused| match refused {
             Refused::Invalid(invalid) => {
@@ -260,7 +269,7 @@ fn question<'a>(
         seeds: arguments.seeds,
         seed: arguments.seed,
         sample: Some(arguments.sample).filter(|sample| *sample > Span::ZERO),
-        set: arguments.settings.set.clone(),
+        set: Vec::new(),
     }
 }
 

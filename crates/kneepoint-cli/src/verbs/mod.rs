@@ -69,6 +69,7 @@ verbs! {
     predict,
     fluid,
     markov,
+    trace,
     drill,
     kernel,
     list,

@@ -40,6 +40,7 @@ mod running;
 mod sessions;
 mod stopping;
 mod telling;
+mod tracing;
 
 use std::io::Write;
 use std::path::Path;

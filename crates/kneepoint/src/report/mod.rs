@@ -27,6 +27,7 @@ mod pivot;
 pub mod playback;
 pub mod predictions;
 pub mod reading;
+pub mod recording;
 pub mod reproduction;
 mod shares;
 pub mod tables;

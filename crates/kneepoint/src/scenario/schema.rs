@@ -224,7 +224,10 @@ fn property(field: &Field) -> Value {
     // A word that stands in the place of a value is the default.
     let is_word = !default.is_empty() && default.chars().all(|letter| letter.is_ascii_lowercase());
     if let Some(form) = written::form(field.kind) {
-        let alone = if is_word { format!("{form}|{default}") } else { form };
+        // Another word is named at the end of the range.
+        let other = range.as_deref().and_then(|range| range.strip_suffix('`')?.rsplit_once(", or `"));
+        let word = if is_word { Some(default.as_str()) } else { other.map(|(_, word)| word) };
+        let alone = word.map_or(form.clone(), |word| format!("{form}|{word}"));
         value["pattern"] = json!(written::whole(&alone));
     }
     value
