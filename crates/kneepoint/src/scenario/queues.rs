@@ -45,11 +45,13 @@ impl Queues {
             Queues::Paper => &[],
             Queues::Linux => LINUX,
         };
-        known.iter().fold(Table::default(), |all, (name, set)| {
-            let of = |name: &str, all: Table| all.with(name, table(set));
-            let presets = PRESETS.iter().filter(|preset| preset.family == Of::Queue && preset.of == *name);
-            presets.fold(of(name, all), |all, preset| of(preset.name, all))
-        })
+        let names = |member: &'static str| {
+            let presets =
+                PRESETS.iter().filter(move |preset| preset.family == Of::Queue && preset.of == member);
+            std::iter::once(member).chain(presets.map(|preset| preset.name))
+        };
+        let each = known.iter().flat_map(|(member, set)| names(member).map(move |name| (name, *set)));
+        each.fold(Table::default(), |all, (name, set)| all.with(name, table(set)))
     }
 }
 
