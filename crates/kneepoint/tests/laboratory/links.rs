@@ -228,7 +228,7 @@ fn a_rate_of_auto_is_the_mean_of_the_trace() {
         let plan =
             parse_with(&text(capacity), &|_| Ok(MODEM.into())).unwrap_or_else(|faults| panic!("{faults:#?}"));
         let links = &plan.cases[0].valid.network().links;
-        let bottleneck = links.iter().find(|link| link.measured).unwrap();
+        let bottleneck = links.iter().find(|one| one.measured).unwrap();
         assert_eq!(bottleneck.rate, Some(Rate::from_mbit(5)), "{topology}");
         let second = |from: u64| {
             let window = Interval { from: Time(from * 1_000_000_000), to: Time((from + 1) * 1_000_000_000) };

@@ -127,15 +127,15 @@ mod tests {
         assert_eq!(steps.each(&Params::default(), 200.0, 216.0, Time::ZERO), 25.0);
         // Where every packet is acknowledged r becomes one, in whole 16ths.
         (0..200).for_each(|_| trace.ack(Span::from_millis(1)));
-        let ratio = trace.controller.linux.map(|steps| steps.ratio);
-        assert!(ratio.is_some_and(|ratio| (16.0..32.0).contains(&ratio)), "{ratio:?}");
+        let ratio = trace.controller.linux.map(|own| own.ratio);
+        assert!(ratio.is_some_and(|found| (16.0..32.0).contains(&found)), "{ratio:?}");
         // What had arrived while losses were repaired is no delayed acknowledgement.
-        let before = trace.controller.linux.map(|steps| steps.ratio);
+        let before = trace.controller.linux.map(|own| own.ratio);
         trace.loss();
-        while trace.controller.linux.is_some_and(|steps| steps.suspended.is_some()) {
+        while trace.controller.linux.is_some_and(|own| own.suspended.is_some()) {
             trace.ack(Span::from_millis(1));
         }
-        assert_eq!(trace.controller.linux.map(|steps| steps.ratio), before);
+        assert_eq!(trace.controller.linux.map(|own| own.ratio), before);
         // Up to 14 packets it is Reno, whatever r.
         assert_eq!(steps.each(&Params::default(), 14.0, 0.0, Time::ZERO), 14.0);
     }
