@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scatter plot of two metrics: a labelled dot per scheme with both confidence intervals.
 
+use super::axis::{Axis, Spacing};
 use super::data::{self, Data};
 use super::legend::legend;
 use super::paper::{Chart, Paper};
@@ -36,6 +37,8 @@ impl Dot {
 
 const SIZE: (f64, f64) = (520.0, 330.0);
 const LEFT: f64 = 46.0;
+/// Keeps the first dot of a logarithmic axis off the frame.
+const INSET: f64 = 8.0;
 const RIGHT: f64 = 12.0;
 const ABOVE: f64 = 24.0;
 const BELOW: f64 = 36.0;
@@ -67,7 +70,7 @@ struct Scatter {
     dots: Vec<Dot>,
 }
 
-/// Draws the dots; x starts at zero, y near the lowest dot.
+/// Draws the dots; x starts at zero unless it is logarithmic, y near the lowest dot.
 pub(in super::super) fn scatter(label: &str, names: (&str, &str), dots: &[Dot]) -> Drawing {
     let names = (names.0.into(), names.1.into());
     Drawing::of(Scatter { label: label.into(), names, dots: dots.to_vec() })
@@ -97,7 +100,15 @@ fn drawn(Scatter { label, names, dots }: &Scatter, (width, height): (f64, f64)) 
     let greatest = dots.iter().map(|dot| dot.y_interval.1).fold(f64::NEG_INFINITY, f64::max);
     let room = ((greatest - least) * 0.15).max(greatest.abs() * 1e-3);
     let rightmost = dots.iter().map(|dot| dot.x_interval.1).fold(0.0, f64::max);
-    let x = Scale::new(from_zero(rightmost * 1.05), (LEFT, width - RIGHT));
+    let across = Axis::spread(names.0.as_str(), dots.iter().map(|dot| dot.x));
+    let x = match across.spacing {
+        Spacing::Linear => Scale::new(from_zero(rightmost * 1.05), (LEFT, width - RIGHT)),
+        // An interval that nearly reaches zero would stretch the axis over decades without data.
+        Spacing::Log => {
+            let ends: Vec<f64> = dots.iter().flat_map(|dot| [dot.x, dot.x_interval.1]).collect();
+            across.scale(&ends, (LEFT + INSET, width - RIGHT), true)
+        }
+    };
     let y = Scale::new((least - room, greatest + room), (bottom, ABOVE));
     let mut drawing = Drawing::new(width, height, label);
     for (value, tick) in y.ticks(y.rows(5)) {
@@ -120,7 +131,7 @@ fn drawn(Scatter { label, names, dots }: &Scatter, (width, height): (f64, f64)) 
     let mut taken: Vec<Space> = places.iter().map(|place| Space::around(*place)).collect();
     for (dot, (left, top)) in dots.iter().zip(&places) {
         let class = format!("error {}", dot.class);
-        let (west, east) = (x.at(dot.x_interval.0.max(0.0)), x.at(dot.x_interval.1));
+        let (west, east) = (x.at(dot.x_interval.0.max(0.0)).max(LEFT), x.at(dot.x_interval.1));
         let (north, south) = (y.at(dot.y_interval.1), y.at(dot.y_interval.0));
         drawing.line(&class, (west, *top), (east, *top));
         drawing.line(&class, (*left, north), (*left, south));
