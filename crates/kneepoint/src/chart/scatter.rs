@@ -63,6 +63,9 @@ const LETTERS: f64 = 13.0;
 /// More dots than this have their names in the legend rather than beside them.
 const MOST_NAMES: usize = 16;
 
+/// All of it, in percent.
+const WHOLE: f64 = 100.0;
+
 /// The chart: the names of its axes and its dots.
 struct Scatter {
     label: String,
@@ -111,7 +114,9 @@ fn drawn(Scatter { label, names, dots }: &Scatter, (width, height): (f64, f64)) 
     };
     let y = Scale::new((least - room, greatest + room), (bottom, ABOVE));
     let mut drawing = Drawing::new(width, height, label);
-    for (value, tick) in y.ticks(y.rows(5)) {
+    // The room above the greatest share of a whole has no number.
+    let most = if names.1.ends_with('%') && greatest <= WHOLE { WHOLE } else { f64::INFINITY };
+    for (value, tick) in y.ticks(y.rows(5)).into_iter().filter(|(value, _)| *value < most + 1e-9) {
         drawing.line("grid", (LEFT, y.at(value)), (width - RIGHT, y.at(value)));
         drawing.text("tick", Anchor::End, (LEFT - 7.0, y.at(value) + 3.5), &tick);
     }
@@ -234,5 +239,16 @@ mod tests {
         let body = scatter("", ("x", "y"), &grey.collect::<Vec<_>>()).body;
         assert!(body.contains(">case 15</text>") && !body.contains(">case 16</text>"), "{body}");
         assert!(body.contains(">24 more</text>"));
+    }
+
+    #[test]
+    fn there_is_no_number_above_a_whole_and_delays_of_three_decades_have_powers_of_ten() {
+        let shares = [dot("a", 8.0, 99.965), dot("b", 17.0, 100.0)];
+        let body = scatter("", ("delay, ms", "utilization, %"), &shares).body;
+        assert!(body.contains(">100.00</text>") && !body.contains(">100.01</text>"), "{body}");
+        let wide = [dot("a", 0.1, 99.0), dot("b", 90.0, 100.0)];
+        let log = scatter("", ("delay, ms", "utilization, %"), &wide).body;
+        assert!([">0.1</text>", ">1</text>", ">10</text>"].iter().all(|tick| log.contains(tick)), "{log}");
+        assert!(!log.contains("NaN"), "{log}");
     }
 }
