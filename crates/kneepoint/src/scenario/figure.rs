@@ -16,7 +16,7 @@ crate::choice! {
     }
 }
 
-/// The word for no small multiples.
+/// The word for no small multiples on a command line; in a scenario it is that for an empty list.
 pub const NO_FACET: &str = "none";
 
 /// Axes of small multiples: their columns, and their rows.
@@ -35,8 +35,7 @@ crate::settings! {
         series: Or<Words, Auto> = Or::WORD;
         /// The axis of the rows of a heat map, whose columns are those of `x`: in place of series.
         y: Words = Words::default();
-        /// One axis, or two, each of whose labels has a panel of its own: small multiples with common scales. With `none`, what is left
-        /// has a figure for each label.
+        /// One axis, or two, each of whose labels has a panel of its own: small multiples with common scales.
         facet: Names = Names::default();
         /// Metrics, or expressions of them as in claims, each in a panel of its own: `drop_ratio[group=web]`. Without any, the most telling.
         panels: Names = Names::default();

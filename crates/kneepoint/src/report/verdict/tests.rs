@@ -144,6 +144,11 @@ fn over_several_conditions_it_names_them_and_says_the_cost_where_it_is_paid() {
         ),
         "{free}"
     );
+    let corners = said(&grid([(FREE, DROPTAIL.1), (PIE.1, CODEL.1), (PIE.1, CODEL.1), (FREE, DROPTAIL.1)]));
+    assert!(
+        corners.contains("at 2 of 4 combinations of RTT and buffer (RTT 20 ms with buffer 1 BDP; RTT 80 ms with buffer 2 BDP), "),
+        "{corners}"
+    );
     let all = said(&grid([(PIE.1, DROPTAIL.1), (FREE, DROPTAIL.1), (FREE, DROPTAIL.1), (FREE, DROPTAIL.1)]));
     assert!(all.contains("at all 4 combinations of RTT and buffer, 31 %"), "{all}");
 }
