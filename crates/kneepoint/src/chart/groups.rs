@@ -176,7 +176,7 @@ pub(super) fn framed(charts: &[&Groups], up: &Axis, room: Room) -> Frame {
 /// Draws a bar of a class with its interval.
 fn draw_bar(
     frame: &mut Frame,
-    (class, (low, high)): &(String, (f64, f64)),
+    (fill, (low, high)): &(String, (f64, f64)),
     mean: f64,
     (left, thick): (f64, f64),
     words: &str,
@@ -186,7 +186,7 @@ fn draw_bar(
     let (low, high, bottom) = (frame.y.at(low).min(frame.bottom), frame.y.at(high), frame.bottom);
     frame.drawing.with_tip(words, |drawing| {
         let (top, height) = (zero.min(end), (zero - end).abs());
-        drawing.rect(&format!("fill {class}"), (left + 0.5, top), (thick - 1.0, height), 1.0);
+        drawing.rect(&format!("fill {fill}"), (left + 0.5, top), (thick - 1.0, height), 1.0);
         // Too short to be visible.
         if low - high > 2.0 && low <= bottom {
             let middle = left + thick / 2.0;

@@ -23,7 +23,7 @@ pub(super) fn matched(a: &Comparison, b: &Comparison) -> Vec<(usize, usize)> {
     };
     let (first, second) = (levels(a, 0), levels(b, 1));
     let only = |of: &[Vec<String>], wanted: &Vec<String>| {
-        let mut found = of.iter().enumerate().filter(|(_, levels)| *levels == wanted);
+        let mut found = of.iter().enumerate().filter(|(_, one)| *one == wanted);
         found.next().map(|(place, _)| place).filter(|_| found.next().is_none())
     };
     let twin = |(place, own): (usize, &Vec<String>)| {
