@@ -109,9 +109,9 @@ fn grid(seen: [(Seen, Seen); 4]) -> Vec<Given> {
         [("topology.rtt", "80ms"), ("topology.buffer", "1bdp")],
         [("topology.rtt", "80ms"), ("topology.buffer", "2bdp")],
     ];
-    let case = |control: &'static str, place: usize, seen: Seen| -> Given {
+    let case = |control: &'static str, place: usize, numbers: Seen| -> Given {
         let levels = [("flows.a.cc", control), LEVELS[place][0], LEVELS[place][1]];
-        (Vec::leak(levels.to_vec()), seen)
+        (Vec::leak(levels.to_vec()), numbers)
     };
     let both = |(place, (bbr, cubic))| [case("bbr", place, bbr), case("cubic", place, cubic)];
     (0..).zip(seen).flat_map(both).collect()
