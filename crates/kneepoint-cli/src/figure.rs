@@ -102,7 +102,7 @@ fn parted(text: &str) -> Vec<String> {
         }
     }
     parts.push(part);
-    parts.iter().map(|part| part.trim().to_string()).filter(|part| !part.is_empty()).collect()
+    parts.iter().map(|one| one.trim().to_string()).filter(|one| !one.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -106,7 +106,8 @@ fn a_number_in_percent_is_the_same_number_for_both() {
             "[topology]\nrate = \"1mbit\"\n[[flows]]\ncc = \"reno\"\n[loss]\nkind = \"uniform\"\np = {p}\n"
         )
     };
-    let plan = |p: &str| parse(&with(p)).unwrap_or_else(|faults| panic!("{p}: {faults:#?}")).cases[0].valid.clone();
+    let plan =
+        |p: &str| parse(&with(p)).unwrap_or_else(|faults| panic!("{p}: {faults:#?}")).cases[0].valid.clone();
     for (percent, plain) in [("\"1%\"", "0.01"), ("\"0.7 %\"", "0.007"), ("\"100%\"", "1")] {
         assert_eq!(plan(percent), plan(plain), "{percent}");
         assert_eq!(refusals(&with(percent)), [""; 0], "{percent}");
