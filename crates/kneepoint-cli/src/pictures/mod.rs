@@ -47,7 +47,7 @@ pub struct Grown {
     pub inches: f64,
 }
 
-/// What is told of such pictures; nothing where there are none.
+/// The notice about these pictures; none without pictures.
 pub fn told(grown: &[Grown]) -> Option<String> {
     let highest = grown.iter().max_by(|one, other| one.inches.total_cmp(&other.inches))?;
     let Grown { name, inches } = highest;
