@@ -27,7 +27,7 @@
 //!
 //! Departure: delayed acknowledgements are not filtered out of the greatest round-trip time, except on hosts of Linux.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::rounds::Rounds;
 use super::window::{InLinux, Window};
@@ -75,10 +75,8 @@ type Extremes = [f64; 2];
 #[derive(Clone, Debug)]
 pub struct Cdg {
     params: Params,
-    decrease: f64,
-    tolerates: bool,
     /// On hosts of Linux.
-    linux: Option<Kernel>,
+    linux: Option<Box<Kernel>>,
     window: Window,
     /// s; zero where it is forgotten.
     shadow: f64,
@@ -155,14 +153,24 @@ impl Cdg {
         !left_out
     }
 
+    /// The fraction of the window that a backoff takes off.
+    fn decrease(&self) -> f64 {
+        let own = if self.linux.is_some() { BACKOFF_IN_LINUX } else { 0.3 };
+        self.params.decrease.get().copied().unwrap_or(own)
+    }
+
+    fn tolerates(&self) -> bool {
+        self.params.loss_tolerance.get().copied().unwrap_or(self.linux.is_none())
+    }
+
     fn back_off(&mut self) {
-        self.window.reduce_to(self.window.packets * (1.0 - self.decrease));
+        self.window.reduce_to(self.window.packets * (1.0 - self.decrease()));
         self.backoffs += 1;
     }
 
     /// The part of `flight` that a loss leaves.
     fn left(&mut self, flight: f64) -> f64 {
-        if self.tolerates && !self.full {
+        if self.tolerates() && !self.full {
             return flight;
         }
         self.shadow = (self.shadow * (1.0 - self.params.loss_decrease)).min(self.window.packets);
@@ -176,13 +184,10 @@ impl Controller for Cdg {
 
     fn new(params: Params, start: Start) -> Cdg {
         let linux = start.version == Version::Linux;
-        let own =
-            if linux { (BACKOFF_IN_LINUX, false, SlowStart::HyStart) } else { (0.3, true, SlowStart::Own) };
-        let slow_start = if start.slow_start == SlowStart::Own { own.2 } else { start.slow_start };
+        let own = if linux { SlowStart::HyStart } else { SlowStart::Own };
+        let slow_start = if start.slow_start == SlowStart::Own { own } else { start.slow_start };
         Cdg {
-            decrease: params.decrease.get().copied().unwrap_or(own.0),
-            tolerates: params.loss_tolerance.get().copied().unwrap_or(own.1),
-            linux: linux.then(|| Kernel::new(params.memory)),
+            linux: linux.then(|| Box::new(Kernel::new(params.memory))),
             params,
             window: Window::new(Start { slow_start, ..start }, InLinux::WholeLeft),
             shadow: start.initial_window,
@@ -232,12 +237,12 @@ impl Controller for Cdg {
     }
 
     fn yields(&mut self) -> bool {
-        self.linux.as_mut().is_some_and(linux::Kernel::yields)
+        self.linux.as_mut().is_some_and(|kernel| kernel.yields())
     }
 
     /// Where it asked for the reduction itself, a backoff.
     fn on_ecn(&mut self, ecn: &Ecn) {
-        if self.linux.as_mut().is_some_and(linux::Kernel::is_answered) {
+        if self.linux.as_mut().is_some_and(|kernel| kernel.is_answered()) {
             self.back_off_until(ecn.next);
         } else {
             self.on_loss(&Loss { now: ecn.now, flight: ecn.flight, una: ecn.next, next: ecn.next });

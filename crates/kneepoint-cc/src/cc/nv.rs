@@ -19,9 +19,9 @@
 //!
 //! `W` window, `S` slow-start threshold, `M`, `pad`: packets; `base` least smoothed RTT, taken anew every 3.75 to 6.25 s at random.
 //!
-//! Reading: none; the publication is the source. Departure: the least window, for bursts of offloading devices, is that of the parameter.
+//! Departure: `min_window` takes the place of the kernel's least window, which follows the bursts of offloading devices.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::delivery::Delivery;
 use super::window::{InLinux, Window};
@@ -67,7 +67,7 @@ const FASTEST: f64 = 4.0;
 pub struct Nv {
     params: Params,
     window: Window,
-    delivery: Delivery,
+    delivery: Box<Delivery>,
     /// a, in seconds; zero before the first sample.
     average: f64,
     /// base, and the one that takes its place.
@@ -168,7 +168,7 @@ impl Controller for Nv {
         Nv {
             params,
             window: Window::new(start, InLinux::WholeLeft),
-            delivery: Delivery::default(),
+            delivery: Box::default(),
             average: 0.0,
             base: f64::INFINITY,
             next_base: f64::INFINITY,

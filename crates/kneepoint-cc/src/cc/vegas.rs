@@ -59,7 +59,7 @@ crate::settings! {
 }
 
 /// The constants of a version.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Rules {
     alpha: f64,
     beta: f64,
@@ -91,10 +91,10 @@ impl Rules {
 /// A Vegas controller.
 #[derive(Clone, Debug)]
 pub struct Vegas {
-    params: Params,
-    alpha: f64,
-    beta: f64,
-    loss_decrease: f64,
+    rules: Rules,
+    gamma: f64,
+    min_window: f64,
+    rounding: bool,
     linux: bool,
     /// On hosts of Linux: decisions rest until this packet is acknowledged.
     suspended: Option<u64>,
@@ -119,7 +119,7 @@ impl Vegas {
         // As it was before this acknowledgement took its packets out.
         let outstanding = ack.next.saturating_sub(ack.una) as f64 + f64::from(ack.acked);
         let diff = outstanding - sent as f64 * (self.rounds.base.0 as f64 / rtt.0 as f64);
-        self.diff = if self.params.rounding { libm::trunc(diff + 0.5) } else { diff };
+        self.diff = if self.rounding { libm::trunc(diff + 0.5) } else { diff };
         if self.window.slow_start() {
             self.decide_in_slow_start();
         } else {
@@ -133,7 +133,7 @@ impl Vegas {
         if !self.growing_round {
             return;
         }
-        if self.diff > self.params.gamma {
+        if self.diff > self.gamma {
             self.window.ssthresh = FLOOR_AFTER_LOSS;
             self.shrink_to(self.window.packets * 7.0 / 8.0);
         } else {
@@ -143,15 +143,15 @@ impl Vegas {
 
     fn decide_in_avoidance(&mut self) {
         self.gain = 0.0;
-        if self.diff > self.beta {
+        if self.diff > self.rules.beta {
             self.shrink_to(self.window.packets - 1.0);
-        } else if self.diff < self.alpha {
+        } else if self.diff < self.rules.alpha {
             self.gain = 1.0 / self.window.packets;
         }
     }
 
     fn shrink_to(&mut self, packets: f64) {
-        self.window.packets = packets.max(self.params.min_window);
+        self.window.packets = packets.max(self.min_window);
     }
 }
 
@@ -159,12 +159,11 @@ impl Controller for Vegas {
     type Params = Params;
 
     fn new(params: Params, start: Start) -> Vegas {
-        let Rules { alpha, beta, loss_decrease } = Rules::of(start.version).with(&params);
         Vegas {
-            params,
-            alpha,
-            beta,
-            loss_decrease,
+            rules: Rules::of(start.version).with(&params),
+            gamma: params.gamma,
+            min_window: params.min_window,
+            rounding: params.rounding,
             linux: start.version == Version::Linux,
             suspended: None,
             window: Window::new(start, InLinux::WholeLeft),
@@ -198,8 +197,8 @@ impl Controller for Vegas {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.window.reduce_to(loss.flight * (1.0 - self.loss_decrease));
-        self.window.packets = self.window.packets.max(self.params.min_window);
+        self.window.reduce_to(loss.flight * (1.0 - self.rules.loss_decrease));
+        self.window.packets = self.window.packets.max(self.min_window);
         if self.linux {
             self.suspended = Some(loss.next);
             return;
@@ -216,7 +215,7 @@ impl Controller for Vegas {
             self.suspended = Some(timeout.next);
             return;
         }
-        self.window.packets = self.params.min_window;
+        self.window.packets = self.min_window;
         self.gain = 0.0;
         self.rounds.begin(self.rounds.last);
     }

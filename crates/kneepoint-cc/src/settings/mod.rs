@@ -183,10 +183,15 @@ pub enum Refusal {
     Value(String),
 }
 
+/// Fields by their names, with values as scenarios write them.
+pub type Written = &'static [(&'static str, &'static str)];
+
 /// A struct declared with [`settings!`].
 pub trait Settings: Default + Clone + fmt::Debug {
     /// Its fields in order, behind those of the structs it includes.
     const FIELDS: &'static [Field];
+    /// Where Linux has other defaults.
+    const LINUX: Written = &[];
 
     /// Its fields in order.
     fn fields() -> &'static [Field] {
@@ -277,7 +282,7 @@ macro_rules! settings {
     ($(#[doc = $about:literal])* pub struct $name:ident $(<$generic:ident: $bound:path>)? {
         $( ..$part:ident: $included:ty; )*
         $( $(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr $(, $range:expr)?; )*
-    } $(check $check:expr)?) => {
+    } $(linux { $( $set:ident = $own:literal ),* })? $(check $check:expr)?) => {
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name $(<$generic: $bound>)? {
@@ -304,6 +309,7 @@ macro_rules! settings {
                     doc: concat!($($doc, "\n",)*).trim_ascii(),
                 }, )*],
             ]).as_slice();
+            $( const LINUX: $crate::settings::Written = &[$( (stringify!($set), $own), )*]; )?
             #[allow(unused_variables)]
             fn set(&mut self, name: &str, raw: &$crate::settings::Raw) -> Result<(), $crate::settings::Refusal> {
                 match name {

@@ -49,6 +49,7 @@ crate::settings! {
         /// Whose backlog of a full packet or less CoDel leaves alone.
         spares: Spares = Spares::Flow;
     }
+    linux { spares = "all" }
 }
 
 /// Queues of flows, each under CoDel.

@@ -58,6 +58,7 @@ crate::settings! {
         /// The queueing delay above which every update adds 0.02 to the probability.
         steep_delay: Span = Span::from_millis(250), Span::ZERO..=Span::from_secs(1000);
     }
+    linux { derandomize = "true", spares = "below-two" }
 }
 
 /// What is left of the probability at an update without delay.

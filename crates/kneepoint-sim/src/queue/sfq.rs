@@ -45,6 +45,7 @@ crate::settings! {
         /// The packet of the longest queue that goes where there is no room.
         drops: Drops = Drops::First;
     }
+    linux { drops = "last" }
     check |params| match params.perturbation {
         Span(1..=999_999) => Err(format!(
             "perturbation = {}: hashing anew moves every waiting packet; give 1ms or more, or 0s for never",

@@ -48,7 +48,7 @@ pub use files::{Files, Opened};
 pub(crate) use forms::Buffer;
 pub use forms::{Names, Words, fitting_name};
 pub use outline::paths;
-pub use queues::Queues;
+pub use sections::Queues;
 pub(crate) use read::plan;
 pub use read::{Case, Plan, Settings, parse, parse_set, parse_with, presets};
 pub use schema::schema;

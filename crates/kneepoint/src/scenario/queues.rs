@@ -4,34 +4,13 @@
 use super::choose::{Chosen, Precedence, choose_from, unfold};
 use super::extensions::Extensions;
 use super::family::Family;
-use super::scheme::{Of, PRESETS};
+use super::presets::{Of, PRESETS};
+use super::sections::Queues;
 use super::tree::{Node, Table};
 use crate::fault::Faults;
 use crate::queue;
-use crate::settings::Raw;
 use crate::settings::names::same_name;
-
-crate::choice! {
-    /// The router whose settings are the defaults of all queue disciplines.
-    pub enum Queues {
-        /// That of the papers and RFCs.
-        Paper = "paper",
-        /// Linux 6: what `tc` makes of a discipline's name.
-        Linux = "linux",
-    }
-}
-
-/// Settings with their values.
-type Set = &'static [(&'static str, &'static str)];
-
-/// Where the disciplines of Linux 6.12 have other settings than those that are the defaults here.
-const LINUX: &[(&str, Set)] = &[
-    ("red", &[("gentle", "false"), ("wait", "false"), ("mark_limit", "1")]),
-    ("pie", &[("derandomize", "true"), ("spares", "below-two")]),
-    ("fq-pie", &[("derandomize", "true"), ("spares", "below-two")]),
-    ("fq-codel", &[("spares", "all")]),
-    ("sfq", &[("drops", "last")]),
-];
+use crate::settings::{Raw, Written};
 
 impl Queues {
     /// The router of this name.
@@ -41,21 +20,19 @@ impl Queues {
 
     /// Defaults of disciplines, a table for each, and for the names that stand for it.
     pub(super) fn defaults(self) -> Table {
-        let known = match self {
-            Queues::Paper => &[],
-            Queues::Linux => LINUX,
-        };
-        let names = |member: &'static str| {
-            let presets =
-                PRESETS.iter().filter(move |preset| preset.family == Of::Queue && preset.of == member);
-            std::iter::once(member).chain(presets.map(|preset| preset.name))
-        };
-        let each = known.iter().flat_map(|(member, set)| names(member).map(move |name| (name, *set)));
-        each.fold(Table::default(), |all, (name, set)| all.with(name, table(set)))
+        let each = queue::REGISTRY.iter().filter(|entry| self == Queues::Linux && !entry.linux.is_empty());
+        let named = each.flat_map(|entry| names(entry.name).map(|name| (name, table(entry.linux))));
+        named.fold(Table::default(), |all, (name, table)| all.with(name, table))
     }
 }
 
-fn table(set: Set) -> Table {
+/// The name of a discipline, and those of the presets that stand for it.
+fn names(discipline: &'static str) -> impl Iterator<Item = &'static str> {
+    let presets = PRESETS.iter().filter(move |preset| preset.family == Of::Queue && preset.of == discipline);
+    std::iter::once(discipline).chain(presets.map(|preset| preset.name))
+}
+
+fn table(set: Written) -> Table {
     set.iter().fold(Table::default(), |table, (field, value)| table.with(field, Raw::guess(value)))
 }
 
@@ -67,7 +44,7 @@ pub(super) fn discipline(
     extensions: &Extensions,
     faults: &mut Faults,
 ) -> Option<queue::Config> {
-    let table = unfold(node, queue::Config::MEMBERS, place, faults)?;
+    let table = unfold(node, <queue::Config as Family>::MEMBERS, place, faults)?;
     let chosen: Chosen<queue::Config> =
         choose_from(&table, defaults, place, Precedence::Members, extensions, faults)?;
     Some(chosen.config)
@@ -77,7 +54,7 @@ pub(super) fn discipline(
 mod tests {
     use super::*;
     use crate::scenario;
-    use crate::settings::Assign;
+    use crate::settings::{Assign, Entry};
 
     /// The queue of a bottleneck of which a scenario says this.
     fn queue(text: &str) -> queue::Config {
@@ -88,7 +65,9 @@ mod tests {
 
     #[test]
     fn a_preset_sets_what_linux_has_and_a_scenario_has_the_last_word() {
-        for (name, set) in LINUX {
+        let differing: Vec<_> = queue::REGISTRY.iter().filter(|entry| !entry.linux.is_empty()).collect();
+        assert!(!differing.is_empty());
+        for Entry { name, linux: set, .. } in differing {
             let linux = queue(&format!("queues = \"linux\"\nqueue = \"{name}\""));
             let mut expected = queue::Config::named(name).unwrap();
             for (field, value) in *set {

@@ -2,7 +2,6 @@
 //! The sections of a scenario, declared field by field.
 
 use super::forms::{Name, Start};
-use super::queues::Queues;
 use crate::settings::{Auto, List, Never, Or, Raw, Refusal, Settings, Unlimited};
 use crate::spec::{GREATEST_POPULATION, kept};
 use crate::units::{Bytes, Interval, Span, Time};
@@ -34,6 +33,16 @@ crate::choice! {
         Forward = "forward",
         /// Against it, from `to` to `from`, where the acknowledgements of others travel.
         Reverse = "reverse",
+    }
+}
+
+crate::choice! {
+    /// The router whose settings are the defaults of all queue disciplines.
+    pub enum Queues {
+        /// That of the papers and RFCs.
+        Paper = "paper",
+        /// Linux 6: what `tc` makes of a discipline's name.
+        Linux = "linux",
     }
 }
 

@@ -55,18 +55,18 @@ impl Vegas {
         let Some(rtt) = self.rounds.least() else { return };
         let (rtt, base, before) = (micros(rtt), micros(self.rounds.base), self.window.packets);
         self.diff = libm::floor(before * (rtt - base) / base);
-        if self.window.slow_start() && self.diff <= self.params.gamma {
+        if self.window.slow_start() && self.diff <= self.gamma {
             self.start(ack);
         } else if self.window.slow_start() {
             self.window.packets = before.min(libm::floor(before * base / rtt) + 1.0);
             self.window.ssthresh = self.window.ssthresh.min(self.window.packets);
-        } else if self.diff > self.beta {
+        } else if self.diff > self.rules.beta {
             self.window.packets = before - 1.0;
             self.window.ssthresh = self.window.ssthresh.min(self.window.packets);
-        } else if self.diff < self.alpha {
+        } else if self.diff < self.rules.alpha {
             self.window.packets = before + 1.0;
         }
-        self.window.packets = self.window.packets.max(self.params.min_window);
+        self.window.packets = self.window.packets.max(self.min_window);
         let quarters = libm::floor(self.window.packets / 2.0) + libm::floor(self.window.packets / 4.0);
         self.window.ssthresh = self.window.ssthresh.max(quarters);
     }
