@@ -86,37 +86,6 @@ fn a_chart_that_needs_more_height_than_it_is_given_has_it_and_says_so() {
 }
 
 #[test]
-fn without_facets_a_third_factor_has_a_figure_for_each_level() {
-    let here = tempfile::tempdir().unwrap();
-    std::fs::write(here.path().join("grid.toml"), GRID).unwrap();
-    let line =
-        ["run", "grid.toml", "--sample", "0s", "--facet", "none", "--metric", "utilization", "--out", "o"];
-    let output = knee(here.path(), &line);
-    assert!(output.status.success(), "{}", stderr(&output));
-    for buffer in ["0.5", "2"] {
-        let svg = drawn(here.path(), "o", &format!("utilization-over-rtt-buffer-{buffer}-bdp.svg"));
-        assert_eq!(svg.matches("class=\"line s1\"").count(), 1 + 1, "one plot and the legend");
-    }
-}
-
-#[test]
-fn a_chart_that_needs_more_height_than_it_is_given_has_it_and_says_so() {
-    let here = tempfile::tempdir().unwrap();
-    std::fs::write(here.path().join("grid.toml"), GRID).unwrap();
-    let line =
-        ["run", "grid.toml", "--sample", "0s", "--size", "3.3x1in", "--metric", "utilization", "--out", "o"];
-    let output = knee(here.path(), &line);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(
-        said.contains("--size:") && said.contains("so that") && said.contains("keep their size"),
-        "{said}"
-    );
-    let svg = drawn(here.path(), "o", "utilization-over-rtt.svg");
-    assert!(svg.contains("viewBox=\"0 0 326.7 ") && !svg.contains("height=\"72.00pt\""), "{svg}");
-}
-
-#[test]
 fn a_figure_that_cannot_be_drawn_is_refused_before_anything_is_run() {
     let here = tempfile::tempdir().unwrap();
     std::fs::write(here.path().join("grid.toml"), GRID).unwrap();
