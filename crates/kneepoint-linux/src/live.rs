@@ -11,8 +11,8 @@
 //! Both count from the beginning of the run to its end, per packet of data. Receiving is elapsed time of the thread that carries packets,
 //! which nothing interrupts where it has real-time scheduling.
 
-mod crew;
-mod hosts;
+pub(crate) mod crew;
+pub(crate) mod hosts;
 #[cfg(feature = "bpf")]
 mod inside;
 mod plan;
@@ -43,11 +43,11 @@ use crate::tap::{Role, Tap};
 use crate::tun;
 use crew::{Post, Sinks};
 use hosts::Order;
-pub use plan::{Crew, Plan, Transfer};
+pub use plan::{Crew, Member, Plan, Transfer};
 use video::{Playback, Shown};
 
 /// The port of the first sink.
-const PORT: u16 = 5001;
+pub(crate) const PORT: u16 = 5001;
 /// How long hosts are given to come up before the first transfer.
 const SETTLE: Duration = Duration::from_millis(200);
 
@@ -133,11 +133,10 @@ pub fn experiment<O: Observer + Send>(
     let inside = inside::look(&plan.controls(), end);
     #[cfg(not(feature = "bpf"))]
     let inside = Box::new(|_: &Tuple| Vec::new());
+    let ways = plan.paths();
     let Plan { transfers, crews, show } = plan;
     let played = |transfer: &Transfer| show.as_ref().filter(|show| show.group == transfer.group);
     let roles = roles(&transfers, &crews);
-    let ways: Vec<(NodeId, NodeId)> =
-        transfers.iter().map(|one| one.way).chain(crews.iter().flat_map(|crew| crew.ways.clone())).collect();
 
     let receives = |side: Side| ports(&transfers, |one| one.sender != side && played(one).is_none());
     let sinks = [Side::Near, Side::Far].map(|side| sink(of(side), receives(side), end));
@@ -249,12 +248,12 @@ pub fn experiment<O: Observer + Send>(
 }
 
 /// The results of threads.
-fn together<T>(threads: Vec<JoinHandle<io::Result<T>>>) -> io::Result<Vec<T>> {
+pub(crate) fn together<T>(threads: Vec<JoinHandle<io::Result<T>>>) -> io::Result<Vec<T>> {
     threads.into_iter().map(|one| one.join().expect("no panic inside")).collect()
 }
 
 /// The roles of flows, by the port that their data goes to.
-fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
+pub(crate) fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
     let listed = (0..).zip(transfers).map(|(place, one)| Role {
         group: one.group,
         listed: Some(place),
@@ -281,7 +280,7 @@ fn far_ends(host: &Host, ports: Vec<u16>, datagrams: bool) -> io::Result<(Vec<So
 }
 
 /// Allows as many open files as the machine lets this process have: a connection has two.
-fn allow_files() -> io::Result<()> {
+pub(crate) fn allow_files() -> io::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
 }
@@ -318,12 +317,12 @@ fn negotiate(valid: &Valid, hosts: &[Host; 2]) -> io::Result<()> {
     Ok(())
 }
 
-fn duration(span: Span) -> Duration {
+pub(crate) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.0)
 }
 
 /// Counts packets of data by group.
-struct Count(Vec<u64>);
+pub(crate) struct Count(pub(crate) Vec<u64>);
 
 impl Observer for Count {
     #[inline]

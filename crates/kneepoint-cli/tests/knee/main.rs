@@ -39,6 +39,8 @@ mod running;
 mod sessions;
 mod stopping;
 mod telling;
+#[cfg(target_os = "linux")]
+mod virtual_time;
 
 use std::io::Write;
 use std::path::Path;

@@ -19,7 +19,7 @@ use super::cases::Case;
 use crate::failure::Failure;
 
 /// Flows of each group whose windows the series follows.
-const FOLLOWED: usize = 4;
+pub const FOLLOWED: usize = 4;
 
 /// A run of the kernel.
 pub trait Ran: Send {
@@ -42,12 +42,13 @@ pub fn measure<R: Ran>(
     runs: &Runs,
     repetitions: u64,
     names: &[&str],
+    clock: &str,
     once: &Once<R>,
 ) -> Result<Vec<Vec<R>>, Failure> {
     let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
     let count = names.len() as u64 * repetitions;
     let bar = session.bar(count);
-    bar.say(format!("{count} runs in real time"));
+    bar.say(format!("{count} runs in {clock} time"));
     bar.tick();
     let left = Mutex::new(all);
     let finished: Mutex<Vec<Vec<R>>> = Mutex::new(names.iter().map(|_| Vec::new()).collect());

@@ -183,7 +183,7 @@ pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
     let names: Vec<String> =
         pairs.iter().map(|(player, case)| format!("{}, {}", case.name, player.name())).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, &once)?;
+    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, "real", &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted(
