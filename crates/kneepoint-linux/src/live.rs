@@ -138,7 +138,7 @@ pub fn experiment<O: Observer + Send>(
     let played = |transfer: &Transfer| show.as_ref().filter(|show| show.group == transfer.group);
     let roles = roles(&transfers, &crews);
 
-    let receives = |side: Side| ports(&transfers, |one| one.sender != side && played(one).is_none());
+    let receives = |side: Side| answering(&transfers, |one| one.sender != side && played(one).is_none());
     let sinks = [Side::Near, Side::Far].map(|side| sink(of(side), receives(side), end));
     let sinks = sinks.into_iter().collect::<io::Result<Vec<_>>>()?;
     let send = |(place, transfer): (usize, &Transfer)| {
@@ -174,7 +174,7 @@ pub fn experiment<O: Observer + Send>(
         let (from, to) = (of(crew.sender), of(crew.sender.other()));
         let first = port;
         port += crew.ways.len() as u16;
-        let (addresses, far_ends) = far_ends(to, (first..port).collect(), crew.control.is_empty())?;
+        let (addresses, far_ends) = far_ends(to, (first..port).collect(), crew.control.clone())?;
         let post = Post { crew, to: addresses, sinks: far_ends, began, end, news: news.clone() };
         from.spawn(move || crew::work(post))
     });
@@ -265,15 +265,17 @@ pub(crate) fn roles(transfers: &[Transfer], crews: &[Crew]) -> Vec<Role> {
 }
 
 /// Where the far ends of pairs of hosts are, at these ports.
-fn far_ends(host: &Host, ports: Vec<u16>, datagrams: bool) -> io::Result<(Vec<SocketAddrV4>, Sinks)> {
+fn far_ends(host: &Host, ports: Vec<u16>, control: String) -> io::Result<(Vec<SocketAddrV4>, Sinks)> {
     let address = host.address.v4;
     let addresses = ports.iter().map(|port| SocketAddrV4::new(address, *port)).collect();
     let sinks = host.run(move || {
-        Ok(if datagrams {
+        Ok(if control.is_empty() {
             let sockets = ports.iter().map(|port| UdpSocket::bind((address, *port)));
             Sinks::Datagrams(sockets.collect::<io::Result<_>>()?)
         } else {
-            Sinks::Connections(hosts::listen(address, &ports)?)
+            let listeners = hosts::listen(address, &ports)?;
+            listeners.iter().try_for_each(|listener| hosts::answers(listener, &control))?;
+            Sinks::Connections(listeners)
         })
     })?;
     Ok((addresses, sinks))
@@ -296,14 +298,22 @@ pub fn least_rtt(valid: &Valid, ways: &[(NodeId, NodeId)]) -> Span {
     ways.iter().map(|way| rtt(*way)).min().unwrap_or_default()
 }
 
-/// The places of the transfers that are `wanted`, as ports.
-fn ports(transfers: &[Transfer], wanted: impl Fn(&Transfer) -> bool) -> Vec<u16> {
-    (PORT..).zip(transfers).filter(|(_, one)| wanted(one)).map(|(port, _)| port).collect()
+/// The places of the transfers that are `wanted`, as ports, with their congestion controls.
+fn answering(transfers: &[Transfer], wanted: impl Fn(&Transfer) -> bool) -> Vec<(u16, String)> {
+    let places = (PORT..).zip(transfers).filter(|(_, one)| wanted(one));
+    places.map(|(port, one)| (port, one.control.clone())).collect()
 }
 
-fn sink(host: &Host, ports: Vec<u16>, end: Instant) -> io::Result<JoinHandle<io::Result<()>>> {
+fn sink(host: &Host, at: Vec<(u16, String)>, end: Instant) -> io::Result<JoinHandle<io::Result<()>>> {
     let address: Ipv4Addr = host.address.v4;
-    let listeners = host.run(move || hosts::listen(address, &ports))?;
+    let listeners = host.run(move || {
+        let mut all = Vec::new();
+        for (port, control) in &at {
+            all.extend(hosts::listen(address, &[*port])?);
+            hosts::answers(&all[all.len() - 1], control)?;
+        }
+        Ok(all)
+    })?;
     host.spawn(move || hosts::sink(listeners, end))
 }
 

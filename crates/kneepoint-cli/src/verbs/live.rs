@@ -36,7 +36,7 @@ use crate::terminal;
 use crate::values::distinct;
 use cases::{Case, Cases, cases};
 use measure::measure;
-use on::{Hosts, Place};
+use on::Place;
 
 /// Run a scenario on this machine's kernel, beside the simulator's prediction
 #[derive(Args)]

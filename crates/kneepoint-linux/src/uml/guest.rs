@@ -171,7 +171,8 @@ fn work(job: Job, network: Network) -> io::Result<Outcome> {
     let mut sinks = Vec::new();
     for side in [Side::Near, Side::Far] {
         let to = transfers.iter().enumerate().filter(|(_, one)| one.sender != side);
-        let to: Vec<SocketAddrV4> = to.map(|(path, _)| own(side, path)).collect();
+        let to: Vec<(SocketAddrV4, String)> =
+            to.map(|(path, one)| (own(side, path), one.control.clone())).collect();
         let host = network.host(side);
         let listeners = host.run(move || listeners_at(&to))?;
         sinks.push(host.spawn(move || hosts::sink(listeners, end))?);
@@ -196,7 +197,7 @@ fn work(job: Job, network: Network) -> io::Result<Outcome> {
         let to: Vec<SocketAddrV4> =
             (path..path + crew.ways.len()).map(|path| own(crew.sender.other(), path)).collect();
         path += crew.ways.len();
-        let far_ends = far_ends(network.host(crew.sender.other()), to.clone(), crew.control.is_empty())?;
+        let far_ends = far_ends(network.host(crew.sender.other()), to.clone(), crew.control.clone())?;
         let post = Post { to, sinks: far_ends, began, end, news: news.clone(), crew };
         workers.push(network.host(post.crew.sender).spawn(move || crew::work(post))?);
     }
@@ -233,20 +234,22 @@ fn joined<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
 }
 
 /// The far ends of pairs of hosts.
-fn far_ends(host: &Namespace, at: Vec<SocketAddrV4>, datagrams: bool) -> io::Result<Sinks> {
+fn far_ends(host: &Namespace, at: Vec<SocketAddrV4>, control: String) -> io::Result<Sinks> {
     host.run(move || {
-        Ok(if datagrams {
+        Ok(if control.is_empty() {
             Sinks::Datagrams(at.iter().map(UdpSocket::bind).collect::<io::Result<_>>()?)
         } else {
+            let at: Vec<_> = at.into_iter().map(|one| (one, control.clone())).collect();
             Sinks::Connections(listeners_at(&at)?)
         })
     })
 }
 
-fn listeners_at(addresses: &[SocketAddrV4]) -> io::Result<Vec<TcpListener>> {
+fn listeners_at(addresses: &[(SocketAddrV4, String)]) -> io::Result<Vec<TcpListener>> {
     let mut all = Vec::new();
-    for address in addresses {
+    for (address, control) in addresses {
         all.extend(hosts::listen(*address.ip(), &[address.port()])?);
+        hosts::answers(&all[all.len() - 1], control)?;
     }
     Ok(all)
 }

@@ -130,7 +130,7 @@ impl Message {
         let fixed: Vec<u8> =
             [0, device, handle, parent, 0].iter().flat_map(|field: &u32| field.to_ne_bytes()).collect();
         let named = Message::new(kind, flags, &fixed).with(TCA_KIND, &[name.as_bytes(), &[0]].concat());
-        if options.is_empty() { named } else { named.with(TCA_OPTIONS, &options.concat()) }
+        if options.is_empty() { named } else { named.with(TCA_OPTIONS | NESTED, &options.concat()) }
     }
 
     /// Asks for all disciplines.
@@ -202,7 +202,21 @@ impl Socket {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the descriptor is new and nobody else's.
-        Ok(Socket(unsafe { OwnedFd::from_raw_fd(socket) }))
+        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+        // Errors come with the kernel's sentence, and without the message that they are about.
+        for option in [libc::NETLINK_CAP_ACK, libc::NETLINK_EXT_ACK] {
+            let on: libc::c_int = 1;
+            let size = mem::size_of_val(&on) as libc::socklen_t;
+            // SAFETY: the value lives through the call and is as long as it says.
+            let set = unsafe {
+                let (file, value) = (socket.as_raw_fd(), (&raw const on).cast());
+                libc::setsockopt(file, libc::SOL_NETLINK, option, value, size)
+            };
+            if set < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(Socket(socket))
     }
 
     /// Sends a message and waits for the kernel's word.
@@ -210,7 +224,11 @@ impl Socket {
         self.send(message)?;
         let answer = self.receive()?;
         let code = answer.get(16..20).and_then(|code| code.try_into().ok()).map_or(-1, i32::from_ne_bytes);
-        if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(-code)) }
+        if code == 0 {
+            return Ok(());
+        }
+        let error = io::Error::from_raw_os_error(-code);
+        Err(io::Error::new(error.kind(), sentence(&answer).map_or(error.to_string(), |said| format!("{error}: {said}"))))
     }
 
     /// What every discipline of the namespace has dropped.
@@ -250,6 +268,12 @@ impl Socket {
     }
 }
 
+/// The kernel's sentence in an error: behind its number and the header of the message that it is about.
+fn sentence(answer: &[u8]) -> Option<String> {
+    let (_, text) = attributes(answer.get(36..)?).find(|(kind, _)| *kind == 1)?;
+    Some(String::from_utf8_lossy(text).trim_end_matches('\0').to_string())
+}
+
 /// What the discipline in this message has dropped.
 fn drops(body: &[u8]) -> Option<Dropped> {
     let word = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
@@ -275,7 +299,6 @@ pub(super) fn plain(device: u32) -> io::Result<()> {
             return Err(io::Error::last_os_error());
         }
     }
-    debug_assert_eq!(mem::size_of::<[u32; 2]>(), 8);
     Ok(())
 }
 
@@ -300,6 +323,14 @@ mod tests {
         assert!(text.contains("e10\0") && text.contains("e11\0") && text.contains("veth"), "{text}");
         let namespace = 1003u32.to_ne_bytes();
         assert!(message.windows(4).any(|four| four == namespace));
+    }
+
+    #[test]
+    fn the_sentence_of_the_kernel_is_read_from_an_error() {
+        let mut answer = vec![0; 36];
+        assert_eq!(sentence(&answer), None);
+        answer.extend(attribute(1, b"Unknown qdisc\0"));
+        assert_eq!(sentence(&answer).as_deref(), Some("Unknown qdisc"));
     }
 
     #[test]

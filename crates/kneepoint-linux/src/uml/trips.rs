@@ -4,8 +4,9 @@
 //! ```text
 //! host ─ sent ─ arrives ─ leaves ─ … ─ delivered ─ host
 //!                  └ did not leave: dropped, on arrival or when the next of its line left, by the discipline
-//!                  └ has not left yet: nothing behind it left either
 //! ```
+//!
+//! An instance sees packets until its queues are empty, so what has not left does not wait.
 //!
 //! A packet is known by its key. Of two with the same key on the same stretch the first is taken for the first, as lines keep order. The
 //! kernel's own count of drops must agree.
@@ -41,8 +42,6 @@ pub(super) enum End {
     Left,
     /// It was dropped at this time.
     Dropped(Time),
-    /// It waits.
-    Waits,
 }
 
 /// A packet at a queue.
@@ -129,7 +128,7 @@ impl Trips {
             let way = &layout.ways[trip.path][usize::from(trip.from == Side::Far)];
             for (step, &(at, _)) in trip.seen.iter().enumerate() {
                 if let Step::Arrives { queue, .. } = way[step] {
-                    let end = if trip.seen.len() > step + 1 { End::Left } else { End::Waits };
+                    let end = if trip.seen.len() > step + 1 { End::Left } else { End::Dropped(at) };
                     visits[queue].push(Visit { trip: place, step, arrived: at, end });
                 }
             }
@@ -142,8 +141,12 @@ impl Trips {
         visits
     }
 
-    /// Says what became of packets that did not leave: from the last to the first, since it is known by those behind them.
+    /// Says when packets were dropped at the head of their lines: from the last to the first, since it is known by those behind them. The
+    /// last of a line was dropped when it arrived, for all that is known.
     fn end(&self, visits: &mut [Visit], acts: Acts) {
+        if acts == Acts::OnArrival {
+            return;
+        }
         let mut left_behind: BTreeMap<Option<frame::Tuple>, Time> = BTreeMap::new();
         for visit in visits.iter_mut().rev() {
             let trip = &self.all[visit.trip];
@@ -152,9 +155,10 @@ impl Trips {
                 End::Left => {
                     left_behind.insert(line, trip.seen[visit.step + 1].0);
                 }
-                _ => {
-                    let Some(next) = left_behind.get(&line) else { continue };
-                    visit.end = End::Dropped(if acts == Acts::OnArrival { visit.arrived } else { *next });
+                End::Dropped(_) => {
+                    if let Some(next) = left_behind.get(&line) {
+                        visit.end = End::Dropped(*next);
+                    }
                 }
             }
         }
@@ -297,9 +301,9 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_of_its_line_overtook_waits() {
+    fn lines_of_flows_are_told_apart() {
         let visits = &read(Acts::AtHeadOfFlow, &second_is_lost(1)).visits[0];
-        assert_eq!(visits[1].end, End::Waits, "nothing of its own flow left behind it");
+        assert_eq!(visits[1].end, End::Dropped(Time(200)), "nothing of its own flow left behind it");
         assert_eq!(visits[2].end, End::Left);
     }
 

@@ -21,6 +21,24 @@ use crate::failure::Failure;
 /// Flows of each group whose windows the series follows.
 pub const FOLLOWED: usize = 4;
 
+/// The time that runs take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The machine's: another attempt may be better.
+    Real,
+    /// The kernel's own: another attempt would be the same.
+    Virtual,
+}
+
+impl Clock {
+    fn name(self) -> &'static str {
+        match self {
+            Clock::Real => "real",
+            Clock::Virtual => "virtual",
+        }
+    }
+}
+
 /// A run of the kernel.
 pub trait Ran: Send {
     /// What was measured.
@@ -42,13 +60,13 @@ pub fn measure<R: Ran>(
     runs: &Runs,
     repetitions: u64,
     names: &[&str],
-    clock: &str,
+    clock: Clock,
     once: &Once<R>,
 ) -> Result<Vec<Vec<R>>, Failure> {
     let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
     let count = names.len() as u64 * repetitions;
     let bar = session.bar(count);
-    bar.say(format!("{count} runs in {clock} time"));
+    bar.say(format!("{count} runs in {} time", clock.name()));
     bar.tick();
     let left = Mutex::new(all);
     let finished: Mutex<Vec<Vec<R>>> = Mutex::new(names.iter().map(|_| Vec::new()).collect());
@@ -56,7 +74,8 @@ pub fn measure<R: Ran>(
         loop {
             let next = left.lock().expect("no panic inside").next();
             let Some((place, repetition)) = next.filter(|_| !session.asked()) else { return Ok(()) };
-            let ran = repeated(session, runs, names[place], repetition, &|attempt| {
+            let attempts = if clock == Clock::Virtual { 1 } else { runs.attempts };
+            let ran = repeated(session, attempts, names[place], repetition, &|attempt| {
                 once(place, repetition, attempt)
             });
             if session.asked() {
@@ -82,7 +101,7 @@ pub fn measure<R: Ran>(
 /// A run, again where it was spoiled.
 fn repeated<R: Ran>(
     session: &Session,
-    runs: &Runs,
+    attempts: u32,
     name: &str,
     repetition: u64,
     once: &dyn Fn(u32) -> Result<R, Failure>,
@@ -91,7 +110,7 @@ fn repeated<R: Ran>(
     loop {
         let ran = once(attempt)?;
         let Some(why) = &ran.measured().machine.spoiled else { return Ok(ran) };
-        if session.asked() || attempt == runs.attempts {
+        if session.asked() || attempt == attempts {
             return Ok(ran);
         }
         session.tell(format!("{name}, repetition {repetition}: spoiled, {why}"));

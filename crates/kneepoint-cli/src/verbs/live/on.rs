@@ -11,7 +11,7 @@ use kneepoint_bench::session::Session;
 use kneepoint_linux::uml;
 
 use super::cases::Case;
-use super::measure::{self, FOLLOWED};
+use super::measure::{self, Clock, FOLLOWED};
 use super::study::{Machine, Measured};
 use super::{Runs, kernel};
 use crate::failure::Failure;
@@ -138,10 +138,10 @@ impl Hosts {
     }
 
     /// Which time they take.
-    pub fn clock(&self) -> &'static str {
+    pub fn clock(&self) -> Clock {
         match self {
-            Hosts::Machine => "real",
-            Hosts::Uml(..) => "virtual",
+            Hosts::Machine => Clock::Real,
+            Hosts::Uml(..) => Clock::Virtual,
         }
     }
 

@@ -19,7 +19,7 @@ use kneepoint_bench::session::Session;
 use kneepoint_linux::live::video::{Buffering, Empty, Show, Shown, Viewer};
 
 use super::cases::{Case, Cases};
-use super::measure::{Ran, carried_out, measure};
+use super::measure::{Clock, Ran, carried_out, measure};
 use super::study::{Live, Measured};
 use super::{Runs, invalid};
 use crate::failure::Failure;
@@ -183,7 +183,7 @@ pub fn video(session: &Session, arguments: &Arguments, as_json: bool) -> Result<
     let names: Vec<String> =
         pairs.iter().map(|(player, case)| format!("{}, {}", case.name, player.name())).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, "real", &once)?;
+    let measured = measure(session, &arguments.runs, arguments.repetitions, &names, Clock::Real, &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();
     if finished == 0 {
         return Err(Failure::Interrupted(
