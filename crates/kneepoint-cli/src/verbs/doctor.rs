@@ -24,7 +24,9 @@ const SYS_ADMIN: u32 = 21;
 
 /// Report the capabilities of this machine; remove what was left on it
 #[derive(Args)]
-#[command(after_help = "Examples:\n  knee doctor\n  knee doctor --clean\n  knee doctor --build-uml        once, for `knee live --on uml`")]
+#[command(
+    after_help = "Examples:\n  knee doctor\n  knee doctor --clean\n  knee doctor --build-uml        once, for `knee live --on uml`"
+)]
 pub struct Arguments {
     /// Remove everything of knee from this kernel: programs, filters, defaults, and devices `knee0` to `knee255` that no process uses
     #[arg(long)]

@@ -12,7 +12,8 @@ const SCENARIO: &str = "[run]\nduration = '6s'\nmeasure = '2s..6s'\nsample = '10
 
 /// Whether the kernel is built; it says so if not, whether or not the test passes.
 fn able() -> bool {
-    let told: Value = serde_json::from_slice(&command(&["doctor", "--json"]).output().unwrap().stdout).unwrap();
+    let told: Value =
+        serde_json::from_slice(&command(&["doctor", "--json"]).output().unwrap().stdout).unwrap();
     let findings = told["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["name"] == "Linux in virtual time").unwrap();
     if found["available"] != true {

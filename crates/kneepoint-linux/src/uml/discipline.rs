@@ -223,7 +223,9 @@ fn cake(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     only(config, &[("quantum", "0b"), ("ecn", "true")])?;
     let memory = match facts.limit {
         Limit::Unlimited => Vec::new(),
-        Limit::Packets(packets) => word(10, u32::try_from(u64::from(packets) * IN_MEMORY).unwrap_or(u32::MAX)),
+        Limit::Packets(packets) => {
+            word(10, u32::try_from(u64::from(packets) * IN_MEMORY).unwrap_or(u32::MAX))
+        }
         Limit::Bytes(bytes) => {
             word(10, u32::try_from(bytes.0 * IN_MEMORY / facts.packet.0).unwrap_or(u32::MAX))
         }
@@ -312,7 +314,8 @@ fn idle_damping(log: f64, service: f64) -> (u8, Vec<u8>) {
     let longest = 31.0 / each;
     let cell = (0..32u8).find(|cell| longest / f64::from(1u32 << cell) < 512.0).unwrap_or(31);
     let step = each * f64::from(1u32 << cell);
-    let table = (0..256u32).map(|cells| if cells == 255 { 31 } else { (f64::from(cells) * step).min(255.0) as u8 });
+    let table =
+        (0..256u32).map(|cells| if cells == 255 { 31 } else { (f64::from(cells) * step).min(255.0) as u8 });
     (cell, table.collect())
 }
 

@@ -7,6 +7,7 @@
 //! CACHE/building-PROCESS/         a build under way, locked; what nobody locks is swept
 //! ```
 
+mod additions;
 mod build;
 
 use std::fs;
@@ -27,11 +28,31 @@ const DIGITS: usize = 12;
 const PROGRAM: &str = "linux";
 const MANIFEST: &str = "manifest";
 
-/// Congestion controls that it has without further patches.
-pub const CONTROLS: [&str; 17] = [
-    "reno", "bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
-    "vegas", "veno", "westwood", "yeah",
+/// Linux's congestion controls.
+const LINUX: [&str; 17] = [
+    "reno",
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
 ];
+
+/// Congestion controls that it has without further patches: Linux's, and ours.
+pub fn controls() -> impl Iterator<Item = &'static str> {
+    LINUX.into_iter().chain(additions::CONTROLS)
+}
 
 /// A kernel that was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,10 +81,11 @@ impl Recipe {
         self.patches.len() > 1
     }
 
-    /// The hash of configuration and patches.
+    /// The hash of configuration, additions and patches.
     fn hash(&self) -> String {
         let mut hash = Sha256::new();
-        for part in std::iter::once(CONFIG).chain(self.patches.iter().map(|(_, text)| text.as_str())) {
+        let patches = self.patches.iter().map(|(_, text)| text.as_str());
+        for part in std::iter::once(CONFIG).chain(additions::texts()).chain(patches) {
             // With its length, so that no text can pass from one part to the next.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
@@ -101,7 +123,10 @@ impl Kernel {
         let field = |name: &str| manifest.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         let is = hash_of(&program)?;
         if field("program") != Some(&is) {
-            let message = format!("{} is not the program that was built there: remove the directory", program.display());
+            let message = format!(
+                "{} is not the program that was built there: remove the directory",
+                program.display()
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let about = format!("Linux {}, {}", field("version").unwrap_or("?"), field("from").unwrap_or("?"));
@@ -176,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_configuration_has_every_control_that_is_listed() {
-        for control in CONTROLS.iter().filter(|control| **control != "reno") {
+        for control in LINUX.iter().filter(|control| **control != "reno") {
             let name = if *control == "highspeed" { "hstcp" } else { control };
             assert!(CONFIG.contains(&format!("CONFIG_TCP_CONG_{}=y\n", name.to_uppercase())), "{control}");
         }

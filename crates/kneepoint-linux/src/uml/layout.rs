@@ -185,7 +185,8 @@ impl Laying<'_> {
         for link in links {
             let laid = self.links[link];
             if let Some(queue) = laid.queue {
-                let at = before.map(|before| self.see(before.to, Point { device: before.into, leaving: false }));
+                let at =
+                    before.map(|before| self.see(before.to, Point { device: before.into, leaving: false }));
                 way.push(Step::Arrives { queue, at });
                 let out = Point { device: laid.out, leaving: true };
                 let namespace = self.made.followed[queue].counter[0];
@@ -324,7 +325,8 @@ mod tests {
     use super::*;
 
     fn valid(topology: &str) -> Valid {
-        let text = format!("[run]\nduration = '5s'\n[topology]\n{topology}\n[[flows]]\ncc = 'reno'\ncount = 2\n");
+        let text =
+            format!("[run]\nduration = '5s'\n[topology]\n{topology}\n[[flows]]\ncc = 'reno'\ncount = 2\n");
         parse(&text).unwrap().cases.remove(0).valid
     }
 
@@ -342,7 +344,10 @@ mod tests {
         // Two hosts, two routers, four nodes of flows, and two wires.
         assert_eq!((layout.namespaces, layout.forwarding.len()), (10, 8));
         let [there, back] = &layout.ways[0];
-        assert!(matches!(there[..], [Step::Arrives { queue: 0, at: Some(_) }, Step::Leaves { queue: 0, .. }]));
+        assert!(matches!(
+            there[..],
+            [Step::Arrives { queue: 0, at: Some(_) }, Step::Leaves { queue: 0, .. }]
+        ));
         assert!(matches!(back[..], [Step::Arrives { queue: 1, .. }, Step::Leaves { queue: 1, .. }]));
         assert_eq!(layout.addresses[1], [Ipv4Addr::new(10, 1, 0, 2), Ipv4Addr::new(10, 129, 0, 2)]);
     }

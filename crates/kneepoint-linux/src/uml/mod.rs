@@ -34,7 +34,7 @@ use crate::tap::Tap;
 use crate::tun;
 pub use guest::{is_inside, main};
 use job::Job;
-pub use kernel::{Build, CONTROLS, Kernel, Recipe, Source, Step, cache};
+pub use kernel::{Build, Kernel, Recipe, Source, Step, cache, controls};
 use layout::Layout;
 pub use machine::Station;
 use netlink::Dropped;

@@ -102,7 +102,13 @@ impl Message {
     }
 
     /// A queue discipline at a place of a device, new or with other options.
-    pub(super) fn discipline(device: u32, handle: u32, parent: u32, kind: &str, options: &[Vec<u8>]) -> Message {
+    pub(super) fn discipline(
+        device: u32,
+        handle: u32,
+        parent: u32,
+        kind: &str,
+        options: &[Vec<u8>],
+    ) -> Message {
         Message::control(libc::RTM_NEWQDISC, PUT, device, [handle, parent], kind, options)
     }
 
@@ -228,7 +234,10 @@ impl Socket {
             return Ok(());
         }
         let error = io::Error::from_raw_os_error(-code);
-        Err(io::Error::new(error.kind(), sentence(&answer).map_or(error.to_string(), |said| format!("{error}: {said}"))))
+        Err(io::Error::new(
+            error.kind(),
+            sentence(&answer).map_or(error.to_string(), |said| format!("{error}: {said}")),
+        ))
     }
 
     /// What every discipline of the namespace has dropped.
@@ -239,7 +248,8 @@ impl Socket {
             let answer = self.receive()?;
             let mut left = &answer[..];
             while left.len() >= 16 {
-                let word = |at: usize| u32::from_ne_bytes([left[at], left[at + 1], left[at + 2], left[at + 3]]);
+                let word =
+                    |at: usize| u32::from_ne_bytes([left[at], left[at + 1], left[at + 2], left[at + 3]]);
                 let length = (word(0) as usize).clamp(16, left.len());
                 match u16::from_ne_bytes([left[4], left[5]]) {
                     kind if kind == libc::NLMSG_DONE as u16 => return Ok(all),
@@ -294,7 +304,8 @@ pub(super) fn plain(device: u32) -> io::Result<()> {
         let mut value = [offload, 0];
         request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
         // SAFETY: the kernel reads the request and the two words that it points to, which live through the call.
-        let set = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as libc::Ioctl, &raw mut request) };
+        let set =
+            unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as libc::Ioctl, &raw mut request) };
         if set < 0 {
             return Err(io::Error::last_os_error());
         }

@@ -35,11 +35,13 @@ impl Outcome {
         }
         for news in &self.news {
             let _ = match news {
-                News::Completed { tuple: Tuple { from, to, ports, protocol }, began, delivered, size } => writeln!(
-                    text,
-                    "completed {from} {to} {} {} {protocol} {} {} {}",
-                    ports.0, ports.1, began.0, delivered.0, size.0
-                ),
+                News::Completed { tuple: Tuple { from, to, ports, protocol }, began, delivered, size } => {
+                    writeln!(
+                        text,
+                        "completed {from} {to} {} {} {protocol} {} {} {}",
+                        ports.0, ports.1, began.0, delivered.0, size.0
+                    )
+                }
                 News::Reported { group, report: Report { quantity, value, at } } => writeln!(
                     text,
                     "reported {group} {} {} {} {}",
@@ -122,8 +124,7 @@ mod tests {
     fn what_is_written_is_read() {
         let (from, to) = (Ipv4Addr::new(10, 1, 0, 1).into(), Ipv4Addr::new(10, 129, 0, 1).into());
         let tuple = Tuple { from, to, ports: (40000, 5001), protocol: 6 };
-        let completed =
-            News::Completed { tuple, began: Time(5), delivered: Time(900), size: Bytes(10_000) };
+        let completed = News::Completed { tuple, began: Time(5), delivered: Time(900), size: Bytes(10_000) };
         let report = Quantity::times("stalled").is(0.1, Time(7));
         let outcome = Outcome {
             retransmissions: vec![3, 0],

@@ -23,11 +23,21 @@ use crate::tap::{News, Tap};
 enum What {
     Delivered,
     Sent,
-    Arrives { queue: usize, visit: usize },
-    Drops { queue: usize },
-    Leaves { queue: usize, step: usize },
+    Arrives {
+        queue: usize,
+        visit: usize,
+    },
+    Drops {
+        queue: usize,
+    },
+    Leaves {
+        queue: usize,
+        step: usize,
+    },
     /// The channel lost it.
-    Lost { queue: usize },
+    Lost {
+        queue: usize,
+    },
 }
 
 /// When, the place in its instant, the packet.

@@ -51,7 +51,9 @@ fn interpreter(program: &Path) -> io::Result<Option<String>> {
         head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes) as usize
     };
     let short = |at: usize| {
-        usize::from(head.get(at..at + 2).and_then(|bytes| bytes.try_into().ok()).map_or(0, u16::from_le_bytes))
+        usize::from(
+            head.get(at..at + 2).and_then(|bytes| bytes.try_into().ok()).map_or(0, u16::from_le_bytes),
+        )
     };
     let (first, size, count) = (long(0x20), short(0x36), short(0x38));
     for place in (0..count).map(|number| first + number * size) {

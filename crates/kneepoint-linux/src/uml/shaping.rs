@@ -66,7 +66,13 @@ pub(super) struct Wire {
 
 impl Shaped {
     /// A link by its number in a run of this seed and length; the error says what Linux cannot do.
-    pub(super) fn of(spec: &LinkSpec, seed: u64, index: usize, packet: Bytes, end: Time) -> Result<Shaped, String> {
+    pub(super) fn of(
+        spec: &LinkSpec,
+        seed: u64,
+        index: usize,
+        packet: Bytes,
+        end: Time,
+    ) -> Result<Shaped, String> {
         let said = |why: String| format!("{}: {why}", spec.name);
         if spec.feedback != kneepoint::feedback::Config::default() {
             return Err(said(format!("Linux tells senders nothing as `{}` does", spec.feedback.name())));
@@ -244,7 +250,8 @@ fn steps(capacity: &capacity::Config, rate: Rate, end: Time) -> Result<Vec<(Span
         return Err(format!("{} changes of the rate are too many", rounds * listed.len() as u64));
     }
     let shift = period.unwrap_or_default();
-    let all = (0..rounds).flat_map(|round| listed.iter().map(move |(at, value)| (shift * round + *at, *value)));
+    let all =
+        (0..rounds).flat_map(|round| listed.iter().map(move |(at, value)| (shift * round + *at, *value)));
     let mut all: Vec<(Span, Rate)> = all.filter(|(at, _)| at.0 < end.0).collect();
     if all.first().is_none_or(|(at, _)| *at > Span::ZERO) {
         all.insert(0, (Span::ZERO, rate));
@@ -265,7 +272,9 @@ fn losses(config: &loss::Config) -> Result<(u32, Vec<Vec<u8>>), String> {
             let model: Vec<u8> = model.iter().flat_map(|one| part(*one).to_ne_bytes()).collect();
             Ok((0, vec![attribute(5, &attribute(2, &model))]))
         }
-        other => Err(format!("Linux's NetEm has no losses as `{other}` has them; it has uniform and gilbert-elliott")),
+        other => Err(format!(
+            "Linux's NetEm has no losses as `{other}` has them; it has uniform and gilbert-elliott"
+        )),
     }
 }
 

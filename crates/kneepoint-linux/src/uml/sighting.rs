@@ -81,7 +81,9 @@ pub(super) fn headers(packet: &[u8]) -> usize {
 /// The key of a packet with these headers: FNV-1a, 64 bits.
 pub(super) fn key(headers: &[u8]) -> u64 {
     let same = headers.iter().enumerate().filter(|(at, _)| !matches!(at, 1 | 8 | 10 | 11));
-    same.fold(0xcbf2_9ce4_8422_2325, |hash, (_, byte)| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    same.fold(0xcbf2_9ce4_8422_2325, |hash, (_, byte)| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -99,7 +101,8 @@ mod tests {
         let point = Point { device: 12, leaving: true };
         let sighting =
             Sighting { at: 5_000_000_000, key: 7, point, size: 1500, class: 2, headers: vec![1; 52] };
-        let bare = Sighting { headers: Vec::new(), point: Point { device: 13, leaving: false }, ..sighting.clone() };
+        let bare =
+            Sighting { headers: Vec::new(), point: Point { device: 13, leaving: false }, ..sighting.clone() };
         let mut bytes = Vec::new();
         sighting.write(&mut bytes);
         bare.write(&mut bytes);
@@ -125,6 +128,7 @@ mod tests {
     #[test]
     fn headers_of_what_is_cut_short_end_with_it() {
         assert_eq!(headers(&[]), 0);
-        assert_eq!(headers(&packet()[..30]), 30);
+        assert_eq!(headers(&packet()[..40]), 40);
+        assert_eq!(headers(&packet()[..30]), 20, "how long the second header is, is not there");
     }
 }

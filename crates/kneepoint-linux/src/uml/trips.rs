@@ -204,9 +204,11 @@ impl Matching<'_> {
         let Some(read) = frame::read(headers) else { return };
         let from = if mark.host == Some(NEAR) { Side::Near } else { Side::Far };
         let own = usize::from(from == Side::Far);
-        let path = self.layout.addresses.iter().position(|addresses| {
-            read.flow.from == addresses[own] && read.flow.to == addresses[1 - own]
-        });
+        let path = self
+            .layout
+            .addresses
+            .iter()
+            .position(|addresses| read.flow.from == addresses[own] && read.flow.to == addresses[1 - own]);
         let Some(path) = path else { return };
         let payload = u32::from(mark.size).saturating_sub(headers.len() as u32);
         let trip = Trip {
@@ -232,7 +234,9 @@ impl Matching<'_> {
                 Some(Step::Arrives { at: None, .. }) => {
                     trip.seen.push((trip.sent, trip.headers.ecn == Ecn::Marked));
                 }
-                Some(Step::Arrives { at: Some(at), .. } | Step::Leaves { at, .. } | Step::Crosses { at, .. }) => {
+                Some(
+                    Step::Arrives { at: Some(at), .. } | Step::Leaves { at, .. } | Step::Crosses { at, .. },
+                ) => {
                     break *at;
                 }
                 None => break door(if trip.from == Side::Near { FAR } else { NEAR }),
@@ -287,8 +291,9 @@ mod tests {
 
     /// Packets 1 to 3 arrive at 100, 200 and 300; 1 and 3 leave at 150 and 400.
     fn second_is_lost(path: usize) -> Vec<Sighting> {
-        let mut all: Vec<Sighting> =
-            (1..=3).map(|key| sighting(100 * key, key, OUT, 0, headers(if key == 2 { path } else { 0 }))).collect();
+        let mut all: Vec<Sighting> = (1..=3)
+            .map(|key| sighting(100 * key, key, OUT, 0, headers(if key == 2 { path } else { 0 })))
+            .collect();
         all.extend([(150, 1), (400, 3)].map(|(at, key)| sighting(at, key, QUEUE, 0, Vec::new())));
         all
     }

@@ -368,7 +368,13 @@ mod tests {
              check = 'sending_ns_per_packet[group=new] > sending_ns_per_packet[group=old]'\n"
         );
         let claims = crate::experiment::parse(&experiment, crate::experiment::Pace::Full).unwrap().claims;
-        Report::new(("Live".into(), "Hosts of a kernel".into()), study.outcome(&records), &claims, "reno", manifest)
+        Report::new(
+            ("Live".into(), "Hosts of a kernel".into()),
+            study.outcome(&records),
+            &claims,
+            "reno",
+            manifest,
+        )
     }
 
     #[test]

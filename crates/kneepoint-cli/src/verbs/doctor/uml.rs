@@ -52,7 +52,10 @@ impl Options {
         let began = Instant::now();
         let built = build.run(&|step| session.tell(format!("{:>4} s  {step}", began.elapsed().as_secs())));
         let built = built.map_err(|error| {
-            Failure::run(format!("the kernel was not built: {error}"), "give another --source, or leave --patch out")
+            Failure::run(
+                format!("the kernel was not built: {error}"),
+                "give another --source, or leave --patch out",
+            )
         })?;
         let seconds = began.elapsed().as_secs();
         session.tell(format!("{seconds:>4} s  {}: {}", built.about, built.program.display()));
@@ -83,7 +86,12 @@ pub fn finding() -> Finding {
         Some((Ok(None), cache)) => (false, not_built(&cache)),
         None => (false, "this user has no cache: set HOME or XDG_CACHE_HOME".into()),
     };
-    Finding { name: "Linux in virtual time", available, detail, used_for: "the kernel's queues without root: knee live --on uml" }
+    Finding {
+        name: "Linux in virtual time",
+        available,
+        detail,
+        used_for: "the kernel's queues without root: knee live --on uml",
+    }
 }
 
 fn not_built(cache: &Path) -> String {

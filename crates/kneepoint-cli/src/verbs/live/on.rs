@@ -51,7 +51,10 @@ impl Place {
     pub fn hosts(&self, runs: &Runs, cases: &[Case]) -> Result<Hosts, Failure> {
         if self.on == On::Machine {
             if !self.patch.is_empty() {
-                return Err(Failure::usage("--patch is for the kernel in virtual time", "give --on uml, too"));
+                return Err(Failure::usage(
+                    "--patch is for the kernel in virtual time",
+                    "give --on uml, too",
+                ));
             }
             runs.check(cases)?;
             return Ok(Hosts::Machine);
@@ -69,30 +72,33 @@ impl Place {
                 self.patch.iter().map(|patch| format!(" --patch {}", patch.display())).collect();
             let which = if patches.is_empty() { "the" } else { "a" };
             return Err(Failure::run(
-                format!("{which} kernel for virtual time is not built{}", if patches.is_empty() { "" } else { " with these patches" }),
+                format!(
+                    "{which} kernel for virtual time is not built{}",
+                    if patches.is_empty() { "" } else { " with these patches" }
+                ),
                 format!(
                     "`knee doctor --build-uml{patches}` builds it once, from the distribution's source, in about ten minutes on \
                      two cores; it needs no root"
                 ),
             ));
         };
-        let station =
-            uml::Station::open().map_err(|error| Failure::of_system("prepare a place for the instance", &error))?;
+        let station = uml::Station::open()
+            .map_err(|error| Failure::of_system("prepare a place for the instance", &error))?;
         Ok(Hosts::Uml(found, station))
     }
 }
 
 /// Whether the kernel has the congestion controls of a plan, as far as is known.
 fn controls(plan: &kernel::Plan, recipe: &uml::Recipe) -> Result<(), Failure> {
-    let controls = plan.controls();
-    let lacking = controls.iter().find(|control| !uml::CONTROLS.contains(control));
+    let wanted = plan.controls();
+    let lacking = wanted.iter().find(|control| !uml::controls().any(|one| one == **control));
     match lacking.filter(|_| !recipe.is_patched()) {
         None => Ok(()),
         Some(control) => Err(Failure::run(
             format!("Linux has no congestion control {control}"),
             format!(
                 "with --cc-map another one stands for it: there are {}; --patch adds one to the kernel",
-                uml::CONTROLS.join(", ")
+                uml::controls().collect::<Vec<_>>().join(", ")
             ),
         )),
     }
@@ -149,9 +155,10 @@ impl Hosts {
     pub fn must_be_real(&self, option: &str) -> Result<(), Failure> {
         match self {
             Hosts::Machine => Ok(()),
-            Hosts::Uml(..) => {
-                Err(Failure::usage(format!("{option} runs in real time"), "leave --on uml out, or the option"))
-            }
+            Hosts::Uml(..) => Err(Failure::usage(
+                format!("{option} runs in real time"),
+                "leave --on uml out, or the option",
+            )),
         }
     }
 }

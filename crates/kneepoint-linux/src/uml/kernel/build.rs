@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, hash_of};
+use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, additions, hash_of};
 
 /// Where Debian and Ubuntu have the kernel's source.
 const SOURCES: &str = "/usr/src";
@@ -135,6 +135,7 @@ impl<'r> Build<'r> {
             command.args(["-p1", "--force", "-i", text(&file)?]).current_dir(&tree);
             done(&mut command, &log).map_err(|error| io::Error::other(format!("{name}: {error}")))?;
         }
+        additions::put(&tree)?;
         tell(Step::Configures);
         self.configure(&tree, &log)?;
         tell(Step::Compiles);
@@ -181,7 +182,8 @@ impl<'r> Build<'r> {
         fs::create_dir(&made)?;
         fs::copy(tree.join(PROGRAM), made.join(PROGRAM))?;
         let patches: Vec<&str> = self.recipe.patches.iter().skip(1).map(|(name, _)| name.as_str()).collect();
-        let patched = if patches.is_empty() { String::new() } else { format!(" with {}", patches.join(", ")) };
+        let patched =
+            if patches.is_empty() { String::new() } else { format!(" with {}", patches.join(", ")) };
         let manifest = format!(
             "version {}\nfrom {}{patched}\nsource {source}\nrecipe {}\nprogram {}\n",
             version.trim(),
@@ -250,7 +252,8 @@ fn done(command: &mut Command, log: &Path) -> io::Result<()> {
     let output = File::create(log)?;
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+    let status =
+        command.status().map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
     if status.success() {
         return Ok(());
     }
@@ -269,7 +272,12 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("knee-sources-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         assert_eq!(newest(&folder), None);
-        for name in ["linux-source-6.1.tar.xz", "linux-source-6.12.tar.xz", "linux-source-6.9.tar.xz", "linux-source-6.13.tar.gz"] {
+        for name in [
+            "linux-source-6.1.tar.xz",
+            "linux-source-6.12.tar.xz",
+            "linux-source-6.9.tar.xz",
+            "linux-source-6.13.tar.gz",
+        ] {
             fs::write(folder.join(name), "").unwrap();
         }
         assert_eq!(newest(&folder), Some(folder.join("linux-source-6.12.tar.xz")));
@@ -279,7 +287,8 @@ mod tests {
     #[test]
     fn a_tool_that_fails_tells_its_last_lines() {
         let log = std::env::temp_dir().join(format!("knee-log-{}", std::process::id()));
-        let failed = done(Command::new("sh").args(["-c", "echo no such rule >&2; exit 2"]), &log).unwrap_err();
+        let failed =
+            done(Command::new("sh").args(["-c", "echo no such rule >&2; exit 2"]), &log).unwrap_err();
         assert!(failed.to_string().contains("no such rule"), "{failed}");
         assert!(done(&mut Command::new("/nowhere/knee"), &log).is_err());
         fs::remove_file(&log).unwrap();
