@@ -195,7 +195,7 @@ fn work(job: Job, network: Network) -> io::Result<Outcome> {
     let mut workers = Vec::new();
     for crew in crews {
         let to: Vec<SocketAddrV4> =
-            (path..path + crew.ways.len()).map(|path| own(crew.sender.other(), path)).collect();
+            (path..path + crew.ways.len()).map(|pair| own(crew.sender.other(), pair)).collect();
         path += crew.ways.len();
         let far_ends = far_ends(network.host(crew.sender.other()), to.clone(), crew.control.clone())?;
         let post = Post { to, sinks: far_ends, began, end, news: news.clone(), crew };

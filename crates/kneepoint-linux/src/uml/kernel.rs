@@ -143,9 +143,9 @@ pub fn cache() -> Option<PathBuf> {
 
 /// The SHA-256 of a file.
 fn hash_of(file: &Path) -> io::Result<String> {
-    let (mut hash, mut file, mut piece) = (Sha256::new(), fs::File::open(file)?, vec![0; 1 << 20]);
+    let (mut hash, mut opened, mut piece) = (Sha256::new(), fs::File::open(file)?, vec![0; 1 << 20]);
     loop {
-        match file.read(&mut piece)? {
+        match opened.read(&mut piece)? {
             0 => return Ok(shown(hash)),
             read => hash.update(&piece[..read]),
         }

@@ -165,8 +165,8 @@ impl Laying<'_> {
             self.say(host, Message::route(Some(addresses[other]), devices[own].0, Some(addresses[own])));
             for link in &links {
                 let laid = self.link(*link)?;
-                let from = self.valid.network().links[*link as usize].from;
-                let node = self.nodes[&from];
+                let begins = self.valid.network().links[*link as usize].from;
+                let node = self.nodes[&begins];
                 self.say(node, Message::route(Some(addresses[other]), laid.out, None));
             }
             let last = self.nodes[&ends[other].1];

@@ -68,19 +68,18 @@ impl Place {
         let cache = uml_cache()?;
         let found = recipe.find(&cache).map_err(|error| Failure::io("use", &cache, &error))?;
         let Some(found) = found else {
-            let patches: String =
-                self.patch.iter().map(|patch| format!(" --patch {}", patch.display())).collect();
-            let which = if patches.is_empty() { "the" } else { "a" };
-            return Err(Failure::run(
-                format!(
-                    "{which} kernel for virtual time is not built{}",
-                    if patches.is_empty() { "" } else { " with these patches" }
+            let (what, more) = match self.patch.as_slice() {
+                [] => ("the kernel for virtual time is not built", ""),
+                _ => (
+                    "a kernel for virtual time with these patches is not built",
+                    "; give it the same --patch",
                 ),
-                format!(
-                    "`knee doctor --build-uml{patches}` builds it once, from the distribution's source, in about ten minutes on \
-                     two cores; it needs no root"
-                ),
-            ));
+            };
+            let remedy = format!(
+                "`knee doctor --build-uml` builds it once, from the distribution's source, in about ten minutes on two cores; it \
+                 needs no root{more}"
+            );
+            return Err(Failure::run(what, remedy));
         };
         let station = uml::Station::open()
             .map_err(|error| Failure::of_system("prepare a place for the instance", &error))?;
