@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::*;
 
-/// A dumbbell with two queues, marks and a source of its own.
+/// A dumbbell that is overloaded a little.
 const SCENARIO: &str = "[run]\nduration = '6s'\nmeasure = '2s..6s'\nsample = '100ms'\n[tcp]\npreset = 'linux'\n\
      [topology]\nkind = 'dumbbell'\nrate = '10mbit'\nrtt = '40ms'\nbuffer = '1bdp'\n\
      [[flows]]\nname = 'long'\ncc = 'reno'\ncount = 2\nstart = '0s..1s'\n";
@@ -22,19 +22,13 @@ fn able() -> bool {
     found["available"] == true
 }
 
-fn report(here: &Path, scenario: &str, more: &[&str]) -> Value {
-    std::fs::write(here.join("s.toml"), scenario).unwrap();
-    let words = ["live", "s.toml", "--on", "uml", "--repetitions", "1", "--json", "--out", "out"];
-    let output = knee(here, &[&words[..], more].concat());
+/// Two runs, with their report and series in a directory of this name.
+fn report(here: &Path, out: &str) -> Value {
+    std::fs::write(here.join("s.toml"), SCENARIO).unwrap();
+    let words = ["live", "s.toml", "--on", "uml", "--repetitions", "2", "--json", "--out", out];
+    let output = knee(here, &words);
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// A metric of the kernel's only run.
-fn measured(report: &Value, of: &str, metric: &str) -> f64 {
-    let rows = report["cases"][0]["measured"][0]["rows"].as_array().unwrap();
-    let is = |row: &&Value| row["labels"].as_object().unwrap().values().any(|label| label == of);
-    rows.iter().find_map(|row| Some(row).filter(is)?["metrics"].get(metric)?.as_f64()).unwrap()
 }
 
 #[test]
@@ -71,8 +65,12 @@ fn a_seed_gives_the_same_bytes_and_another_seed_does_not() {
     }
     let here = tempfile::tempdir().unwrap();
     let series = |name: &str| {
-        let report = report(here.path(), SCENARIO, &["--repetitions", "2", "--out", name]);
-        assert_eq!(report["cases"][0]["repetitions"][0]["spoiled"], Value::Null);
+        let told = report(here.path(), name);
+        assert_eq!(
+            told["cases"][0]["repetitions"][0]["spoiled"],
+            Value::Null,
+            "the kernel counts as many drops"
+        );
         let folder = here.path().join(name).join("series");
         let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
         files.sort();

@@ -2,7 +2,7 @@
 //! The kernel of instances: built once from a distribution's source, kept in the user's cache.
 //!
 //! ```text
-//! CACHE/RECIPE-SOURCE/linux       the program; RECIPE is a hash of configuration and patches, SOURCE of the source's archive
+//! CACHE/RECIPE-SOURCE/linux       the program; RECIPE is a hash of configuration, additions and patches, SOURCE of the source's archive
 //!                    /manifest    what it was built from, and its own hash, which is checked before it runs
 //! CACHE/building-PROCESS/         a build under way, locked; what nobody locks is swept
 //! ```
