@@ -254,7 +254,7 @@ fn sfq(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         return Err(format!("Linux's sfq has a power of two of queues, and {queues} are wanted"));
     }
     let perturbation: Span = get(config, "perturbation");
-    if perturbation.0 % 1_000_000_000 > 0 {
+    if !perturbation.0.is_multiple_of(1_000_000_000) {
         return Err(format!("Linux's sfq hashes anew after whole seconds, not after {perturbation}"));
     }
     // struct tc_sfq_qopt: quantum, perturb_period, limit, divisor, flows

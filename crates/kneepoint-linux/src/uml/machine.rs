@@ -173,7 +173,7 @@ fn tail(mut printed: &File) -> io::Result<String> {
 /// Whether a file system has room for instances, and lets them run what is there.
 fn suits(base: &Path) -> bool {
     statvfs(base).is_ok_and(|there| {
-        let free = u64::from(there.blocks_available()) * there.fragment_size() as u64;
+        let free = there.blocks_available() * there.fragment_size();
         free >= ROOM && !there.flags().contains(FsFlags::ST_NOEXEC)
     })
 }

@@ -90,7 +90,7 @@ pub(super) fn replay<O: Observer>(
         }
         while next_sample <= at {
             replay.sample(next_sample, clock);
-            next_sample = next_sample + sample.unwrap_or(Span::ZERO);
+            next_sample += sample.unwrap_or(Span::ZERO);
         }
         while let Some(one) = news.next_if(|one| told_at(one) <= at) {
             // The tap has the other end.
@@ -103,7 +103,7 @@ pub(super) fn replay<O: Observer>(
     }
     while next_sample <= end {
         replay.sample(next_sample, clock);
-        next_sample = next_sample + sample.unwrap_or(Span::ZERO);
+        next_sample += sample.unwrap_or(Span::ZERO);
     }
     for one in news {
         let _ = told.send(one);

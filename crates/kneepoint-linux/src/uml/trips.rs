@@ -133,10 +133,10 @@ impl Trips {
                 }
             }
         }
-        for (visits, queue) in visits.iter_mut().zip(&layout.followed) {
+        for (own, queue) in visits.iter_mut().zip(&layout.followed) {
             // Trips are in the order in which packets left their hosts.
-            visits.sort_by_key(|visit| visit.arrived);
-            self.end(visits, queue.acts);
+            own.sort_by_key(|visit| visit.arrived);
+            self.end(own, queue.acts);
         }
         visits
     }
