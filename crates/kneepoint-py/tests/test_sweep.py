@@ -203,9 +203,13 @@ def test_a_scenario_from_standard_input_reaches_the_workers(here: Path) -> None:
     assert len(list(Path("out/runs").iterdir())) == 2
 
 
-def test_a_cluster_that_is_running_is_found_by_its_address(here: Path, knee_program: Callable[..., str]) -> None:
+def test_a_cluster_that_is_running_is_found_by_its_address(
+    here: Path, knee_program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     pytest.importorskip("grpc")
+    # Ray gives a client's server 30 s to start, which a busy machine exceeds.
+    monkeypatch.setenv("RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S", "300")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -17,6 +17,7 @@ mod drawing;
 mod drilling;
 #[cfg(target_os = "linux")]
 mod emulating;
+mod figures;
 mod fluid;
 mod fuzz;
 mod hostile;

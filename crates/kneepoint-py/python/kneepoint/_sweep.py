@@ -129,6 +129,12 @@ def _batches(missing: Runs) -> Iterator[list[str]]:
         yield batch
 
 
+def _reason(failure: Exception) -> str:
+    """The line of Ray's message that gives the reason: the last one if the first only announces a traceback."""
+    lines = [line.strip() for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
+    return lines[-1] if lines[0].endswith(":") else lines[0]
+
+
 def make(
     on: str,
     words: list[str],
@@ -152,8 +158,7 @@ def make(
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError) as failure:
-            reason = str(failure).strip().splitlines()[0] if str(failure).strip() else type(failure).__name__
-            message = f"no cluster at {address or on}: {reason}"
+            message = f"no cluster at {address or on}: {_reason(failure)}"
             raise RunError(message, "look at `ray status` there, and at the address and the port") from None
     # A dead worker's batch goes elsewhere, however often that happens.
     remote = ray.remote(num_cpus=1, max_retries=-1)(algorithms.carried(work))

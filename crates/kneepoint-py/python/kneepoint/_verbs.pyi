@@ -90,7 +90,7 @@ def compare(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
@@ -206,7 +206,7 @@ def run(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     pcap: Write the packets of this link to a pcapng file per run, for Wireshark (repeatable) Captures are not kept, so every run is simulated.
     objects: Write each completed transfer of each run to a file: group, begin, size, completion time They are not kept, so every run is simulated.
@@ -250,7 +250,7 @@ def reproduce(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     jobs: Runs side by side [default: one per core]
     fresh: Repeat runs that are kept
@@ -284,7 +284,7 @@ def plot(
     x: The factor along which the figure is drawn, as in rtt [default: the one with most numbers]
     by: The factor each of whose levels has a line of its own, or none [default: the scheme or the congestion control]
     y: The factor of the rows of a heat map, in place of lines
-    facet: One factor, or two, each of whose levels has a panel of its own (repeatable, or with commas) [default: the others]
+    facet: One factor, or two, each of whose levels has a panel of its own, or none (repeatable, or with commas) [default: the others]
     metric: Metrics that are drawn, or expressions of them as in claims (repeatable, or with commas) [default: the most telling]
     out: Directory for report, figures and tables [default: DIR itself]
     """

@@ -42,7 +42,7 @@ pub use document::Document;
 pub(crate) use document::root;
 pub use example::{brief_example, example};
 pub use extensions::Extensions;
-pub use figure::{FigureSpec, MOST_FACETS, Scale};
+pub use figure::{FigureSpec, MOST_FACETS, NO_FACET, Scale};
 pub use files::{Files, Opened};
 pub(crate) use forms::Buffer;
 pub use forms::{Names, Words, fitting_name};

@@ -200,6 +200,9 @@ fn property(field: &Field) -> Value {
     if let [one] = field.json {
         value["type"] = json!(one);
     }
+    if field.kind == "number" {
+        value["type"] = json!(field.json.iter().chain(PERCENT).collect::<Vec<_>>());
+    }
     if field.choices.iter().any(|(name, _)| is_number(name)) {
         value["type"] = json!(["string", "integer"]);
     }
@@ -208,7 +211,10 @@ fn property(field: &Field) -> Value {
     let each = allowed(field, range.as_deref());
     if field.json.contains(&"array") {
         let mut items = each.clone();
-        items.insert("type".into(), json!(field.json.iter().find(|kind| **kind != "array")));
+        let kinds = field.json.iter().filter(|kind| **kind != "array");
+        let percent = PERCENT.iter().filter(|_| field.kind == "number");
+        let kinds: Vec<&&str> = kinds.chain(percent).collect();
+        items.insert("type".into(), if let [one] = kinds[..] { json!(one) } else { json!(kinds) });
         value["items"] = json!(items);
         value["minItems"] = json!(1);
     }
@@ -223,6 +229,9 @@ fn property(field: &Field) -> Value {
     }
     value
 }
+
+/// Numbers may be written in percent, as texts.
+const PERCENT: &[&str] = &["string"];
 
 /// What is allowed of a value alone or in a list.
 fn allowed(field: &Field, range: Option<&str>) -> Map<String, Value> {
