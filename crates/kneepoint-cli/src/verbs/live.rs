@@ -35,7 +35,7 @@ use crate::pictures::ChartOptions;
 use crate::terminal;
 use crate::values::distinct;
 use cases::{Case, Cases, cases};
-use measure::measure;
+use measure::{Attempt, measure};
 use on::Place;
 
 /// Run a scenario on this machine's kernel, beside the simulator's prediction
@@ -131,9 +131,7 @@ fn act(session: &Session, arguments: &Arguments, as_json: bool) -> Result<(), Fa
     }
     let out = Out::or_free(arguments.out.as_deref(), PathBuf::from(format!("out/live-{}", slug(&name))))
         .settle(session)?;
-    let once = |place: usize, repetition, attempt| {
-        hosts.once(session, &arguments.runs, &all[place], repetition, attempt)
-    };
+    let once = |place: usize, attempt: &Attempt| hosts.once(session, &arguments.runs, &all[place], attempt);
     let names: Vec<&str> = all.iter().map(|case| case.name.as_str()).collect();
     let measured = measure(session, &arguments.runs, arguments.repetitions, &names, hosts.clock(), &once)?;
     let finished: usize = measured.iter().map(Vec::len).sum();

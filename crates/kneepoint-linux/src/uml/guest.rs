@@ -38,6 +38,7 @@ const RUN: &str = "/run";
 pub(super) const JOB: &str = "job";
 pub(super) const OUTCOME: &str = "outcome";
 pub(super) const PACKETS: &str = "packets";
+pub(super) const REACHED: &str = "reached";
 /// After the end of a run queues empty, so that of every packet it is known whether it was dropped; and packets travel.
 const TRAVEL: Duration = Duration::from_secs(2);
 
@@ -204,7 +205,7 @@ fn work(job: Job, network: Network) -> io::Result<Outcome> {
     drop(news);
 
     let Network { sockets, rings, hosts: _hosts } = network;
-    let recorder = Recorder::new(rings, points, begins, &Path::new(RUN).join(PACKETS))?;
+    let recorder = Recorder::new(rings, points, begins, Path::new(RUN))?;
     let flag = Arc::clone(&stopped);
     let recording = thread::spawn(move || recorder.record(&flag));
     for (at, (namespace, message)) in changes {

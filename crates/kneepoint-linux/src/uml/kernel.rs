@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-pub use build::{Build, Source, Step};
+pub use build::{Build, PACKAGE, Source, Step};
 
 /// What is set beyond `tinyconfig`.
 const CONFIG: &str = include_str!("kernel.config");

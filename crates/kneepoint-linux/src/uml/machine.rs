@@ -4,7 +4,7 @@
 //! ```text
 //! DIR/knee-uml-PROCESS-NUMBER/lock     locked as long as its process lives; what nobody locks is swept
 //!                            /root/    this program with its libraries, the only thing in an instance
-//!                            /N/       a run: job, outcome, packets, what the kernel prints, its memory
+//!                            /N/       a run: job, outcome, packets, how far it is, what the kernel prints, its memory
 //! ```
 //!
 //! An instance is told no path: it works in the directory of its run, and its command line, which the kernel takes as a source of random
@@ -25,7 +25,9 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{Pid, getppid};
 
-use super::guest::{JOB, OUTCOME, PACKETS, PROGRAM};
+use kneepoint::units::Span;
+
+use super::guest::{JOB, OUTCOME, PACKETS, PROGRAM, REACHED};
 use super::outcome::Outcome;
 use super::root;
 
@@ -41,6 +43,8 @@ const ROOM: u64 = 4 << 30;
 const YOUNG: Duration = Duration::from_secs(60);
 /// Between two looks at an instance.
 const LOOK: Duration = Duration::from_millis(10);
+/// Looks at it until it is looked up how far the run is.
+const LOOKS: u32 = 20;
 /// The end of what the kernel printed that is told of a failure.
 const PRINTED: usize = 2000;
 /// The clock of an instance begins here: 14 November 2023.
@@ -66,14 +70,14 @@ impl Station {
         Ok(station)
     }
 
-    /// Runs an instance of a kernel; the result, and the packets that it saw. The error of a run that was stopped because `asked` said
-    /// so is [`Interrupted`](io::ErrorKind::Interrupted).
+    /// Runs an instance of a kernel; the result, and the packets that it saw. How far the run is is told to `asked`, which says whether
+    /// to stop; the error is [`Interrupted`](io::ErrorKind::Interrupted) then.
     pub(super) fn run(
         &self,
         kernel: &Path,
         seed: u64,
         job: &str,
-        asked: &dyn Fn() -> bool,
+        asked: &dyn Fn(Span) -> bool,
     ) -> io::Result<(Outcome, File)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let here = Directory(self.directory.join(number.to_string()));
@@ -82,7 +86,7 @@ impl Station {
         symlink("../root", here.0.join("root"))?;
         let printed = File::options().read(true).write(true).create_new(true).open(here.0.join("printed"))?;
         let mut running = Running::start(kernel, seed, &here.0, &printed)?;
-        let status = running.wait(asked)?;
+        let status = running.wait(&here.0.join(REACHED), asked)?;
         let text = fs::read_to_string(here.0.join(OUTCOME)).map_err(|_| {
             let said = tail(&printed).unwrap_or_default();
             io::Error::other(format!("the instance ended ({status}) without a word: {said}"))
@@ -141,12 +145,18 @@ impl Running {
         command.spawn().map(Running)
     }
 
-    fn wait(&mut self, asked: &dyn Fn() -> bool) -> io::Result<ExitStatus> {
+    fn wait(&mut self, file: &Path, asked: &dyn Fn(Span) -> bool) -> io::Result<ExitStatus> {
+        let mut now = Span::ZERO;
+        let mut looks = 0;
         loop {
+            looks += 1;
             if let Some(status) = self.0.try_wait()? {
                 return Ok(status);
             }
-            if asked() {
+            if looks % LOOKS == 0 {
+                now = reached(file).unwrap_or(now);
+            }
+            if asked(now) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             thread::sleep(LOOK);
@@ -160,6 +170,12 @@ impl Drop for Running {
         let _ = killpg(Pid::from_raw(self.0.id().cast_signed()), Signal::SIGKILL);
         let _ = self.0.wait();
     }
+}
+
+/// How far a run is, once its instance has told.
+fn reached(file: &Path) -> Option<Span> {
+    let told = fs::read(file).ok()?;
+    Some(Span(u64::from_le_bytes(told.try_into().ok()?)))
 }
 
 fn tail(mut printed: &File) -> io::Result<String> {

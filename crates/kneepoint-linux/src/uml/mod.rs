@@ -27,6 +27,7 @@ use std::io::{self, BufReader};
 
 use kneepoint::spec::Valid;
 use kneepoint::trace::Observer;
+use kneepoint::units::Span;
 
 use crate::frame::Tuple;
 use crate::live::{PORT, Plan, roles};
@@ -34,7 +35,7 @@ use crate::tap::Tap;
 use crate::tun;
 pub use guest::{is_inside, main};
 use job::Job;
-pub use kernel::{Build, Kernel, Recipe, Source, Step, cache, controls};
+pub use kernel::{Build, Kernel, PACKAGE, Recipe, Source, Step, cache, controls};
 use layout::Layout;
 pub use machine::Station;
 use netlink::Dropped;
@@ -74,14 +75,14 @@ impl Prepared {
         Ok(Prepared { layout, plan: job.plan, job: text })
     }
 
-    /// Runs it, and tells the observer of it.
+    /// Runs it, and tells the observer of it. How far it is is told to `asked`, which says whether to stop.
     pub fn run<O: Observer>(
         &self,
         valid: &Valid,
         seed: u64,
         (kernel, station): (&Kernel, &Station),
         watch: O,
-        asked: &dyn Fn() -> bool,
+        asked: &dyn Fn(Span) -> bool,
     ) -> io::Result<Seen<O>> {
         let (outcome, packets) = station.run(&kernel.program, seed, &self.job, asked)?;
         let trips = Trips::read(&self.layout, BufReader::new(packets))?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use kneepoint_bench::machine;
 use kneepoint_bench::session::Session;
-use kneepoint_linux::uml::{self, Build, Recipe, Source};
+use kneepoint_linux::uml::{self, Build, PACKAGE, Recipe, Source};
 
 use super::Finding;
 use crate::failure::Failure;
@@ -52,9 +52,10 @@ impl Options {
         let began = Instant::now();
         let built = build.run(&|step| session.tell(format!("{:>4} s  {step}", began.elapsed().as_secs())));
         let built = built.map_err(|error| {
+            let remedy = if self.patch.is_empty() { "" } else { ", or leave --patch out" };
             Failure::run(
                 format!("the kernel was not built: {error}"),
-                "give another --source, or leave --patch out",
+                format!("give another --source: Debian's {PACKAGE} is known to work{remedy}"),
             )
         })?;
         let seconds = began.elapsed().as_secs();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The runs of `knee live` on the kernel.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::thread::{self, Builder};
 
@@ -51,8 +52,20 @@ impl Ran for Measured {
     }
 }
 
-/// A run of a case, by its place: repetition and attempt.
-type Once<'a, R> = dyn Fn(usize, u64, u32) -> Result<R, Failure> + Sync + 'a;
+/// An attempt at a run of a case.
+pub struct Attempt<'a> {
+    pub repetition: u64,
+    /// Its number among those at this run.
+    pub number: u32,
+    /// Is told which part of the run has passed, if that is known.
+    pub passed: &'a dyn Fn(f64),
+}
+
+/// A run of a case, by its place.
+type Once<'a, R> = dyn Fn(usize, &Attempt) -> Result<R, Failure> + Sync + 'a;
+
+/// Of a run on a bar.
+const PARTS: u64 = 1000;
 
 /// All runs: every case once, then every case again; as many at once as wanted. When it is interrupted, those that finished.
 pub fn measure<R: Ran>(
@@ -65,7 +78,7 @@ pub fn measure<R: Ran>(
 ) -> Result<Vec<Vec<R>>, Failure> {
     let all = (1..=repetitions).flat_map(|repetition| (0..names.len()).map(move |place| (place, repetition)));
     let count = names.len() as u64 * repetitions;
-    let bar = session.bar(count);
+    let bar = session.bar(count * PARTS);
     bar.say(format!("{count} runs in {} time", clock.name()));
     bar.tick();
     let left = Mutex::new(all);
@@ -75,15 +88,18 @@ pub fn measure<R: Ran>(
             let next = left.lock().expect("no panic inside").next();
             let Some((place, repetition)) = next.filter(|_| !session.asked()) else { return Ok(()) };
             let attempts = if clock == Clock::Virtual { 1 } else { runs.attempts };
-            let ran = repeated(session, attempts, names[place], repetition, &|attempt| {
-                once(place, repetition, attempt)
+            let shown = Cell::new(0);
+            let show = |parts: u64| bar.add(parts.saturating_sub(shown.replace(parts.max(shown.get()))));
+            let passed = |part: f64| show((part.min(1.0) * PARTS as f64) as u64);
+            let ran = repeated(session, attempts, names[place], repetition, &|number| {
+                once(place, &Attempt { repetition, number, passed: &passed })
             });
             if session.asked() {
                 return Ok(());
             }
             let ran = ran?;
             finished.lock().expect("no panic inside")[place].push(ran);
-            bar.add(1);
+            show(PARTS);
         }
     };
     thread::scope(|scope| {
@@ -123,11 +139,10 @@ pub fn once(
     session: &Session,
     runs: &Runs,
     case: &Case,
-    repetition: u64,
-    attempt: u32,
+    attempt: &Attempt,
 ) -> Result<Measured, Failure> {
-    let plan = runs.plan(case, repetition)?;
-    Ok(carried_out(session, case, plan, repetition, attempt)?.0)
+    let plan = runs.plan(case, attempt.repetition)?;
+    Ok(carried_out(session, case, plan, attempt)?.0)
 }
 
 /// A run of a plan, with the films that were played in it.
@@ -135,10 +150,9 @@ pub fn carried_out(
     session: &Session,
     case: &Case,
     plan: kernel::Plan,
-    repetition: u64,
-    attempt: u32,
+    attempt: &Attempt,
 ) -> Result<(Measured, Vec<kernel::video::Shown>), Failure> {
-    let valid = &case.valid;
+    let (valid, repetition) = (&case.valid, attempt.repetition);
     let watch = (Meter::new(valid, repetition), Series::new(valid, repetition, FOLLOWED));
     let seen = kernel::experiment(valid, repetition, plan, watch, &|| session.asked()).map_err(|error| {
         let message = format!("{}: the kernel's hosts failed: {error}", case.name);
@@ -154,7 +168,7 @@ pub fn carried_out(
     let measured = Measured {
         processor: groups.chain([receiving]).collect(),
         machine: Machine {
-            attempts: attempt,
+            attempts: attempt.number,
             late_us: [seen.late.p50, seen.late.p99, seen.late.max].map(micros),
             spoiled: seen.spoiled,
             superpackets: seen.superpackets,

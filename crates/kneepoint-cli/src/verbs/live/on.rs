@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use kneepoint::measure::{Meter, Series};
 use kneepoint::run as engine;
 use kneepoint::study::{Record, Yield};
+use kneepoint::units::{Span, Time};
 use kneepoint_bench::session::Session;
 use kneepoint_linux::uml;
 
 use super::cases::Case;
-use super::measure::{self, Clock, FOLLOWED};
+use super::measure::{self, Attempt, Clock, FOLLOWED};
 use super::study::{Machine, Measured};
 use super::{Runs, kernel};
 use crate::failure::Failure;
@@ -117,18 +118,17 @@ impl Hosts {
         session: &Session,
         runs: &Runs,
         case: &Case,
-        repetition: u64,
-        attempt: u32,
+        attempt: &Attempt,
     ) -> Result<Measured, Failure> {
         match self {
-            Hosts::Machine => measure::once(session, runs, case, repetition, attempt),
+            Hosts::Machine => measure::once(session, runs, case, attempt),
             Hosts::Uml(found, station) => {
-                let plan = runs.plan(case, repetition)?;
-                let seen = carried_out(session, (found, station), case, plan, repetition);
+                let plan = runs.plan(case, attempt.repetition)?;
+                let seen = carried_out(session, (found, station), case, plan, attempt);
                 seen.map(|(rows, superpackets, spoiled)| Measured {
                     processor: Vec::new(),
-                    machine: Machine { attempts: attempt, spoiled, superpackets, ..Machine::default() },
-                    record: Record::simulated(repetition, 0.0, engine::Outcome::default(), rows),
+                    machine: Machine { attempts: attempt.number, spoiled, superpackets, ..Machine::default() },
+                    record: Record::simulated(attempt.repetition, 0.0, engine::Outcome::default(), rows),
                 })
             }
         }
@@ -168,12 +168,17 @@ fn carried_out(
     hosts: (&uml::Kernel, &uml::Station),
     case: &Case,
     plan: kernel::Plan,
-    repetition: u64,
+    attempt: &Attempt,
 ) -> Result<(Yield, u64, Option<String>), Failure> {
-    let valid = &case.valid;
+    let (valid, repetition) = (&case.valid, attempt.repetition);
+    let whole = valid.schedule().duration.since(Time::ZERO);
     let watch = (Meter::new(valid, repetition), Series::new(valid, repetition, FOLLOWED));
     let prepared = prepared(case, repetition, plan)?;
-    let seen = prepared.run(valid, repetition, hosts, watch, &|| session.asked()).map_err(|error| {
+    let asked = |reached: Span| {
+        (attempt.passed)(reached.0 as f64 / whole.0 as f64);
+        session.asked()
+    };
+    let seen = prepared.run(valid, repetition, hosts, watch, &asked).map_err(|error| {
         let message = format!("{}: the instance failed: {error}", case.name);
         Failure::run(message, "`knee doctor` shows the kernel; `knee doctor --build-uml` builds it anew")
     })?;

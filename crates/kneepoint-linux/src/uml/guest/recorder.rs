@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -12,11 +13,14 @@ use std::time::Duration;
 use super::super::layout::{FAR, Point};
 use super::super::ring::{Ring, Seen};
 use super::super::sighting::{self, Sighting};
+use super::{PACKETS, REACHED};
 
 /// How often rings are emptied.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How much is written at once. It is on its way before anything else happens, so that the instance never has much of it in memory.
 const PIECE: usize = 1 << 22;
+/// How far the run is is told so often.
+const TELLING: u64 = 100_000_000;
 
 /// Rings with the points that are wanted of each.
 pub(super) struct Recorder {
@@ -24,6 +28,14 @@ pub(super) struct Recorder {
     begins: u64,
     file: File,
     piece: Vec<u8>,
+    reached: Reached,
+}
+
+/// How far the run is, by the packet seen last: to read a clock would take time.
+struct Reached {
+    file: File,
+    latest: u64,
+    told: u64,
 }
 
 struct Wanted {
@@ -33,19 +45,20 @@ struct Wanted {
 }
 
 impl Recorder {
-    /// The run begins at this time of CLOCK_REALTIME.
+    /// The run begins at this time of CLOCK_REALTIME, and what is written down goes into a folder.
     pub(super) fn new(
         rings: Vec<Ring>,
         points: Vec<(u32, Vec<Point>)>,
         begins: u64,
-        file: &Path,
+        folder: &Path,
     ) -> io::Result<Recorder> {
         let wanted = points.into_iter().map(|(namespace, points)| Wanted {
             points: points.into_iter().collect(),
             host: namespace <= FAR,
         });
         let rings = rings.into_iter().zip(wanted).collect();
-        Ok(Recorder { rings, begins, file: File::create(file)?, piece: Vec::new() })
+        let reached = Reached { file: File::create(folder.join(REACHED))?, latest: 0, told: 0 };
+        Ok(Recorder { rings, begins, file: File::create(folder.join(PACKETS))?, piece: Vec::new(), reached })
     }
 
     /// Records until it is told to stop: how many packets found no room in their ring.
@@ -56,9 +69,13 @@ impl Recorder {
             last = stopped.load(Ordering::Acquire);
             thread::sleep(if last { PAUSE * 4 } else { PAUSE });
             for (ring, wanted) in &mut self.rings {
-                let (begins, piece) = (self.begins, &mut self.piece);
-                ring.take(|seen| wanted.write(&seen, begins, piece));
+                let (begins, piece, reached) = (self.begins, &mut self.piece, &mut self.reached);
+                ring.take(|seen| {
+                    reached.latest = reached.latest.max(seen.at.saturating_sub(begins));
+                    wanted.write(&seen, begins, piece);
+                });
             }
+            self.reached.tell()?;
             if last || self.piece.len() > PIECE {
                 self.file.write_all(&self.piece)?;
                 self.file.sync_data()?;
@@ -67,6 +84,17 @@ impl Recorder {
         }
         let missed = self.rings.iter().map(|(ring, _)| ring.missed().map(u64::from));
         missed.sum()
+    }
+}
+
+impl Reached {
+    fn tell(&mut self) -> io::Result<()> {
+        if self.latest < self.told + TELLING {
+            return Ok(());
+        }
+        self.told = self.latest;
+        self.file.write_all_at(&self.told.to_le_bytes(), 0)?;
+        self.file.sync_data()
     }
 }
 

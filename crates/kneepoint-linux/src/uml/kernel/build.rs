@@ -12,7 +12,7 @@ use super::{CONFIG, DIGITS, Kernel, MANIFEST, PROGRAM, Recipe, additions, hash_o
 /// Where Debian and Ubuntu have the kernel's source.
 const SOURCES: &str = "/usr/src";
 /// The package, if none is installed: a kernel of long-term support that the configuration and the patch are made for.
-const PACKAGE: &str = "linux-source-6.12";
+pub const PACKAGE: &str = "linux-source-6.12";
 /// What a build needs, and the package of Debian that has it.
 const TOOLS: [(&str, &str); 9] = [
     ("tar", "tar"),
