@@ -275,8 +275,12 @@ impl Office {
                 Err(error) => return Err(error),
             };
             client.set_nonblocking(true)?;
+            // Connections to several hosts may have the same port of the sender's.
+            let ends = (from.ip(), (from.port(), self.post.to[place].port()));
             let mut own = self.connections.iter_mut();
-            if let Some(one) = own.find(|one| one.tuple.ports.0 == from.port() && one.client.is_none()) {
+            if let Some(one) =
+                own.find(|one| (one.tuple.from, one.tuple.ports) == ends && one.client.is_none())
+            {
                 one.client = Some(client);
             }
         }
