@@ -22,7 +22,7 @@ MISSING = $(shell [ "$$(uname)" = Linux ] || echo Linux; command -v clang > /dev
   pkg-config --exists libelf zlib 2> /dev/null || echo libelf-dev zlib1g-dev pkg-config)
 BPF = $(if $(MISSING),,--features kneepoint-cli/bpf)
 
-.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual stress-kernel test-kernels
+.PHONY: wheel test-python test-notebooks test-pages help run build install test check fmt reproduce web characterize bench memory dist portable dist-check ratchet validate fuzz torture wasm docs clean cargo tools linux run-live run-live-all run-live-video validate-linux validate-linux-virtual validate-uml stress-kernel test-kernels
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -180,6 +180,13 @@ run-live-video: $(BUILD) ## as root: a film played over the emulated link; renew
 validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the simulator's hosts; renews docs/linux.md (45 minutes)
 	$(CARGO) run --release --locked -p xtask -- linux --record
 	$(CARGO) run --release --locked -p xtask -- linux --write
+
+validate-uml: $(BUILD) ## Linux's queues and controllers in virtual time beside the simulator: renews validation/uml (builds that Linux once; an hour)
+	@$(KNEE) doctor --json | grep -q '"available":true,"detail":"[^"]*","name":"Linux in virtual time"' || $(KNEE) doctor --build-uml
+	@for name in $(or $(ONLY),queues controllers); do \
+	  $(KNEE) live validation/uml/$$name.toml --on uml --repetitions $(or $(REPETITIONS),3) --at-once 2 --out $(OUT)/uml/$$name > /dev/null \
+	  && cp $(OUT)/uml/$$name/live.csv validation/uml/$$name.csv || exit 1; \
+	done
 
 # $(call section,FILE,NAME,TABLE): the table in the place of that between the marks of a section.
 define section
