@@ -181,10 +181,10 @@ validate-linux: cargo ## as root: the kernel's Reno, CUBIC and BBR beside the si
 	$(CARGO) run --release --locked -p xtask -- linux --record
 	$(CARGO) run --release --locked -p xtask -- linux --write
 
-validate-uml: $(BUILD) ## Linux's queues and controllers in virtual time beside the simulator: renews validation/uml (builds that Linux once; an hour)
+validate-uml: $(BUILD) ## Linux's queues and controllers in virtual time beside the simulator: renews validation/uml (builds that Linux once; half an hour)
 	@$(KNEE) doctor --json | grep -q '"available":true,"detail":"[^"]*","name":"Linux in virtual time"' || $(KNEE) doctor --build-uml
-	@for name in $(or $(ONLY),queues controllers); do \
-	  $(KNEE) live validation/uml/$$name.toml --on uml --repetitions $(or $(REPETITIONS),3) --at-once 2 --out $(OUT)/uml/$$name > /dev/null \
+	@for name in $(or $(ONLY),$(basename $(notdir $(wildcard validation/uml/*.toml)))); do \
+	  $(KNEE) live validation/uml/$$name.toml --on uml --repetitions $(or $(REPETITIONS),1) --at-once 2 --out $(OUT)/uml/$$name > /dev/null \
 	  && cp $(OUT)/uml/$$name/live.csv validation/uml/$$name.csv || exit 1; \
 	done
 
@@ -193,8 +193,9 @@ define section
 	sed -i -e "/^<!-- $(2) -->/,/^<!-- end of $(2) -->/{/^<!--/!d}" -e "/^<!-- $(2) -->/r $(3)" $(1)
 endef
 
-validate-linux-virtual: cargo ## every controller and queue of Linux, recorded in virtual time, beside the simulator's (a minute)
+validate-linux-virtual: cargo ## every controller and queue of Linux, recorded in virtual time, beside the simulator's; renews docs/linux-queues.md (a minute)
 	$(CARGO) run --release --locked -p xtask -- linux --virtual-time
+	$(CARGO) run --release --locked -p xtask -- linux --virtual-time --write
 
 stress-kernel: cargo ## as root: load, kill and clean up kernel programs and emulations; 500 flows; renews docs/kernel.md (CYCLES=10000)
 	@mkdir -p target && printf '| tried | times | seconds since the start | left behind, or seen | when and where |\n|---|---:|---:|---|---|\n' > target/endurance
