@@ -33,13 +33,13 @@ fn grids() -> Result<Vec<PathBuf>, String> {
     Ok(grids)
 }
 
-fn of_grid(recorded: &Path) -> Result<Vec<Pair>, String> {
+fn of_grid(results: &Path) -> Result<Vec<Pair>, String> {
     let read =
         |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
-    let grid = recorded.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let plan = scenario::parse(&read(&recorded.with_extension("toml"))?)
+    let grid = results.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let plan = scenario::parse(&read(&results.with_extension("toml"))?)
         .map_err(|faults| format!("{grid}: {}", faults.first().map_or("", |fault| fault.message.as_str())))?;
-    let kernel = cases(&read(recorded)?);
+    let kernel = cases(&read(results)?);
     if kernel.len() != plan.cases.len() {
         return Err(format!(
             "{grid}: {} cases recorded of {}: `make validate-uml`",
