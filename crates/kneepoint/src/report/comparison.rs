@@ -156,7 +156,8 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
     let grid = Grid::of(comparison);
     let table = pivot::table(comparison, &grid);
     let cells: Vec<Shown> = table.lines.iter().flat_map(|line| line.cells.iter().cloned()).collect();
-    let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best).map(Block::prose));
+    let seeds = comparison.schemes.iter().map(|scheme| scheme.runs.len()).min().unwrap_or(0);
+    let [terminal, pages] = ["*", "Bold:"].map(|best| marks(&cells, best, seeds).map(Block::prose));
     let told = Block::Pages { blocks: pages.into_iter().collect(), terminal: terminal.into_iter().collect() };
     let notes = comparison.manifest.notes.iter().map(Block::prose);
     let shown = match grid.metrics.is_empty() && grid.lines.len() > 1 {

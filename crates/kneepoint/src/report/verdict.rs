@@ -17,6 +17,7 @@ mod course;
 mod gauge;
 mod places;
 mod price;
+mod seeds;
 mod varied;
 
 use super::Comparison;
@@ -150,7 +151,7 @@ impl Telling<'_> {
                 self.evidence(first, last)
             ),
         };
-        Prose::from(said)
+        seeds::advised(Prose::from(said), self.comparison, &[&self.judged])
     }
 
     fn name(&self, rank: usize) -> String {

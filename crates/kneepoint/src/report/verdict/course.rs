@@ -6,7 +6,7 @@ use super::super::{Comparison, Factor, SchemeResult};
 use super::gauge::Gauge;
 use super::price::Price;
 use super::varied::{capital, runs};
-use super::joined;
+use super::{joined, seeds};
 use crate::table::Estimate;
 
 /// How the quantities change along a number, or between which numbers they are.
@@ -38,7 +38,10 @@ fn along(comparison: &Comparison, (place, factor): (usize, &Factor), gauges: &[G
         _ => format!("; the ends are statistically indistinguishable in {}", joined(&names)),
     };
     let said = format!("From {} to {}, {}{ends}", name(low), name(high), joined(&changes));
-    Prose::from(said + &runs(&comparison.schemes[low]))
+    let judged: Vec<_> =
+        level_ones.iter().filter_map(|course| course.ends.as_ref()).map(Price::judged).collect();
+    let said = Prose::from(said + &runs(&comparison.schemes[low]));
+    if judged.is_empty() { said } else { seeds::advised(said, comparison, &judged) }
 }
 
 /// A quantity at the levels of a factor, from the least to the greatest.

@@ -209,6 +209,25 @@ fn an_equal_without_the_cost_is_said_to_spare_it() {
 }
 
 #[test]
+fn more_seeds_are_advised_where_intervals_are_apart_and_where_seeds_are_few() {
+    const NEAR: Seen = &[(10.0, 1.0), (10.1, 1.0), (9.9, 1.0)];
+    const FAR: Seen = &[(14.0, 1.0), (16.0, 1.0), (18.0, 1.0)];
+    let one = |name: &'static str, seen: Seen| -> Given { (Vec::leak(vec![("scheme", name)]), seen) };
+    let others = [one("d", FAR), one("e", NEAR), one("f", FAR)];
+    let text = said(&[&[one("a", NEAR), one("b", FAR)], &others[..]].concat());
+    assert!(text.contains("indistinguishable") || text.contains("None is"), "{text}");
+    assert!(
+        text.ends_with(
+            "Some of their 95 % intervals do not overlap: more seeds may tell them apart (--seeds 10)."
+        ),
+        "{text}"
+    );
+    let few = said(&[one("a", NEAR), one("b", &[(10.1, 1.0), (9.8, 1.0), (10.2, 1.0)])]);
+    assert!(few.ends_with("3 seeds tell little apart; more may (--seeds 10)."), "{few}");
+    assert!(!said(&[PIE, CODEL]).contains("--seeds"));
+}
+
+#[test]
 fn along_a_number_a_course_without_distinct_ends_is_told_level_by_level() {
     const NOISY: Seen = &[(40.0, 0.90), (600.0, 0.99)];
     let at = |rtt: &'static str, seen: Seen| -> Given { (Vec::leak(vec![("topology.rtt", rtt)]), seen) };
@@ -220,7 +239,7 @@ fn along_a_number_a_course_without_distinct_ends_is_told_level_by_level() {
     assert_eq!(
         text,
         "From RTT 10 ms to RTT 600 ms, queueing delay is 8.1, 34 and 320 ms and utilization is 100, 100 and 94 %; the ends are \
-         statistically indistinguishable in all of these (2 seeds)."
+         statistically indistinguishable in all of these (2 seeds). 2 seeds tell little apart; more may (--seeds 10)."
     );
     let peaked = said(&[at("10ms", PIE.1), at("40ms", RED.1), at("90ms", DROPTAIL.1)]);
     assert!(peaked.contains("queueing delay is 12.3, 24.0 and 17.9 ms"), "{peaked}");

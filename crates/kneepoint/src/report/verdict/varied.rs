@@ -9,7 +9,7 @@ use super::super::{Comparison, SchemeResult};
 use super::gauge::{Gauge, percent};
 use super::places::Places;
 use super::price::{Cost, Paid, Price, costs};
-use super::{MOST_NAMED, joined};
+use super::{MOST_NAMED, joined, seeds};
 use crate::metric::Better;
 
 /// Several conditions: which rival is best in how many of them, where, and at what cost.
@@ -34,7 +34,7 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
             gauge.name,
             places.counted()
         );
-        return Prose::from(said);
+        return seeds::advised(Prose::from(said), comparison, &tied);
     };
     let at = |held: &[&Judgement]| places.told(held).map_or(String::new(), |place| format!(" ({place})"));
     let (name, theirs) = first;
@@ -63,7 +63,7 @@ pub(super) fn tally(comparison: &Comparison, contests: &[Contest], gauge: &Gauge
             at(&tied)
         );
     }
-    Prose::default().strong(name.clone()).then(said + ".")
+    seeds::advised(Prose::default().strong(name.clone()).then(said + "."), comparison, &tied)
 }
 
 /// `0.1 % to 4 % less utilization at RTT 20 ms`: by how much it is worse than the best rival there, and where.
