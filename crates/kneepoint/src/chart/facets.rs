@@ -154,6 +154,8 @@ fn arranged<P>(
     let excess = paper.given().map_or(0.0, |given| whole_width(&about) - given).max(0.0);
     let area = plot((wide - excess / columns as f64).max(PANEL.0));
     let (step, width) = (stepped(&area), whole_width(&area));
+    let above = space::together(&chart.above, step, LETTERS);
+    let besides = space::together(&chart.beside, high, LETTERS);
     let mut whole = Drawing::new(width, 0.0, &chart.title);
     whole.text("quantity", Anchor::Start, (0.0, 11.0), &space::fitted(drawn.names.1, width, 11.5));
     let mut top = NAME;
@@ -168,17 +170,17 @@ fn arranged<P>(
             let below = place + columns >= panels.len();
             let mut frame = area.blank(Sides { left: place % columns == 0, below, names: false });
             (drawn.draw)(&mut frame, &panels[place]);
-            if let Some(strip) = chart.above.get(place).filter(|_| headed) {
+            if let Some(strip) = above.get(place).filter(|_| headed) {
                 let middle = (left + (area.left + area.right) / 2.0, top - 13.0);
-                whole.text("name", Anchor::Middle, middle, &space::fitted(strip, step, LETTERS));
+                whole.text("name", Anchor::Middle, middle, strip);
             }
             whole.place(&frame.drawing, (left, top));
             let deep = high + if below { STRIP } else { 0.0 };
             deepest = deepest.max(top + frame.drawing.height.max(deep));
         }
-        if let Some(strip) = chart.beside.get(row) {
+        if let Some(strip) = besides.get(row) {
             let middle = (width - RIGHT - 4.0, top + high / 2.0);
-            whole.turned("name", middle, &space::fitted(strip, high, LETTERS));
+            whole.turned("name", middle, strip);
         }
         top = deepest + GAP.1;
     }
@@ -262,6 +264,19 @@ mod tests {
             let drawn = Chart::draw(&four(), &Paper::wide(width));
             assert!((drawn.width - width).abs() < 0.1, "{width}: {}", drawn.width);
         }
+    }
+
+    #[test]
+    fn rows_of_a_narrow_paper_keep_what_tells_them_apart() {
+        let rows = ["buffer 0.5 BDP", "buffer 1 BDP", "buffer 2 BDP"].map(String::from).to_vec();
+        let panels = Panels::Lines((0..9).map(|place| panel(f64::from(place))).collect());
+        let above = ["RTT 20 ms", "RTT 60 ms", "RTT 120 ms"].map(String::from).to_vec();
+        let table = Facets { panels, columns: 3, above, beside: rows, ..four() };
+        let narrow = Chart::draw(&table, &Paper::wide(311.0)).body;
+        for name in ["0.5 BDP", "1 BDP", "2 BDP", "RTT 120 ms"] {
+            assert_eq!(narrow.matches(&format!(">{name}</text>")).count(), 1, "{name}: {narrow}");
+        }
+        assert!(narrow.matches(">50</text>").count() >= 3, "a second number below each column: {narrow}");
     }
 
     #[test]
