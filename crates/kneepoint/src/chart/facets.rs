@@ -40,8 +40,11 @@ const WIDTH: f64 = 760.0;
 const GAP: (f64, f64) = (16.0, 12.0);
 /// Least and greatest width of a panel; where there is no room for the least, there are fewer of them in a row.
 const PANEL: (f64, f64) = (84.0, 330.0);
-/// A panel's height, as a share of its width.
+/// Least width of a panel where panels may stand below each other.
+const LEGIBLE: f64 = 130.0;
+/// A panel's height, as a share of its width, and that of panels below each other.
 const SHAPE: f64 = 0.7;
+const FLAT: f64 = 0.5;
 const LETTERS: f64 = 12.5;
 const STRIP: f64 = 20.0;
 /// Height of the title above a panel, which stays clear of points at the upper edge.
@@ -60,6 +63,9 @@ pub fn facets(chart: &Facets) -> Drawing {
 
 impl Chart for Facets {
     fn draw(&self, paper: &Paper) -> Drawing {
+        if let Some(stacked) = self.stacked(paper) {
+            return stacked.draw(paper);
+        }
         let nothing = || Drawing::new(paper.width(WIDTH), STRIP, &self.title);
         match &self.panels {
             Panels::Lines(panels) => {
@@ -109,6 +115,20 @@ impl Chart for Facets {
 }
 
 impl Facets {
+    /// A table of panels as one column, where a long paper is too narrow for it.
+    fn stacked(&self, paper: &Paper) -> Option<Facets> {
+        let columns = self.columns.max(1) as f64;
+        let room = paper.width(WIDTH) - TICKS - STRIP - GAP.0 * (columns - 1.0);
+        let crowded = !self.beside.is_empty() && paper.is_long() && room < LEGIBLE * columns;
+        let count = self.beside.len() * self.columns;
+        crowded.then(|| Facets {
+            columns: 1,
+            above: (0..count).map(|place| self.about(place)).collect(),
+            beside: Vec::new(),
+            ..self.clone()
+        })
+    }
+
     /// What a panel is about: `1 BDP, cubic`.
     fn about(&self, place: usize) -> String {
         let columns = self.columns.max(1);
@@ -137,14 +157,17 @@ fn arranged<P>(
 ) -> Drawing {
     // A table keeps its columns; panels one after the other have as many in a row as there is room for.
     let room = paper.width(WIDTH) - TICKS;
-    let fit = ((room + GAP.0) / (PANEL.0 + GAP.0)) as usize;
+    let least = if paper.is_long() { LEGIBLE } else { PANEL.0 };
+    let fit = ((room + GAP.0) / (least + GAP.0)) as usize;
     let wanted = chart.columns.clamp(1, panels.len().max(1));
     let columns = if chart.beside.is_empty() { wanted.min(fit.max(1)) } else { wanted };
     let beside = if chart.beside.is_empty() { 0.0 } else { STRIP };
     let wide = (room - beside - GAP.0 * (columns - 1) as f64) / columns as f64;
     let wide = wide.clamp(PANEL.0, PANEL.1);
     let rows = panels.len().div_ceil(columns);
-    let high = (SHAPE * wide + paper.added() / rows.max(1) as f64).max(LOWEST);
+    let stacked = paper.is_long() && columns == 1;
+    let shape = if stacked { FLAT } else { SHAPE };
+    let high = (shape * wide + paper.added() / rows.max(1) as f64).max(LOWEST);
     let plot =
         |inner: f64| (drawn.frame)(Room { size: (inner + TICKS, high), above: 0.0, below: 0.0, right: 0.0 });
     let stepped = |area: &Frame| area.right - area.left + GAP.0;
@@ -166,8 +189,8 @@ fn arranged<P>(
         let mut deepest = top + high;
         for place in of_row {
             let left = step * (place % columns) as f64;
-            // The last panel of each column has the ticks of x.
-            let below = place + columns >= panels.len();
+            // The last panel of each column has the ticks of x, and each of those that no screen shows together.
+            let below = stacked || place + columns >= panels.len();
             let mut frame = area.blank(Sides { left: place % columns == 0, below, names: false });
             (drawn.draw)(&mut frame, &panels[place]);
             if let Some(strip) = above.get(place).filter(|_| headed) {
@@ -277,6 +300,11 @@ mod tests {
             assert_eq!(narrow.matches(&format!(">{name}</text>")).count(), 1, "{name}: {narrow}");
         }
         assert!(narrow.matches(">50</text>").count() >= 3, "a second number below each column: {narrow}");
+        // A phone has the panels below each other, each with its whole name.
+        let phone = Chart::draw(&table, &Paper::page(360.0));
+        assert!(phone.width <= 360.1 && phone.height > 9.0 * 150.0, "{} {}", phone.width, phone.height);
+        assert!(phone.body.contains(">RTT 120 ms, buffer 0.5 BDP</text>"), "{}", phone.body);
+        assert!(Chart::draw(&table, &Paper::wide(360.0)).height < 600.0);
     }
 
     #[test]

@@ -96,6 +96,8 @@ pub struct Column {
     pub class: Option<String>,
 }
 
+    /// Whether its cells are a part of the names of the lines: levels of a factor.
+    pub level: bool,
 /// A line of a table.
 #[derive(Clone, Default)]
 pub struct TableLine {

@@ -62,8 +62,9 @@ pub(super) fn table(comparison: &Comparison, grid: &Grid) -> Table {
         let cells = levels.map(Shown::from).chain(cells.iter().cloned()).collect();
         TableLine { class: Some(comparison.class_of(rank)), ..TableLine::new(name, cells) }
     };
-    let factors =
-        others.iter().map(|factor| Column { about: factor.key.clone(), ..Column::text(&factor.name) });
+    let of_factor =
+        |factor: &Factor| Column { about: factor.key.clone(), level: true, ..Column::text(&factor.name) };
+    let factors = others.iter().map(of_factor);
     Table {
         corner: first.map_or("scheme", |factor| factor.name.as_str()).into(),
         columns: factors.chain(grid.metrics.iter().map(|metric| column(metric))).collect(),
@@ -313,6 +314,26 @@ mod tests {
 
     #[test]
     fn columns_are_the_factor_that_matters_and_the_slice_is_where_lines_differ() {
+    #[test]
+    fn a_table_that_is_continued_names_its_factor_again() {
+        let document = document(&example::grid());
+        for width in [40, 48, 60] {
+            let printed = text::within(&document, width);
+            let heads = printed.lines().filter(|line| line.contains(" ms") && !line.contains(", ms"));
+            let bare: Vec<&str> = heads.filter(|line| !line.contains("RTT ")).collect();
+            assert!(bare.is_empty(), "{width}: {bare:?} in\n{printed}");
+        }
+    }
+
+    #[test]
+    fn a_phone_has_the_levels_of_a_row_below_its_name() {
+        let page = super::super::format::html::render(&document(&example::grid()));
+        let levels = "cubic<small class=\"levels\">buffer 0.5 BDP, RTT 80 ms</small></th>\
+                      <td class=\"level\">0.5 BDP</td><td class=\"level\">80 ms</td>";
+        assert!(page.contains(levels), "{page}");
+        assert!(page.contains(".level { display: none } .levels { display: block }"), "its style");
+    }
+
         let mut grid = example::grid();
         // The queue depends on the round trip, and on the congestion control where the buffer is the largest.
         for scheme in &mut grid.schemes {
