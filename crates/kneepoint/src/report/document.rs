@@ -34,8 +34,8 @@ pub enum Block {
     Table(Table),
     /// Figures side by side.
     Figures(Layout, Vec<Figure>),
-    /// Statements, each with its verdict.
-    Findings(Vec<Finding>),
+    /// What the statements are, each of them with its verdict: claims, controllers.
+    Findings(&'static str, Vec<Finding>),
     /// The schemes and the classes of their colours.
     Key(Vec<(String, String)>),
     /// Names and values.

@@ -39,7 +39,8 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     let overview = figures("overview", glance, "Shares and losses", figure::overview(all));
     let shares = figures("shares", tiles, "Share of the row over its fair share", figure::shares(all));
     let losses = figures("losses", ratios, "Drop ratio of the row over the column's", figure::losses(all));
-    let mut verdicts = vec![Block::Findings((0..all.controllers.len()).map(|row| claim(all, row)).collect())];
+    let conducts = (0..all.controllers.len()).map(|row| claim(all, row)).collect();
+    let mut verdicts = vec![Block::Findings("controller", conducts)];
     verdicts.push(Block::prose(all.rule()));
     verdicts.extend(all.control().into_iter().map(Block::prose));
     verdicts.extend(origin.notes.iter().map(Block::prose));
@@ -69,7 +70,7 @@ fn claim(all: &Coexistence, row: usize) -> Finding {
     Finding {
         name: all.controllers[row].clone(),
         verdict: verdict.to_string(),
-        stands_out: matches!(verdict, Conduct::CrowdsOut | Conduct::Depends),
+        stands_out: matches!(verdict, Conduct::Yields | Conduct::CrowdsOut | Conduct::Depends),
         why: all.grounds(row),
         ..Finding::default()
     }
@@ -151,3 +152,7 @@ mod tests {
         assert_eq!((mean.as_str(), interval.as_deref()), ("5.0", Some("0.13–∞")));
     }
 }
+        assert!(page.contains("<th scope=\"col\">controller</th>") && !page.contains(">claim</th>"));
+        for conduct in ["yields", "crowds out"] {
+            assert!(page.contains(&format!("<td class=\"fails\">{conduct}</td>")), "{conduct}");
+        }

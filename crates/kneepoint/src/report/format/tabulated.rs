@@ -30,7 +30,7 @@ fn of<'a>(heading: &'a str, blocks: &'a [Block]) -> Vec<Tabulated<'a>> {
                 continue;
             }
             Block::Table(table) => Cow::Borrowed(table),
-            Block::Findings(claims) => Cow::Owned(statements(claims)),
+            Block::Findings(what, claims) => Cow::Owned(statements(what, claims)),
             _ => continue,
         };
         found.push(Tabulated { heading, notes: std::mem::take(&mut before), table });
@@ -51,7 +51,7 @@ fn inner(block: &Block) -> Vec<&Block> {
 }
 
 /// A line per statement; the columns of numbers only if some statement has any.
-fn statements(claims: &[Finding]) -> Table {
+fn statements(what: &str, claims: &[Finding]) -> Table {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let known = |number: &Option<String>| number.clone().unwrap_or_else(|| NONE.to_string()).into();
     let line = |claim: &Finding| {
@@ -64,7 +64,7 @@ fn statements(claims: &[Finding]) -> Table {
     let titles =
         ["statement", "verdict"].into_iter().chain(["ours", "published"].into_iter().filter(|_| numbers));
     Table {
-        corner: "claim".into(),
+        corner: what.into(),
         columns: titles.map(Column::text).collect(),
         lines: claims.iter().map(line).collect(),
         linked: false,

@@ -53,7 +53,7 @@ impl Terminal {
             Block::Prose(prose) => self.wrapped(&prose.plain(), 0),
             Block::List(items) => items.iter().map(|item| self.item(item)).collect(),
             Block::Table(table) => self.lines(table),
-            Block::Findings(claims) => claims.iter().map(|claim| self.claim(claim)).collect(),
+            Block::Findings(_, claims) => claims.iter().map(|claim| self.claim(claim)).collect(),
             Block::Facts(facts) => {
                 let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
                 facts.iter().map(|(name, value)| self.beside(name, value, width)).collect()

@@ -137,13 +137,13 @@ fn terms(page: &mut String, table: &Table) -> fmt::Result {
 }
 
 /// A table of the statements; the columns of numbers only if some statement has any.
-pub(super) fn claims(page: &mut String, heading: &str, claims: &[Finding]) -> fmt::Result {
+pub(super) fn claims(page: &mut String, (heading, what): (&str, &str), claims: &[Finding]) -> fmt::Result {
     let numbers = claims.iter().any(|claim| claim.ours.is_some() || claim.published.is_some());
     let heads = if numbers { "<th scope=\"col\">ours</th><th scope=\"col\">published</th>" } else { "" };
     open(page, &format!("Claims: {heading}"))?;
     writeln!(
         page,
-        "<table class=\"claims\">\n<thead><tr><th scope=\"col\">claim</th><th scope=\"col\">verdict</th>{heads}\
+        "<table class=\"claims\">\n<thead><tr><th scope=\"col\">{what}</th><th scope=\"col\">verdict</th>{heads}\
          <th scope=\"col\">why</th></tr></thead>\n<tbody>"
     )?;
     for claim in claims {
