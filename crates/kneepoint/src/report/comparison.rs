@@ -128,7 +128,9 @@ fn setting(comparison: &Comparison) -> String {
     let place = match first.and_then(|run| Some((figures::bottleneck(run)?, &run.rows))) {
         Some((link, rows)) => {
             let window = number::plain(value(rows, "window_s", &[]));
-            format!("Measured at {} for {window} s of each run. ", link.label("link"))
+            let single = matches!(&comparison.schemes[..], [only] if only.runs.len() == 1);
+            let runs = if single { "the run" } else { "each run" };
+            format!("Measured at {} for {window} s of {runs}. ", link.label("link"))
         }
         None => String::new(),
     };
@@ -170,8 +172,6 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
     rows.into_iter().chain([told]).chain(notes).collect()
 }
 
-/// The colours of some cases.
-fn key(comparison: &Comparison, ranks: impl IntoIterator<Item = usize>) -> Block {
 /// The colours of the cases whose losses are shown, and which cases these are where others are left out.
 fn key_of_counts(comparison: &Comparison) -> Vec<Block> {
     let ranks = figures::shown(comparison);
@@ -184,6 +184,8 @@ fn key_of_counts(comparison: &Comparison) -> Vec<Block> {
     ]
 }
 
+/// The colours of some cases.
+fn key(comparison: &Comparison, ranks: impl IntoIterator<Item = usize>) -> Block {
     let named = |rank: usize| (comparison.schemes[rank].scheme.clone(), comparison.class_of(rank));
     Block::Key(ranks.into_iter().map(named).collect())
 }

@@ -67,6 +67,12 @@ impl Comparison {
         scheme_class(choice.map_or(rank, |(place, _)| self.schemes[rank].levels[place]))
     }
 
+    /// The levels of what varies: without the algorithm, where there is one.
+    pub(super) fn varied_levels(&self, scheme: &SchemeResult) -> String {
+        let told = self.varied().map(|(place, factor)| factor.told(scheme.levels[place]));
+        told.collect::<Vec<_>>().join(", ")
+    }
+
     /// The levels of a case that its rivals share: `RTT 20 ms, buffer 1 BDP`.
     pub(super) fn shared_by(&self, rank: usize) -> String {
         let met = self.varied().filter(|(_, factor)| !is_choice(factor));

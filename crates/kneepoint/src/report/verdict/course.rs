@@ -135,9 +135,9 @@ fn between(comparison: &Comparison, gauges: &[Gauge]) -> Prose {
             "{} is from {} ({}) to {} ({})",
             gauge.name,
             gauge.shown(&least.0),
-            least.1.scheme,
+            comparison.varied_levels(least.1),
             gauge.shown(&most.0),
-            most.1.scheme
+            comparison.varied_levels(most.1)
         ))
     };
     let all: Vec<String> = gauges.iter().take(2).filter_map(said).collect();

@@ -244,3 +244,22 @@ fn along_a_number_a_course_without_distinct_ends_is_told_level_by_level() {
     let peaked = said(&[at("10ms", PIE.1), at("40ms", RED.1), at("90ms", DROPTAIL.1)]);
     assert!(peaked.contains("queueing delay is 12.3, 24.0 and 17.9 ms"), "{peaked}");
 }
+
+#[test]
+fn a_scheme_alone_is_not_named_at_each_condition_and_one_flow_is_not_fair() {
+    let case = |rtt: &'static str, buffer: &'static str, seen: Seen| -> Given {
+        let levels = vec![("flows.a.cc", "pert"), ("topology.rtt", rtt), ("topology.buffer", buffer)];
+        (Vec::leak(levels), seen)
+    };
+    let cases = [case("20ms", "1bdp", PIE.1), case("80ms", "2bdp", DROPTAIL.1)];
+    let text = said(&cases);
+    assert!(text.contains("12.3 ms (RTT 20 ms, buffer 1 BDP)") && !text.contains("pert"), "{text}");
+    let with_jain = |jain: f64| {
+        let mut comparison = comparison(&[PIE]);
+        for row in comparison.schemes.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.rows) {
+            *row = row.clone().with("jain_index", jain);
+        }
+        verdict(&comparison).plain()
+    };
+    assert!(!with_jain(1.0).contains("fairness") && with_jain(0.99).contains("fairness"));
+}
