@@ -86,6 +86,8 @@ pub struct Table {
 pub struct Column {
     /// Its title.
     pub title: String,
+    /// The title where the columns before it are not beside it; empty where that is the same.
+    pub alone: String,
     /// The unit of its numbers.
     pub unit: String,
     /// The definition behind the title, for a tooltip.
@@ -94,10 +96,10 @@ pub struct Column {
     pub text: bool,
     /// The class of its scheme's colour in charts.
     pub class: Option<String>,
-}
-
     /// Whether its cells are a part of the names of the lines: levels of a factor.
     pub level: bool,
+}
+
 /// A line of a table.
 #[derive(Clone, Default)]
 pub struct TableLine {

@@ -199,7 +199,9 @@ impl<'c> Pivot<'c> {
         };
         Table {
             corner: column(self.grid.metrics[metric]).title_and_unit(),
-            columns: columns().map(|level| Column::number(title(level), "")).collect(),
+            columns: columns()
+                .map(|level| Column { alone: across.told(level), ..Column::number(title(level), "") })
+                .collect(),
             lines: (0..down.levels.len()).map(line).collect(),
             linked: false,
         }
@@ -313,8 +315,6 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_the_factor_that_matters_and_the_slice_is_where_lines_differ() {
-    #[test]
     fn a_table_that_is_continued_names_its_factor_again() {
         let document = document(&example::grid());
         for width in [40, 48, 60] {
@@ -334,6 +334,8 @@ mod tests {
         assert!(page.contains(".level { display: none } .levels { display: block }"), "its style");
     }
 
+    #[test]
+    fn columns_are_the_factor_that_matters_and_the_slice_is_where_lines_differ() {
         let mut grid = example::grid();
         // The queue depends on the round trip, and on the congestion control where the buffer is the largest.
         for scheme in &mut grid.schemes {
