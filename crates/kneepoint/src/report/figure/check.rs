@@ -153,8 +153,15 @@ pub(super) fn quantity_text(wanted: &str) -> Result<String, Misfit> {
         Ok(expression) => match expression.references().into_iter().find(|reference| !known(reference)) {
             None => Ok(wanted.to_string()),
             Some(unknown) => called().ok_or_else(|| {
-                let keys: Vec<&str> =
-                    Subject::Run.metrics().iter().map(|metric| metric.key.as_str()).collect();
+                // Those of one kind of part are drawn of each of it.
+                let parts = Subject::FEW.iter().filter(|subject| subject.axes().len() == 1);
+                let subjects = std::iter::once(&Subject::Run).chain(parts);
+                let mut keys: Vec<&str> = Vec::new();
+                for metric in subjects.flat_map(|subject| subject.metrics()) {
+                    if !keys.contains(&metric.key.as_str()) {
+                        keys.push(&metric.key);
+                    }
+                }
                 let message = format!("no run measures `{}`", unknown.metric);
                 Misfit { message, help: did_you_mean(&unknown.metric, &keys) }
             }),
@@ -190,19 +197,12 @@ mod tests {
     fn what_cannot_be_drawn_is_told_before_anything_is_run() {
         assert_eq!(told(&wish(&["utilization", "Jain"])), Ok(()));
         assert!(told(&wish(&["utilisation"])).unwrap_err().contains("did you mean `utilization`"));
+        assert!(told(&wish(&["goodput_bp"])).unwrap_err().contains("did you mean `goodput_bps`"));
+        assert!(told(&wish(&["nope"])).unwrap_err().contains("`goodput_bps`"), "it is drawn of each group");
         assert!(told(&wish(&["utilization +"])).is_err());
         let along = FigureSpec { x: Words("rate".into()), ..FigureSpec::default() };
         assert!(told(&along).unwrap_err().contains("nothing varies along `rate`"));
     }
-
-    #[test]
-    fn a_metric_is_one_that_some_part_of_the_runs_has() {
-        for known in ["share[group=noise]", "goodput_bps[group=forward]", "utilization[link=r1-r2]"] {
-            assert_eq!(told(&wish(&[known])), Ok(()), "{known}");
-        }
-        for (wrong, named) in [
-            ("1/0", "`1/0` is no metric"),
-            ("7", "write a metric as in `utilization`"),
 
     #[test]
     fn a_metric_of_parts_within_an_expression_says_of_which() {
@@ -220,6 +220,15 @@ mod tests {
         let by_group = FigureSpec { x: Words("group".into()), ..wish(&["goodput_bps/1e6"]) };
         assert!(!told(&by_group).is_err_and(|said| said.contains("whole run")));
     }
+
+    #[test]
+    fn a_metric_is_one_that_some_part_of_the_runs_has() {
+        for known in ["share[group=noise]", "goodput_bps[group=forward]", "utilization[link=r1-r2]"] {
+            assert_eq!(told(&wish(&[known])), Ok(()), "{known}");
+        }
+        for (wrong, named) in [
+            ("1/0", "`1/0` is no metric"),
+            ("7", "write a metric as in `utilization`"),
             ("share[group=nois]", "there is no group `nois`: did you mean `noise`?"),
             ("utilization[link=x]", "there is no link `x`: expected `r1-r2`"),
             ("utilization[topology.rtt=3ms]", "expected one of `20 ms`, `80 ms`"),
