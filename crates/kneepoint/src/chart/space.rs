@@ -55,6 +55,23 @@ pub(super) fn free(
     within.find(|(_, _, space)| !taken.iter().any(|other| other.meets(space)))
 }
 
+/// The spaces that a curve through points covers.
+pub(super) fn along(points: impl Iterator<Item = (f64, f64)>) -> Vec<Space> {
+    const STEP: f64 = 5.0;
+    let around = |(x, y): (f64, f64)| Space { from: (x - 1.0, y - 1.0), to: (x + 1.0, y + 1.0) };
+    let mut last: Option<(f64, f64)> = None;
+    let mut covered = Vec::new();
+    for point in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
+        let from = last.unwrap_or(point);
+        let (wide, high) = (point.0 - from.0, point.1 - from.1);
+        let steps = (libm::hypot(wide, high).min(1e4) / STEP).ceil().max(1.0) as usize;
+        let at = |step: usize| step as f64 / steps as f64;
+        covered.extend((1..=steps).map(|step| around((from.0 + wide * at(step), from.1 + high * at(step)))));
+        last = Some(point);
+    }
+    covered
+}
+
 /// How much wider bold letters are.
 pub(super) const BOLD: f64 = 1.13;
 
