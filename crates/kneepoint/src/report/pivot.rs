@@ -328,10 +328,10 @@ mod tests {
     #[test]
     fn a_phone_has_the_levels_of_a_row_below_its_name() {
         let page = super::super::format::html::render(&document(&example::grid()));
-        let levels = "cubic<small class=\"levels\">buffer 0.5 BDP, RTT 80 ms</small></th>\
+        let levels = "cubic<small class=\"levels folded\">buffer 0.5 BDP,<br>RTT 80 ms</small></th>\
                       <td class=\"level\">0.5 BDP</td><td class=\"level\">80 ms</td>";
         assert!(page.contains(levels), "{page}");
-        assert!(page.contains(".level { display: none } .levels { display: block }"), "its style");
+        assert!(page.contains(".level { display: none } .folded { display: block }"), "its style");
     }
 
     #[test]

@@ -75,11 +75,12 @@ fn side(column: &Column) -> &'static str {
 /// The levels of a line below its name, where they have no columns of their own: on a phone, and in a table's later parts.
 fn levels(table: &Table, line: &TableLine, is_first: bool) -> String {
     let own = table.columns.iter().zip(&line.cells).filter(|(column, _)| column.level);
-    let told: Vec<String> = own.map(|(column, cell)| format!("{} {}", column.title, cell.mean)).collect();
-    let class = if is_first { " class=\"levels\"" } else { "" };
+    let told: Vec<String> =
+        own.map(|(column, cell)| format!("{} {}", Escaped(&column.title), Escaped(&cell.mean))).collect();
+    let class = if is_first { "levels folded" } else { "levels" };
     match told.is_empty() {
         true => String::new(),
-        false => format!("<small{class}>{}</small>", Escaped(&told.join(", "))),
+        false => format!("<small class=\"{class}\">{}</small>", told.join(",<br>")),
     }
 }
 
