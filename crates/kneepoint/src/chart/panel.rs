@@ -160,7 +160,7 @@ impl Plot {
             Part::Mark(value, name) => {
                 let x = self.x.at(*value);
                 self.drawing.line("mark", (x, self.top), (x, self.bottom));
-                let rows = [self.top + 9.0, self.top + 24.0, self.top + 39.0];
+                let rows = [self.top + 9.0, self.top + 24.0, self.top + 39.0, self.bottom - 8.0];
                 let places = rows.map(|row| [(Anchor::End, (x - 5.0, row)), (Anchor::Start, (x + 5.0, row))]);
                 self.name("note", name, places.as_flattened());
             }
@@ -297,7 +297,17 @@ mod tests {
         let body = panel.finish().body;
         let end = body.find(">buffer</text>").expect("a name");
         let name = &body[body[..end].rfind("<text").expect("a begin")..end];
-        assert!(name.contains("\"start\"") || name.contains(&format!("y=\"{}\"", ABOVE + 24.0)), "{name}");
+        assert!(name.contains("\"start\""), "{name}");
+        // Curves on both sides of the upper edge leave the lower one.
+        let mut full = Panel::new("Queue", (360.0, 220.0), (100.0, 1.0), ("queue, packets", "share"));
+        full.mark(60.0, "buffer");
+        for at in [0.75, 0.8, 0.85, 0.9, 0.95, 1.0] {
+            full.line("s0", &Curve::new(vec![(0.0, at), (100.0, at)]));
+        }
+        let body = full.finish().body;
+        let end = body.find(">buffer</text>").expect("a name");
+        let lowest = format!("y=\"{}\"", 220.0 - BELOW - 8.0);
+        assert!(body[body[..end].rfind("<text").expect("a begin")..end].contains(&lowest), "{body}");
     }
 
     #[test]

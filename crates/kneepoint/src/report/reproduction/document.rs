@@ -242,7 +242,7 @@ pub fn ours(judgement: &Judgement) -> String {
             .map(|(name, estimate)| format!("{name} = {}", shown(estimate)))
             .collect::<Vec<_>>()
             .join("; "),
-        several => format!("{} numbers, in claims.json", several.len()),
+        several => format!("{} numbers, see the data", several.len()),
     }
 }
 
