@@ -304,10 +304,10 @@ mod tests {
         for at in [0.75, 0.8, 0.85, 0.9, 0.95, 1.0] {
             full.line("s0", &Curve::new(vec![(0.0, at), (100.0, at)]));
         }
-        let body = full.finish().body;
-        let end = body.find(">buffer</text>").expect("a name");
+        let drawn = full.finish().body;
+        let close = drawn.find(">buffer</text>").expect("a name");
         let lowest = format!("y=\"{}\"", 220.0 - BELOW - 8.0);
-        assert!(body[body[..end].rfind("<text").expect("a begin")..end].contains(&lowest), "{body}");
+        assert!(drawn[drawn[..close].rfind("<text").expect("a begin")..close].contains(&lowest), "{drawn}");
     }
 
     #[test]

@@ -61,9 +61,7 @@ pub fn with_figure(comparison: &Comparison, wish: &FigureSpec) -> Document {
         let title = "Distribution of the queue";
         sections.extend(charts(title, vec![Block::Figures(Layout::Halves, distribution)]));
     }
-    let counts = Block::Figures(Layout::Halves, figures::counts(comparison));
-    let told = key_of_counts(comparison).into_iter().chain([counts]).collect();
-    sections.extend(charts("Drops, marks and retransmissions", told));
+    sections.extend(charts("Drops, marks and retransmissions", figures::counts(comparison)));
     let cut = shares::cut(comparison).into_iter().chain(shares::positions(comparison)).collect();
     sections.extend(charts("Throughput shares", vec![Block::Figures(Layout::Halves, cut)]));
     sections.extend(pivot::aside(comparison, subjects(comparison)));
@@ -170,18 +168,6 @@ fn headline(comparison: &Comparison) -> Vec<Block> {
         None => blocks,
     };
     rows.into_iter().chain([told]).chain(notes).collect()
-}
-
-/// The colours of the cases whose losses are shown, and which cases these are where others are left out.
-fn key_of_counts(comparison: &Comparison) -> Vec<Block> {
-    let ranks = figures::shown(comparison);
-    let Some(condition) = figures::condition(comparison) else { return vec![key(comparison, ranks)] };
-    let count = comparison.contests().len();
-    let rival = |rank: usize| (comparison.rival(rank), comparison.class_of(rank));
-    vec![
-        Block::prose(format!("One of {count} conditions: {condition}.")),
-        Block::Key(ranks.into_iter().map(rival).collect()),
-    ]
 }
 
 /// The colours of some cases.

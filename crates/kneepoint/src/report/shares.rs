@@ -72,7 +72,7 @@ fn mean_positions(scheme: &SchemeResult) -> Vec<Line> {
         Line::exact(one.name(scheme), points.filter_map(point))
     };
     let all: Vec<Line> = measured(scheme, Subject::Group).iter().map(group).collect();
-    if all.iter().all(|group| group.points.is_empty()) { Vec::new() } else { all }
+    if all.iter().all(|line| line.points.is_empty()) { Vec::new() } else { all }
 }
 
 #[cfg(test)]

@@ -126,7 +126,8 @@ impl Strip {
         let long = space::length(&text, TICK);
         let covered =
             |(from, row): (f64, f64)| Space { from: (from, row - 10.0), to: (from + long, row + 3.0) };
-        let is_free = |at: (f64, f64), others: &[Space]| !others.iter().any(|one| one.meets(&covered(at)));
+        let is_free =
+            |begin: &(f64, f64), others: &[Space]| !others.iter().any(|one| one.meets(&covered(*begin)));
         let sides = [place + 6.0, place - 6.0 - long].into_iter();
         let inside = sides.filter(|from| *from >= left && from + long < right).collect::<Vec<_>>();
         let inside = if inside.is_empty() { vec![(right - long).max(left)] } else { inside };
@@ -137,8 +138,8 @@ impl Strip {
             space::along(points)
         };
         let curves: Vec<Space> = self.curves.iter().flat_map(drawn).collect();
-        let clear = places.iter().find(|at| is_free(**at, taken) && is_free(**at, &curves));
-        let at = clear.or_else(|| places.iter().find(|at| is_free(**at, taken))).unwrap_or(&places[0]);
-        drawing.text("note", Anchor::Start, *at, &text);
+        let clear = places.iter().find(|begin| is_free(begin, taken) && is_free(begin, &curves));
+        let begin = clear.or_else(|| places.iter().find(|one| is_free(one, taken))).unwrap_or(&places[0]);
+        drawing.text("note", Anchor::Start, *begin, &text);
     }
 }

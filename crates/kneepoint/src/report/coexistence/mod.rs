@@ -46,13 +46,13 @@ pub fn document(all: &Coexistence, origin: &Manifest) -> Document {
     verdicts.push(Block::prose(all.rule()));
     verdicts.extend(all.control().into_iter().map(Block::prose));
     verdicts.extend(origin.notes.iter().map(Block::prose));
-    let mut setting = format!("{}; {}", all.about, all.extent());
-    if let Some(first) = setting.get(..1).map(str::to_uppercase) {
-        setting.replace_range(..1, &first);
+    let mut shared = format!("{}; {}", all.about, all.extent());
+    if let Some(first) = shared.get(..1).map(str::to_uppercase) {
+        shared.replace_range(..1, &first);
     }
     Document {
         title: all.title.clone(),
-        about: answer(all).then(format!("{setting}.")),
+        about: answer(all).then(format!("{shared}.")),
         sections: vec![
             Section::new("At a glance", vec![Block::Pages { blocks: overview, terminal: matrices }]),
             Section::new("Verdicts over all settings", verdicts),
@@ -164,8 +164,8 @@ mod tests {
         let lead = document(&example(), &Manifest::default()).about.plain();
         assert!(lead.starts_with("meek<1> yields. bold crowds others out. "), "{lead}");
         let mild = Coexistence { enough: 0.47, ..example() };
-        let lead = document(&mild, &Manifest::default()).about.plain();
-        assert!(lead.starts_with("meek<1> and bold coexist with all others. "), "{lead}");
+        let milder = document(&mild, &Manifest::default()).about.plain();
+        assert!(milder.starts_with("meek<1> and bold coexist with all others. "), "{milder}");
     }
 
     #[test]

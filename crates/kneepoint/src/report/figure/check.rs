@@ -82,7 +82,7 @@ fn of_a_run(reference: &Reference, text: &str, wish: &FigureSpec, parts: &Parts)
     let is_axis = |axis: &&str| wish.axes().any(|(_, named)| *named == **axis);
     let is_told = !reference.labels.is_empty() || has(&&Subject::Run);
     let subject = Subject::FEW.iter().find(has).filter(|_| !is_told);
-    let Some(subject) = subject.filter(|subject| !subject.axes().iter().any(|axis| is_axis(&axis))) else {
+    let Some(subject) = subject.filter(|subject| !subject.axes().iter().any(is_axis)) else {
         return Ok(());
     };
     let label = |axis: &&str| {
@@ -218,7 +218,7 @@ mod tests {
             "`goodput_bps/1e6`: a whole run has no `goodput_bps`: write `goodput_bps[group=forward]`"
         );
         let by_group = FigureSpec { x: Words("group".into()), ..wish(&["goodput_bps/1e6"]) };
-        assert!(!told(&by_group).is_err_and(|said| said.contains("whole run")));
+        assert!(!told(&by_group).is_err_and(|other| other.contains("whole run")));
     }
 
     #[test]
