@@ -135,12 +135,7 @@ fn repeated<R: Ran>(
 }
 
 /// One run of the kernel.
-pub fn once(
-    session: &Session,
-    runs: &Runs,
-    case: &Case,
-    attempt: &Attempt,
-) -> Result<Measured, Failure> {
+pub fn once(session: &Session, runs: &Runs, case: &Case, attempt: &Attempt) -> Result<Measured, Failure> {
     let plan = runs.plan(case, attempt.repetition)?;
     Ok(carried_out(session, case, plan, attempt)?.0)
 }

@@ -127,7 +127,12 @@ impl Hosts {
                 let seen = carried_out(session, (found, station), case, plan, attempt);
                 seen.map(|(rows, superpackets, spoiled)| Measured {
                     processor: Vec::new(),
-                    machine: Machine { attempts: attempt.number, spoiled, superpackets, ..Machine::default() },
+                    machine: Machine {
+                        attempts: attempt.number,
+                        spoiled,
+                        superpackets,
+                        ..Machine::default()
+                    },
                     record: Record::simulated(attempt.repetition, 0.0, engine::Outcome::default(), rows),
                 })
             }
