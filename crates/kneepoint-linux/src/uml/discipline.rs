@@ -257,10 +257,9 @@ fn sfq(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     if !perturbation.0.is_multiple_of(1_000_000_000) {
         return Err(format!("Linux's sfq hashes anew after whole seconds, not after {perturbation}"));
     }
-    only(config, &[("drops", "last"), ("depth", "127")])?;
     // struct tc_sfq_qopt: quantum, perturb_period, limit, divisor, flows
     let fields = [facts.packet.0 as u32, (perturbation.0 / 1_000_000_000) as u32, packets(facts), queues, 0];
-    // It drops the last packet of the longest queue.
+    // It drops the last packet of the longest queue, and has 127 packets in each at most.
     Ok(plain("sfq", Acts::OnArrival, vec![fields.iter().flat_map(|field| field.to_ne_bytes()).collect()]))
 }
 
