@@ -28,8 +28,8 @@ const DIGITS: usize = 12;
 const PROGRAM: &str = "linux";
 const MANIFEST: &str = "manifest";
 
-/// Linux's congestion controls.
-const LINUX: [&str; 17] = [
+/// The congestion controls of mainline Linux.
+pub const LINUX: [&str; 17] = [
     "reno",
     "bbr",
     "bic",

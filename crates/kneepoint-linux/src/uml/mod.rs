@@ -35,7 +35,7 @@ use crate::tap::Tap;
 use crate::tun;
 pub use guest::{is_inside, main};
 use job::Job;
-pub use kernel::{Build, Kernel, PACKAGE, Recipe, Source, Step, cache, controls};
+pub use kernel::{Build, Kernel, LINUX, PACKAGE, Recipe, Source, Step, cache, controls};
 use layout::Layout;
 pub use machine::Station;
 use netlink::Dropped;

@@ -25,6 +25,10 @@ const RISE: u64 = 20;
 /// The least RTT, in milliseconds, up to which β is a half.
 const SHORT: u64 = 10;
 
+/// Milliseconds without a loss beyond which growth rises no more, and packets counted at most: nothing overflows.
+const LONGEST: u64 = 3_600_000;
+const MOST: u64 = u32::MAX as u64;
+
 /// What the kernel keeps; times are milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
@@ -113,7 +117,7 @@ impl Kernel {
     }
 
     fn renew_alpha(&mut self, now: u64, scaled: bool) {
-        let beyond = now.saturating_sub(self.since).saturating_sub(1000);
+        let beyond = now.saturating_sub(self.since).saturating_sub(1000).min(LONGEST);
         let mut factor =
             if beyond > 0 { 1 + (10 * beyond + (beyond / 2) * (beyond / 2) / 1000) / 1000 } else { 1 };
         if scaled && self.least > 0 {
@@ -130,7 +134,7 @@ impl Kernel {
             (self.beta, self.steady) = (BETA_MIN, false);
         } else if self.steady && self.least > SHORT && self.greatest > 0 {
             let share = (self.least << 7) / self.greatest;
-            self.beta = (share as u32).clamp(BETA_MIN, BETA_MAX);
+            self.beta = share.clamp(BETA_MIN.into(), BETA_MAX.into()) as u32;
         } else {
             (self.beta, self.steady) = (BETA_MIN, true);
         }
@@ -154,7 +158,7 @@ impl Kernel {
             self.count = 0;
             self.renew_alpha(millis(now), scaled);
         } else {
-            self.count += self.answered;
+            self.count = (self.count + self.answered).min(MOST);
         }
         self.answered = 1;
         gains
