@@ -56,7 +56,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 pub struct Outcome<O> {
     /// The observer of the network.
     pub watch: O,
-    /// Packets that each transfer sent again, as its kernel counts them; films are not among them.
+    /// Retransmissions of each transfer, by its kernel's counter; films are not among them.
     pub retransmissions: Vec<u32>,
     /// How late the links were.
     pub late: Late,

@@ -41,11 +41,11 @@ const MIB: u64 = 1024;
 const ROOM: u64 = 4 << 30;
 /// A directory without a lock may be one that is being made.
 const YOUNG: Duration = Duration::from_secs(60);
-/// Between two looks at an instance.
+/// The time between two looks at an instance.
 const LOOK: Duration = Duration::from_millis(10);
-/// Looks at it until it is looked up how far the run is.
+/// Looks between two readings of the run's progress.
 const LOOKS: u32 = 20;
-/// The end of what the kernel printed that is told of a failure.
+/// How much of the kernel's last output an error message quotes.
 const PRINTED: usize = 2000;
 /// The clock of an instance begins here: 14 November 2023.
 const BEGINS: u64 = 1_700_000_000;

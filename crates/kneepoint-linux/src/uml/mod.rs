@@ -47,7 +47,7 @@ use trips::Trips;
 pub struct Seen<O> {
     /// The observer.
     pub watch: O,
-    /// Packets that each transfer sent again, as its kernel counts them.
+    /// Retransmissions of each transfer, by its kernel's counter.
     pub retransmissions: Vec<u32>,
     /// Packets that exceeded the MTU.
     pub superpackets: u64,
