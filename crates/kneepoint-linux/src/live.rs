@@ -42,7 +42,6 @@ use crate::frame::Tuple;
 use crate::tap::{Role, Tap};
 use crate::tun;
 use crew::{Post, Sinks};
-use hosts::Order;
 pub use plan::{Crew, Member, Plan, Transfer};
 use video::{Playback, Shown};
 
@@ -143,15 +142,7 @@ pub fn experiment<O: Observer + Send>(
     let sinks = sinks.into_iter().collect::<io::Result<Vec<_>>>()?;
     let send = |(place, transfer): (usize, &Transfer)| {
         let to = SocketAddrV4::new(of(transfer.sender.other()).address.v4, PORT + place as u16);
-        let order = Order {
-            to,
-            control: transfer.control.clone(),
-            payload: transfer.payload,
-            size: transfer.size,
-            start: began + duration(transfer.start),
-            stop: transfer.stop.map_or(end, |stop| end.min(began + duration(stop))),
-            end,
-        };
+        let order = transfer.order(to, began, end);
         of(transfer.sender).spawn(move || hosts::send(&order))
     };
     let (films, bulk): (Vec<_>, Vec<_>) =

@@ -2,6 +2,8 @@
 //! What a scenario's hosts do, for hosts of the kernel.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+use std::time::Instant;
 
 use kneepoint::link::{NodeId, Routes};
 use kneepoint::rng::Rng;
@@ -9,8 +11,9 @@ use kneepoint::spec::{Group, Valid};
 use kneepoint::traffic::{Any, Config, Kind, Site};
 use kneepoint::units::{Bytes, Interval, Span, Time};
 
-use super::PORT;
+use super::hosts::Order;
 use super::video::Show;
+use super::{PORT, duration};
 use crate::emulator::Side;
 
 /// The payload of a packet that fills the device's MTU.
@@ -46,6 +49,21 @@ pub struct Transfer {
     pub sender: Side,
     /// The nodes of the near and of the far host.
     pub way: (NodeId, NodeId),
+}
+
+impl Transfer {
+    /// The order to its sender, to this address, in a run between these instants.
+    pub(crate) fn order(&self, to: SocketAddrV4, began: Instant, end: Instant) -> Order {
+        Order {
+            to,
+            control: self.control.clone(),
+            payload: self.payload,
+            size: self.size,
+            start: began + duration(self.start),
+            stop: self.stop.map_or(end, |stop| end.min(began + duration(stop))),
+            end,
+        }
+    }
 }
 
 /// The members of a group at work.

@@ -25,7 +25,7 @@ use super::outcome::{Outcome, failed};
 use super::ring::Ring;
 use crate::emulator::Side;
 use crate::live::crew::{self, Post, Sinks};
-use crate::live::hosts::{self, Order};
+use crate::live::hosts;
 use crate::live::{self, PORT, Plan, duration};
 use crate::namespace::Namespace;
 use recorder::Recorder;
@@ -180,15 +180,7 @@ fn work(job: Job, network: Network) -> io::Result<Outcome> {
     }
     let mut senders = Vec::new();
     for (path, transfer) in transfers.iter().enumerate() {
-        let order = Order {
-            to: own(transfer.sender.other(), path),
-            control: transfer.control.clone(),
-            payload: transfer.payload,
-            size: transfer.size,
-            start: began + duration(transfer.start),
-            stop: transfer.stop.map_or(end, |stop| end.min(began + duration(stop))),
-            end,
-        };
+        let order = transfer.order(own(transfer.sender.other(), path), began, end);
         senders.push(network.host(transfer.sender).spawn(move || hosts::send(&order))?);
     }
     let (news, heard) = mpsc::channel();
