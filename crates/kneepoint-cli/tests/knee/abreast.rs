@@ -121,7 +121,8 @@ fn cleaning_leaves_a_running_emulation_its_device() {
     let answers: Vec<Value> =
         serde_json::Deserializer::from_str(&said).into_iter().collect::<Result<_, _>>().expect(&said);
     let kept = answers[0]["kept"].to_string();
-    assert!(kept.contains("device knee0 stays: process ") && kept.contains("(knee) uses it"), "{said}");
+    // Which process is named is chance where others of knee run on the machine: each may have a device of this name.
+    assert!(kept.contains("device knee0 stays: process ") && kept.contains(" uses it"), "{said}");
     assert_carried(&output);
     assert!(answers[1]["rows"].is_array(), "{said}");
 }
