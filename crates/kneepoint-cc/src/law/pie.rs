@@ -81,6 +81,13 @@ impl Pie {
         }
     }
 
+    /// The probability where the delay is this, in seconds, and not that of the latest sample.
+    #[inline]
+    pub fn at(&self, delay: f64) -> f64 {
+        let spared = delay < self.target / 2.0 && self.probability < SPARED_BELOW;
+        if spared || self.allowance > Span::ZERO { 0.0 } else { self.probability }
+    }
+
     /// Changes the base probability, held to [0, 1], beyond what the law did at the latest sample.
     pub fn correct(&mut self, factor: f64, addend: f64) {
         self.probability = (self.probability * factor + addend).clamp(0.0, 1.0);
@@ -114,8 +121,7 @@ impl Law for Pie {
     }
 
     fn probability(&self) -> f64 {
-        let spared = self.before < self.target / 2.0 && self.probability < SPARED_BELOW;
-        if spared || self.allowance > Span::ZERO { 0.0 } else { self.probability }
+        self.at(self.before)
     }
 }
 

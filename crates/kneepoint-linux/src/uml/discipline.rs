@@ -52,6 +52,9 @@ type Told = fn(&Config, &Facts) -> Result<Discipline, String>;
 
 /// Queues of flows, where each flow is to have its own: as many as Linux allows.
 const QUEUES: u32 = 65536;
+/// The same of FQ-PIE, which updates so many in one tick of the clock and the others in later ones, so that more than these would be
+/// updated less often than asked for.
+const QUEUES_AT_ONCE: u32 = 2048;
 /// Longer than any run: a delay that never stands.
 const NEVER_US: u32 = 100_000_000;
 /// Packets that fit where there is no limit.
@@ -119,9 +122,9 @@ fn quantum(config: &Config, facts: &Facts) -> u32 {
     }
 }
 
-fn queues(config: &Config) -> u32 {
+fn queues(config: &Config, most: u32) -> u32 {
     match get(config, "queues") {
-        0 => QUEUES,
+        0 => most,
         queues => queues,
     }
 }
@@ -175,7 +178,7 @@ fn fq_codel(config: &Config, facts: &Facts) -> Result<Discipline, String> {
         word(2, packets(facts)),
         word(3, micros(get(config, "interval"))),
         word(4, get::<bool>(config, "ecn").into()),
-        word(5, queues(config)),
+        word(5, queues(config, QUEUES)),
         word(6, quantum(config, facts)),
     ];
     Ok(plain("fq_codel", Acts::AtHeadOfFlow, options))
@@ -203,7 +206,7 @@ fn fq_pie(config: &Config, facts: &Facts) -> Result<Discipline, String> {
     only(config, &[("steep_delay", "250ms"), ("burst", "150ms")])?;
     let options = vec![
         word(1, packets(facts)),
-        word(2, queues(config)),
+        word(2, queues(config, QUEUES_AT_ONCE)),
         word(3, micros(get(config, "target"))),
         word(4, micros(get(config, "interval"))),
         word(5, sixteenths(config, "alpha")),

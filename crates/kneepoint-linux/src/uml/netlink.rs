@@ -8,6 +8,8 @@ use std::mem;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use crate::tun;
+
 /// The first number of a file that is a namespace, in the process that sends messages: namespace n is file NAMESPACES + n.
 pub(super) const NAMESPACES: u32 = 1000;
 
@@ -21,6 +23,9 @@ const NESTED: u16 = 1 << 15;
 const INFO_KIND: u16 = 1;
 const INFO_DATA: u16 = 2;
 const VETH_PEER: u16 = 1;
+
+/// A route's size of packets, inside its metrics.
+const ROUTE_MTU: u16 = 2;
 
 /// The address that every device has: on a link without address resolution, frames are addressed to that of the sender.
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
@@ -75,6 +80,12 @@ impl Message {
         Message::new(libc::RTM_NEWLINK, ACKNOWLEDGED, &interface(device, flags, flags))
     }
 
+    /// The largest packet that disciplines of a device expect, without its Ethernet header.
+    pub(super) fn mtu(device: u32, mtu: u32) -> Message {
+        Message::new(libc::RTM_NEWLINK, ACKNOWLEDGED, &interface(device, 0, 0))
+            .with(libc::IFLA_MTU, &mtu.to_ne_bytes())
+    }
+
     /// A device has an address.
     pub(super) fn address(device: u32, address: Ipv4Addr) -> Message {
         let mut fixed = vec![libc::AF_INET as u8, 32, 0, 0];
@@ -84,7 +95,8 @@ impl Message {
             .with(libc::IFA_ADDRESS, &address.octets())
     }
 
-    /// The way to an address, or to everything, is this device; what begins here comes from `source`.
+    /// The way to an address, or to everything, is this device; what begins here comes from `source`. The size of packets is that of the
+    /// route, whatever its device's MTU.
     pub(super) fn route(to: Option<Ipv4Addr>, device: u32, source: Option<Ipv4Addr>) -> Message {
         let length = if to.is_some() { 32 } else { 0 };
         let (table, protocol) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
@@ -98,7 +110,8 @@ impl Message {
         if let Some(source) = source {
             message = message.with(libc::RTA_PREFSRC, &source.octets());
         }
-        message.with(libc::RTA_OIF, &device.to_ne_bytes())
+        let size = attribute(ROUTE_MTU, &(tun::MTU as u32).to_ne_bytes());
+        message.with(libc::RTA_OIF, &device.to_ne_bytes()).with(libc::RTA_METRICS | NESTED, &size)
     }
 
     /// A queue discipline at a place of a device, new or with other options.
@@ -297,8 +310,8 @@ fn drops(body: &[u8]) -> Option<Dropped> {
 pub(super) fn plain(device: u32) -> io::Result<()> {
     /// `ETHTOOL_STXCSUM`, `ETHTOOL_STSO`, `ETHTOOL_SGSO`, `ETHTOOL_SGRO`
     const OFFLOADS: [u32; 4] = [0x17, 0x1f, 0x24, 0x2c];
-    let socket = crate::tun::socket(libc::AF_INET)?;
-    let mut request = crate::tun::request(&format!("e{device}"));
+    let socket = tun::socket(libc::AF_INET)?;
+    let mut request = tun::request(&format!("e{device}"));
     for offload in OFFLOADS {
         // struct ethtool_value
         let mut value = [offload, 0];
@@ -320,10 +333,10 @@ mod tests {
     #[test]
     fn a_message_begins_with_its_length_and_its_attributes_are_padded() {
         let message = Message::route(Some(Ipv4Addr::new(10, 2, 0, 1)), 7, None).bytes();
-        assert_eq!(message.len(), 16 + 12 + 8 + 8);
-        assert_eq!(message[..4], 44u32.to_ne_bytes());
+        assert_eq!(message.len(), 16 + 12 + 8 + 8 + 12);
+        assert_eq!(message[..4], 56u32.to_ne_bytes());
         let found: Vec<_> = attributes(&message[28..]).collect();
-        assert_eq!(found, [(1, &[10, 2, 0, 1][..]), (4, &7u32.to_ne_bytes()[..])]);
+        assert_eq!(found, [(1, &[10, 2, 0, 1][..]), (4, &7u32.to_ne_bytes()[..]), (8, &attribute(ROUTE_MTU, &1500u32.to_ne_bytes())[..])]);
         assert_eq!(attribute(1, b"veth\0").len(), 12);
     }
 

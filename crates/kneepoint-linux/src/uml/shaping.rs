@@ -8,6 +8,7 @@
 //!
 //! HTB lets a packet go when its transmission begins, so the queue is without the packet in transmission, as the laboratory's is. NetEm adds
 //! the time of transmission. With a rate it also keeps the order of packets, whatever their delays. Sizes are those of IP packets.
+//! Disciplines compare sizes with the MTU and the Ethernet header, so the device's MTU is smaller by the header where sizes are without it.
 
 use kneepoint::link::{LinkSpec, capacity, loss};
 use kneepoint::queue::Facts;
@@ -49,6 +50,8 @@ pub(super) struct Shaped {
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) discipline: Discipline,
+    /// A full packet.
+    packet: Bytes,
 }
 
 /// What happens to a packet after its transmission has begun.
@@ -80,7 +83,7 @@ impl Shaped {
         let rates = rates(spec, end).map_err(said)?;
         let discipline = |rate| {
             let facts = Facts { rate, delay: spec.delay, limit: spec.limit, packet };
-            Discipline::of(&spec.queue, &facts).map(|discipline| Queue { discipline })
+            Discipline::of(&spec.queue, &facts).map(|discipline| Queue { discipline, packet })
         };
         let queue = spec.rate.map(discipline).transpose().map_err(said)?;
         let (uniform, loss) = losses(&spec.loss).map_err(said)?;
@@ -106,7 +109,7 @@ impl Shaped {
 
     /// What is said of the queue before the run.
     pub(super) fn queue_messages(&self, device: u32) -> Vec<Message> {
-        let (Some(Queue { discipline }), Some((_, rate))) = (&self.queue, self.rates.first()) else {
+        let (Some(Queue { discipline, packet }), Some((_, rate))) = (&self.queue, self.rates.first()) else {
             return Vec::new();
         };
         let Discipline { kind, options, shapes, .. } = discipline;
@@ -116,6 +119,7 @@ impl Shaped {
         // struct tc_htb_glob: version, rate2quantum, defcls, debug, direct_pkts
         let global: Vec<u8> = [3u32, 10, 1, 0, 0].iter().flat_map(|field| field.to_ne_bytes()).collect();
         vec![
+            Message::mtu(device, (packet.0 as u32).saturating_sub(HEADER as u32)),
             Message::discipline(device, HTB, ROOT, "htb", &[attribute(2, &global)]).sized(-HEADER),
             htb(device, *rate),
             Message::discipline(device, QUEUE, BELOW_HTB, kind, options),
@@ -133,7 +137,7 @@ impl Shaped {
         let mut all = Vec::new();
         for (at, rate) in self.rates.iter().skip(1) {
             match &self.queue {
-                Some(Queue { discipline }) if discipline.shapes => {
+                Some(Queue { discipline, .. }) if discipline.shapes => {
                     let message = Message::discipline(queue, HTB, ROOT, discipline.kind, &[cake_rate(*rate)]);
                     all.push((*at, Of::Queue, message));
                 }

@@ -93,9 +93,9 @@ impl<S: Clone> Flows<S> {
         (queue.line.backlog(), &mut queue.state)
     }
 
-    /// The states of all queues.
-    pub fn states(&mut self) -> impl Iterator<Item = &mut S> {
-        self.queues.iter_mut().map(|queue| &mut queue.state)
+    /// All queues: the backlog and the state of each.
+    pub fn states(&mut self) -> impl Iterator<Item = (Backlog, &mut S)> {
+        self.queues.iter_mut().map(|queue| (queue.line.backlog(), &mut queue.state))
     }
 
     /// Without room, the first packet of the longest queue; an arrival alone in the longest queue has to go itself.

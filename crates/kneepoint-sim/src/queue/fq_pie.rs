@@ -31,7 +31,7 @@ crate::settings! {
         /// The number of queues that flows are hashed into; 0 is a queue for each flow.
         queues: u32 = 0, 0..=65536;
     }
-    linux { derandomize = "true", spares = "below-two" }
+    linux { derandomize = "true", rules = "linux" }
 }
 
 /// Queues of flows, each under PIE.
@@ -78,7 +78,7 @@ impl Discipline for FqPie {
     }
 
     fn on_tick(&mut self, _: Backlog, now: Time) {
-        self.flows.states().for_each(|pie| pie.update(now));
+        self.flows.states().for_each(|(backlog, pie)| pie.update(backlog, now));
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {

@@ -22,7 +22,9 @@
 //! target / 2. §4.2 is taken. The allowance for bursts is renewed at updates (§4.4) and at arrivals (Appendix A). A full
 //! packet is the mean one. Above `mark_limit` packets are dropped although they could be marked (§5.1). A packet that finds
 //! no room is dropped whatever p is.
-//! Linux always de-randomizes (`derandomize`), and lets in at a backlog of less than two full packets (`spares`).
+//! Linux (`rules = "linux"`) always de-randomizes; it lets in at a backlog of less than two full packets; q' of the exception for short
+//! delays is the wait of the packet that left last, not the latest sample; p decays by a 64th, with an empty queue alone; the allowance for
+//! bursts is renewed at updates alone.
 //! Departures: the step beyond `steep_delay` is Linux's, and DOCSIS-PIE's beyond 200 ms (RFC 8034); RFC 8033 has none, nor
 //! has `steep_delay = "1000s"`. No estimate of the departure rate (§4.3), which serves routers without timestamps; always
 //! active, also while the buffer is less than a third full (§5.3); no probability in proportion to a packet's size.
@@ -34,12 +36,12 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
 crate::choice! {
-    /// The backlog at which an arrival is let in whatever the probability.
-    pub enum Spares {
-        /// Two full packets or less.
-        Two = "two",
-        /// Less than two full packets, as in Linux.
-        BelowTwo = "below-two",
+    /// Whose exceptions from the law are made.
+    pub enum Rules {
+        /// Those of RFC 8033.
+        Rfc8033 = "rfc8033",
+        /// Those of Linux.
+        Linux = "linux",
     }
 }
 
@@ -53,16 +55,17 @@ crate::settings! {
         mark_limit: f64 = 0.1, 0.0..=1.0;
         /// Space drops evenly: none before the probabilities of the arrivals sum to 0.85, one before 8.5.
         derandomize: bool = false;
-        /// The backlog at which an arrival is let in whatever the probability.
-        spares: Spares = Spares::Two;
+        /// Whose exceptions are made for short queues, short delays and bursts.
+        rules: Rules = Rules::Rfc8033;
         /// The queueing delay above which every update adds 0.02 to the probability.
         steep_delay: Span = Span::from_millis(250), Span::ZERO..=Span::from_secs(1000);
     }
-    linux { derandomize = "true", spares = "below-two" }
+    linux { derandomize = "true", rules = "linux" }
 }
 
-/// What is left of the probability at an update without delay.
+/// What is left of the probability at an update without delay, and in Linux.
 const DECAY: f64 = 0.98;
+const DECAY_IN_LINUX: f64 = 63.0 / 64.0;
 /// What an update adds to the probability at a steep delay.
 const STEP: f64 = 0.02;
 /// The sums of probabilities up to which a de-randomized drop is impossible, and from which it is certain.
@@ -74,6 +77,7 @@ const CERTAIN: f64 = 8.5;
 pub struct Pie {
     law: law::Pie,
     interval: Span,
+    rules: Rules,
     /// The backlog up to which no packet is dropped.
     spared: Bytes,
     ecn: bool,
@@ -97,12 +101,18 @@ impl Pie {
 
     /// Decides on an arrival at a queue of `backlog` bytes.
     pub fn judge(&mut self, arrival: &Arrival, backlog: Bytes, rng: &mut Rng) -> Decision {
-        self.law.calm(self.delay);
         let probability = self.law.base();
+        let now = match self.rules {
+            Rules::Rfc8033 => {
+                self.law.calm(self.delay);
+                self.law.probability()
+            }
+            Rules::Linux => self.law.at(self.delay),
+        };
         if probability == 0.0 || arrival.full {
             self.sum = 0.0;
         }
-        let spared = backlog <= self.spared || self.law.probability() == 0.0;
+        let spared = backlog <= self.spared || now == 0.0;
         if spared || arrival.full || !self.takes(probability, rng) {
             return Decision::Pass;
         }
@@ -116,12 +126,16 @@ impl Pie {
         self.delay = if behind.packets > 0 { waited.as_secs_f64() } else { 0.0 };
     }
 
-    /// An interval has passed.
-    pub fn update(&mut self, now: Time) {
+    /// An interval has passed, and the queue has this backlog.
+    pub fn update(&mut self, backlog: Backlog, now: Time) {
         let before = self.law.delay();
         self.law.sample(self.delay, now);
         if self.delay == 0.0 && before == 0.0 {
-            self.law.correct(DECAY, 0.0);
+            match self.rules {
+                Rules::Rfc8033 => self.law.correct(DECAY, 0.0),
+                Rules::Linux if backlog.packets == 0 => self.law.correct(DECAY_IN_LINUX, 0.0),
+                Rules::Linux => {}
+            }
         }
         if self.delay > self.steep_delay {
             self.law.correct(1.0, STEP);
@@ -136,9 +150,10 @@ impl Discipline for Pie {
         Pie {
             interval: params.law.interval,
             law: law::Pie::new(params.law),
-            spared: match params.spares {
-                Spares::Two => facts.packet + facts.packet,
-                Spares::BelowTwo => facts.packet + facts.packet - Bytes(1),
+            rules: params.rules,
+            spared: match params.rules {
+                Rules::Rfc8033 => facts.packet + facts.packet,
+                Rules::Linux => facts.packet + facts.packet - Bytes(1),
             },
             ecn: params.ecn,
             mark_limit: params.mark_limit,
@@ -163,8 +178,8 @@ impl Discipline for Pie {
         Some(self.interval)
     }
 
-    fn on_tick(&mut self, _: Backlog, now: Time) {
-        self.update(now);
+    fn on_tick(&mut self, backlog: Backlog, now: Time) {
+        self.update(backlog, now);
     }
 
     fn state(&self) -> Vec<(&'static str, f64)> {
@@ -192,7 +207,7 @@ mod tests {
         let behind = Backlog { packets: 1, bytes: Bytes(1040) };
         let update = |delay: &u64| {
             pie.observe(Span::from_millis(*delay), behind);
-            pie.update(Time::ZERO);
+            pie.update(behind, Time::ZERO);
             pie.law.base()
         };
         delays.iter().map(update).collect()
@@ -257,11 +272,38 @@ mod tests {
         assert_eq!(fates(&mut at(plain(), 1.0), &packet(), 3, 100), (100, 0));
     }
 
+    fn linux() -> Params {
+        Params { rules: Rules::Linux, ..plain() }
+    }
+
     #[test]
     fn linux_spares_one_packet_and_not_two() {
-        let linux = || at(Params { spares: Spares::BelowTwo, ..plain() }, 1.0);
-        assert_eq!(fates(&mut linux(), &packet(), 1, 100), (0, 0));
-        assert_eq!(fates(&mut linux(), &packet(), 2, 100), (100, 0));
+        let full = || at(linux(), 1.0);
+        assert_eq!(fates(&mut full(), &packet(), 1, 100), (0, 0));
+        assert_eq!(fates(&mut full(), &packet(), 2, 100), (100, 0));
+    }
+
+    #[test]
+    fn linux_looks_at_the_delay_of_the_packet_that_left_last() {
+        let behind = Backlog { packets: 1, bytes: Bytes(1040) };
+        let dropped = |params| {
+            let mut pie = at(params, 0.19);
+            pie.observe(Span::from_millis(5), behind);
+            fates(&mut pie, &packet(), 10, 1000).0 > 0
+        };
+        assert_eq!((dropped(plain()), dropped(linux())), (true, false));
+    }
+
+    #[test]
+    fn linux_lets_it_decay_by_a_64th_in_an_empty_queue_alone() {
+        let decayed = |packets: u32| {
+            let mut pie = pie(linux());
+            pie.law.correct(1.0, 0.5);
+            pie.update(Backlog { packets, bytes: Bytes(1040 * u64::from(packets)) }, Time::ZERO);
+            pie.law.base()
+        };
+        // 0.5 - 0.125 · 15 ms.
+        assert!(close(decayed(0), 63.0 / 64.0 * (0.5 - 0.001_875)) && close(decayed(1), 0.5 - 0.001_875));
     }
 
     #[test]

@@ -77,6 +77,6 @@ mod tests {
             assert_ne!(linux, queue(&format!("queue = \"{name}\"")), "{name}: its defaults are Linux's");
         }
         let own = queue("queues = \"linux\"\nqueue = \"pie:derandomize=false\"");
-        assert_eq!(own, queue("queue = \"pie:spares=below-two\""));
+        assert_eq!(own, queue("queue = \"pie:rules=linux\""));
     }
 }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// How a kernel is built.
 #[derive(Args)]
 pub struct Options {
-    /// Build a Linux that runs in virtual time, for `knee live --on uml`: from the distribution's source, into this user's cache
+    /// Build a Linux that runs in virtual time, for `knee live --on uml`, unless it is there: from the distribution's source, into this user's cache
     #[arg(long, conflicts_with = "clean")]
     build_uml: bool,
     /// The archive of the kernel's source, as Debian packages it [default: the one in /usr/src, or else downloaded]
@@ -34,6 +34,13 @@ impl Options {
             return Ok(());
         }
         let (recipe, cache) = (recipe(&self.patch)?, cache()?);
+        // One that is damaged is not found.
+        if self.source.is_none()
+            && let Ok(Some(built)) = recipe.find(&cache)
+        {
+            session.tell(format!("built already: {}: {}", built.about, built.program.display()));
+            return Ok(());
+        }
         let source = self.source.clone().map_or_else(Source::of_machine, Source::Archive);
         let download = match &source {
             Source::Archive(path) => format!("from {}", path.display()),
