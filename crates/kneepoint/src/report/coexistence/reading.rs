@@ -47,9 +47,10 @@ struct Cell {
     row: String,
     column: String,
     buffer: String,
-    flows: u32,
-    row_flows: u32,
-    column_flows: u32,
+    // Every number of a record is written as one that may have a fraction.
+    flows: f64,
+    row_flows: f64,
+    column_flows: f64,
     meetings: Vec<Met>,
 }
 
@@ -68,13 +69,13 @@ impl Written {
         let Written { title, about, mix, enough, verdicts, cells, manifest } = self;
         let controllers: Vec<String> = verdicts.into_iter().map(|judged| judged.controller).collect();
         let buffers = distinct(cells.iter().map(|cell| cell.buffer.clone()));
-        let flows = distinct(cells.iter().map(|cell| cell.flows));
+        let flows = distinct(cells.iter().map(|cell| cell.flows as u32));
         let expected: Vec<Square> = places(controllers.len(), flows.len(), buffers.len()).collect();
         let stands = |(cell, place): (&Cell, &Square)| {
             cell.row == controllers[place.row]
                 && cell.column == controllers[place.column]
                 && cell.buffer == buffers[place.buffer]
-                && cell.flows == flows[place.flows]
+                && cell.flows == f64::from(flows[place.flows])
         };
         if cells.len() != expected.len() || !cells.iter().zip(&expected).all(stands) {
             return Err("its cells are not those of every pair in every setting, in order".into());
@@ -87,7 +88,7 @@ impl Written {
 impl Cell {
     fn encounter(self) -> Encounter {
         let meetings = self.meetings.into_iter().map(Met::meeting).collect();
-        Encounter { flows: [self.row_flows, self.column_flows], meetings }
+        Encounter { flows: [self.row_flows, self.column_flows].map(|flows| flows as u32), meetings }
     }
 }
 
