@@ -269,6 +269,16 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_are_nearly_alike_have_nearly_one_colour_and_three_digits() {
+        let cell = |mean, half_width| Estimate { mean, half_width: Some(half_width) };
+        let shares = Heat { cells: vec![vec![cell(99.7, 0.1), cell(100.0, 0.1)]; 2], ..delays() };
+        assert_eq!(range(&[&shares]), (95.0, 100.0));
+        let drops = Heat { cells: vec![vec![cell(0.015573, 0.000056), cell(1.6266, 0.006)]; 2], ..delays() };
+        let body = heat(&drops).body;
+        assert!(body.contains(">0.0156</text>") && body.contains(">1.63</text>"), "{body}");
+    }
+
+    #[test]
     fn charts_side_by_side_have_one_range_of_colours() {
         let mut other = delays();
         other.cells[0][0].mean = -3.0;

@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn on_a_phone_columns_are_below_each_other_with_every_tile() {
-        let wide = matrix(&two(4));
+        let wide = matrix(&two(6));
         assert!(wide.width > 400.0, "{}", wide.width);
         let narrow = wide.narrow().expect("a narrow one");
         assert!(narrow.width <= 400.0 && narrow.height > wide.height, "{} x {}", narrow.width, narrow.height);
