@@ -27,7 +27,7 @@ pub fn paper(comparison: &Comparison, wish: &FigureSpec) -> Option<Paper> {
     let numbers = Numbers { comparison, grid: Grid::of(comparison) };
     let mut quantities = shown(comparison, &frame, &figure);
     let mut parts: Vec<Vec<TableLine>> = vec![Vec::new(); quantities.len()];
-    let mut table = None;
+    let mut begun = None;
     for page in combinations(&pages, &comparison.factors) {
         let mut own = figure.clone();
         let at: Vec<(String, String)> = page.iter().map(|(factor, level)| named(factor, *level)).collect();
@@ -43,9 +43,9 @@ pub fn paper(comparison: &Comparison, wish: &FigureSpec) -> Option<Paper> {
         for (quantity, part) in quantities.iter().zip(&mut parts) {
             part.extend(part_of(&view, &numbers, quantity, &told));
         }
-        table.get_or_insert_with(|| heads(&view));
+        begun.get_or_insert_with(|| heads(&view));
     }
-    let (over, empty) = table?;
+    let (over, empty) = begun?;
     if wish.panels.0.is_empty() {
         let room = ROOM / parts.first()?.len().max(1);
         quantities.truncate(room.max(1));

@@ -21,6 +21,7 @@ pub const TABLES: Format = Format { name: "latex", extension: "tex", render };
 
 /// Lines of a table that fit on a page with the caption.
 const HIGH: usize = 54;
+
 /// The environments of all tables.
 pub fn render(document: &Document) -> String {
     let title = commented(&document.title);
@@ -43,7 +44,7 @@ pub fn render(document: &Document) -> String {
 
 /// The environment of the one table for a column of a paper; none of a document without it.
 pub fn paper(document: &Document) -> Option<String> {
-    let of = |block: &'_ Block| if let Block::Paper(paper) = block { Some(paper.clone()) } else { None };
+    let of = |block: &Block| if let Block::Paper(paper) = block { Some(paper.clone()) } else { None };
     let Paper { name, title, notes, table } =
         *document.sections.iter().flat_map(|section| &section.blocks).find_map(of)?;
     let one = Tabulated { heading: &title, notes: notes.iter().collect(), table: Cow::Borrowed(&table) };
